@@ -1,0 +1,25 @@
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Strict base64 (standard alphabet, padded); undefined when the text is anything else. Line breaks are allowed. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const compact = text.replaceAll(/[\r\n]/g, '');
+  if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) return undefined;
+  return Uint8Array.fromBase64(compact);
+}
+
+export function toBase64(bytes: Uint8Array | string): string {
+  return (typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes).toBase64();
+}
+
+/** Strict UTF-8; undefined when the bytes are not text. */
+export function fromUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}

@@ -1,0 +1,27 @@
+const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** RFC 1123 subdomain in lower case: what Kubernetes accepts as the name of a Node. */
+export function isNodeName(text: string): boolean {
+  return text.length <= 253 && text.split('.').every(part => label.test(part));
+}
+
+/** A host name as people write it: any case, an optional trailing dot. */
+export function isHostName(text: string): boolean {
+  return isNodeName(normalHostName(text));
+}
+
+/** The form in which two spellings of one host name are equal. */
+export function normalHostName(text: string): string {
+  return text.toLowerCase().replace(/\.$/, '');
+}
+
+/** True when both names are the same host: equal in full, or one is the first label of the other. Never by substring. */
+export function sameHost(one: string, other: string): boolean {
+  const [a, b] = [normalHostName(one), normalHostName(other)];
+  if (a === '' || b === '') return false;
+  return a === b || (!a.includes('.') && a === firstLabel(b)) || (!b.includes('.') && b === firstLabel(a));
+}
+
+function firstLabel(name: string): string {
+  return name.slice(0, name.indexOf('.') === -1 ? undefined : name.indexOf('.'));
+}

@@ -1,0 +1,94 @@
+import { AppError, shown } from './errors.ts';
+
+/**
+ * Reads an object somebody else wrote. Every access checks the type, so that a wrong value becomes an AppError which
+ * names object, field and value, and never a crash three functions later.
+ */
+export class Fields {
+  readonly label: string;
+  readonly path: string;
+  readonly #value: Record<string, unknown>;
+
+  constructor(value: unknown, label: string, path = '') {
+    this.label = label;
+    this.path = path;
+    // JSON and YAML write "no value" as null; for a reader that is the same as an absent object.
+    if (value !== undefined && value !== null && !isRecord(value)) throw this.#wrong('', value, 'an object');
+    this.#value = isRecord(value) ? value : {};
+  }
+
+  /** The names of all members that are present. */
+  names(): string[] {
+    return Object.keys(this.#value);
+  }
+
+  /** A member as it is, own members only, with null read as absent. */
+  raw(name: string): unknown {
+    return Object.hasOwn(this.#value, name) ? (this.#value[name] ?? undefined) : undefined;
+  }
+
+  string(name: string): string | undefined {
+    return this.#typed(name, 'a text', value => typeof value === 'string') as string | undefined;
+  }
+
+  requiredString(name: string): string {
+    const value = this.string(name);
+    if (value === undefined) throw this.#wrong(name, undefined, 'a text');
+    return value;
+  }
+
+  number(name: string): number | undefined {
+    return this.#typed(name, 'a number', value => typeof value === 'number' && Number.isFinite(value)) as number;
+  }
+
+  boolean(name: string): boolean | undefined {
+    return this.#typed(name, 'true or false', value => typeof value === 'boolean') as boolean | undefined;
+  }
+
+  object(name: string): Fields {
+    return new Fields(this.raw(name), this.label, this.#join(name));
+  }
+
+  objects(name: string): Fields[] {
+    return this.#list(name).map((item, index) => new Fields(item, this.label, `${this.#join(name)}[${index}]`));
+  }
+
+  strings(name: string): string[] {
+    return this.#list(name).map((item, index) => {
+      if (typeof item !== 'string') throw this.#wrong(`${name}[${index}]`, item, 'a text');
+      return item;
+    });
+  }
+
+  /** A map of texts, such as labels or the data of a ConfigMap. */
+  stringMap(name: string): Record<string, string> {
+    const member = this.object(name);
+    return Object.fromEntries(member.names().map(key => [key, member.string(key) ?? '']));
+  }
+
+  #list(name: string): unknown[] {
+    return (this.#typed(name, 'a list', Array.isArray) as unknown[] | undefined) ?? [];
+  }
+
+  #typed(name: string, expected: string, fits: (value: unknown) => boolean): unknown {
+    const value = this.raw(name);
+    if (value !== undefined && !fits(value)) throw this.#wrong(name, value, expected);
+    return value;
+  }
+
+  #join(name: string): string {
+    return this.path === '' ? name : `${this.path}.${name}`;
+  }
+
+  #wrong(name: string, value: unknown, expected: string): AppError {
+    const field = name === '' ? this.path : this.#join(name);
+    const subject = field === '' ? this.label : `${this.label}: ${field}`;
+    return new AppError('FIELD_INVALID', `${subject} is ${shown(value)}, not ${expected}`, {
+      remedy: field === '' ? `Give ${expected}.` : `Set ${field} to ${expected}.`,
+    });
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

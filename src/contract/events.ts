@@ -1,0 +1,52 @@
+import { monitoringLabel } from './names.ts';
+
+export interface EventText {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+const normal = (reason: string, message: string): EventText => ({ type: 'Normal', reason, message });
+const warning = (reason: string, message: string): EventText => ({ type: 'Warning', reason, message });
+
+/** Every event the operator records, worded as users' alerts and scripts know them. */
+export const eventText = {
+  instanceSetup: (address: string) =>
+    normal('InstanceSetup', `Configured instance with address ${address} as a worker node`),
+  instanceSetupFailure: (message: string) => warning('InstanceSetupFailure', message),
+  instanceTeardown: (addresses: readonly string[]) =>
+    normal('InstanceTeardown', `Deconfigured node with addresses [${addresses.join(' ')}]`),
+  machineSetup: (machine: string) => normal('MachineSetup', `Machine ${machine} configured successfully`),
+  machineAuthenticationFailure: (machine: string) =>
+    warning('MachineSetupFailure', `Machine ${machine} authentication failure`),
+  machineConfigurationFailure: (machine: string) =>
+    warning('MachineSetupFailure', `Machine ${machine} configuration failure`),
+  machineDeletionRestricted: (machine: string, maxUnhealthy: number) =>
+    warning(
+      'MachineDeletionRestricted',
+      `Machine ${machine} deletion restricted as the maximum unhealthy machines can\`t exceed ${maxUnhealthy} count`,
+    ),
+  machineDeleted: (machine: string) =>
+    normal('MachineDeleted', `Machine ${machine} has been remediated by deleting the Machine object`),
+  machineDeletionFailed: (machine: string, message: string) =>
+    warning('MachineDeletionFailed', `Machine ${machine} deletion failed: ${message}`),
+  nodeNameInvalid: (node: string) =>
+    warning(
+      'NodeNameValidationFailed',
+      `node name ${node} does not comply with naming rules defined in RFC1123: Requirements for internet hosts`,
+    ),
+  monitoringEnabled: (namespace: string) =>
+    normal('monitoringEnabled', `Cluster monitoring ${monitoringLabel} label is enabled in ${namespace} namespace`),
+  monitoringDisabled: (namespace: string) =>
+    warning(
+      'monitoringDisabled',
+      `Cluster monitoring ${monitoringLabel} label is not enabled in ${namespace} namespace`,
+    ),
+  operatorConditionError: (message: string) => warning('OperatorConditionError', message),
+  /** Ours: the Go operator leaves refused requests pending without a word. */
+  csrRefused: (rule: string, why: string) => warning('CSRRefused', `Not approved (${rule}): ${why}`),
+  hostKeyChanged: (address: string, remedy: string) =>
+    warning('SSHHostKeyChanged', `Host ${address} shows another SSH host key than the pinned one. ${remedy}`),
+  mirrorIgnored: (message: string) => warning('MirrorIgnored', message),
+  certificateReadError: (message: string) => warning('CertificateReadError', message),
+} as const;

@@ -1,0 +1,149 @@
+import { byteOrder } from '#base/compare.ts';
+import { isHostName, normalHostName } from '#base/dns-name.ts';
+import { AppError, attempt, shown } from '#base/errors.ts';
+import { isIpv4, isIpv6 } from '#base/ipv4.ts';
+import { configMapName } from './names.ts';
+import { findNodeByAddress, type NodeView } from './node.ts';
+
+/** One entry of the ConfigMap windows-instances that can be used. */
+export interface Instance {
+  /** As the administrator wrote it; the host key is stored under it. */
+  address: string;
+  ipv4: string;
+  username: string;
+  node: NodeView | undefined;
+}
+
+/** Answers to DNS questions, by name as written; null or absent when a name has no IPv4 address. */
+export type Ipv4Answers = Readonly<Record<string, string | null | undefined>>;
+
+/** Each entry stands alone: a bad one carries its error and never hides the others. */
+export type EntryResult =
+  | { address: string; ok: true; username: string }
+  | { address: string; ok: false; error: AppError };
+
+/** Reads the data of windows-instances without asking DNS. Entries come in the byte order of their keys. */
+export function parseEntries(data: Readonly<Record<string, string>>): EntryResult[] {
+  const seen = new Map<string, string>();
+  return Object.keys(data)
+    .sort(byteOrder)
+    .map(address => {
+      const parsed = attempt(() => parseEntry(address, data[address] ?? '', seen));
+      return parsed.ok ? { address, ok: true, username: parsed.value } : { address, ok: false, error: parsed.error };
+    });
+}
+
+export interface ResolvedInstances {
+  instances: Instance[];
+  failures: { address: string; error: AppError }[];
+}
+
+/** Puts names, IPv4 addresses and Nodes together. Of two entries that are one host the first is kept, the second reported. */
+export function resolveInstances(
+  data: Readonly<Record<string, string>>,
+  answers: Ipv4Answers,
+  nodes: readonly NodeView[],
+): ResolvedInstances {
+  const result: ResolvedInstances = { instances: [], failures: [] };
+  const byIpv4 = new Map<string, string>();
+  for (const entry of parseEntries(data)) {
+    const resolved = entry.ok ? attempt(() => ipv4Of(entry.address, answers, byIpv4)) : entry;
+    if (!resolved.ok) result.failures.push({ address: entry.address, error: resolved.error });
+    else if (entry.ok && 'value' in resolved) {
+      const ipv4 = resolved.value;
+      result.instances.push({ ...nameAndUser(entry), ipv4, node: findNodeByAddress(ipv4, nodes) });
+    }
+  }
+  return result;
+}
+
+/** The user name under which a Node was joined: by the addresses it reports, or by the address its entry resolves to. */
+export function usernameForNode(
+  data: Readonly<Record<string, string>>,
+  node: NodeView | undefined,
+  answers: Ipv4Answers,
+): string {
+  const addresses = new Set(node?.addresses.map(item => normalHostName(item.address)) ?? []);
+  for (const entry of parseEntries(data)) {
+    const names = [entry.address, answers[entry.address] ?? ''].map(normalHostName);
+    if (!names.some(name => name !== '' && addresses.has(name))) continue;
+    if (!entry.ok) throw entry.error;
+    return entry.username;
+  }
+  throw new AppError('INSTANCE_NOT_LISTED', `${configMapName.instances}: no entry for node ${node?.name ?? '(none)'}`, {
+    remedy: 'List the host under an address that the Node reports.',
+  });
+}
+
+function nameAndUser(entry: { address: string; username: string }): { address: string; username: string } {
+  return { address: entry.address, username: entry.username };
+}
+
+function parseEntry(address: string, value: string, seen: Map<string, string>): string {
+  checkAddress(address);
+  const same = seen.get(normalHostName(address));
+  if (same !== undefined) throw duplicate(address, same, 'the same name');
+  seen.set(normalHostName(address), address);
+  const text = value.trim();
+  const cut = text.indexOf('=');
+  if (cut === -1 || text.slice(0, cut).trim() !== 'username') {
+    throw new AppError(
+      'INSTANCE_ENTRY_MALFORMED',
+      `${configMapName.instances}: unable to get username for ${address}: data has an incorrect format: ${shown(value)}`,
+      { remedy: `Write the value of ${address} as username=<name>, for example username=Administrator.` },
+    );
+  }
+  return checkUsername(address, text.slice(cut + 1).trim());
+}
+
+/** What Windows forbids in the name of a local user, and control characters; a domain user has one backslash or an @. */
+const forbiddenInUsername = /["/[\]:;|=,+*?<>\u0000-\u001f]/;
+
+function checkUsername(address: string, username: string): string {
+  if (username !== '' && !forbiddenInUsername.test(username)) return username;
+  throw new AppError(
+    'INSTANCE_USERNAME_INVALID',
+    `${configMapName.instances}: ${address}: user name is ${shown(username)}`,
+    {
+      remedy: `Name a Windows user with administrator rights in the value of ${address}, for example username=Administrator.`,
+    },
+  );
+}
+
+function checkAddress(address: string): void {
+  const numeric = /^[\d.]+$/.test(address);
+  if (numeric ? isIpv4(address) : isHostName(address)) return;
+  const why = isIpv6(address)
+    ? 'is an IPv6 address, and Windows nodes are reached over IPv4'
+    : 'is no IPv4 address or DNS name';
+  throw new AppError('INSTANCE_ADDRESS_INVALID', `${configMapName.instances}: key ${shown(address)} ${why}`, {
+    remedy: 'Use the IPv4 address of the host or a DNS name that resolves to it as the key.',
+  });
+}
+
+function ipv4Of(address: string, answers: Ipv4Answers, taken: Map<string, string>): string {
+  const ipv4 = isIpv4(address) ? address : answers[address];
+  if (ipv4 === undefined || ipv4 === null || !isIpv4(ipv4)) {
+    throw new AppError(
+      'INSTANCE_ADDRESS_UNRESOLVED',
+      `${configMapName.instances}: ${address} does not resolve to an IPv4 address`,
+      {
+        remedy: 'Mend the DNS record (type A) or list the host by its IPv4 address.',
+      },
+    );
+  }
+  const same = taken.get(ipv4);
+  if (same !== undefined) throw duplicate(address, same, ipv4);
+  taken.set(ipv4, address);
+  return ipv4;
+}
+
+function duplicate(address: string, same: string, what: string): AppError {
+  return new AppError(
+    'INSTANCE_DUPLICATE',
+    `${configMapName.instances}: ${address} and ${same} are one host (${what})`,
+    {
+      remedy: `Remove one of the two entries; ${same} is used.`,
+    },
+  );
+}

@@ -1,0 +1,131 @@
+/** Names that users, other components and already configured clusters rely on. None of them may ever change. */
+
+export const prefix = 'windowsmachineconfig.openshift.io';
+
+export const operatorName = 'windows-machine-config-operator';
+export const defaultNamespace = 'openshift-windows-machine-config-operator';
+
+export const nodeAnnotation = {
+  /** Written by the agent: the node is fully configured by this operator version. */
+  version: `${prefix}/version`,
+  /** Written by the operator: which services ConfigMap the agent must apply. */
+  desiredVersion: `${prefix}/desired-version`,
+  pubKeyHash: `${prefix}/pub-key-hash`,
+  username: `${prefix}/username`,
+  /** Presence asks the operator to reboot the host; the value is empty. */
+  rebootRequired: `${prefix}/reboot-required`,
+  sshHostKey: `${prefix}/ssh-host-key`,
+  sshHostKeyType: `${prefix}/ssh-host-key-type`,
+  /** Owned by OVN. */
+  hybridOverlaySubnet: 'k8s.ovn.org/hybrid-overlay-node-subnet',
+  hybridOverlayGatewayMac: 'k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac',
+} as const;
+
+export const nodeLabel = {
+  os: 'kubernetes.io/os',
+  osId: 'node.openshift.io/os_id',
+  byoh: `${prefix}/byoh`,
+  worker: 'node-role.kubernetes.io/worker',
+  upgrading: `${prefix}/upgrading`,
+} as const;
+
+export const machineLabel = {
+  osId: 'machine.openshift.io/os-id',
+  ignore: `${prefix}/ignore`,
+} as const;
+
+/** The kubelet registers with it, so that no Linux pod lands on a Windows node. */
+export const windowsTaint = { key: 'os', value: 'Windows', effect: 'NoSchedule' } as const;
+
+export const secretName = {
+  privateKey: 'cloud-private-key',
+  userData: 'windows-user-data',
+  tls: 'windows-machine-config-operator-tls',
+  agentToken: 'windows-instance-config-daemon',
+  bootstrapToken: 'node-bootstrapper-token',
+  pullSecret: 'pull-secret',
+} as const;
+
+export const secretKey = {
+  privateKey: 'private-key.pem',
+  userData: 'userData',
+  ca: 'ca.crt',
+  token: 'token',
+  tlsCertificate: 'tls.crt',
+  tlsKey: 'tls.key',
+  dockerConfig: '.dockerconfigjson',
+} as const;
+
+export const namespaceName = {
+  machineApi: 'openshift-machine-api',
+  clusterApi: 'openshift-cluster-api',
+  machineConfig: 'openshift-machine-config-operator',
+  config: 'openshift-config',
+} as const;
+
+export const configMapName = {
+  instances: 'windows-instances',
+  servicesPrefix: 'windows-services-',
+  trustedCa: 'trusted-ca',
+  hostKeys: 'windows-ssh-host-keys',
+  leaderLock: 'windows-machine-config-operator-lock',
+} as const;
+
+export const trustedCaKey = 'ca-bundle.crt';
+export const injectTrustedCaLabel = 'config.openshift.io/inject-trusted-cabundle';
+export const managedByLabel = { key: 'app.kubernetes.io/managed-by', value: operatorName } as const;
+export const monitoringLabel = 'openshift.io/cluster-monitoring';
+
+export const agentName = 'windows-instance-config-daemon';
+
+/** Windows service names, in the order in which the services start. */
+export const serviceName = {
+  containerd: 'containerd',
+  kubelet: 'kubelet',
+  exporter: 'windows_exporter',
+  hybridOverlay: 'hybrid-overlay-node',
+  csiProxy: 'csi-proxy',
+  kubeProxy: 'kube-proxy',
+  cloudNodeManager: 'cloud-node-manager',
+} as const;
+
+/** Every service we manage says so in its description; that is how left-overs are found. */
+export const managedTag = 'OpenShift managed';
+
+export function managedDescription(service: string): string {
+  return `${managedTag} ${service}`;
+}
+
+export const hnsNetwork = {
+  base: 'BaseOVNKubernetesHybridOverlayNetwork',
+  overlay: 'OVNKubernetesHybridOverlayNetwork',
+} as const;
+export const vipEndpoint = 'VIPEndpoint';
+
+/** Identities in certificates. */
+export const identity = {
+  nodeUserPrefix: 'system:node:',
+  nodesGroup: 'system:nodes',
+  authenticatedGroup: 'system:authenticated',
+  agentUserPrefix: 'system:wicd-node:',
+  agentsGroup: 'system:wicd-nodes',
+  nodeBootstrapper: 'system:serviceaccount:openshift-machine-config-operator:node-bootstrapper',
+} as const;
+
+export function agentServiceAccountUser(namespace: string): string {
+  return `system:serviceaccount:${namespace}:${agentName}`;
+}
+
+export const signer = {
+  kubeletClient: 'kubernetes.io/kube-apiserver-client-kubelet',
+  kubeletServing: 'kubernetes.io/kubelet-serving',
+  apiClient: 'kubernetes.io/kube-apiserver-client',
+} as const;
+
+/** Platforms whose handling differs; any other platform is handled without special cases. */
+export const platforms = ['AWS', 'Azure', 'GCP', 'VSphere', 'Nutanix', 'None'] as const;
+
+/** The proxy variables we carry to the hosts, in the order in which they are written. */
+export const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
+
+export const ports = { ssh: 22, kubelet: 10250, exporter: 9182 } as const;

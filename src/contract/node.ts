@@ -1,0 +1,66 @@
+import { AppError } from '#base/errors.ts';
+import { isIpv6 } from '#base/ipv4.ts';
+import { nodeLabel } from './names.ts';
+import type { KubeObject } from './object.ts';
+
+export interface NodeAddress {
+  type: string;
+  address: string;
+}
+
+/** What we need to know of a Node, read once from the API object. */
+export interface NodeView {
+  name: string;
+  uid: string;
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  addresses: NodeAddress[];
+  ready: boolean;
+  unschedulable: boolean;
+}
+
+export function readNode(object: KubeObject): NodeView {
+  const status = object.fields.object('status');
+  return {
+    name: object.meta.name,
+    uid: object.meta.uid,
+    labels: object.meta.labels,
+    annotations: object.meta.annotations,
+    addresses: status.objects('addresses').map(item => ({
+      type: item.string('type') ?? '',
+      address: item.string('address') ?? '',
+    })),
+    ready: status
+      .objects('conditions')
+      .some(item => item.string('type') === 'Ready' && item.string('status') === 'True'),
+    unschedulable: object.fields.object('spec').boolean('unschedulable') ?? false,
+  };
+}
+
+export function isWindowsNode(node: Pick<NodeView, 'labels'>): boolean {
+  return node.labels[nodeLabel.os] === 'windows';
+}
+
+export function isByohNode(node: Pick<NodeView, 'labels'>): boolean {
+  return isWindowsNode(node) && node.labels[nodeLabel.byoh] === 'true';
+}
+
+/** The address over which the operator reaches a Node: the first internal one that is not IPv6. */
+export function usableAddress(addresses: readonly NodeAddress[], node = 'node'): string {
+  const internal = addresses.filter(({ type }) => type === 'InternalIP' || type === 'InternalDNS');
+  const usable = internal.find(({ address }) => address !== '' && !isIpv6(address));
+  if (usable !== undefined) return usable.address;
+  throw new AppError('NODE_ADDRESS_MISSING', `${node}: no usable address`, {
+    remedy: 'Let the kubelet report an InternalIP (IPv4) or InternalDNS address.',
+  });
+}
+
+/** The Node that carries the address, of whatever type; names in any case. */
+export function findNodeByAddress<T extends Pick<NodeView, 'addresses'>>(
+  address: string,
+  nodes: readonly T[],
+): T | undefined {
+  const wanted = address.toLowerCase();
+  if (wanted === '') return undefined;
+  return nodes.find(node => node.addresses.some(item => item.address.toLowerCase() === wanted));
+}

@@ -1,0 +1,54 @@
+import { AppError, shown } from '#base/errors.ts';
+import { Fields, isRecord } from '#base/fields.ts';
+
+export interface ObjectMeta {
+  name: string;
+  namespace: string;
+  uid: string;
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  creationTimestamp: string;
+  deletionTimestamp: string | undefined;
+  resourceVersion: string | undefined;
+}
+
+/** A Kubernetes object whose identity has been checked; everything else in it is still to be read with care. */
+export interface KubeObject {
+  apiVersion: string;
+  kind: string;
+  meta: ObjectMeta;
+  /** `ConfigMap openshift-x/windows-instances`: how messages name the object. */
+  label: string;
+  fields: Fields;
+}
+
+export function readObject(value: unknown): KubeObject {
+  if (!isRecord(value)) {
+    throw new AppError('INPUT_MALFORMED', `${shown(value)} is not a Kubernetes object`, {
+      remedy: 'Give objects with apiVersion, kind and metadata.',
+    });
+  }
+  const fields = new Fields(value, 'object');
+  const kind = fields.requiredString('kind');
+  const apiVersion = fields.requiredString('apiVersion');
+  const meta = readMeta(new Fields(value['metadata'], kind, 'metadata'));
+  const label = objectLabel(kind, meta);
+  return { apiVersion, kind, meta, label, fields: new Fields(value, label) };
+}
+
+export function objectLabel(kind: string, meta: { name: string; namespace?: string }): string {
+  return meta.namespace ? `${kind} ${meta.namespace}/${meta.name}` : `${kind} ${meta.name}`;
+}
+
+function readMeta(fields: Fields): ObjectMeta {
+  return {
+    name: fields.string('name') ?? '',
+    namespace: fields.string('namespace') ?? '',
+    uid: fields.string('uid') ?? '',
+    labels: fields.stringMap('labels'),
+    annotations: fields.stringMap('annotations'),
+    creationTimestamp: fields.string('creationTimestamp') ?? '',
+    deletionTimestamp: fields.string('deletionTimestamp'),
+    resourceVersion: fields.string('resourceVersion'),
+  };
+}

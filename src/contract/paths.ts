@@ -1,0 +1,87 @@
+/** Every path on a Windows host that operator, agent and services agree on. Backslashes, never a trailing one. */
+
+export const dir = {
+  temp: 'C:\\Temp',
+  k: 'C:\\k',
+  cni: 'C:\\k\\cni',
+  cniConfig: 'C:\\k\\cni\\config',
+  containerd: 'C:\\k\\containerd',
+  registries: 'C:\\k\\containerd\\registries',
+  tls: 'C:\\k\\tls',
+  tlsCerts: 'C:\\k\\tls\\certs',
+  agentCerts: 'C:\\k\\wicd-certs',
+  staticPods: 'C:\\k\\etc\\kubernetes\\manifests',
+  log: 'C:\\var\\log',
+  kubeletLog: 'C:\\var\\log\\kubelet',
+  csiProxyLog: 'C:\\var\\log\\csi-proxy',
+  kubeProxyLog: 'C:\\var\\log\\kube-proxy',
+  agentLog: 'C:\\var\\log\\wicd',
+  hybridOverlayLog: 'C:\\var\\log\\hybrid-overlay',
+  containerdLog: 'C:\\var\\log\\containerd',
+  exporterLog: 'C:\\var\\log\\windows_exporter',
+  cniState: 'C:\\var\\lib\\cni',
+  /** Spelled with a small c and a trailing backslash: kubelets of live clusters were started with exactly this text. */
+  kubeletPki: 'c:\\var\\lib\\kubelet\\pki\\',
+} as const;
+
+/** Created in this order before anything is copied. */
+export const requiredDirectories = [
+  dir.temp,
+  dir.cni,
+  dir.cniConfig,
+  dir.log,
+  dir.kubeletLog,
+  dir.csiProxyLog,
+  dir.kubeProxyLog,
+  dir.agentLog,
+  dir.hybridOverlayLog,
+  dir.containerd,
+  dir.containerdLog,
+  dir.exporterLog,
+  dir.registries,
+  dir.staticPods,
+  dir.k,
+  dir.tls,
+  dir.agentCerts,
+] as const;
+
+export const file = {
+  agent: `${dir.k}\\windows-instance-config-daemon.exe`,
+  kubelet: `${dir.k}\\kubelet.exe`,
+  kubeProxy: `${dir.k}\\kube-proxy.exe`,
+  logRunner: `${dir.k}\\kube-log-runner.exe`,
+  hybridOverlay: `${dir.k}\\hybrid-overlay-node.exe`,
+  exporter: `${dir.k}\\windows_exporter.exe`,
+  csiProxy: `${dir.k}\\csi-proxy.exe`,
+  azureCloudNodeManager: `${dir.k}\\azure-cloud-node-manager.exe`,
+  containerd: `${dir.containerd}\\containerd.exe`,
+  containerdConfig: `${dir.containerd}\\containerd_conf.toml`,
+  exporterWebConfig: `${dir.tls}\\windows-exporter-webconfig.yaml`,
+  tlsCertificate: `${dir.tlsCerts}\\tls.crt`,
+  tlsKey: `${dir.tlsCerts}\\tls.key`,
+  bootstrapKubeconfig: `${dir.k}\\bootstrap-kubeconfig`,
+  bootstrapCa: `${dir.k}\\bootstrap-ca.crt`,
+  kubeconfig: `${dir.k}\\kubeconfig`,
+  kubeletConfig: `${dir.k}\\kubelet.conf`,
+  kubeletCa: `${dir.k}\\kubelet-ca.crt`,
+  kubeProxyConfig: `${dir.k}\\kube-proxy.conf`,
+  cloudConfig: `${dir.k}\\cloud.conf`,
+  credentialProviderConfig: `${dir.k}\\credential-provider-config.yaml`,
+  caBundle: `${dir.k}\\ca-bundle.crt`,
+  importedCerts: `${dir.k}\\imported-certs.pem`,
+  agentKubeconfig: `${dir.k}\\wicd-kubeconfig`,
+  agentCertificate: `${dir.agentCerts}\\wicd-client-current.pem`,
+  cniConfig: `${dir.cniConfig}\\cni.conf`,
+  kubeletLog: `${dir.kubeletLog}\\kubelet.log`,
+  kubeProxyLog: `${dir.kubeProxyLog}\\kube-proxy.log`,
+  hybridOverlayLog: `${dir.hybridOverlayLog}\\hybrid-overlay.log`,
+  containerdLog: `${dir.containerdLog}\\containerd.log`,
+  exporterLog: `${dir.exporterLog}\\windows_exporter.log`,
+  csiProxyLog: `${dir.csiProxyLog}\\csi-proxy.log`,
+} as const;
+
+/** Splits at the last backslash, which stays with the directory: `C:\a\b` gives `C:\a\` and `b`. */
+export function splitPath(path: string): { directory: string; name: string } {
+  const cut = path.lastIndexOf('\\') + 1;
+  return { directory: path.slice(0, cut), name: path.slice(cut) };
+}

@@ -1,0 +1,31 @@
+import { sameData } from '#base/compare.ts';
+import { AppError } from '#base/errors.ts';
+import type { ServicesManifest } from './manifest.ts';
+
+/** Throws unless the ConfigMap in the cluster says what this operator would write. Order matters only for watched variables. */
+export function checkContent(actual: ServicesManifest, expected: ServicesManifest, label = 'services ConfigMap'): void {
+  const difference = findDifference(actual, expected);
+  if (difference === undefined) return;
+  throw new AppError('SERVICES_CONTENT_DIFFERS', `${label}: ${difference}`, {
+    remedy: 'Nothing to do: the operator deletes the ConfigMap and writes it anew.',
+  });
+}
+
+function findDifference(actual: ServicesManifest, expected: ServicesManifest): string | undefined {
+  if (actual.services.length !== expected.services.length) {
+    return `unexpected number of services: ${actual.services.length}, expected ${expected.services.length}`;
+  }
+  const service = expected.services.find(wanted => !actual.services.some(one => sameData(one, wanted)));
+  if (service !== undefined) return `service ${service.name} is missing or differs`;
+  if (actual.files.length !== expected.files.length) {
+    return `unexpected number of files: ${actual.files.length}, expected ${expected.files.length}`;
+  }
+  const file = expected.files.find(wanted => !actual.files.some(one => sameData(one, wanted)));
+  if (file !== undefined) return `file ${file.path} is missing or differs`;
+  // Values may hold a proxy password: the names of the variables are all that is told.
+  if (!sameData(actual.environment, expected.environment)) return 'environment variables differ';
+  if (!sameData(actual.watchedEnvironment, expected.watchedEnvironment)) {
+    return `required environment variables to watch are ${actual.watchedEnvironment.join(', ') || 'none'}, expected ${expected.watchedEnvironment.join(', ')}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,91 @@
+import { AppError } from '#base/errors.ts';
+import { byPriority, type Service } from './manifest.ts';
+
+const remedy = 'Delete the ConfigMap; the operator writes it anew.';
+
+/** Names and commands must be there, and a name only once. */
+export function checkNames(services: readonly Service[], label = 'services ConfigMap'): void {
+  const problems = services.flatMap((service, index) => {
+    if (service.name.trim() === '') return [`service number ${index + 1} has no name`];
+    if (service.command.trim() === '') return [`service ${service.name} has no command`];
+    const first = services.findIndex(other => other.name.toLowerCase() === service.name.toLowerCase());
+    return first < index ? [`service ${service.name} is listed twice`] : [];
+  });
+  if (problems.length > 0) throw new AppError('SERVICES_MALFORMED', `${label}: ${problems.join('; ')}`, { remedy });
+}
+
+/** Bootstrap services run before there is a Node, so they may need neither the Node nor a service that comes after it. */
+export function checkDependencies(services: readonly Service[], label = 'services ConfigMap'): void {
+  const byName = new Map(services.map(service => [service.name, service]));
+  const problems = services
+    .filter(service => service.bootstrap)
+    .flatMap(service => {
+      const late = service.dependencies.filter(name => byName.get(name)?.bootstrap === false);
+      return [
+        ...(needsNode(service) ? [`bootstrap service ${service.name} cannot require node variables`] : []),
+        ...late.map(name => `bootstrap service ${service.name} cannot depend on non-bootstrap service ${name}`),
+      ];
+    });
+  const cycle = findCycle(byName);
+  if (cycle !== undefined) problems.push(`cyclical dependency: ${cycle.join(' -> ')}`);
+  if (problems.length > 0) {
+    throw new AppError('SERVICES_DEPENDENCY_INVALID', `${label}: ${problems.join('; ')}`, { remedy });
+  }
+}
+
+/** In order of priority all bootstrap services come first, and none shares its priority with another kind. */
+export function checkPriorities(services: readonly Service[], label = 'services ConfigMap'): void {
+  const sorted = byPriority(services);
+  const lastBootstrap = sorted.findLast(service => service.bootstrap);
+  const early = sorted.find(service => !service.bootstrap);
+  if (lastBootstrap === undefined || early === undefined || early.priority > lastBootstrap.priority) return;
+  throw new AppError(
+    'SERVICES_PRIORITY_INVALID',
+    `${label}: service ${early.name} (priority ${early.priority}) does not come after bootstrap service ` +
+      `${lastBootstrap.name} (priority ${lastBootstrap.priority})`,
+    { remedy },
+  );
+}
+
+/** Things that work but that nobody wants: shown by `wmco check services`. */
+export function servicesWarnings(services: readonly Service[]): string[] {
+  const byName = new Map(services.map(service => [service.name, service]));
+  return services.flatMap(service =>
+    service.dependencies.flatMap(name => {
+      const dependency = byName.get(name);
+      if (dependency === undefined)
+        return [`service ${service.name} depends on ${name}, which is not in the ConfigMap`];
+      return dependency.priority > service.priority
+        ? [
+            `service ${service.name} (priority ${service.priority}) depends on ${name} (priority ${dependency.priority})`,
+          ]
+        : [];
+    }),
+  );
+}
+
+function needsNode(service: Service): boolean {
+  return service.nodeVariables.length > 0 || service.preScripts.some(script => script.args.length > 0);
+}
+
+/** Depth-first search in three colours; returns the names on the first cycle found. */
+function findCycle(byName: ReadonlyMap<string, Service>): string[] | undefined {
+  const done = new Set<string>();
+  for (const start of byName.keys()) {
+    const path: string[] = [];
+    const visits = [{ name: start, leave: false }];
+    for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
+      const { name, leave } = visit;
+      if (leave) {
+        path.pop();
+        done.add(name);
+      } else if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
+      else if (!done.has(name) && byName.has(name)) {
+        path.push(name);
+        visits.push({ name, leave: true });
+        for (const next of byName.get(name)?.dependencies ?? []) visits.push({ name: next, leave: false });
+      }
+    }
+  }
+  return undefined;
+}

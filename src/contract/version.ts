@@ -1,0 +1,24 @@
+import { configMapName } from './names.ts';
+
+/** The kubelet in our payload. What the cluster may run beside it follows from the kubelet's skew rule. */
+export const payloadKubeletVersion = 'v1.36.2';
+
+/** `<semver>-<first 7 digits of the commit>[-dirty]`. Compared for equality only, never ordered. */
+export function versionString(semver: string, commit: string, dirty: boolean): string {
+  return `${semver}-${commit.slice(0, 7)}${dirty ? '-dirty' : ''}`;
+}
+
+export function servicesConfigMapName(version: string): string {
+  return `${configMapName.servicesPrefix}${version}`;
+}
+
+/** The version in the name of a services ConfigMap; undefined for any other ConfigMap. */
+export function versionOfServicesConfigMap(name: string): string | undefined {
+  const version = name.slice(configMapName.servicesPrefix.length);
+  return name.startsWith(configMapName.servicesPrefix) && version !== '' ? version : undefined;
+}
+
+/** The line `wmco version` prints; scripts search it for `version: "<version>"`. */
+export function versionLine(program: string, version: string, runtime: string): string {
+  return `${program} version: "${version}", node version: "${runtime}"`;
+}
