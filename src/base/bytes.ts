@@ -1,4 +1,5 @@
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+// A byte order mark is kept, so that a text that is read and written again has the same bytes.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Strict base64 (standard alphabet, padded); undefined when the text is anything else. Line breaks are allowed. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {

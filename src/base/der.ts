@@ -39,6 +39,8 @@ function readElement(bytes: Uint8Array, start: number): DerElement | undefined {
     if (octet === undefined) return undefined;
     length = length * 256 + octet;
   }
+  // Every length has one encoding only, so that nothing can be written in two ways.
+  if (lengthOctets > 0 && length < Math.max(0x80, 256 ** (lengthOctets - 1))) return undefined;
   const from = start + 2 + lengthOctets;
   if (from + length > bytes.length) return undefined;
   return { tag, content: bytes.subarray(from, from + length), whole: bytes.subarray(start, from + length) };
@@ -50,6 +52,7 @@ export function readOid(content: Uint8Array): string | undefined {
   let value = 0;
   let pending = false;
   for (const octet of content) {
+    if (!pending && octet === 0x80) return undefined;
     value = value * 128 + (octet & 0x7f);
     if (value > Number.MAX_SAFE_INTEGER) return undefined;
     pending = (octet & 0x80) !== 0;

@@ -6,6 +6,7 @@ export const errorCodes = {
   INPUT_MALFORMED: 'An input document is not valid YAML or JSON, or is not a Kubernetes object.',
   OBJECT_MISSING: 'An object that is needed is not among the input.',
   FIELD_INVALID: 'A field of an object is missing or has a value of the wrong type.',
+  SETTING_INVALID: 'A variable in the environment of the operator is missing or has a value that cannot be used.',
 
   // windows-instances
   INSTANCE_ENTRY_MALFORMED: 'An entry of windows-instances is not of the form username=<name>.',
@@ -27,10 +28,13 @@ export const errorCodes = {
   NETWORK_HYBRID_OVERLAY_MISSING: 'OVN-Kubernetes runs without the hybrid overlay that Windows nodes need.',
   NETWORK_HYBRID_OVERLAY_INVALID: 'The hybrid overlay has no usable cluster network.',
   NETWORK_SERVICE_CIDR_INVALID: 'The service network is missing, is no IPv4 CIDR or is too small.',
+  NETWORK_CLASS_E: 'A cluster network lies in 240.0.0.0/4, which Windows does not route.',
+  NETWORK_VXLAN_PORT_TAKEN: 'On vSphere the overlay cannot use the default VXLAN port.',
   SERVER_VERSION_UNSUPPORTED: 'The Kubernetes version of the API server does not go with our kubelet.',
   PLATFORM_MISSING: 'The Infrastructure object does not say on which platform the cluster runs.',
   API_SERVER_URL_MISSING: 'The Infrastructure object has no internal API server address.',
-  TLS_PROFILE_INVALID: 'The TLS security profile of the cluster is of type Custom but holds no profile.',
+  TLS_PROFILE_INVALID:
+    'The TLS security profile of the cluster is of an unknown type, or is Custom without a usable profile.',
   MONITORING_LABEL_INVALID: 'The cluster-monitoring label of the namespace is no boolean.',
 
   // ignition
@@ -57,7 +61,7 @@ export const errorCodes = {
   PAYLOAD_CHECKSUM_MISSING: 'A payload file has no checksum.',
   PULL_SECRET_MALFORMED: 'The cluster pull secret cannot be read.',
   MIRROR_SET_INVALID: 'An entry of a mirror set cannot be used.',
-  KUBECONFIG_CREDENTIAL_MISSING: 'A Secret lacks the CA or token a kubeconfig is made from.',
+  SECRET_KEY_MISSING: 'A Secret lacks a key that is needed.',
   KUBECONFIG_MALFORMED: 'A kubeconfig cannot be read.',
   CERTIFICATE_BUNDLE_MALFORMED: 'A CA bundle is not a complete list of PEM certificates.',
 
@@ -66,7 +70,7 @@ export const errorCodes = {
   NODE_NOT_FOUND: 'The Node that is asked for does not exist.',
   CSR_MALFORMED: 'A certificate signing request cannot be parsed.',
   CSR_REFUSED: 'A certificate signing request breaks a rule.',
-  BUDGET_INVALID: 'maxUnavailable is neither a whole number nor a percentage.',
+  BUDGET_INVALID: 'The value of maxUnavailable is neither a whole number nor a percentage.',
   MACHINE_OWNER_MISSING: 'A Machine has no MachineSet that would replace it.',
 
   // agent

@@ -36,8 +36,13 @@ export function isAppError(error: unknown, code?: ErrorCode): error is AppError 
 /** A value in a message: quoted, on one line, never so long that it drowns the sentence. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = typeof value === 'string' ? JSON.stringify(value) : safeJson(value);
+  const text = safeJson(value).replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escaped);
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;
+}
+
+/** For what JSON leaves as it is although it breaks a line or steers a terminal. */
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function safeJson(value: unknown): string {

@@ -1,26 +1,31 @@
-const nanosecondsOf: Record<string, number> = {
-  ns: 1,
-  us: 1e3,
-  µs: 1e3,
-  μs: 1e3,
-  ms: 1e6,
-  s: 1e9,
-  m: 60e9,
-  h: 3600e9,
+const nanosecondsOf: Record<string, bigint> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
 };
+
+const part = String.raw`(?:(\d+)(?:\.(\d*))?|\.(\d+))(ns|us|µs|μs|ms|s|m|h)`;
+const grammar = new RegExp(`^(?:${part})+$`);
 
 /** Milliseconds of a duration in Go's syntax (`1h30m`, `1.5h`, `0`), which all Kubernetes components use; undefined if it is none. */
 export function parseGoDuration(text: string): number | undefined {
-  const sign = text.startsWith('-') ? -1 : 1;
+  const isNegative = text.startsWith('-');
   const body = text.replace(/^[+-]/, '');
   if (body === '0') return 0;
-  let nanoseconds = 0;
-  let read = 0;
-  for (const [whole, count, unit = ''] of body.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)) {
-    nanoseconds += Number(count) * (nanosecondsOf[unit] ?? 0);
-    read += whole.length;
+  // No real duration is longer; the bound keeps hostile input from costing time.
+  if (body.length > 256 || !grammar.test(body)) return undefined;
+  let nanoseconds = 0n;
+  for (const [, whole = '0', fraction, bare, unit = ''] of body.matchAll(new RegExp(part, 'g'))) {
+    const digits = fraction ?? bare ?? '';
+    // A fraction of a nanosecond is cut off, as Go does.
+    nanoseconds += (BigInt(whole + digits) * (nanosecondsOf[unit] ?? 0n)) / 10n ** BigInt(digits.length);
   }
-  // Go holds a duration in 63 bits of nanoseconds, about 292 years.
-  if (read === 0 || read !== body.length || nanoseconds > 2 ** 63) return undefined;
-  return (sign * nanoseconds) / 1e6;
+  // Go holds a duration in 64 bits with sign, about 292 years.
+  if (nanoseconds > 2n ** 63n - (isNegative ? 0n : 1n)) return undefined;
+  return Number(isNegative ? -nanoseconds : nanoseconds) / 1e6;
 }

@@ -14,9 +14,9 @@ export function isIpv4(text: string): boolean {
   return parseIpv4(text) !== undefined;
 }
 
-/** Good enough to tell an IPv6 literal from a name: only IPv6 has colons. */
+/** Good enough to tell an IPv6 literal, with or without a zone, from a name: only IPv6 has colons. */
 export function isIpv6(text: string): boolean {
-  return /^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$/.test(text);
+  return text.includes(':') && /^[0-9a-fA-F:.]+(%.*)?$/.test(text);
 }
 
 export function printIpv4(bits: number): string {

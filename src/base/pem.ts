@@ -5,11 +5,14 @@ export interface PemBlock {
   der: Uint8Array<ArrayBuffer>;
 }
 
-/** What was found in a text: whole blocks in order, and the lines where a block began but did not come to a good end. */
+/** What was found in a text: whole blocks in order, and the lines where one is damaged: no good end, or no beginning. */
 export interface PemScan {
   blocks: PemBlock[];
   broken: { line: number; why: string }[];
 }
+
+/** A line that wants to begin or end a block, well written or not. */
+const marker = /^-{2,}\s*(BEGIN|END)\b/;
 
 const begin = /^-----BEGIN ([A-Z0-9 ]{1,64})-----$/;
 
@@ -26,7 +29,8 @@ export function scanPem(text: string): PemScan {
     } else if (open !== undefined && line === `-----END ${open.type}-----`) {
       finish(scan, open);
       open = undefined;
-    } else open?.body.push(line);
+    } else if (open !== undefined) open.body.push(line);
+    else if (marker.test(line)) scan.broken.push({ line: index + 1, why: 'is not part of a block' });
   });
   if (open !== undefined) scan.broken.push({ line: open.line, why: 'has no END line' });
   return scan;

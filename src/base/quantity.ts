@@ -4,7 +4,7 @@ export interface Quantity {
   denominator: bigint;
 }
 
-const grammar = /^([+-]?)(\d+)?(?:\.(\d*))?(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,2})?$/;
+const grammar = /^([+-]?)(\d+)?(?:\.(\d*))?(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,3})?$/;
 
 const decimal: Record<string, bigint> = {
   k: 10n ** 3n,

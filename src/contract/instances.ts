@@ -64,12 +64,14 @@ export function usernameForNode(
   answers: Ipv4Answers,
 ): string {
   const addresses = new Set(node?.addresses.map(item => normalHostName(item.address)) ?? []);
-  for (const entry of parseEntries(data)) {
-    const names = [entry.address, answers[entry.address] ?? ''].map(normalHostName);
-    if (!names.some(name => name !== '' && addresses.has(name))) continue;
-    if (!entry.ok) throw entry.error;
-    return entry.username;
-  }
+  const matching = parseEntries(data).filter(entry =>
+    [entry.address, answerFor(entry.address, answers) ?? ''].some(
+      name => name !== '' && addresses.has(normalHostName(name)),
+    ),
+  );
+  const entry = matching.find(one => one.ok) ?? matching[0];
+  if (entry?.ok === true) return entry.username;
+  if (entry !== undefined) throw entry.error;
   throw new AppError('INSTANCE_NOT_LISTED', `${configMapName.instances}: no entry for node ${node?.name ?? '(none)'}`, {
     remedy: 'List the host under an address that the Node reports.',
   });
@@ -83,7 +85,6 @@ function parseEntry(address: string, value: string, seen: Map<string, string>): 
   checkAddress(address);
   const same = seen.get(normalHostName(address));
   if (same !== undefined) throw duplicate(address, same, 'the same name');
-  seen.set(normalHostName(address), address);
   const text = value.trim();
   const cut = text.indexOf('=');
   if (cut === -1 || text.slice(0, cut).trim() !== 'username') {
@@ -93,14 +94,18 @@ function parseEntry(address: string, value: string, seen: Map<string, string>): 
       { remedy: `Write the value of ${address} as username=<name>, for example username=Administrator.` },
     );
   }
-  return checkUsername(address, text.slice(cut + 1).trim());
+  const username = checkUsername(address, text.slice(cut + 1).trim());
+  seen.set(normalHostName(address), address);
+  return username;
 }
 
-/** What Windows forbids in the name of a local user, and control characters; a domain user has one backslash or an @. */
-const forbiddenInUsername = /["/[\]:;|=,+*?<>\u0000-\u001f]/;
+/** What Windows forbids in the name of a local user, and control characters. An equals sign has always been let through. */
+const forbiddenInUsername = /["/[\]:;|,+*?<>\p{Cc}]/u;
 
 function checkUsername(address: string, username: string): string {
-  if (username !== '' && !forbiddenInUsername.test(username)) return username;
+  // A user of a domain is written user@domain or with one backslash: domain\user.
+  const parts = username.split('\\');
+  if (parts.length <= 2 && !parts.includes('') && !forbiddenInUsername.test(username)) return username;
   throw new AppError(
     'INSTANCE_USERNAME_INVALID',
     `${configMapName.instances}: ${address}: user name is ${shown(username)}`,
@@ -122,7 +127,7 @@ function checkAddress(address: string): void {
 }
 
 function ipv4Of(address: string, answers: Ipv4Answers, taken: Map<string, string>): string {
-  const ipv4 = isIpv4(address) ? address : answers[address];
+  const ipv4 = isIpv4(address) ? address : answerFor(address, answers);
   if (ipv4 === undefined || ipv4 === null || !isIpv4(ipv4)) {
     throw new AppError(
       'INSTANCE_ADDRESS_UNRESOLVED',
@@ -136,6 +141,11 @@ function ipv4Of(address: string, answers: Ipv4Answers, taken: Map<string, string
   if (same !== undefined) throw duplicate(address, same, ipv4);
   taken.set(ipv4, address);
   return ipv4;
+}
+
+/** Own members only: `constructor` is a good name for a host. */
+function answerFor(address: string, answers: Ipv4Answers): string | null | undefined {
+  return Object.hasOwn(answers, address) ? answers[address] : undefined;
 }
 
 function duplicate(address: string, same: string, what: string): AppError {

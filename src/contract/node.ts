@@ -1,3 +1,4 @@
+import { normalHostName } from '#base/dns-name.ts';
 import { AppError } from '#base/errors.ts';
 import { isIpv6 } from '#base/ipv4.ts';
 import { nodeLabel } from './names.ts';
@@ -60,7 +61,7 @@ export function findNodeByAddress<T extends Pick<NodeView, 'addresses'>>(
   address: string,
   nodes: readonly T[],
 ): T | undefined {
-  const wanted = address.toLowerCase();
+  const wanted = normalHostName(address);
   if (wanted === '') return undefined;
-  return nodes.find(node => node.addresses.some(item => item.address.toLowerCase() === wanted));
+  return nodes.find(node => node.addresses.some(item => normalHostName(item.address) === wanted));
 }

@@ -1,4 +1,4 @@
-import { AppError, shown } from '#base/errors.ts';
+import { AppError } from '#base/errors.ts';
 import { Fields, isRecord } from '#base/fields.ts';
 
 export interface ObjectMeta {
@@ -24,7 +24,7 @@ export interface KubeObject {
 
 export function readObject(value: unknown): KubeObject {
   if (!isRecord(value)) {
-    throw new AppError('INPUT_MALFORMED', `${shown(value)} is not a Kubernetes object`, {
+    throw new AppError('INPUT_MALFORMED', `${kindOfData(value)} is not a Kubernetes object`, {
       remedy: 'Give objects with apiVersion, kind and metadata.',
     });
   }
@@ -38,6 +38,13 @@ export function readObject(value: unknown): KubeObject {
 
 export function objectLabel(kind: string, meta: { name: string; namespace?: string }): string {
   return meta.namespace ? `${kind} ${meta.namespace}/${meta.name}` : `${kind} ${meta.name}`;
+}
+
+/** Not the value itself: a file given by mistake may well be a private key. */
+function kindOfData(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (typeof value === 'string') return `a text of ${value.length} characters`;
+  return Array.isArray(value) ? `a list of ${value.length}` : `a ${typeof value}`;
 }
 
 function readMeta(fields: Fields): ObjectMeta {

@@ -25,7 +25,7 @@ function findDifference(actual: ServicesManifest, expected: ServicesManifest): s
   // Values may hold a proxy password: the names of the variables are all that is told.
   if (!sameData(actual.environment, expected.environment)) return 'environment variables differ';
   if (!sameData(actual.watchedEnvironment, expected.watchedEnvironment)) {
-    return `required environment variables to watch are ${actual.watchedEnvironment.join(', ') || 'none'}, expected ${expected.watchedEnvironment.join(', ')}`;
+    return `required environment variables to watch are ${actual.watchedEnvironment.join(', ') || 'none'}, expected ${expected.watchedEnvironment.join(', ') || 'none'}`;
   }
   return undefined;
 }

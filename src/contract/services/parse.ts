@@ -44,7 +44,7 @@ function parseService(fields: Fields): Service {
   }
   return {
     name: fields.requiredString('name'),
-    command: fields.string('path') ?? fields.requiredString('command'),
+    command: fields.string('command') ?? fields.requiredString('path'),
     nodeVariables: fields.objects('nodeVariablesInCommand').map(parseVariable),
     preScripts: fields.objects('powershellPreScripts').map(parseScript),
     hostVariables: fields.objects('hostVariables').map(parseHostVariable),
@@ -109,7 +109,7 @@ function watched(data: Data, label: string): string[] {
   if (!Array.isArray(value) || !value.every(name => typeof name === 'string')) {
     throw malformed(label, 'data["watchedEnvironmentVars"] is not a JSON array of texts');
   }
-  return value as string[];
+  return value;
 }
 
 function optionalJson(data: Data, key: string, label: string): unknown {

@@ -5,22 +5,24 @@ const remedy = 'Delete the ConfigMap; the operator writes it anew.';
 
 /** Names and commands must be there, and a name only once. */
 export function checkNames(services: readonly Service[], label = 'services ConfigMap'): void {
+  const seen = new Set<string>();
   const problems = services.flatMap((service, index) => {
     if (service.name.trim() === '') return [`service number ${index + 1} has no name`];
     if (service.command.trim() === '') return [`service ${service.name} has no command`];
-    const first = services.findIndex(other => other.name.toLowerCase() === service.name.toLowerCase());
-    return first < index ? [`service ${service.name} is listed twice`] : [];
+    if (seen.has(key(service.name))) return [`service ${service.name} is listed twice`];
+    seen.add(key(service.name));
+    return [];
   });
   if (problems.length > 0) throw new AppError('SERVICES_MALFORMED', `${label}: ${problems.join('; ')}`, { remedy });
 }
 
 /** Bootstrap services run before there is a Node, so they may need neither the Node nor a service that comes after it. */
 export function checkDependencies(services: readonly Service[], label = 'services ConfigMap'): void {
-  const byName = new Map(services.map(service => [service.name, service]));
+  const byName = new Map(services.map(service => [key(service.name), service]));
   const problems = services
     .filter(service => service.bootstrap)
     .flatMap(service => {
-      const late = service.dependencies.filter(name => byName.get(name)?.bootstrap === false);
+      const late = service.dependencies.filter(name => byName.get(key(name))?.bootstrap === false);
       return [
         ...(needsNode(service) ? [`bootstrap service ${service.name} cannot require node variables`] : []),
         ...late.map(name => `bootstrap service ${service.name} cannot depend on non-bootstrap service ${name}`),
@@ -49,10 +51,10 @@ export function checkPriorities(services: readonly Service[], label = 'services 
 
 /** Things that work but that nobody wants: shown by `wmco check services`. */
 export function servicesWarnings(services: readonly Service[]): string[] {
-  const byName = new Map(services.map(service => [service.name, service]));
+  const byName = new Map(services.map(service => [key(service.name), service]));
   return services.flatMap(service =>
     service.dependencies.flatMap(name => {
-      const dependency = byName.get(name);
+      const dependency = byName.get(key(name));
       if (dependency === undefined)
         return [`service ${service.name} depends on ${name}, which is not in the ConfigMap`];
       return dependency.priority > service.priority
@@ -68,22 +70,29 @@ function needsNode(service: Service): boolean {
   return service.nodeVariables.length > 0 || service.preScripts.some(script => script.args.length > 0);
 }
 
+/** Windows does not tell names of services apart by case. */
+function key(name: string): string {
+  return name.toLowerCase();
+}
+
 /** Depth-first search in three colours; returns the names on the first cycle found. */
 function findCycle(byName: ReadonlyMap<string, Service>): string[] | undefined {
   const done = new Set<string>();
   for (const start of byName.keys()) {
-    const path: string[] = [];
+    const path = new Set<string>();
     const visits = [{ name: start, leave: false }];
     for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
       const { name, leave } = visit;
       if (leave) {
-        path.pop();
+        path.delete(name);
         done.add(name);
-      } else if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
-      else if (!done.has(name) && byName.has(name)) {
-        path.push(name);
+      } else if (path.has(name)) {
+        const names = [...path, name].map(one => byName.get(one)?.name ?? one);
+        return names.slice([...path].indexOf(name));
+      } else if (!done.has(name) && byName.has(name)) {
+        path.add(name);
         visits.push({ name, leave: true });
-        for (const next of byName.get(name)?.dependencies ?? []) visits.push({ name: next, leave: false });
+        for (const next of byName.get(name)?.dependencies ?? []) visits.push({ name: key(next), leave: false });
       }
     }
   }

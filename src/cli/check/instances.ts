@@ -1,0 +1,80 @@
+import { lookup } from 'node:dns/promises';
+import type { AppError } from '#base/errors.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import { type Ipv4Answers, parseEntries, resolveInstances } from '#contract/instances.ts';
+import { configMapName } from '#contract/names.ts';
+import { type NodeView, readNode } from '#contract/node.ts';
+import type { Command } from '../command.ts';
+import { find, missing, ofKind } from '../find.ts';
+import { errorData, table } from '../output.ts';
+
+interface Line {
+  address: string;
+  username?: string;
+  ipv4?: string;
+  node?: string;
+  error?: AppError;
+}
+
+export const checkInstances: Command = {
+  name: 'instances',
+  summary: 'each entry of windows-instances: good, or what is wrong with it',
+  example: 'wmco check instances -f windows-instances.yaml',
+  reads: `ConfigMap ${configMapName.instances}, and Nodes to see which entry is which Node`,
+  options: ['resolve'],
+  async run({ objects }, options) {
+    const wanted = { kind: 'ConfigMap', name: configMapName.instances };
+    const configMap = find(objects, wanted);
+    if (configMap === undefined) throw missing(wanted);
+    const data = configMap.fields.stringMap('data');
+    const nodes = ofKind(objects, 'Node').map(readNode);
+    const lines = options['resolve'] === true ? await resolved(data, nodes) : unresolved(data, nodes);
+    const shown = { text: text(configMap.label, lines), data: lines.map(lineData), files: {} };
+    return { shown, findings: lines.flatMap(line => line.error ?? []) };
+  },
+};
+
+/** Without DNS only literal addresses can be matched with Nodes. */
+function unresolved(data: Record<string, string>, nodes: readonly NodeView[]): Line[] {
+  const literal = resolveInstances(data, {}, nodes).instances;
+  return parseEntries(data).map(entry => {
+    if (!entry.ok) return { address: entry.address, error: entry.error };
+    const node = literal.find(instance => instance.address === entry.address)?.node?.name;
+    return { address: entry.address, username: entry.username, ...(node !== undefined && { node }) };
+  });
+}
+
+async function resolved(data: Record<string, string>, nodes: readonly NodeView[]): Promise<Line[]> {
+  const { instances, failures } = resolveInstances(data, await askDns(Object.keys(data)), nodes);
+  const good = instances.map(({ address, username, ipv4, node }) => ({
+    address,
+    username,
+    ipv4,
+    ...(node !== undefined && { node: node.name }),
+  }));
+  return [...good, ...failures];
+}
+
+/** All names at once, so that one slow name server delays nobody twice. */
+async function askDns(addresses: readonly string[]): Promise<Ipv4Answers> {
+  const names = addresses.filter(address => !isIpv4(address));
+  const answers = await Promise.allSettled(names.map(name => lookup(name, { family: 4 })));
+  return Object.fromEntries(
+    answers.map((answer, index) => [names[index] ?? '', answer.status === 'fulfilled' ? answer.value.address : null]),
+  );
+}
+
+function text(label: string, lines: readonly Line[]): string {
+  const bad = lines.filter(line => line.error !== undefined).length;
+  const rows = lines.map(line => [
+    line.error === undefined ? '  ok ' : '  BAD',
+    line.address,
+    line.error === undefined ? `user ${line.username ?? ''}` : line.error.code,
+    [line.ipv4 && `resolves to ${line.ipv4}`, line.node && `Node ${line.node}`].filter(Boolean).join(', '),
+  ]);
+  return `${label}: ${lines.length} entries, ${lines.length - bad} good, ${bad} bad\n${table(rows)}`;
+}
+
+function lineData({ error, ...line }: Line): object {
+  return error === undefined ? { ...line, ok: true } : { ...line, ok: false, error: errorData(error) };
+}

@@ -1,0 +1,69 @@
+import { type AppError, attempt } from '#base/errors.ts';
+import { openshiftFacts } from '#cluster/openshift.ts';
+import type { KubeObject } from '#contract/object.ts';
+import { configMapName } from '#contract/names.ts';
+import { checkContent } from '#contract/services/compare.ts';
+import type { ServicesManifest } from '#contract/services/manifest.ts';
+import { parseManifest } from '#contract/services/parse.ts';
+import { servicesWarnings } from '#contract/services/validate.ts';
+import { versionOfServicesConfigMap } from '#contract/version.ts';
+import { servicesManifest } from '#node/desired/services.ts';
+import type { Command, Options } from '../command.ts';
+import { missing, ofKind } from '../find.ts';
+import { errorData } from '../output.ts';
+import { settingsFrom } from '../settings.ts';
+
+interface Verdict {
+  label: string;
+  services: string[];
+  warnings: string[];
+  error: AppError | undefined;
+}
+
+export const checkServices: Command = {
+  name: 'services',
+  summary: 'services ConfigMaps: valid, and as this operator would write them',
+  example: 'wmco check services -f windows-services.yaml',
+  reads: `ConfigMaps ${configMapName.servicesPrefix}<version>; with the objects of \`render services\` the content is compared too`,
+  options: ['debug', 'env'],
+  run({ objects }, options) {
+    const maps = ofKind(objects, 'ConfigMap').filter(({ meta }) => versionOfServicesConfigMap(meta.name) !== undefined);
+    if (maps.length === 0) throw missing({ kind: 'ConfigMap', name: `${configMapName.servicesPrefix}<version>` });
+    const expected = expectedManifest(objects, options);
+    const verdicts = maps.map(map => judge(map, expected));
+    const data = verdicts.map(({ error, ...verdict }) => ({
+      ...verdict,
+      ok: error === undefined,
+      ...(error && { error: errorData(error) }),
+    }));
+    return {
+      shown: { text: verdicts.map(text).join('\n'), data, files: {} },
+      findings: verdicts.flatMap(({ error }) => error ?? []),
+    };
+  },
+};
+
+/** Undefined when the input does not tell enough about the cluster to compare with. */
+function expectedManifest(objects: readonly KubeObject[], options: Options): ServicesManifest | undefined {
+  const settings = settingsFrom(options, objects);
+  const { facts } = openshiftFacts(objects, settings);
+  return facts && servicesManifest(facts, settings);
+}
+
+function judge(map: KubeObject, expected: ServicesManifest | undefined): Verdict {
+  const parsed = attempt(() => parseManifest(map.fields.stringMap('data'), map.label));
+  if (!parsed.ok) return { label: map.label, services: [], warnings: [], error: parsed.error };
+  const content = attempt(() => expected && checkContent(parsed.value, expected, map.label));
+  return {
+    label: map.label,
+    services: parsed.value.services.map(({ name }) => name),
+    warnings: servicesWarnings(parsed.value.services),
+    error: content.ok ? undefined : content.error,
+  };
+}
+
+function text({ label, services, warnings, error }: Verdict): string {
+  const head = `${error === undefined ? 'ok ' : 'BAD'}  ${label}`;
+  const order = services.length === 0 ? [] : [`     starts ${services.join(', ')}`];
+  return [head, ...order, ...warnings.map(warning => `     note: ${warning}`)].join('\n');
+}

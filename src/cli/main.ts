@@ -1,0 +1,87 @@
+import { Command as Commander, CommanderError } from 'commander';
+import { AppError } from '#base/errors.ts';
+import { versionLine } from '#contract/version.ts';
+import { checks } from './check/all.ts';
+import { type Command, type Options, optionTexts } from './command.ts';
+import { readInput } from './input.ts';
+import { errorText, parseOutputForm, show } from './output.ts';
+import { renders } from './render/all.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
+
+/** Runs one command line and gives the exit code: 0 good, 1 something was found, 2 wrong use. */
+export async function main(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let exitCode: ExitCode = 0;
+  const program = build(terminal, code => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (!(error instanceof AppError)) throw error;
+    terminal.err(`${errorText(error)}\n`);
+    return error.code === 'USAGE' ? 2 : 1;
+  }
+  return exitCode;
+}
+
+function build(terminal: Terminal, done: (code: ExitCode) => void): Commander {
+  const program = new Commander('wmco')
+    .description('Windows nodes for OpenShift, OKD and Kubernetes clusters')
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .showHelpAfterError('(add --help for what is possible)');
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => terminal.out(`${versionLine('wmco', terminal.version(), terminal.runtime)}\n`));
+  for (const group of groups) {
+    addGroup(program, group, async (command, options) => done(await runCommand(command, options, terminal)));
+  }
+  return program;
+}
+
+interface Group {
+  name: 'render' | 'check';
+  summary: string;
+  commands: readonly Command[];
+}
+
+const groups: readonly Group[] = [
+  { name: 'render', summary: 'show, without a cluster, what the operator would write', commands: renders },
+  { name: 'check', summary: 'say, without a cluster, what is wrong and how to mend it', commands: checks },
+];
+
+function addGroup(program: Commander, group: Group, run: (command: Command, options: Options) => Promise<void>): void {
+  const parent = program.command(group.name).description(group.summary);
+  for (const command of group.commands) {
+    const child = parent.command(command.name).description(command.summary);
+    if (command.reads !== '')
+      child.option('-f, --filename <file...>', 'files or folders of objects, or - for standard input');
+    child.option('-o, --output <form>', 'text, json, yaml or dir=PATH', 'text');
+    for (const option of command.options) child.option(...optionTexts[option]);
+    child.addHelpText('after', helpText(command));
+    child.action((options: Options) => run(command, options));
+  }
+}
+
+function helpText(command: Command): string {
+  const reads = command.reads === '' ? '' : `\nReads: ${command.reads}\n`;
+  return `${reads}\nExample:\n  ${command.example}\n\nExit code: 0 good, 1 something was found, 2 wrong use.`;
+}
+
+async function runCommand(command: Command, options: Options, terminal: Terminal): Promise<ExitCode> {
+  const form = parseOutputForm(String(options['output']));
+  const names = (options['filename'] as string[] | undefined) ?? [];
+  if (command.reads !== '' && names.length === 0) {
+    throw new AppError('USAGE', 'no input was given', {
+      remedy: `Give files with -f; ${command.name} reads ${command.reads}.`,
+    });
+  }
+  const input = await readInput(names, terminal);
+  const { shown, findings } = await command.run(input, options);
+  await show(shown, form, terminal);
+  const all = [...input.problems, ...findings];
+  for (const finding of all) terminal.err(`${errorText(finding)}\n`);
+  return all.length === 0 ? 0 : 1;
+}

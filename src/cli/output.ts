@@ -1,0 +1,71 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
+import { AppError } from '#base/errors.ts';
+import type { Terminal } from './terminal.ts';
+
+export type OutputForm = { is: 'text' } | { is: 'json' } | { is: 'yaml' } | { is: 'dir'; path: string };
+
+export function parseOutputForm(text: string): OutputForm {
+  if (text === 'text' || text === 'json' || text === 'yaml') return { is: text };
+  if (text.startsWith('dir=') && text.length > 4) return { is: 'dir', path: text.slice(4) };
+  throw new AppError('USAGE', `-o ${text} is not an output form`, { remedy: 'Use -o text, json, yaml or dir=PATH.' });
+}
+
+/** One result in all the forms a user can ask for. */
+export interface Shown {
+  text: string;
+  /** The same as plain data, for json and yaml. */
+  data: unknown;
+  /** The same as files, by path, for dir=PATH. */
+  files: Record<string, string>;
+}
+
+export async function show(shown: Shown, form: OutputForm, terminal: Terminal): Promise<void> {
+  if (form.is === 'dir') await writeFiles(shown.files, form.path, terminal);
+  else if (form.is === 'json') terminal.out(`${JSON.stringify(shown.data, undefined, 2)}\n`);
+  else terminal.out(form.is === 'yaml' ? asYaml(shown.data) : endLine(shown.text));
+}
+
+export function asYaml(data: unknown): string {
+  return stringify(data, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+async function writeFiles(files: Record<string, string>, folder: string, terminal: Terminal): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, ...safeParts(name));
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, content, { mode: 0o600 });
+    terminal.out(`${path}\n`);
+  }
+}
+
+/** `C:\k\kubelet.conf` becomes `C/k/kubelet.conf`; nothing can climb out of the folder. */
+function safeParts(name: string): string[] {
+  return name
+    .replace(/^([A-Za-z]):/, '$1')
+    .split(/[\\/]/)
+    .filter(part => part !== '' && part !== '.' && part !== '..');
+}
+
+/** Columns padded to the widest cell; the last column is left as it is. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const columns = Math.max(0, ...rows.map(row => row.length));
+  const widths = Array.from({ length: columns }, (_, index) => Math.max(...rows.map(row => row[index]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    row.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0))).join('  ');
+  return rows.map(row => line(row).trimEnd()).join('\n');
+}
+
+/** An error as a tired person can read it: what, and what to do now. */
+export function errorText(error: AppError): string {
+  return `${error.code}: ${error.message}\n  -> ${error.remedy}`;
+}
+
+export function errorData(error: AppError): { code: string; message: string; remedy: string } {
+  return { code: error.code, message: error.message, remedy: error.remedy };
+}
+
+function endLine(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}

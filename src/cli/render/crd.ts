@@ -1,0 +1,16 @@
+import { windowsInstanceCrd } from '#contract/windows-instance/crd.ts';
+import type { Command } from '../command.ts';
+import { asYaml } from '../output.ts';
+
+export const renderCrd: Command = {
+  name: 'crd',
+  summary: 'the CustomResourceDefinition of WindowsInstance',
+  example: 'wmco render crd | kubectl apply -f -',
+  reads: '',
+  options: [],
+  run() {
+    const data = windowsInstanceCrd();
+    const text = asYaml(data);
+    return { shown: { text, data, files: { 'windowsinstances.yaml': text } }, findings: [] };
+  },
+};

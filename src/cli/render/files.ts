@@ -1,0 +1,90 @@
+import { type AppError, attempt } from '#base/errors.ts';
+import { redacted, Secret } from '#base/secret.ts';
+import type { ServiceAccountToken } from '#cluster/facts.ts';
+import { openshiftFacts } from '#cluster/openshift.ts';
+import type { KubeObject } from '#contract/object.ts';
+import { namespaceName, secretKey, secretName } from '#contract/names.ts';
+import { file } from '#contract/paths.ts';
+import { secretMember } from '#contract/secret-data.ts';
+import { type NodeFilesInput, nodeFiles } from '#node/desired/files.ts';
+import { serviceAccountToken } from '#node/desired/kubeconfig.ts';
+import { registryFiles } from '#node/desired/registries/registries.ts';
+import type { Command } from '../command.ts';
+import { findSecretData, ofKind } from '../find.ts';
+import { settingsFrom } from '../settings.ts';
+import { fileTexts } from './file-texts.ts';
+import { mirrorKinds } from './registries.ts';
+
+export const renderFiles: Command = {
+  name: 'files',
+  summary: 'every file the operator writes on a Windows node',
+  example: 'wmco render files -f cluster.yaml -o dir=out',
+  reads:
+    'the objects of `render services` and `render registries`, and the Secrets with tokens and the exporter certificate',
+  options: ['operatorVersion', 'namespace', 'env', 'showSecrets'],
+  run({ objects }, options) {
+    const settings = settingsFrom(options, objects);
+    const { facts, findings } = openshiftFacts(objects, settings);
+    if (facts === undefined) return { shown: fileTexts([]), findings };
+    const parts = secretParts(objects, settings.namespace);
+    const { files } = nodeFiles({ facts, ...parts.input });
+    const visible = files
+      .filter(({ path }) => !parts.unknown.includes(path))
+      .map(({ path, content, sensitive }) => ({
+        path,
+        content: sensitive && options['showSecrets'] !== true ? redacted : content.reveal(),
+      }));
+    return { shown: fileTexts(visible), findings: [...findings, ...parts.findings] };
+  },
+};
+
+interface SecretParts {
+  input: Omit<NodeFilesInput, 'facts'>;
+  findings: AppError[];
+  /** Files that cannot be shown because their Secret is not in the input. */
+  unknown: string[];
+}
+
+/** A dump often lacks Secrets; what does not depend on them is rendered all the same. */
+function secretParts(objects: readonly KubeObject[], namespace: string): SecretParts {
+  const findings: AppError[] = [];
+  const unknown: string[] = [];
+  const orElse = <T>(read: () => T, without: T, paths: readonly string[]): T => {
+    const result = attempt(read);
+    if (result.ok) return result.value;
+    findings.push(result.error);
+    unknown.push(...paths);
+    return without;
+  };
+  const token = (name: string, where: string) => () =>
+    serviceAccountToken(findSecretData(objects, name, where), `Secret ${where}/${name}`);
+  const noToken: ServiceAccountToken = { ca: '', token: new Secret('') };
+  const input = {
+    bootstrapToken: orElse(token(secretName.bootstrapToken, namespaceName.machineConfig), noToken, [
+      file.bootstrapCa,
+      file.bootstrapKubeconfig,
+    ]),
+    agentToken: orElse(token(secretName.agentToken, namespace), noToken, [file.agentKubeconfig]),
+    tls: orElse(() => tlsPair(objects, namespace), noTls, [file.tlsCertificate, file.tlsKey]),
+    registries: orElse(() => mirrors(objects, findings), {}, []),
+  };
+  return { input, findings, unknown };
+}
+
+const noTls = { certificate: '', key: new Secret('') };
+
+function tlsPair(objects: readonly KubeObject[], namespace: string): NodeFilesInput['tls'] {
+  const data = findSecretData(objects, secretName.tls, namespace);
+  const member = (key: string) => secretMember(data, key, `Secret ${namespace}/${secretName.tls}`);
+  return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };
+}
+
+function mirrors(objects: readonly KubeObject[], findings: AppError[]): Record<string, string> {
+  const sets = ofKind(objects, ...mirrorKinds);
+  const secret = attempt(() => findSecretData(objects, secretName.pullSecret, namespaceName.config));
+  // Without mirror sets the pull secret is of no use, so it need not be in the input.
+  if (!secret.ok && sets.length > 0) findings.push(secret.error);
+  const { files, warnings } = registryFiles(sets, secret.ok ? secret.value[secretKey.dockerConfig] : undefined);
+  findings.push(...warnings);
+  return files;
+}

@@ -1,0 +1,48 @@
+import { openshiftFacts } from '#cluster/openshift.ts';
+import type { Service } from '#contract/services/manifest.ts';
+import { servicesConfigMap } from '#contract/services/print.ts';
+import { servicesManifest } from '#node/desired/services.ts';
+import type { Command } from '../command.ts';
+import { asYaml, table } from '../output.ts';
+import { settingsFrom } from '../settings.ts';
+
+export const renderServices: Command = {
+  name: 'services',
+  summary: 'the services ConfigMap: what runs on every Windows node, in which order, with which command',
+  example: 'wmco render services -f cluster.yaml -o yaml',
+  reads: 'Infrastructure, Networks, MachineConfigs and ControllerConfig, as a list or one by one',
+  options: ['operatorVersion', 'namespace', 'debug', 'env'],
+  run({ objects }, options) {
+    const settings = settingsFrom(options, objects);
+    const { facts, findings } = openshiftFacts(objects, settings);
+    if (facts === undefined) return { shown: { text: '', data: null, files: {} }, findings };
+    const manifest = servicesManifest(facts, settings);
+    const configMap = servicesConfigMap(manifest, settings.version, settings.namespace);
+    const text = [
+      `ConfigMap ${configMap.metadata.namespace}/${configMap.metadata.name}`,
+      '',
+      ...manifest.services.map(serviceText),
+      `watched variables  ${manifest.watchedEnvironment.join(', ')}`,
+      `variables set      ${Object.keys(manifest.environment).join(', ') || 'none'}`,
+    ].join('\n');
+    return {
+      shown: { text, data: configMap, files: { [`${configMap.metadata.name}.yaml`]: asYaml(configMap) } },
+      findings,
+    };
+  },
+};
+
+function serviceText(service: Service): string {
+  const resolved = [
+    ...service.nodeVariables.map(({ name, jsonPath }) => `${name} = ${jsonPath} of the Node`),
+    ...service.hostVariables.map(({ name, source }) => `${name} = ${source} of the host`),
+  ];
+  const rows = [
+    ['  starts', `priority ${service.priority}${service.bootstrap ? ', with bootstrap' : ''}`],
+    ...(service.dependencies.length > 0 ? [['  after', service.dependencies.join(', ')]] : []),
+    ['  command', service.command],
+    ...resolved.map(text => ['  variable', text]),
+    ...service.prepare.map(({ kind }) => ['  prepared by', kind]),
+  ];
+  return `${service.name}\n${table(rows)}\n`;
+}

@@ -1,0 +1,31 @@
+import { proxyVariables } from '#cluster/proxy.ts';
+import type { OperatorSettings } from '#cluster/facts.ts';
+import type { KubeObject } from '#contract/object.ts';
+import { defaultNamespace } from '#contract/names.ts';
+import { readLogRotation } from '#node/desired/log-rotation.ts';
+import { type Options, textOption } from './command.ts';
+import { find } from './find.ts';
+import { pairs } from './pairs.ts';
+
+/** The settings of an imagined operator: options, and the cluster-wide proxy as OLM would hand it to the operator. */
+export function settingsFrom(options: Options, objects: readonly KubeObject[]): OperatorSettings {
+  const environment = { ...clusterProxy(objects), ...pairs(options['env'], '--env') };
+  return {
+    namespace: textOption(options, 'namespace') ?? defaultNamespace,
+    version: textOption(options, 'operatorVersion') ?? 'unreleased',
+    debug: options['debug'] === true,
+    logRotation: readLogRotation(environment),
+    proxy: proxyVariables(environment).variables,
+  };
+}
+
+function clusterProxy(objects: readonly KubeObject[]): Record<string, string> {
+  const status = find(objects, { kind: 'Proxy', name: 'cluster' })?.fields.object('status');
+  const members = { HTTP_PROXY: 'httpProxy', HTTPS_PROXY: 'httpsProxy', NO_PROXY: 'noProxy' };
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([variable, member]) => {
+      const value = status?.string(member) ?? '';
+      return value === '' ? [] : [[variable, value]];
+    }),
+  );
+}

@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { versionString } from '#contract/version.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** The version of a program that runs from source: package version, commit, and whether the sources were touched since. */
+export function sourceVersion(): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const commit = git('rev-parse', 'HEAD');
+  const touched = git('status', '--porcelain', '--', 'src', 'package.json', 'package-lock.json');
+  return commit === undefined ? `${version}-source` : versionString(version, commit, touched !== '');
+}
+
+function git(...words: string[]): string | undefined {
+  try {
+    return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return undefined;
+  }
+}

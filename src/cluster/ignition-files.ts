@@ -1,0 +1,35 @@
+import { fromUtf8 } from '#base/bytes.ts';
+import { shown } from '#base/errors.ts';
+import { gunzip } from '#base/gzip.ts';
+import { workerFile } from '#contract/worker-files.ts';
+import { decodeDataUrl } from './data-url.ts';
+import type { KubeletArguments } from './facts.ts';
+import { type IgnitionFile, malformedIgnition, type WorkerConfig } from './ignition.ts';
+
+const maxUnpackedBytes = 4 * 1024 * 1024;
+
+/** The files of the workers that Windows nodes get too, decoded, by their path on Linux; others are not even looked at. */
+export function readWorkerFiles(config: WorkerConfig, kubelet: KubeletArguments): Record<string, string> {
+  const wanted: string[] = [workerFile.credentialProviders];
+  if (Object.hasOwn(kubelet, 'cloud-config')) wanted.push(workerFile.cloudConfig);
+  const found = config.files.filter(file => wanted.includes(file.path));
+  return Object.fromEntries(found.map(file => [file.path, decode(file, config.label)]));
+}
+
+function decode(file: IgnitionFile, label: string): string {
+  const wrong = (what: string) => malformedIgnition(label, `file ${file.path} ${what}`);
+  if (file.source === undefined) throw wrong('has no source');
+  const stored = decodeDataUrl(file.source);
+  if (stored === undefined) throw wrong('has a source that is not a good data: URL');
+  const content = unpack(stored, file.compression);
+  if (content === 'unknown') throw wrong(`has the compression ${shown(file.compression)}; only gzip is known`);
+  if (content === undefined) throw wrong(`is damaged gzip data or larger than ${maxUnpackedBytes} bytes`);
+  const text = fromUtf8(content);
+  if (text === undefined) throw wrong('is not a text in UTF-8');
+  return text;
+}
+
+function unpack(stored: Uint8Array, compression: string): Uint8Array | undefined | 'unknown' {
+  if (compression === '') return stored;
+  return compression === 'gzip' ? gunzip(stored, maxUnpackedBytes) : 'unknown';
+}

@@ -1,0 +1,125 @@
+import { AppError, attempt, shown } from '#base/errors.ts';
+import { isRecord } from '#base/fields.ts';
+import type { KubeObject } from '#contract/object.ts';
+import type { KubeletArguments } from './facts.ts';
+import { kubeletArguments } from './kubelet-unit.ts';
+
+/** A MachineConfig as far as it decides which one is the workers' newest. */
+export interface MachineConfigSummary {
+  name: string;
+  creationTimestamp: string;
+  hasConfig: boolean;
+}
+
+export interface IgnitionFile {
+  path: string;
+  source: string | undefined;
+  /** Empty when the content is stored as it is. */
+  compression: string;
+}
+
+/** What we take from the ignition config of the Linux workers. */
+export interface WorkerConfig {
+  /** The object it was read from, as messages name it. */
+  label: string;
+  kubeletUnit: string | undefined;
+  files: IgnitionFile[];
+}
+
+const renderedPrefix = 'rendered-worker-';
+const kubeletUnitName = 'kubelet.service';
+
+/** The newest config rendered for workers; of two made in the same second the first by name. */
+export function latestRenderedWorker<T extends MachineConfigSummary>(machineConfigs: readonly T[]): T {
+  const [latest] = machineConfigs
+    .filter(config => config.name.startsWith(renderedPrefix) && config.hasConfig)
+    .sort((one, other) => createdMs(other) - createdMs(one) || (one.name < other.name ? -1 : 1));
+  if (latest !== undefined) return latest;
+  throw new AppError('RENDERED_WORKER_MISSING', `rendered worker MachineConfig not found (${renderedPrefix}…)`, {
+    remedy:
+      'Wait for the machine config operator; `oc get machineconfigs.machineconfiguration.openshift.io -o yaml` dumps them.',
+  });
+}
+
+export function summariseMachineConfig(object: KubeObject): MachineConfigSummary & { object: KubeObject } {
+  const { name, creationTimestamp } = object.meta;
+  const config = attempt(() => object.fields.object('spec').raw('config'));
+  return { name, creationTimestamp, hasConfig: config.ok && (config.value ?? '') !== '', object };
+}
+
+/** Reads the ignition config in a MachineConfig. It may hold secrets, so messages never show what is in it. */
+export function readWorkerConfig(machineConfig: KubeObject): WorkerConfig {
+  const { label } = machineConfig;
+  const config = parseConfig(machineConfig.fields.object('spec').raw('config'), label);
+  checkIgnitionVersion(config, label);
+  const unit = entriesOf(config, 'systemd', 'units', label).find(entry => entry['name'] === kubeletUnitName);
+  return {
+    label,
+    kubeletUnit: textOr(unit?.['contents'], undefined),
+    files: entriesOf(config, 'storage', 'files', label).map(readFile),
+  };
+}
+
+export function readKubeletArguments(config: WorkerConfig): KubeletArguments {
+  const subject = `${config.label}: ${kubeletUnitName}`;
+  if (config.kubeletUnit) return kubeletArguments(config.kubeletUnit, subject);
+  throw new AppError('KUBELET_UNIT_MALFORMED', `${subject} is missing or empty`, {
+    remedy: 'Windows nodes copy options of the Linux kubelet: use a worker config with a kubelet unit.',
+  });
+}
+
+export function malformedIgnition(label: string, what: string): AppError {
+  return new AppError('IGNITION_MALFORMED', `${label}: ${what}`, {
+    remedy: 'Look at the MachineConfigPool worker; the machine config operator must render a config that can be read.',
+  });
+}
+
+function createdMs(config: MachineConfigSummary): number {
+  return Date.parse(config.creationTimestamp) || 0;
+}
+
+function parseConfig(config: unknown, label: string): Record<string, unknown> {
+  const value = typeof config === 'string' ? parseJson(config) : config;
+  if (isRecord(value)) return value;
+  throw malformedIgnition(label, 'spec.config is not an ignition config in JSON');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function checkIgnitionVersion(config: Record<string, unknown>, label: string): void {
+  const version = isRecord(config['ignition']) ? config['ignition']['version'] : undefined;
+  if (typeof version === 'string' && /^3\.[0-5]\.\d+$/.test(version)) return;
+  throw malformedIgnition(label, `ignition version is ${shown(version)}; versions 3.0 to 3.5 are supported`);
+}
+
+/** Entries of a list two levels down. Those that are no objects are passed over: they cannot be what we look for. */
+function entriesOf(
+  config: Record<string, unknown>,
+  section: string,
+  name: string,
+  label: string,
+): Record<string, unknown>[] {
+  const parent = config[section] ?? {};
+  const list = isRecord(parent) ? (parent[name] ?? []) : undefined;
+  if (Array.isArray(list)) return list.filter(isRecord);
+  throw malformedIgnition(label, `spec.config.${section}.${name} is not a list`);
+}
+
+function readFile(entry: Record<string, unknown>): IgnitionFile {
+  const contents = isRecord(entry['contents']) ? entry['contents'] : {};
+  return {
+    path: textOr(entry['path'], ''),
+    source: textOr(contents['source'], undefined),
+    compression: textOr(contents['compression'] ?? '', 'unknown'),
+  };
+}
+
+function textOr<T>(value: unknown, otherwise: T): string | T {
+  return typeof value === 'string' ? value : otherwise;
+}

@@ -1,0 +1,29 @@
+import { AppError } from '#base/errors.ts';
+import type { KubeletArguments } from './facts.ts';
+
+const option = /^--(cloud-provider|cloud-config)=(.*)$/;
+
+/** The options of interest on the kubelet's command line in a systemd unit; `subject` names the unit in messages. */
+export function kubeletArguments(unit: string, subject = 'kubelet.service'): KubeletArguments {
+  const found: KubeletArguments = {};
+  for (const word of commandLine(unit, subject)
+    .slice(1)
+    .flatMap(piece => piece.trim().split(/\s+/))) {
+    const [, name, value] = option.exec(word) ?? [];
+    if (name !== undefined) found[name as keyof KubeletArguments] = value ?? '';
+  }
+  return found;
+}
+
+/** The pieces of the command line: a backslash at the end of a line continues it, any other line end ends it. */
+function commandLine(unit: string, subject: string): string[] {
+  const text = unit.replaceAll('\r\n', '\n');
+  const start = /^[ \t]*ExecStart=/m.exec(text);
+  if (start === null) {
+    throw new AppError('KUBELET_UNIT_MALFORMED', `${subject}: unit missing ExecStart`, {
+      remedy: 'Wait until the machine config operator has rendered a worker config with a complete kubelet unit.',
+    });
+  }
+  const [line = ''] = text.slice(start.index + start[0].length).split(/(?<!\\)\n/, 1);
+  return line.split('\\\n');
+}

@@ -1,0 +1,164 @@
+import { AppError, attempt, shown } from '#base/errors.ts';
+import { scanPem } from '#base/pem.ts';
+import { platforms } from '#contract/names.ts';
+import type { KubeObject } from '#contract/object.ts';
+import { payloadKubeletVersion } from '#contract/version.ts';
+import { workerFile } from '#contract/worker-files.ts';
+import type { ClusterFacts, OperatorSettings } from './facts.ts';
+import { malformedIgnition, readKubeletArguments } from './ignition.ts';
+import { readWorkerFiles } from './ignition-files.ts';
+import {
+  checkHybridOverlay,
+  clusterDns,
+  readNetwork,
+  readNetworkType,
+  readPodNetworks,
+  readServiceCidr,
+  vxlanPort,
+} from './network.ts';
+import { OpenshiftObjects } from './openshift-objects.ts';
+import { checkServerVersion } from './server-version.ts';
+import { readTlsProfile, tlsInForce } from './tls-profile.ts';
+
+export interface OpenshiftFacts {
+  /** Only when nothing was found wrong. */
+  facts: ClusterFacts | undefined;
+  /** Everything that is wrong, each problem once. */
+  findings: AppError[];
+}
+
+/** Reads all facts from the objects of an OpenShift cluster and goes on after a problem, so that all can be mended at once. */
+export function openshiftFacts(objects: readonly KubeObject[], settings: OperatorSettings): OpenshiftFacts {
+  const cluster = new OpenshiftObjects(objects, settings);
+  const findings: AppError[] = [];
+  const read = <T>(reader: () => T): T => {
+    const result = attempt(reader);
+    if (result.ok) return result.value;
+    if (!findings.some(known => known.message === result.error.message)) findings.push(result.error);
+    // Never seen by a caller: with a finding there are no facts.
+    return undefined as T;
+  };
+  // readNetwork stops at its first problem; asked one by one, all of them come out.
+  read(() => readNetworkType(cluster.network()));
+  read(() => readServiceCidr(cluster.network()));
+  read(() => checkHybridOverlay(cluster.networkOperator()));
+  read(() => vxlanPort(cluster.networkOperator()));
+  const facts: ClusterFacts = {
+    platform: read(() => cluster.platform()),
+    apiServerUrl: read(() => cluster.apiServerUrl()),
+    network: read(() => readNetwork(cluster.network(), cluster.networkOperator())),
+    kubeletArguments: read(() => cluster.kubeletArguments()),
+    workerFiles: read(() => cluster.workerFiles()),
+    kubeletCa: read(() => cluster.kubeletCa()),
+    registryBundles: read(() => cluster.registryBundles()),
+    trustedCa: read(() => cluster.trustedCa()),
+  };
+  return { facts: findings.length === 0 ? facts : undefined, findings };
+}
+
+export interface CheckResult {
+  check: string;
+  ok: boolean;
+  /** What was found, good or bad, in a few words. */
+  detail: string;
+  error?: AppError;
+}
+
+/**
+ * Can this cluster take Windows nodes? Every check runs, whatever the others say.
+ * Without the API server's own version the newest kubelet among the Nodes stands for it.
+ */
+export function checkCluster(
+  objects: readonly KubeObject[],
+  settings: OperatorSettings,
+  serverVersion?: string,
+): CheckResult[] {
+  const cluster = new OpenshiftObjects(objects, settings);
+  return checks.map(([check, run]) => {
+    const result = attempt(() => run(cluster, serverVersion));
+    if (result.ok) return { check, ok: true, detail: result.value };
+    return { check, ok: false, detail: result.error.message, error: result.error };
+  });
+}
+
+/** Says what is there, or throws what is wrong with it. */
+type Check = (cluster: OpenshiftObjects, serverVersion: string | undefined) => string;
+
+const checks: readonly (readonly [string, Check])[] = [
+  ['network type', cluster => readNetworkType(cluster.network())],
+  ['hybrid overlay', checkOverlay],
+  ['service network', checkServiceNetwork],
+  ['cluster network', cluster => readPodNetworks(cluster.network(), cluster.networkOperator()).join(', ')],
+  ['VXLAN port', checkVxlanPort],
+  ['API server version', checkVersion],
+  ['platform', checkPlatform],
+  ['API server address', cluster => cluster.apiServerUrl()],
+  ['worker config', checkWorkerConfig],
+  ['kubelet CA', checkKubeletCa],
+  ['registry CAs', cluster => counted(cluster.registryBundles().length, 'bundle')],
+  ['trusted CA', cluster => (cluster.trustedCa() === undefined ? 'no cluster proxy' : 'injected')],
+  ['TLS profile', checkTls],
+];
+
+function checkOverlay(cluster: OpenshiftObjects): string {
+  checkHybridOverlay(cluster.networkOperator());
+  return 'configured';
+}
+
+function checkServiceNetwork(cluster: OpenshiftObjects): string {
+  const cidr = readServiceCidr(cluster.network());
+  return `${cidr}, DNS at ${clusterDns(cidr)}`;
+}
+
+/** VMware's own network virtualisation takes the default port, so vSphere needs another one. */
+function checkVxlanPort(cluster: OpenshiftObjects): string {
+  const port = vxlanPort(cluster.networkOperator());
+  const isDefault = port === '' || port === '4789';
+  if (cluster.platform() !== 'VSphere' || !isDefault) return port === '' ? 'default' : port;
+  throw new AppError('NETWORK_VXLAN_PORT_TAKEN', 'platform VSphere needs a VXLAN port other than the default 4789', {
+    remedy: 'Set hybridOverlayVXLANPort, for example to 9898, in the hybridOverlayConfig of the network operator.',
+  });
+}
+
+function checkVersion(cluster: OpenshiftObjects, serverVersion: string | undefined): string {
+  const version = serverVersion ?? cluster.newestKubeletVersion();
+  checkServerVersion(version, payloadKubeletVersion);
+  return serverVersion === undefined ? `${version} (from the newest kubelet)` : version;
+}
+
+function checkPlatform(cluster: OpenshiftObjects): string {
+  const platform = cluster.platform();
+  return (platforms as readonly string[]).includes(platform) ? platform : `${platform} (no special handling)`;
+}
+
+function checkWorkerConfig(cluster: OpenshiftObjects): string {
+  const config = cluster.workerConfig();
+  const kubelet = readKubeletArguments(config);
+  const files = readWorkerFiles(config, kubelet);
+  // The kubelet would not start: its command line names a file that nobody writes.
+  if (Object.hasOwn(kubelet, 'cloud-config') && !Object.hasOwn(files, workerFile.cloudConfig)) {
+    throw malformedIgnition(config.label, `kubelet has --cloud-config, but file ${workerFile.cloudConfig} is missing`);
+  }
+  const options = Object.entries(kubelet).map(([name, value]) => `--${name}=${value}`);
+  return [config.label, ...options, ...Object.keys(files)].join(', ');
+}
+
+function checkKubeletCa(cluster: OpenshiftObjects): string {
+  const { blocks, broken } = scanPem(cluster.kubeletCa());
+  if (blocks.length > 0 && broken.length === 0) return counted(blocks.length, 'certificate');
+  const what = broken.map(({ line, why }) => `the block at line ${line} ${why}`).join(', ') || 'no certificate in it';
+  throw new AppError('CERTIFICATE_BUNDLE_MALFORMED', `kubelet CA of the ControllerConfig: ${what}`, {
+    remedy:
+      'Repair kube-apiserver-to-kubelet-client-ca; the machine config operator copies it to the ControllerConfig.',
+  });
+}
+
+function checkTls(cluster: OpenshiftObjects): string {
+  const profile = readTlsProfile(cluster.apiServer());
+  const use = tlsInForce(profile) === undefined ? 'not applied' : 'applied';
+  return `${profile.minTlsVersion}, ${use} (adherence ${shown(profile.adherence)})`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,28 @@
+import { type DerElement, readDer, readOid, derTag } from '#base/der.ts';
+import { AppError } from '#base/errors.ts';
+
+/** The request cannot be understood. The text itself is not shown: it is long, and binary in the end. */
+export function malformedRequest(label: string, why: string): AppError {
+  return new AppError('CSR_MALFORMED', `${label}: the certificate request cannot be read: ${why}`, {
+    remedy: 'Create the request again with a tool that writes PKCS #10, and leave it unchanged.',
+  });
+}
+
+/** The elements in a row that the bytes consist of. */
+export function readParts(bytes: Uint8Array, what: string, label: string): DerElement[] {
+  const parts = readDer(bytes);
+  if (parts === undefined) throw malformedRequest(label, `its ${what} is no complete DER`);
+  return parts;
+}
+
+export function expectTag(element: DerElement | undefined, tag: number, what: string, label: string): DerElement {
+  if (element?.tag === tag) return element;
+  const found = element === undefined ? 'nothing' : `tag ${element.tag}`;
+  throw malformedRequest(label, `its ${what} has ${found} where tag ${tag} belongs`);
+}
+
+export function expectOid(element: DerElement | undefined, what: string, label: string): string {
+  const oid = readOid(expectTag(element, derTag.oid, what, label).content);
+  if (oid === undefined) throw malformedRequest(label, `the type of its ${what} is no object identifier`);
+  return oid;
+}

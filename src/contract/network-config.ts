@@ -1,0 +1,63 @@
+import { hnsNetwork } from './names.ts';
+import { file } from './paths.ts';
+
+/** What the agent finds on its host once the hybrid overlay has made its network. */
+export interface OverlayNetwork {
+  /** Address prefix of the node's pod network. */
+  subnet: string;
+  /** Address of the host on the physical network. */
+  managementIp: string;
+}
+
+/** Configuration of the CNI plug-in. Node readiness depends on it: without the file the kubelet reports no network. */
+export function cniConfig(network: OverlayNetwork, serviceCidr: string): string {
+  const policy = (value: object) => ({ name: 'EndpointPolicy', value });
+  return JSON.stringify(
+    {
+      cniVersion: '0.2.0',
+      name: hnsNetwork.overlay,
+      type: 'win-overlay',
+      apiVersion: 2,
+      capabilities: { portMappings: true, dns: true },
+      ipam: { type: 'host-local', subnet: network.subnet },
+      policies: [
+        policy({
+          type: 'OutBoundNAT',
+          settings: { exceptionList: [serviceCidr], destinationPrefix: '', needEncap: false },
+        }),
+        policy({ type: 'SDNRoute', settings: { exceptionList: [], destinationPrefix: serviceCidr, needEncap: true } }),
+        policy({ type: 'ProviderAddress', settings: { providerAddress: network.managementIp } }),
+      ],
+    },
+    undefined,
+    2,
+  );
+}
+
+export interface KubeProxyFacts {
+  nodeName: string;
+  /** The node's hybrid overlay subnet. */
+  clusterCidr: string;
+  /** Address of the endpoint from which kube-proxy sends load-balanced traffic. */
+  sourceVip: string;
+  verbosity: number;
+}
+
+/** Configuration of kube-proxy; what is not said here is its default. */
+export function kubeProxyConfig(facts: KubeProxyFacts): string {
+  return JSON.stringify(
+    {
+      kind: 'KubeProxyConfiguration',
+      apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+      featureGates: { WinDSR: true, WinOverlay: true },
+      clientConnection: { kubeconfig: file.kubeconfig },
+      mode: 'kernelspace',
+      hostnameOverride: facts.nodeName,
+      clusterCIDR: facts.clusterCidr,
+      logging: { verbosity: facts.verbosity },
+      winkernel: { networkName: hnsNetwork.overlay, sourceVip: facts.sourceVip, enableDSR: true },
+    },
+    undefined,
+    2,
+  );
+}

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { windowsInstanceCrd } from './crd.ts';
+import { instancePhases, instanceSources } from './resource.ts';
+
+interface Schema {
+  type?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  enum?: string[];
+  pattern?: string;
+  required?: string[];
+  additionalProperties?: Schema;
+}
+interface Crd {
+  metadata: { name: string };
+  spec: {
+    group: string;
+    scope: string;
+    names: { plural: string; kind: string; shortNames: string[] };
+    versions: {
+      name: string;
+      served: boolean;
+      storage: boolean;
+      subresources: object;
+      additionalPrinterColumns: { name: string; jsonPath: string }[];
+      schema: { openAPIV3Schema: Schema };
+    }[];
+  };
+}
+
+const crd = windowsInstanceCrd() as Crd;
+const [version] = crd.spec.versions;
+const schema = version?.schema.openAPIV3Schema ?? {};
+
+test('is named after its plural and group, as the API server demands', () => {
+  expect(crd.metadata.name).toBe(`${crd.spec.names.plural}.${crd.spec.group}`);
+  expect(crd.spec).toMatchObject({ group: 'windowsmachineconfig.openshift.io', scope: 'Namespaced' });
+  expect(crd.spec.names).toMatchObject({ kind: 'WindowsInstance', shortNames: ['wi'] });
+});
+
+test('has one version, served and stored, with a status of its own', () => {
+  expect(crd.spec.versions).toHaveLength(1);
+  expect(version).toMatchObject({ name: 'v1alpha1', served: true, storage: true, subresources: { status: {} } });
+});
+
+test('kubectl shows source, address, node, phase, step, version and age', () => {
+  expect(version?.additionalPrinterColumns.map(({ name }) => name)).toEqual([
+    'Source',
+    'Address',
+    'Node',
+    'Phase',
+    'Step',
+    'Version',
+    'Age',
+  ]);
+});
+
+test('every printed column exists in the schema', () => {
+  for (const { jsonPath } of version?.additionalPrinterColumns ?? []) {
+    const names = jsonPath.split('.').slice(1);
+    if (names[0] === 'metadata') continue;
+    let at: Schema | undefined = schema;
+    for (const name of names) at = at?.properties?.[name];
+    expect(at, jsonPath).toBeDefined();
+  }
+});
+
+test('is a structural schema: every value has a type', () => {
+  const untyped: string[] = [];
+  const visit = (at: Schema, path: string) => {
+    if (at.type === undefined) untyped.push(path);
+    for (const [name, child] of Object.entries(at.properties ?? {})) visit(child, `${path}.${name}`);
+    if (at.items) visit(at.items, `${path}[]`);
+    if (at.additionalProperties) visit(at.additionalProperties, `${path}{}`);
+  };
+  visit(schema, '');
+  expect(untyped).toEqual([]);
+});
+
+test('every member a person writes is described', () => {
+  const spec = schema.properties?.['spec']?.properties ?? {};
+  for (const [name, member] of Object.entries(spec)) expect(member.description, name).toMatch(/\.$/);
+});
+
+test('an address is all that is required', () => {
+  expect(schema.required).toEqual(['spec']);
+  expect(schema.properties?.['spec']?.required).toEqual(['address']);
+});
+
+test('phases and sources are those of the types', () => {
+  expect(schema.properties?.['status']?.properties?.['phase']?.enum).toEqual([...instancePhases]);
+  expect(schema.properties?.['spec']?.properties?.['source']?.properties?.['kind']?.enum).toEqual([...instanceSources]);
+});
+
+const addresses: [string, boolean][] = [
+  ['10.1.42.1', true],
+  ['win1', true],
+  ['Win-1.example.com', true],
+  ['a', true],
+  ['', false],
+  ['-win', false],
+  ['win-', false],
+  ['win_1', false],
+  ['fd00::1', false],
+  ['a b', false],
+];
+for (const [address, good] of addresses) {
+  test(`${good ? 'accepts' : 'refuses'} the address "${address}"`, () => {
+    const pattern = new RegExp(schema.properties?.['spec']?.properties?.['address']?.pattern ?? '$^');
+    expect(pattern.test(address)).toBe(good);
+  });
+}

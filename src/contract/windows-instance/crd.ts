@@ -1,0 +1,148 @@
+import {
+  instancePhases,
+  instanceSources,
+  windowsInstanceGroup,
+  windowsInstanceKind,
+  windowsInstanceVersion,
+} from './resource.ts';
+
+type Schema = Record<string, unknown>;
+
+const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more });
+const oneOf = (values: readonly string[], description: string): Schema => text(description, { enum: [...values] });
+const object = (properties: Record<string, Schema>, more: Schema = {}): Schema => ({
+  type: 'object',
+  properties,
+  ...more,
+});
+const listOf = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more });
+const time = (description: string): Schema => text(description, { format: 'date-time' });
+
+/** IPv4 or a host name; the operator's own check says more than a pattern can. */
+const addressPattern = '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$';
+
+const specSchema = object(
+  {
+    address: text('IPv4 address of the host, or a DNS name that resolves to one.', {
+      maxLength: 253,
+      pattern: addressPattern,
+    }),
+    port: { type: 'integer', description: 'SSH port; 22 when absent.', minimum: 1, maximum: 65535 },
+    username: text('Windows user with administrator rights.', { minLength: 1, maxLength: 256 }),
+    keySecret: object(
+      {
+        name: text('Secret in the namespace of the operator.', { minLength: 1 }),
+        key: text('Key in that Secret; private-key.pem when absent.'),
+      },
+      { description: 'Private key for SSH; the Secret cloud-private-key when absent.', required: ['name'] },
+    ),
+    hostKey: text('SSH host key known in advance, as `<type> <base64>`. Without it the first key seen is pinned.'),
+    hostname: text('Computer name to give the host before it joins.', { maxLength: 15 }),
+    source: object(
+      {
+        kind: oneOf(instanceSources, 'What made this instance.'),
+        name: text('Name of the Machine, or key in windows-instances.'),
+      },
+      {
+        description: 'Set by the operator; absent or Direct when an administrator made the object.',
+        required: ['kind'],
+      },
+    ),
+    labels: {
+      type: 'object',
+      description: 'Labels for the Node.',
+      additionalProperties: { type: 'string' },
+    },
+    taints: listOf(
+      object(
+        {
+          key: text('Taint key.', { minLength: 1 }),
+          value: text('Taint value.'),
+          effect: oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], 'Taint effect.'),
+        },
+        { required: ['key', 'effect'] },
+      ),
+      { description: 'Taints for the Node, beside os=Windows:NoSchedule.' },
+    ),
+    paused: { type: 'boolean', description: 'While true nothing is done to the host.' },
+  },
+  { required: ['address'] },
+);
+
+const conditionSchema = object(
+  {
+    type: text('Kind of condition.'),
+    status: oneOf(['True', 'False', 'Unknown'], 'State of the condition.'),
+    reason: text('Stable error code or reason.'),
+    message: text('What happened and what to do about it.'),
+    lastTransitionTime: time('When the state last changed.'),
+    observedGeneration: { type: 'integer', format: 'int64' },
+  },
+  { required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'] },
+);
+
+const timelineSchema = object(
+  {
+    name: text('Step of the journey.'),
+    started: time('Start of the first attempt.'),
+    finished: time('End of the successful attempt.'),
+    attempts: { type: 'integer', description: 'How often the step was tried.' },
+    lastError: object(
+      { code: text('Stable error code.'), message: text('What went wrong.'), remedy: text('What to do about it.') },
+      { required: ['code', 'message', 'remedy'] },
+    ),
+  },
+  { required: ['name', 'started', 'attempts'] },
+);
+
+const statusSchema = object({
+  phase: oneOf(instancePhases, 'Where the host is on its way.'),
+  step: text('Step that is being worked on.'),
+  node: text('Name of the Node.'),
+  ipv4: text('Address the name resolved to.'),
+  version: text('Operator version that configured the host.'),
+  observedGeneration: { type: 'integer', format: 'int64' },
+  conditions: listOf(conditionSchema, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+  timeline: listOf(timelineSchema),
+});
+
+const column = (name: string, jsonPath: string, type = 'string') => ({ name, type, jsonPath });
+
+/** The CustomResourceDefinition of WindowsInstance; `deploy/crd` and `wmco render crd` are printed from it. */
+export function windowsInstanceCrd(): object {
+  const plural = 'windowsinstances';
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${windowsInstanceGroup}` },
+    spec: {
+      group: windowsInstanceGroup,
+      scope: 'Namespaced',
+      names: {
+        kind: windowsInstanceKind,
+        listKind: `${windowsInstanceKind}List`,
+        plural,
+        singular: 'windowsinstance',
+        shortNames: ['wi'],
+      },
+      versions: [
+        {
+          name: windowsInstanceVersion,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: [
+            column('Source', '.spec.source.kind'),
+            column('Address', '.spec.address'),
+            column('Node', '.status.node'),
+            column('Phase', '.status.phase'),
+            column('Step', '.status.step'),
+            column('Version', '.status.version'),
+            column('Age', '.metadata.creationTimestamp', 'date'),
+          ],
+          schema: { openAPIV3Schema: object({ spec: specSchema, status: statusSchema }, { required: ['spec'] }) },
+        },
+      ],
+    },
+  };
+}

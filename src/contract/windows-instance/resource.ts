@@ -1,0 +1,88 @@
+import { prefix } from '../names.ts';
+
+/** One Windows host the operator looks after: a view for people and a work item for the lifecycle. */
+export const windowsInstanceGroup = prefix;
+export const windowsInstanceVersion = 'v1alpha1';
+export const windowsInstanceKind = 'WindowsInstance';
+
+/** Keeps the object until the host has been taken out of the cluster. */
+export const windowsInstanceFinalizer = `${prefix}/remove-host`;
+/** Removes an instance whose host cannot be reached any more, leaving the host as it is. */
+export const forceRemovalAnnotation = `${prefix}/force-removal`;
+
+export const instanceSources = ['Machine', 'ConfigMap', 'Direct'] as const;
+export type InstanceSource = (typeof instanceSources)[number];
+
+export const instancePhases = [
+  'Pending',
+  'Configuring',
+  'Ready',
+  'Upgrading',
+  'Rebooting',
+  'Refreshing',
+  'Removing',
+  'Failed',
+  'Paused',
+] as const;
+export type InstancePhase = (typeof instancePhases)[number];
+
+export interface InstanceTaint {
+  key: string;
+  value?: string;
+  effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+}
+
+export interface WindowsInstanceSpec {
+  /** IPv4 address or DNS name. */
+  address: string;
+  /** SSH port; 22 when absent. */
+  port?: number;
+  username?: string;
+  /** Secret in the operator's namespace; cloud-private-key when absent. */
+  keySecret?: { name: string; key?: string };
+  /** Host key supplied in advance, as in known_hosts: `<type> <base64>`. */
+  hostKey?: string;
+  /** Computer name the host is given before it joins. */
+  hostname?: string;
+  source?: { kind: InstanceSource; name?: string };
+  labels?: Record<string, string>;
+  taints?: InstanceTaint[];
+  /** Nothing is done to a paused host. */
+  paused?: boolean;
+}
+
+export interface InstanceCondition {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  reason: string;
+  message: string;
+  lastTransitionTime: string;
+  observedGeneration?: number;
+}
+
+export interface TimelineStep {
+  name: string;
+  started: string;
+  finished?: string;
+  attempts: number;
+  lastError?: { code: string; message: string; remedy: string };
+}
+
+export interface WindowsInstanceStatus {
+  phase?: InstancePhase;
+  step?: string;
+  node?: string;
+  ipv4?: string;
+  version?: string;
+  observedGeneration?: number;
+  conditions?: InstanceCondition[];
+  timeline?: TimelineStep[];
+}
+
+export interface WindowsInstance {
+  apiVersion: `${typeof prefix}/${typeof windowsInstanceVersion}`;
+  kind: typeof windowsInstanceKind;
+  metadata: { name: string; namespace: string; [member: string]: unknown };
+  spec: WindowsInstanceSpec;
+  status?: WindowsInstanceStatus;
+}

@@ -1,0 +1,56 @@
+import { type AppError, attempt } from '#base/errors.ts';
+import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { isWindowsNode, type NodeView } from '#contract/node.ts';
+
+export interface Seen {
+  /** Text of the user-data Secret in the cluster; undefined when there is no Secret. */
+  current: string | undefined;
+  wanted: string;
+  nodes: readonly NodeView[];
+  /** Hash of the public key that is used from now on. */
+  publicKeyHash: string;
+  /** The user name under which windows-instances lists the host of a Node; throws an AppError when it is not listed. */
+  usernameOf: (node: NodeView) => string;
+}
+
+/** New marks of one Node. */
+export type NodeRotation =
+  /** The host stays: its user name is sealed with the new key. Its administrator installs the new public key. */
+  | { node: string; host: 'kept'; publicKeyHash: string; username: string }
+  /** The Machine is replaced: an empty hash fits no key. */
+  | { node: string; host: 'replaced'; publicKeyHash: '' };
+
+export interface Decision {
+  secret: 'create' | 'update' | 'keep';
+  rotations: NodeRotation[];
+  /** Nodes that cannot be rotated now; they hold up no other. */
+  failures: { node: string; error: AppError }[];
+}
+
+/**
+ * Repairs the Secret and rotates Nodes, each for its own reason: a changed text alone, be it tampering or a new script,
+ * never touches a Node. Only a Node that was configured with another public key is rotated, whatever became of the Secret.
+ */
+export function decide({ current, wanted, nodes, publicKeyHash, usernameOf }: Seen): Decision {
+  const decision: Decision = { secret: secretChange(current, wanted), rotations: [], failures: [] };
+  for (const node of nodes.filter(isWindowsNode)) {
+    const hash = node.annotations[nodeAnnotation.pubKeyHash];
+    if (hash === publicKeyHash) continue;
+    if (!Object.hasOwn(node.labels, nodeLabel.byoh)) {
+      // No hash: not configured yet, so no key to change. An empty one: already on its way out.
+      if (hash !== undefined && hash !== '') {
+        decision.rotations.push({ node: node.name, host: 'replaced', publicKeyHash: '' });
+      }
+      continue;
+    }
+    const username = attempt(() => usernameOf(node));
+    if (!username.ok) decision.failures.push({ node: node.name, error: username.error });
+    else decision.rotations.push({ node: node.name, host: 'kept', publicKeyHash, username: username.value });
+  }
+  return decision;
+}
+
+function secretChange(current: string | undefined, wanted: string): Decision['secret'] {
+  if (current === undefined) return 'create';
+  return current === wanted ? 'keep' : 'update';
+}

@@ -1,0 +1,117 @@
+import { createECDH, createPrivateKey, createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
+import { sameBytes } from '#base/bytes.ts';
+import { AppError } from '#base/errors.ts';
+import type { PublicKey } from './public-key.ts';
+import { fromBigint, toBigint, writeWire } from './ssh-wire.ts';
+
+type Jwk = webcrypto.JsonWebKey;
+
+/** The numbers of a private key, whatever the format they were read from. */
+export type KeyParts =
+  | { kind: 'rsa'; n: bigint; e: bigint; d: bigint; p: bigint; q: bigint; qInverse: bigint }
+  | { kind: 'ec'; curve: Curve; point: Uint8Array; d: bigint }
+  | { kind: 'ed25519'; seed: Uint8Array; point: Uint8Array };
+
+export interface Curve {
+  oid: string;
+  jwk: string;
+  openssl: string;
+  ssh: string;
+  size: number;
+}
+
+/** The curves SSH can use. */
+export const curves: readonly Curve[] = [
+  { oid: '1.2.840.10045.3.1.7', jwk: 'P-256', openssl: 'prime256v1', ssh: 'nistp256', size: 32 },
+  { oid: '1.3.132.0.34', jwk: 'P-384', openssl: 'secp384r1', ssh: 'nistp384', size: 48 },
+  { oid: '1.3.132.0.35', jwk: 'P-521', openssl: 'secp521r1', ssh: 'nistp521', size: 66 },
+];
+
+/** Puts a key together; refuses one whose numbers do not belong together, as no server would ever accept it. */
+export function assembleKey(parts: KeyParts): { publicKey: PublicKey; signer: KeyObject } {
+  const jwk = { rsa: rsaJwk, ec: ecJwk, ed25519: ed25519Jwk }[parts.kind](parts as never);
+  if (jwk === undefined) throw unreadableKey('is damaged: its numbers do not belong together');
+  return { publicKey: publicKeyOf(parts), signer: createPrivateKey({ key: jwk, format: 'jwk' }) };
+}
+
+export function partsOfJwk(jwk: Jwk): KeyParts {
+  const bytes = (member: string | undefined) => Buffer.from(member ?? '', 'base64url');
+  const number = (member: string | undefined) => toBigint(bytes(member));
+  if (jwk.kty === 'RSA') {
+    const [n, e, d] = [number(jwk.n), number(jwk.e), number(jwk.d)];
+    return { kind: 'rsa', n, e, d, p: number(jwk.p), q: number(jwk.q), qInverse: number(jwk.qi) };
+  }
+  if (jwk.crv === 'Ed25519') return { kind: 'ed25519', seed: bytes(jwk.d), point: bytes(jwk.x) };
+  const curve = curves.find(known => known.jwk === jwk.crv);
+  if (curve === undefined) throw unreadableKey('uses a curve which SSH cannot');
+  return { kind: 'ec', curve, point: Buffer.concat([Buffer.of(4), bytes(jwk.x), bytes(jwk.y)]), d: number(jwk.d) };
+}
+
+export function publicKeyOf(parts: KeyParts): PublicKey {
+  if (parts.kind === 'rsa') return publicKey('ssh-rsa', parts.e, parts.n);
+  if (parts.kind === 'ed25519') return publicKey('ssh-ed25519', parts.point);
+  return publicKey(`ecdsa-sha2-${parts.curve.ssh}`, parts.curve.ssh, parts.point);
+}
+
+// The text of the key is never shown, nor any part of it.
+export function unreadableKey(why: string): AppError {
+  return new AppError('PRIVATE_KEY_UNREADABLE', `The private key ${why}`, {
+    remedy: 'Use an RSA, ECDSA or Ed25519 private key in PEM or OpenSSH format without passphrase.',
+  });
+}
+
+type Parts<K extends KeyParts['kind']> = Extract<KeyParts, { kind: K }>;
+
+/** As large as OpenSSH allows; beyond it arithmetic would cost noticeable time. */
+const maxRsaBits = 16_384;
+
+function rsaJwk({ n, e, d, p, q, qInverse }: Parts<'rsa'>): Jwk | undefined {
+  if (n.toString(2).length > maxRsaBits) throw unreadableKey(`is an RSA key of more than ${maxRsaBits} bits`);
+  const fits =
+    p > 2n &&
+    q > 2n &&
+    p * q === n &&
+    d < n &&
+    e < n &&
+    (d * e) % (p - 1n) === 1n &&
+    (d * e) % (q - 1n) === 1n &&
+    qInverse < p &&
+    (qInverse * q) % p === 1n;
+  if (!fits) return undefined;
+  const numbers = { n, e, d, p, q, dp: d % (p - 1n), dq: d % (q - 1n), qi: qInverse };
+  const members = Object.entries(numbers).map(([name, value]) => [name, base64url(fromBigint(value))]);
+  return { kty: 'RSA', ...(Object.fromEntries(members) as Jwk) };
+}
+
+function ecJwk({ curve, point, d }: Parts<'ec'>): Jwk | undefined {
+  const { size } = curve;
+  const secret = d >> BigInt(8 * size) === 0n ? fromBigint(d, size) : undefined;
+  if (secret === undefined || !sameBytes(point, ecPoint(curve, secret))) return undefined;
+  const [x, y] = [point.subarray(1, 1 + size), point.subarray(1 + size)];
+  return { kty: 'EC', crv: curve.jwk, x: base64url(x), y: base64url(y), d: base64url(secret) };
+}
+
+function ecPoint(curve: Curve, secret: Uint8Array): Uint8Array {
+  const pair = createECDH(curve.openssl);
+  try {
+    pair.setPrivateKey(secret);
+  } catch {
+    return new Uint8Array();
+  }
+  return pair.getPublicKey();
+}
+
+function ed25519Jwk({ seed, point }: Parts<'ed25519'>): Jwk | undefined {
+  if (seed.length !== 32 || point.length !== 32) return undefined;
+  const jwk = { kty: 'OKP', crv: 'Ed25519', d: base64url(seed), x: base64url(point) };
+  const derived = createPublicKey(createPrivateKey({ key: jwk, format: 'jwk' })).export({ format: 'jwk' });
+  return derived.x === jwk.x ? jwk : undefined;
+}
+
+function publicKey(type: string, ...fields: (string | Uint8Array | bigint)[]): PublicKey {
+  return { type, blob: writeWire(type, ...fields) };
+}
+
+function base64url(bytes: Uint8Array): string {
+  return bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
+}

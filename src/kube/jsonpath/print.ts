@@ -1,0 +1,14 @@
+import { evaluateJsonPath } from './evaluate.ts';
+import { parseJsonPath } from './parse.ts';
+
+/** What `kubectl get -o jsonpath=<template>` prints for the data: a missing field prints nothing. */
+export function jsonPathText(template: string, data: unknown): string {
+  return evaluateJsonPath(parseJsonPath(template), data, 'skip')
+    .map(values => values.map(printValue).join(' '))
+    .join('');
+}
+
+function printValue(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

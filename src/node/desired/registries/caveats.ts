@@ -1,0 +1,59 @@
+import { byteOrder } from '#base/compare.ts';
+import type { KubeObject } from '#contract/object.ts';
+import { mirrorPrefix, printLocation } from './locations.ts';
+import { type MirrorEntry, readMirrorEntries } from './mirror-sets.ts';
+
+/** What works on Windows nodes otherwise than on Linux nodes, in sentences for the administrator. */
+export function mirrorCaveats(mirrorObjects: readonly KubeObject[]): string[] {
+  const { entries } = readMirrorEntries(mirrorObjects);
+  const groups = [...Map.groupBy(entries, entry => entry.source.host)];
+  groups.sort(([one], [other]) => byteOrder(one, other));
+  return [
+    ...groups.flatMap(([host, group]) => [...wholeRegistry(host, group), ...sharedMirrors(host, group)]),
+    ...entries.flatMap(entry => [...otherOrder(entry), ...otherPath(entry)]),
+  ];
+}
+
+function wholeRegistry(host: string, group: readonly MirrorEntry[]): string[] {
+  const repositories = new Set(
+    group.filter(({ source }) => source.path.length > 0).map(({ source }) => printLocation(source)),
+  );
+  if (repositories.size === 0) return [];
+  return [
+    `${host}: Windows nodes use the mirrors for the whole registry, not only for ${[...repositories].join(', ')}`,
+  ];
+}
+
+function sharedMirrors(host: string, group: readonly MirrorEntry[]): string[] {
+  const distinct = new Set(
+    group.map(entry => JSON.stringify([prefixesOf(entry).sort(), entry.policy, entry.resolvesTags])),
+  );
+  if (distinct.size < 2) return [];
+  const entries = group.map(({ where }) => where).join('; ');
+  return [`${host}: on Windows nodes the mirrors and policy of each entry hold for the others as well (${entries})`];
+}
+
+function otherOrder(entry: MirrorEntry): string[] {
+  const listed = prefixesOf(entry);
+  const tried = listed.toSorted(byteOrder);
+  if (listed.every((prefix, index) => prefix === tried[index])) return [];
+  return [
+    `${entry.where}: Windows nodes try the mirrors in alphabetical order (${tried.join(', ')}), not as listed (${listed.join(', ')})`,
+  ];
+}
+
+/** containerd keeps the path of the image, so a mirror must end with the path of the source. */
+function otherPath({ where, source, mirrors }: MirrorEntry): string[] {
+  return mirrors.flatMap(mirror => {
+    const { host, path } = mirrorPrefix(source, mirror);
+    const tried = printLocation({ host, path: [...path, ...source.path] });
+    const listed = printLocation({ host, path: mirror.path });
+    return tried === listed
+      ? []
+      : [`${where}: Windows nodes look for ${printLocation(source)} at ${tried}, not at ${listed}`];
+  });
+}
+
+function prefixesOf({ source, mirrors }: MirrorEntry): string[] {
+  return [...new Set(mirrors.map(mirror => printLocation(mirrorPrefix(source, mirror))))];
+}

@@ -1,0 +1,204 @@
+import type { ClusterFacts, OperatorSettings } from '#cluster/facts.ts';
+import { AppError } from '#base/errors.ts';
+import { nodeAnnotation, nodeLabel, proxyVariables, serviceName } from '#contract/names.ts';
+import { dir, file, splitPath } from '#contract/paths.ts';
+import {
+  type HostVariable,
+  type HostVariableSource,
+  type Service,
+  type ServicesManifest,
+  service,
+} from '#contract/services/manifest.ts';
+import { logRunnerCommand } from './log-rotation.ts';
+
+export type ServicesFacts = Pick<ClusterFacts, 'platform' | 'apiServerUrl' | 'network' | 'kubeletArguments'>;
+export type ServicesSettings = Pick<OperatorSettings, 'debug' | 'logRotation' | 'proxy'>;
+
+const nodeNameVariable = { name: 'NODE_NAME', jsonPath: '{.metadata.name}' };
+
+/** Turns facts into the content of the services ConfigMap. It reads nothing and knows no node. */
+export function servicesManifest(facts: ServicesFacts, settings: ServicesSettings): ServicesManifest {
+  if (facts.apiServerUrl === '') {
+    throw new AppError(
+      'API_SERVER_URL_MISSING',
+      'Infrastructure cluster: APIServerInternalURL is not set in infrastructure',
+      {
+        remedy: 'Set status.apiServerInternalURI of the Infrastructure object "cluster".',
+      },
+    );
+  }
+  return {
+    services: [
+      containerdService(settings),
+      kubeletService(facts, settings),
+      exporterService(settings),
+      hybridOverlayService(facts, settings),
+      csiProxyService(settings),
+      kubeProxyService(facts, settings),
+      ...(facts.platform === 'Azure' ? [cloudNodeManagerService()] : []),
+    ],
+    files: [],
+    environment: settings.proxy,
+    watchedEnvironment: [...proxyVariables],
+  };
+}
+
+type Debug = Pick<OperatorSettings, 'debug'>;
+
+function containerdService({ debug }: Debug): Service {
+  return service({
+    name: serviceName.containerd,
+    command: words(
+      file.containerd,
+      `--config ${file.containerdConfig}`,
+      `--log-file ${file.containerdLog}`,
+      '--run-service',
+      `--log-level ${debug ? 'debug' : 'info'}`,
+    ),
+    prepare: [{ kind: 'defender-exclusion', arguments: { path: file.containerd } }],
+    bootstrap: true,
+    priority: 0,
+  });
+}
+
+function kubeletService(facts: ServicesFacts, settings: ServicesSettings): Service {
+  const hostname = hostnameSource(facts.platform);
+  const { 'cloud-provider': cloudProvider, 'cloud-config': cloudConfig } = facts.kubeletArguments;
+  const variables: HostVariable[] = [{ name: 'NODE_IP', source: 'nodeIP' }];
+  if (hostname !== undefined) variables.unshift({ name: 'HOSTNAME_OVERRIDE', source: hostname });
+  return service({
+    name: serviceName.kubelet,
+    command: words(
+      logRunnerCommand(file.kubelet, file.kubeletLog, settings.logRotation),
+      `--config=${file.kubeletConfig}`,
+      `--bootstrap-kubeconfig=${file.bootstrapKubeconfig}`,
+      `--kubeconfig=${file.kubeconfig}`,
+      `--cert-dir=${dir.kubeletPki}`,
+      '--windows-service',
+      `--node-labels=${nodeLabel.osId}=Windows`,
+      '--windows-priorityclass=ABOVE_NORMAL_PRIORITY_CLASS',
+      verbosity(settings),
+      cloudProvider !== undefined && `--cloud-provider=${cloudProvider}`,
+      cloudConfig !== undefined && `--cloud-config=${dir.k}\\${linuxBaseName(cloudConfig)}`,
+      hostname !== undefined && '--hostname-override=HOSTNAME_OVERRIDE',
+      '--node-ip=NODE_IP',
+      facts.platform === 'AWS' &&
+        `--image-credential-provider-bin-dir=${dir.k} --image-credential-provider-config=${file.credentialProviderConfig}`,
+    ),
+    hostVariables: variables,
+    dependencies: [serviceName.containerd],
+    bootstrap: true,
+    priority: 1,
+  });
+}
+
+/** Where a cloud names its machines otherwise than they name themselves, the kubelet must use the cloud's name. */
+function hostnameSource(platform: string): HostVariableSource | undefined {
+  const sources: Record<string, HostVariableSource> = { AWS: 'awsLocalHostname', GCP: 'gcpHostname', VSphere: 'fqdn' };
+  return sources[platform];
+}
+
+export function exporterService({ debug }: Debug): Service {
+  return service({
+    name: serviceName.exporter,
+    command: words(
+      file.exporter,
+      '--collectors.enabled cpu,logical_disk,net,os,service,system,container,memory,cpu_info',
+      `--web.config.file ${file.exporterWebConfig}`,
+      `--log.level ${debug ? 'debug' : 'info'}`,
+      `--log.file ${file.exporterLog}`,
+    ),
+    priority: 2,
+  });
+}
+
+export function hybridOverlayService(
+  facts: Pick<ServicesFacts, 'apiServerUrl' | 'network'>,
+  { debug }: Debug,
+): Service {
+  return service({
+    name: serviceName.hybridOverlay,
+    command: words(
+      file.hybridOverlay,
+      `--node ${nodeNameVariable.name}`,
+      `--bootstrap-kubeconfig=${file.kubeconfig}`,
+      `--cert-dir=${dir.cniConfig}`,
+      '--cert-duration=24h',
+      '--windows-service',
+      `--logfile ${file.hybridOverlayLog}`,
+      // It does not take the server from its kubeconfig, so it is told.
+      `--k8s-apiserver=${facts.apiServerUrl}`,
+      `--k8s-cacert ${file.bootstrapCa}`,
+      facts.network.vxlanPort !== '' && `--hybrid-overlay-vxlan-port ${facts.network.vxlanPort}`,
+      debug && '--loglevel 5',
+    ),
+    nodeVariables: [nodeNameVariable],
+    dependencies: [serviceName.kubelet],
+    priority: 2,
+  });
+}
+
+function csiProxyService(settings: Debug): Service {
+  return service({
+    name: serviceName.csiProxy,
+    command: words(
+      file.csiProxy,
+      `-log_file=${file.csiProxyLog}`,
+      '-logtostderr=false',
+      '-windows-service',
+      verbosity(settings),
+    ),
+    priority: 2,
+  });
+}
+
+function kubeProxyService(facts: ServicesFacts, settings: ServicesSettings): Service {
+  return service({
+    name: serviceName.kubeProxy,
+    command: words(
+      logRunnerCommand(file.kubeProxy, file.kubeProxyLog, settings.logRotation),
+      `--config ${file.kubeProxyConfig}`,
+      '--windows-service',
+    ),
+    prepare: [
+      {
+        kind: 'cni-and-kube-proxy',
+        arguments: {
+          serviceCIDR: facts.network.serviceCidr,
+          subnetAnnotation: nodeAnnotation.hybridOverlaySubnet,
+          verbosity: settings.debug ? '4' : '0',
+        },
+      },
+    ],
+    dependencies: [serviceName.hybridOverlay],
+    priority: 3,
+  });
+}
+
+/** It writes provider fields of the Node, which the kubelet's identity may not; so it uses the agent's. */
+function cloudNodeManagerService(): Service {
+  return service({
+    name: serviceName.cloudNodeManager,
+    command: words(
+      file.azureCloudNodeManager,
+      '--windows-service',
+      `--node-name=${nodeNameVariable.name}`,
+      '--wait-routes=false',
+      `--kubeconfig=${file.agentKubeconfig}`,
+    ),
+    nodeVariables: [nodeNameVariable],
+    priority: 3,
+  });
+}
+
+function verbosity({ debug }: Debug): string {
+  return debug ? '--v=4' : '--v=2';
+}
+
+function linuxBaseName(path: string): string {
+  return splitPath(path.replaceAll('/', '\\')).name;
+}
+
+function words(...parts: (string | false)[]): string {
+  return parts.filter(part => part !== false).join(' ');
+}

@@ -1,0 +1,99 @@
+/**
+ * PowerShell that opens a new machine to the operator. It runs again at every boot, so each step first looks whether its
+ * work is already done. The key line ends with a newline, which here closes the text in quotes.
+ */
+export function prepareScript(authorizedKeyLine: string): string {
+  return `${beforeKey}${authorizedKeyLine}${afterKey}`;
+}
+
+/** On AWS the route to the metadata service is lost when the container network comes up; EC2Launch v2 can make it stay. */
+export const awsScript = String.raw`
+$launcher = Join-Path $env:ProgramFiles 'Amazon\EC2Launch\EC2Launch.exe'
+function Get-LauncherVersion {
+    $version = if (Test-Path $launcher) { "$(& $launcher version)".Trim() -as [version] }
+    if ($version) { $version } else { [version]'0.0' }
+}
+
+if ((Get-LauncherVersion) -lt [version]'2.0.2107') {
+    $folder = Join-Path $env:USERPROFILE 'Desktop\EC2Launchv2'
+    $installer = Join-Path $folder 'AmazonEC2Launch.msi'
+    New-Item -ItemType Directory -Path $folder -Force | Out-Null
+    [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
+    Invoke-WebRequest -UseBasicParsing -Uri 'https://s3.amazonaws.com/amazon-ec2launch-v2/windows/amd64/latest/AmazonEC2Launch.msi' -OutFile $installer
+    Start-Process -FilePath 'msiexec.exe' -ArgumentList @('/i', ('"' + $installer + '"'), '/quiet', '/norestart') -Wait
+}
+Write-Output "EC2Launch version: $(Get-LauncherVersion)"
+& $launcher run-task add-routes --persistent
+`;
+
+const beforeKey = String.raw`
+$ProgressPreference = 'SilentlyContinue'
+$sshFolder = Join-Path $env:ProgramData 'ssh'
+
+# 32 characters drawn by a cryptographic generator: 64 choices divide 256, so none is likelier than another.
+# The end is there for password policies that want every kind of character.
+function New-RandomPassword {
+    $choices = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    $random = New-Object byte[] 32
+    $generator = [System.Security.Cryptography.RandomNumberGenerator]::Create()
+    try { $generator.GetBytes($random) } finally { $generator.Dispose() }
+    $drawn = -join ($random | ForEach-Object { $choices[$_ % 64] })
+    ConvertTo-SecureString -String ($drawn + '-_aA1') -AsPlainText -Force
+}
+
+# A rule has a fixed name, so that the next boot finds it instead of adding another.
+function Add-InboundRule([string] $name, [string] $displayName, [int] $port, [string] $edgeTraversal) {
+    if (-not (Get-NetFirewallRule -Name $name -ErrorAction SilentlyContinue)) {
+        New-NetFirewallRule -Name $name -DisplayName $displayName -Direction Inbound -Action Allow -Protocol TCP -LocalPort $port -EdgeTraversalPolicy $edgeTraversal | Out-Null
+    }
+}
+
+# Azure creates the user capi. Elsewhere the operator logs in as Administrator, which some images disable.
+if (-not (Get-LocalUser -Name 'capi' -ErrorAction SilentlyContinue)) {
+    $administrator = Get-LocalUser -Name 'Administrator' -ErrorAction SilentlyContinue
+    if (-not $administrator) {
+        Write-Error 'There is neither a user capi nor a user Administrator.'
+    } elseif (-not $administrator.Enabled) {
+        Set-LocalUser -Name 'Administrator' -Password (New-RandomPassword)
+        Enable-LocalUser -Name 'Administrator'
+    }
+}
+
+# Images with an SSH server need no download. The network may come up late, hence the attempts.
+foreach ($attempt in 1..10) {
+    if (Get-Service -Name 'sshd' -ErrorAction SilentlyContinue) { break }
+    if ($attempt -gt 1) { Start-Sleep -Seconds 5 }
+    try {
+        Add-WindowsCapability -Online -Name 'OpenSSH.Server~~~~0.0.1.0' -ErrorAction Stop | Out-Null
+    } catch {
+        Write-Output "Installing the SSH server failed (attempt $attempt of 10): $_"
+    }
+}
+
+Add-InboundRule 'ContainerLogsPort' 'ContainerLogsPort' 10250 'Allow'
+Add-InboundRule 'WindowsExporter' 'WindowsExporter' 9182 'Allow'
+Add-InboundRule 'OpenSSH-Server-In-TCP' 'OpenSSH Server (sshd)' 22 'Block'
+Set-NetFirewallRule -Name 'OpenSSH-Server-In-TCP' -Enabled True -Profile Any
+Get-NetFirewallRule -Name 'OpenSSH-Server-In-TCP'
+
+# The first start writes the default configuration.
+Set-Service -Name 'sshd' -StartupType Automatic
+Start-Service -Name 'sshd'
+$sshConfig = Join-Path $sshFolder 'sshd_config'
+if (Test-Path $sshConfig) {
+    $lines = (Get-Content $sshConfig) -replace '^#?\s*PubkeyAuthentication\s.*$', 'PubkeyAuthentication yes' -replace '^#?\s*PasswordAuthentication\s.*$', 'PasswordAuthentication no'
+    Set-Content -Path $sshConfig -Value $lines -Encoding ASCII
+}
+
+$keyFile = Join-Path $sshFolder 'administrators_authorized_keys'
+$authorizedKey = @'
+`;
+
+const afterKey = `'@
+Set-Content -Path $keyFile -Value $authorizedKey -Encoding ASCII
+# sshd ignores the file unless it belongs to Administrators and SYSTEM alone; their identifiers are the same in every language.
+icacls.exe $keyFile /reset | Out-Null
+icacls.exe $keyFile /inheritance:r /grant:r '*S-1-5-32-544:F' '*S-1-5-18:F' | Out-Null
+
+Restart-Service -Name 'sshd'
+`;

@@ -1,0 +1,90 @@
+import { AppError, shown } from '#base/errors.ts';
+import { dir } from '#contract/paths.ts';
+
+/** A binary we carry to the hosts. */
+export interface PayloadFile {
+  /** Path below the payload folder of the image, where the file lies as `<source>.tar.gz`. */
+  source: string;
+  /** Last part of the path: the file's name on the host and in the checksum list. */
+  name: string;
+  /** Directory on the host. */
+  directory: string;
+  /** Platforms that need the file; undefined means every platform. */
+  platforms?: readonly string[];
+}
+
+/**
+ * Everything that is copied as it is. Not here: the configurations of containerd and of the exporter, which are made like
+ * the node's other text files, and the Go operator's PowerShell scripts, whose work the agent does itself.
+ */
+const payloadFiles: readonly PayloadFile[] = [
+  // The agent comes first: with its help the host can unpack and check the others.
+  payloadFile('windows-instance-config-daemon.exe', dir.k),
+  payloadFile('hybrid-overlay-node.exe', dir.k),
+  payloadFile('windows-exporter/windows_exporter.exe', dir.k),
+  payloadFile('kube-node/kubelet.exe', dir.k),
+  payloadFile('kube-node/kube-proxy.exe', dir.k),
+  payloadFile('kube-node/kube-log-runner.exe', dir.k),
+  payloadFile('csi-proxy/csi-proxy.exe', dir.k),
+  payloadFile('cni/win-bridge.exe', dir.cni),
+  payloadFile('cni/host-local.exe', dir.cni),
+  payloadFile('cni/win-overlay.exe', dir.cni),
+  payloadFile('containerd/containerd.exe', dir.containerd),
+  payloadFile('containerd/containerd-shim-runhcs-v1.exe', dir.containerd),
+  payloadFile('ecr-credential-provider.exe', dir.k, ['AWS']),
+  payloadFile('azure-cloud-node-manager.exe', dir.k, ['Azure']),
+];
+
+/** The files a host of the platform gets, in the order of the table. */
+export function payloadFor(platform: string): PayloadFile[] {
+  return payloadFiles.filter(({ platforms }) => platforms === undefined || platforms.includes(platform));
+}
+
+/** Lower-case hex SHA-256 of the uncompressed files, by file name. */
+export type Checksums = Readonly<Record<string, string>>;
+
+/** Reads what `sha256sum` prints. */
+export function parseChecksums(text: string): Checksums {
+  const checksums = new Map<string, string>();
+  for (const line of text.split('\n').map(raw => raw.trim())) {
+    if (line === '') continue;
+    const { name, hash } = parseLine(line);
+    if (checksums.has(name)) throw malformed(`file name ${shown(name)} is listed twice`);
+    checksums.set(name, hash);
+  }
+  return Object.fromEntries(checksums);
+}
+
+/** One error for every payload file without a checksum; all platforms unless one is given. */
+export function checkPayload(checksums: Checksums, platform?: string): AppError[] {
+  const files = platform === undefined ? payloadFiles : payloadFor(platform);
+  return files
+    .filter(({ name }) => !Object.hasOwn(checksums, name))
+    .map(
+      ({ name, source }) =>
+        new AppError('PAYLOAD_CHECKSUM_MISSING', `missing SHA256Sum for ${name}`, {
+          remedy: `Build the payload with ${source} and list its hash in the file sha256sum.`,
+        }),
+    );
+}
+
+function payloadFile(source: string, directory: string, platforms?: readonly string[]): PayloadFile {
+  const name = source.slice(source.lastIndexOf('/') + 1);
+  return { source, name, directory, ...(platforms && { platforms }) };
+}
+
+function parseLine(line: string): { name: string; hash: string } {
+  const cut = line.indexOf('  ');
+  const [hash, path] = cut === -1 ? ['', ''] : [line.slice(0, cut), line.slice(cut + 2)];
+  const name = path.slice(path.lastIndexOf('/') + 1).trim();
+  if (name === '' || !/^[0-9a-fA-F]{64}$/.test(hash)) {
+    throw malformed(`unexpected sha256sum line format ${shown(line)}`);
+  }
+  return { name, hash: hash.toLowerCase() };
+}
+
+function malformed(message: string): AppError {
+  return new AppError('CHECKSUMS_MALFORMED', `sha256sum: ${message}`, {
+    remedy: 'Write the file anew with `sha256sum`: one line per payload file, each file name once.',
+  });
+}

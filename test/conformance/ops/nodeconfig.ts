@@ -1,0 +1,28 @@
+import { Secret } from '../../../src/base/secret.ts';
+import { clusterDns } from '../../../src/cluster/network.ts';
+import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
+import { publicKeyHash } from '../../../src/host/keys/public-key.ts';
+import { caBundleEntry } from '../../../src/node/desired/ca-bundle.ts';
+import { certificateKubeconfig, serviceAccountToken, tokenKubeconfig } from '../../../src/node/desired/kubeconfig.ts';
+import { kubeletConfig } from '../../../src/node/desired/kubelet-config.ts';
+import type { Input, Operation } from '../row.ts';
+
+export const ops: Record<string, Operation> = {
+  caBundleEntry: (input: Input) => ({ value: caBundleEntry(input) }),
+  certificateKubeconfig: (input: Input) =>
+    document(certificateKubeconfig(input.nodeName, input.apiServerURL, input.caCert)),
+  kubeletConfiguration: (input: Input) => document(kubeletConfig(clusterDns(input.serviceCIDR))),
+  publicKeyHash: (input: Input) => ({ value: publicKeyHash(parsePrivateKey(input.privateKeyPem).publicKey) }),
+  tokenKubeconfig: (input: Input) => {
+    const token = serviceAccountToken(secrets(input.secretData), 'Secret');
+    return document(tokenKubeconfig(input.userName, input.apiServerURL, token).reveal());
+  },
+};
+
+function document(text: string): { text: string; json: unknown } {
+  return { text, json: JSON.parse(text) };
+}
+
+function secrets(data: Record<string, string>): Record<string, Secret> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, new Secret(value)]));
+}

@@ -1,0 +1,35 @@
+import { expect } from 'vitest';
+import { AppError } from '../../src/base/errors.ts';
+
+/** The AppError a call throws, undefined when it throws nothing; any other error fails the test. */
+export function errorOf(run: () => unknown): AppError | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(AppError);
+    return error as AppError;
+  }
+}
+
+/** The same for a promise. */
+export async function rejectionOf(promise: Promise<unknown>): Promise<AppError | undefined> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(AppError);
+    return error as AppError;
+  }
+}
+
+/** Fails unless the call is done within the time. A busy machine gets two more chances; a slow algorithm fails all three. */
+export function within<T>(milliseconds: number, run: () => T): T {
+  for (let chance = 1; ; chance += 1) {
+    const started = performance.now();
+    const result = run();
+    const took = performance.now() - started;
+    if (took < milliseconds) return result;
+    if (chance === 3) expect(took).toBeLessThan(milliseconds);
+  }
+}

@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+/** Words in backquotes that look like a path of this repository. */
+function pathsIn(text: string): string[] {
+  const words = [...text.matchAll(/`([^`\n]+)`/g)].map(match => match[1] ?? '');
+  return words.filter(word => /^\.?(src|test|docs|tools|bench|deploy|examples|\.ci)\/[\w./-]+$/.test(word));
+}
+
+for (const page of ['ARCHITECTURE.md', 'README.md', 'CONTRIBUTING.md', 'STYLE.md']) {
+  test(`every path named in ${page} exists`, () => {
+    expect(pathsIn(read(page)).filter(path => !existsSync(join(root, path)))).toEqual([]);
+  });
+}
+
+for (const page of readdirSync(join(root, 'docs/decisions'))) {
+  test(`every path named in decision ${page} exists`, () => {
+    expect(pathsIn(read(`docs/decisions/${page}`)).filter(path => !existsSync(join(root, path)))).toEqual([]);
+  });
+}
+
+test('ARCHITECTURE.md stays a map: at most 200 lines', () => {
+  expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(200);
+});
+
+test('every link between pages leads somewhere', () => {
+  for (const page of ['README.md', 'CONTRIBUTING.md']) {
+    const links = [...read(page).matchAll(/\]\(([\w./-]+)\)/g)].map(match => match[1] ?? '');
+    expect(links.filter(link => !existsSync(join(root, link)))).toEqual([]);
+  }
+});
+
+const sources = ['src', 'test', 'tools', 'bench'].flatMap(folder =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts'))
+    .map(name => join(folder, name)),
+);
+
+test('no file is over 400 lines', () => {
+  expect(sources.filter(path => read(path).split('\n').length > 400)).toEqual([]);
+});
+
+test('there are at least one and a half times as many lines of tests as of source', () => {
+  const lines = (paths: string[]) => paths.reduce((sum, path) => sum + read(path).split('\n').length, 0);
+  const isTest = (path: string) => path.endsWith('.test.ts') || path.startsWith('test');
+  const product = sources.filter(path => path.startsWith('src') && !isTest(path));
+  expect(lines(sources.filter(isTest))).toBeGreaterThanOrEqual(1.5 * lines(product));
+});

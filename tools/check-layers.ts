@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+
+/** Which layer may import which: the table of ARCHITECTURE.md, enforced. */
+const mayImport: Record<string, readonly string[]> = {
+  base: [],
+  contract: ['base'],
+  kube: ['base'],
+  host: ['base'],
+  cluster: ['base', 'contract', 'kube'],
+  node: ['base', 'contract', 'cluster', 'kube', 'host'],
+  controllers: ['base', 'contract', 'cluster', 'kube', 'host', 'node'],
+  operator: ['base', 'contract', 'cluster', 'kube', 'host', 'node', 'controllers'],
+  agent: ['base', 'contract', 'kube'],
+  cli: ['base', 'contract', 'cluster', 'kube', 'host', 'node', 'controllers'],
+  sandbox: ['base', 'contract', 'kube', 'host', 'agent'],
+  bin: ['base', 'contract', 'cluster', 'kube', 'host', 'node', 'controllers', 'operator', 'agent', 'cli', 'sandbox'],
+};
+
+const pure =
+  /^(contract\/|node\/desired\/|node\/lifecycle\/budget\.ts|controllers\/[^/]+\/(?!controller\.ts|observe\.ts)|(.*\/)?(decide|plan)\.ts)/;
+
+interface Import {
+  from: string;
+  typeOnly: boolean;
+}
+
+/** All rules a file breaks, each as one line. `path` is relative to src/, with forward slashes. */
+export function brokenRules(path: string, text: string): string[] {
+  if (path.endsWith('.test.ts')) return [];
+  const imports = importsOf(text);
+  return [
+    ...imports.flatMap(item => importProblem(path, item)),
+    ...(pure.test(path) ? purityProblems(path, text, imports) : []),
+    ...clockProblems(path, text),
+  ].map(problem => `src/${path}: ${problem}`);
+}
+
+export function importsOf(text: string): Import[] {
+  const statements = text.matchAll(
+    /^(?:import|export)\s+(type\s+)?[^'"`;]*?from\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gms,
+  );
+  return [...statements].map(match => ({
+    from: match[2] ?? match[3] ?? match[4] ?? '',
+    typeOnly: match[1] !== undefined,
+  }));
+}
+
+function importProblem(path: string, { from, typeOnly }: Import): string[] {
+  const layer = path.split('/')[0] ?? '';
+  const allowed = mayImport[layer];
+  if (allowed === undefined) return [`folder ${layer} is in no layer`];
+  if (from.startsWith('.')) {
+    const target = normalize(join(dirname(path), from)).split(sep)[0];
+    return target === layer ? detourProblem(path, from) : [`imports ${from} across layers; write #layer/file.ts`];
+  }
+  if (from.startsWith('#')) return layerProblem(path, from, typeOnly, allowed);
+  return libraryProblem(path, from);
+}
+
+function layerProblem(path: string, from: string, typeOnly: boolean, allowed: readonly string[]): string[] {
+  const [layer = '', target = ''] = [path.split('/')[0], from.slice(1).split('/')[0]];
+  if (target !== layer && !allowed.includes(target)) return [`${layer} may not import ${target} (${from})`];
+  if (!path.startsWith('node/desired/')) {
+    const decidesOnly = layer === 'cli' && target === 'controllers' && !from.endsWith('/decide.ts');
+    return decidesOnly ? [`the command line may import only decide.ts of a controller, not ${from}`] : [];
+  }
+  if (target === 'cluster' && !typeOnly) return [`node/desired may import only types of cluster (${from})`];
+  if (['kube', 'host'].includes(target)) return [`node/desired may not import ${target} (${from})`];
+  return target === 'node' && !from.startsWith('#node/desired/')
+    ? [`node/desired may not leave its folder (${from})`]
+    : [];
+}
+
+function detourProblem(path: string, from: string): string[] {
+  const target = normalize(join(dirname(path), from)).replaceAll(sep, '/');
+  const leaves = path.startsWith('node/desired/') && !target.startsWith('node/desired/');
+  return leaves ? [`node/desired may not leave its folder (${from})`] : [];
+}
+
+function libraryProblem(path: string, from: string): string[] {
+  if (from === 'ssh2' && !path.startsWith('host/ssh/')) return ['only host/ssh may import the SSH library'];
+  if (from === 'koffi' && !path.startsWith('agent/win32/')) return ['only agent/win32 may load native code'];
+  return [];
+}
+
+function purityProblems(path: string, text: string, imports: readonly Import[]): string[] {
+  const node = imports
+    .filter(item => item.from.startsWith('node:'))
+    .map(item => `pure code may not import ${item.from}`);
+  const impure = /\b(Date\.now|new Date\(\)|Math\.random|process\.|performance\.|setTimeout|fetch\()/.exec(
+    withoutComments(text),
+  );
+  const state = /^(?:export )?let /m.test(text) ? ['pure code may hold no state at top level'] : [];
+  return [...node, ...state, ...(impure ? [`pure code may not use ${impure[1] ?? ''}`] : [])].map(
+    what => `${what} (${path})`,
+  );
+}
+
+function clockProblems(path: string, text: string): string[] {
+  if (path === 'base/clock.ts') return [];
+  const code = withoutComments(text);
+  const problems = /\bDate\.now\b/.test(code) ? ['only base/clock.ts may read the clock'] : [];
+  if (!path.startsWith('bin/') && /\bprocess\.(argv|env)\b/.test(code))
+    problems.push('only bin may read process.argv and process.env');
+  return problems;
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/^\s*\/\/.*$/gm, '');
+}
+
+function main(): void {
+  const source = join(import.meta.dirname, '..', 'src');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
+  const problems = files.flatMap(name =>
+    brokenRules(name.replaceAll(sep, '/'), readFileSync(join(source, name), 'utf8')),
+  );
+  for (const problem of problems) console.error(problem);
+  console.log(`layers: ${files.length} files checked, ${problems.length} problems`);
+  if (files.length === 0 || problems.length > 0) process.exitCode = 1;
+}
+
+if (import.meta.main) main();

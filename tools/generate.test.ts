@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { errorCodes } from '../src/base/error-codes.ts';
+import { generated, outdated } from './generate.ts';
+
+test('generated files are up to date (mend with: npm run generate)', async () => {
+  expect(await outdated()).toEqual([]);
+});
+
+test('the error page has a line for every code', () => {
+  const page = generated['docs/reference/errors.md']?.() ?? '';
+  for (const code of Object.keys(errorCodes)) expect(page).toContain(`\`${code}\``);
+});
+
+test('codes are constants in capitals, meanings are sentences', () => {
+  for (const [code, meaning] of Object.entries(errorCodes)) {
+    expect(code).toMatch(/^[A-Z]+(_[A-Z]+)*$/);
+    expect(meaning).toMatch(/^[A-Z].*\.$/);
+  }
+});

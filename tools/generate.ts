@@ -1,0 +1,46 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { stringify } from 'yaml';
+import { errorCodes } from '../src/base/error-codes.ts';
+import { windowsInstanceCrd } from '../src/contract/windows-instance/crd.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** Files that are made from code. `npm run generate` writes them; a test fails when one is not what it should be. */
+export const generated: Record<string, () => string> = {
+  'docs/reference/errors.md': errorPage,
+  'deploy/crd/windowsinstances.yaml': () =>
+    stringify(windowsInstanceCrd(), { lineWidth: 0, aliasDuplicateObjects: false }),
+};
+
+function errorPage(): string {
+  const rows = Object.entries(errorCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
+  return [
+    '# Error codes',
+    '',
+    'Generated from `src/base/error-codes.ts` by `npm run generate`. A code never changes its meaning; the message beside it',
+    'names the object and the value, and the remedy says what to do.',
+    '',
+    '| code | meaning |',
+    '|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
+}
+
+/** The generated files that are missing or out of date. */
+export async function outdated(): Promise<string[]> {
+  const checks = Object.entries(generated).map(async ([path, make]) => {
+    const actual = await readFile(join(root, path), 'utf8').catch(() => undefined);
+    return actual === make() ? [] : [path];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+if (import.meta.main) {
+  for (const [path, make] of Object.entries(generated)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), make());
+    console.log(path);
+  }
+}

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Installs the npm packages when the lock file is not the one they were installed from. Needs npm and any Node.js from 20 on;
+# the Node.js that runs this project comes as one of the packages.
+set -eu
+cd "$(dirname "$0")/.."
+cmp -s package-lock.json node_modules/.installed-lock.json && exit 0
+command -v npm >/dev/null 2>&1 || { echo "npm is missing: install Node.js 20 or newer with npm" >&2; exit 1; }
+echo "installing packages (once, about half a minute) ..." >&2
+if ! npm ci --no-audit --no-fund --loglevel=error >&2; then
+  echo "npm ci failed: the packages of package-lock.json must be reachable" >&2
+  exit 1
+fi
+cp package-lock.json node_modules/.installed-lock.json
