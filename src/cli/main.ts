@@ -59,7 +59,7 @@ function addGroup(program: Commander, group: Group, run: (command: Command, opti
     if (command.reads !== '')
       child.option('-f, --filename <file...>', 'files or folders of objects, or - for standard input');
     child.option('-o, --output <form>', 'text, json, yaml or dir=PATH', 'text');
-    for (const option of command.options) child.option(...optionTexts[option]);
+    for (const option of command.options) child.option(optionTexts[option][0], optionTexts[option][1]);
     child.addHelpText('after', helpText(command));
     child.action((options: Options) => run(command, options));
   }

@@ -6,7 +6,7 @@ import { settingsFrom } from '../settings.ts';
 export const checkClusterCommand: Command = {
   name: 'cluster',
   summary: 'is this cluster fit for Windows nodes: network, versions, platform',
-  example: 'wmco check cluster -f cluster.yaml --server-version v1.36.2',
+  example: 'wmco check cluster -f examples/cluster.yaml --server-version v1.36.2',
   reads: 'Networks, Infrastructure, APIServer, ClusterVersion, MachineConfigs and ControllerConfig',
   options: ['serverVersion', 'env'],
   run({ objects }, options) {

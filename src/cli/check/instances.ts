@@ -19,7 +19,7 @@ interface Line {
 export const checkInstances: Command = {
   name: 'instances',
   summary: 'each entry of windows-instances: good, or what is wrong with it',
-  example: 'wmco check instances -f windows-instances.yaml',
+  example: 'wmco check instances -f examples/windows-instances.yaml',
   reads: `ConfigMap ${configMapName.instances}, and Nodes to see which entry is which Node`,
   options: ['resolve'],
   async run({ objects }, options) {

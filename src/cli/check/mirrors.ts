@@ -10,7 +10,7 @@ import { mirrorKinds } from '../render/registries.ts';
 export const checkMirrors: Command = {
   name: 'mirrors',
   summary: 'what Windows nodes make of the mirror sets, and what they cannot do',
-  example: 'wmco check mirrors -f mirrors.yaml',
+  example: 'wmco check mirrors -f examples/mirrors.yaml',
   reads: 'ImageDigestMirrorSets, ImageTagMirrorSets, and Secret openshift-config/pull-secret',
   options: [],
   run({ objects }) {

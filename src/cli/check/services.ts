@@ -23,7 +23,7 @@ interface Verdict {
 export const checkServices: Command = {
   name: 'services',
   summary: 'services ConfigMaps: valid, and as this operator would write them',
-  example: 'wmco check services -f windows-services.yaml',
+  example: 'wmco check services -f examples/windows-services.yaml -f examples/cluster.yaml',
   reads: `ConfigMaps ${configMapName.servicesPrefix}<version>; with the objects of \`render services\` the content is compared too`,
   options: ['debug', 'env'],
   run({ objects }, options) {

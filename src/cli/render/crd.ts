@@ -5,7 +5,7 @@ import { asYaml } from '../output.ts';
 export const renderCrd: Command = {
   name: 'crd',
   summary: 'the CustomResourceDefinition of WindowsInstance',
-  example: 'wmco render crd | kubectl apply -f -',
+  example: 'wmco render crd -o yaml',
   reads: '',
   options: [],
   run() {

@@ -18,7 +18,7 @@ import { mirrorKinds } from './registries.ts';
 export const renderFiles: Command = {
   name: 'files',
   summary: 'every file the operator writes on a Windows node',
-  example: 'wmco render files -f cluster.yaml -o dir=out',
+  example: 'wmco render files -f examples',
   reads:
     'the objects of `render services` and `render registries`, and the Secrets with tokens and the exporter certificate',
   options: ['operatorVersion', 'namespace', 'env', 'showSecrets'],

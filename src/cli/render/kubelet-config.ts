@@ -8,7 +8,7 @@ import type { Input } from '../input.ts';
 export const renderKubeletConfig: Command = {
   name: 'kubelet-config',
   summary: `the kubelet configuration of a node (${file.kubeletConfig})`,
-  example: 'wmco render kubelet-config -f network.yaml -o json',
+  example: 'wmco render kubelet-config -f examples/cluster.yaml -o json',
   reads: 'Network cluster (config.openshift.io)',
   options: ['serviceCidr'],
   run(input, options) {

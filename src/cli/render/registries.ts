@@ -12,7 +12,7 @@ export const mirrorKinds = ['ImageDigestMirrorSet', 'ImageTagMirrorSet'] as cons
 export const renderRegistries: Command = {
   name: 'registries',
   summary: 'the hosts.toml files that containerd reads for mirrored registries',
-  example: 'wmco render registries -f mirrors.yaml -f pull-secret.yaml',
+  example: 'wmco render registries -f examples/mirrors.yaml -f examples/secrets.yaml',
   reads:
     'ImageDigestMirrorSets, ImageTagMirrorSets, and Secret openshift-config/pull-secret for credentials of mirrors',
   options: ['showSecrets'],

@@ -9,7 +9,7 @@ import { settingsFrom } from '../settings.ts';
 export const renderServices: Command = {
   name: 'services',
   summary: 'the services ConfigMap: what runs on every Windows node, in which order, with which command',
-  example: 'wmco render services -f cluster.yaml -o yaml',
+  example: 'wmco render services -f examples/cluster.yaml -o yaml',
   reads: 'Infrastructure, Networks, MachineConfigs and ControllerConfig, as a list or one by one',
   options: ['operatorVersion', 'namespace', 'debug', 'env'],
   run({ objects }, options) {

@@ -14,7 +14,7 @@ import { asYaml } from '../output.ts';
 export const renderUserData: Command = {
   name: 'user-data',
   summary: 'the script with which new Machines open themselves to the operator',
-  example: 'wmco render user-data -f cluster.yaml --public-key ~/.ssh/id_ed25519.pub',
+  example: 'wmco render user-data -f examples/cluster.yaml --public-key examples/id_ed25519.pub',
   reads: 'Infrastructure cluster, and Secret cloud-private-key unless --public-key is given',
   options: ['platform', 'publicKey', 'namespace'],
   async run(input, options) {

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { repositoryRoot, runWmco } from '../../test/kit/run-wmco.ts';
+import { checks } from './check/all.ts';
+import { renders } from './render/all.ts';
+
+const all = [
+  ...renders.map(command => ({ group: 'render', command })),
+  ...checks.map(command => ({ group: 'check', command })),
+];
+
+/** Words of an example as they stand in the help, with paths that work from anywhere. */
+function wordsOf(example: string): string[] {
+  return example
+    .split(' ')
+    .slice(1)
+    .map(word => word.replace(/^examples/, `${repositoryRoot}/examples`));
+}
+
+for (const { group, command } of all) {
+  test(`wmco ${group} ${command.name} --help shows what it reads, an example and the exit codes`, async () => {
+    const { code, out } = await runWmco([group, command.name, '--help']);
+    expect(code).toBe(0);
+    expect(out).toContain(`Example:\n  ${command.example}`);
+    expect(out).toContain('Exit code: 0 good, 1 something was found, 2 wrong use.');
+    if (command.reads !== '') expect(out).toContain('Reads: ');
+  });
+
+  test(`the example of wmco ${group} ${command.name} works`, async () => {
+    expect(command.example.startsWith(`wmco ${group} ${command.name}`)).toBe(true);
+    const { code, out } = await runWmco(wordsOf(command.example));
+    expect(code).toBeLessThan(2);
+    expect(out.length).toBeGreaterThan(50);
+  });
+
+  test(`wmco ${group} ${command.name} gives data that is JSON`, async () => {
+    const words = wordsOf(command.example).filter((word, index, list) => word !== '-o' && list[index - 1] !== '-o');
+    const { out } = await runWmco([...words, '-o', 'json']);
+    expect(() => JSON.parse(out) as unknown).not.toThrow();
+  });
+}
+
+test('version prints the form that scripts search for', async () => {
+  const { code, out } = await runWmco(['version']);
+  expect(code).toBe(0);
+  expect(/version: "([^"]*)"/.exec(out)?.[1]).toBe('11.0.0-abc1234');
+});
+
+const wrongUses: [string, string[], RegExp][] = [
+  ['no command', [], /Usage: wmco/],
+  ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
+  ['a group without a command', ['render'], /Usage: wmco render/],
+  ['an unknown thing to render', ['render', 'pizza'], /unknown command 'pizza'/],
+  ['an unknown option', ['render', 'crd', '--colour'], /unknown option '--colour'/],
+  ['no input', ['render', 'services'], /no input was given/],
+  ['an unknown output form', ['render', 'crd', '-o', 'xml'], /-o xml is not an output form/],
+  ['an output folder without a name', ['render', 'crd', '-o', 'dir='], /not an output form/],
+  ['a variable without a value', ['check', 'cluster', '-f', '-', '--env', 'HTTP_PROXY'], /--env: word 1/],
+];
+for (const [name, words, message] of wrongUses) {
+  test(`${name} is wrong use: exit code 2 and what is possible`, async () => {
+    const { code, out, err } = await runWmco(words);
+    expect(code).toBe(2);
+    expect(out + err).toMatch(message);
+  });
+}
+
+test('help of a group lists its commands with one line each', async () => {
+  const { code, out } = await runWmco(['check', '--help']);
+  expect(code).toBe(0);
+  for (const { name, summary } of checks) expect(out.replaceAll(/\s+/g, ' ')).toContain(`${name} [options] ${summary}`);
+});
+
+test('an error without a cluster behind it names the object and the way to get it', async () => {
+  const { code, err } = await runWmco(
+    ['check', 'instances', '-f', '-'],
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n',
+  );
+  expect(code).toBe(1);
+  expect(err).toContain('OBJECT_MISSING: ConfigMap windows-instances is not in the input');
+  expect(err).toContain('oc get configmap windows-instances -o yaml');
+});

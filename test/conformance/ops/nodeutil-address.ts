@@ -1,0 +1,36 @@
+import { findOwnNode } from '../../../src/agent/own-node.ts';
+import { machineLabel } from '../../../src/contract/names.ts';
+import { findNodeByAddress, usableAddress } from '../../../src/contract/node.ts';
+import { readObject } from '../../../src/contract/object.ts';
+import { nodeHasInstance } from '../../../src/controllers/instances/decide.ts';
+import { machineAccepted, readMachine } from '../../../src/controllers/machines/decide.ts';
+import type { Input, Operation } from '../row.ts';
+
+export const ops: Record<string, Operation> = {
+  findNodeByAddress: (input: Input) => ({
+    nodeName: findNodeByAddress(input.address, (input.nodes ?? []) as { name: string; addresses: [] }[])?.name ?? null,
+  }),
+  usableAddress: (input: Input) => ({ value: usableAddress(input.addresses ?? []) }),
+  machineAccepted: (input: Input) => ({ value: machineAccepted(readMachine(readObject(machineObject(input)))) }),
+  nodeHasInstance: (input: Input) => ({
+    value: nodeHasInstance(input.nodeAddresses ?? [], input.instances ?? [], input.dnsPTR ?? {}),
+  }),
+  localNode: (input: Input) => {
+    const nodes = (input.nodes as Input[]).map(node => ({ labels: {}, ...node }));
+    const local = (input.localAddresses as Input[]).map(item =>
+      item.kind === 'ipnet' ? { address: item.ip, cidr: `${item.ip}/24` } : { address: item.text ?? '', cidr: null },
+    );
+    const { name } = findOwnNode(nodes as { name: string; labels: {}; addresses: [] }[], local);
+    return { nodeName: name, value: name };
+  },
+};
+
+/** The rows leave out the label by which the watch selects Windows Machines. */
+function machineObject(input: Input): unknown {
+  return {
+    apiVersion: 'machine.openshift.io/v1beta1',
+    kind: input.kind,
+    metadata: { name: input.name ?? 'x', labels: { [machineLabel.osId]: 'Windows', ...input.labels } },
+    status: { phase: input.phase, addresses: input.addresses },
+  };
+}

@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * Writes package-lock.json anew, without download addresses, so that it serves any mirror of the registry. A mirror may lack
+ * the builds of a package for other operating systems; npm then leaves them out of the lock file and `npm ci` refuses it.
+ * They are optional and never installed here, so an entry without a checksum is put in their place.
+ */
+interface Entry {
+  version?: string;
+  resolved?: string;
+  dev?: boolean;
+  optional?: boolean;
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+  optionalDependencies?: Record<string, string>;
+}
+type Packages = Record<string, Entry>;
+
+export function complete(packages: Packages): Packages {
+  const entries = Object.entries(packages).map(([path, { resolved: _, ...entry }]) => [path, entry] as const);
+  const absent = entries.flatMap(([, entry]) =>
+    Object.entries(entry.optionalDependencies ?? {})
+      .filter(([name]) => packages[`node_modules/${name}`] === undefined)
+      .map(([name, version]) => [`node_modules/${name}`, otherPlatform(name, version)] as const),
+  );
+  return Object.fromEntries([...entries, ...absent].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function otherPlatform(name: string, version: string): Entry {
+  const systems = [
+    'aix',
+    'android',
+    'darwin',
+    'freebsd',
+    'linux',
+    'netbsd',
+    'openbsd',
+    'openharmony',
+    'sunos',
+    'win32',
+  ];
+  const os = systems.find(system => name.includes(system)) ?? 'none';
+  const cpu = ['arm64', 'arm', 'ia32', 'x64', 'ppc64', 'riscv64', 's390x', 'wasm32', 'loong64', 'mips64el'].find(item =>
+    name.includes(item),
+  );
+  const libc = name.includes('musl') ? { libc: ['musl'] } : {};
+  return {
+    version: version.replace(/^[\^~]/, ''),
+    dev: true,
+    optional: true,
+    os: [os],
+    ...(cpu && { cpu: [cpu] }),
+    ...libc,
+  };
+}
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, '..');
+  const path = join(root, 'package-lock.json');
+  execFileSync('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  const lock = JSON.parse(await readFile(path, 'utf8')) as { packages: Packages };
+  await writeFile(path, `${JSON.stringify({ ...lock, packages: complete(lock.packages) }, undefined, 2)}\n`);
+}
