@@ -20,13 +20,19 @@ interface Entry {
 type Packages = Record<string, Entry>;
 
 export function complete(packages: Packages): Packages {
-  const entries = Object.entries(packages).map(([path, { resolved: _, ...entry }]) => [path, entry] as const);
+  const entries = Object.entries(packages).map(([path, entry]) => [path, withoutAddress(entry)] as const);
   const absent = entries.flatMap(([, entry]) =>
     Object.entries(entry.optionalDependencies ?? {})
       .filter(([name]) => packages[`node_modules/${name}`] === undefined)
       .map(([name, version]) => [`node_modules/${name}`, otherPlatform(name, version)] as const),
   );
   return Object.fromEntries([...entries, ...absent].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function withoutAddress(entry: Entry): Entry {
+  const rest = { ...entry };
+  delete rest.resolved;
+  return rest;
 }
 
 function otherPlatform(name: string, version: string): Entry {

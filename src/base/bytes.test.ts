@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fromBase64, fromUtf8, sameBytes, toBase64 } from './bytes.ts';
 

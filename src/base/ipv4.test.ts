@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isIpv4, isIpv6, parseIpv4, parseIpv4Cidr, printIpv4 } from './ipv4.ts';
 

@@ -1,5 +1,5 @@
 import { format, inspect } from 'node:util';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError, shown } from './errors.ts';
 import { redacted, Secret } from './secret.ts';
@@ -16,7 +16,7 @@ test('reveals the text to whoever asks for it by name', () => {
 const leaks: [string, () => unknown][] = [
   ['JSON', () => JSON.stringify(secret)],
   ['JSON of an object that holds it', () => JSON.stringify({ deep: [{ secret }] }, undefined, 2)],
-  ['a template string', () => `${secret as unknown as string}`],
+  ['a template string', () => `<${secret as unknown as string}>`],
   ['concatenation', () => `token: ${String(secret)}`],
   ['String()', () => String(secret)],
   ['toString', () => secret.toString()],
@@ -30,7 +30,7 @@ const leaks: [string, () => unknown][] = [
   ['format %j', () => format('%j', secret)],
   ['format %o', () => format('%o', secret)],
   ['format %O', () => format('%O', { secret })],
-  ['spreading', () => JSON.stringify({ ...secret })],
+  ['spreading', () => JSON.stringify({ ...(secret as object) })],
   ['Object.assign', () => inspect(Object.assign({}, secret))],
   ['its keys, values and symbols', () => inspect([Reflect.ownKeys(secret), Object.values(secret)])],
   ['for…in', () => inspect(Object.entries(secret))],
@@ -41,7 +41,6 @@ const leaks: [string, () => unknown][] = [
     'the stack and cause of an error',
     () => inspect(new AppError('USAGE', shown(secret), { remedy: '', cause: secret })),
   ],
-  ['sorting and comparing', () => inspect([secret, new Secret('a')].sort())],
   ['a URL', () => new URL(`https://host/?t=${String(secret)}`).href],
   ['a Map key', () => inspect(new Map([[secret, 1]]))],
   ['a frozen copy', () => inspect(Object.freeze(secret))],

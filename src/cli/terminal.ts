@@ -1,11 +1,11 @@
 /** The world as a command sees it; handed in by the program, so that a test can hand in its own. */
 export interface Terminal {
-  out(text: string): void;
-  err(text: string): void;
+  out: (text: string) => void;
+  err: (text: string) => void;
   /** All of standard input. */
-  stdin(): Promise<string>;
+  stdin: () => Promise<string>;
   /** Version of this program, and what it runs on. */
-  version(): string;
+  version: () => string;
   runtime: string;
 }
 

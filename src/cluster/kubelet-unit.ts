@@ -18,7 +18,8 @@ export function kubeletArguments(unit: string, subject = 'kubelet.service'): Kub
 /** The pieces of the command line: a backslash at the end of a line continues it, any other line end ends it. */
 function commandLine(unit: string, subject: string): string[] {
   const text = unit.replaceAll('\r\n', '\n');
-  const start = /^[ \t]*ExecStart=/m.exec(text);
+  // An empty ExecStart= only takes back what stood before it.
+  const start = /^[ \t]*ExecStart=(?=[ \t]*\S)/m.exec(text);
   if (start === null) {
     throw new AppError('KUBELET_UNIT_MALFORMED', `${subject}: unit missing ExecStart`, {
       remedy: 'Wait until the machine config operator has rendered a worker config with a complete kubelet unit.',

@@ -30,10 +30,7 @@ function texts(secret: KubeObject, member: 'data' | 'stringData'): [string, stri
   if (!isRecord(map)) throw invalid(`${secret.label}: ${member} is not a map`, `Write ${member} as a map of texts.`);
   return Object.entries(map).map(([key, value]) => {
     if (typeof value === 'string' || value === null) return [key, value ?? ''];
-    throw invalid(
-      `${secret.label}: ${member}[${JSON.stringify(key)}] is a ${typeof value}, not a text`,
-      'Put the value into quotes.',
-    );
+    throw invalid(`${secret.label}: ${member}[${JSON.stringify(key)}] is not a text`, 'Put the value into quotes.');
   });
 }
 

@@ -7,7 +7,8 @@ export const checkClusterCommand: Command = {
   name: 'cluster',
   summary: 'is this cluster fit for Windows nodes: network, versions, platform',
   example: 'wmco check cluster -f examples/cluster.yaml --server-version v1.36.2',
-  reads: 'Networks, Infrastructure, APIServer, ClusterVersion, MachineConfigs and ControllerConfig',
+  reads:
+    'Networks, Infrastructure, APIServer, MachineConfigs, ControllerConfig, and Nodes unless --server-version is given',
   options: ['serverVersion', 'env'],
   run({ objects }, options) {
     const results = checkCluster(objects, settingsFrom(options, objects), textOption(options, 'serverVersion'));

@@ -60,16 +60,10 @@ function judge(request: KubeObject, facts: Omit<CsrFacts, 'csr'>): Verdict {
 }
 
 function explain(decision: CsrDecision): { rule: string; why: string } {
-  switch (decision.do) {
-    case 'approve':
-      return { rule: decision.condition.reason, why: 'all rules hold' };
-    case 'refuse':
-      return { rule: decision.rule, why: decision.why };
-    case 'ignore':
-      return { rule: '', why: decision.why };
-    case 'ask':
-      return { rule: '', why: `all else is fine; these hosts must tell their name: ${decision.addresses.join(', ')}` };
-  }
+  if (decision.do === 'approve') return { rule: decision.condition.reason, why: 'all rules hold' };
+  if (decision.do === 'refuse') return { rule: decision.rule, why: decision.why };
+  if (decision.do === 'ignore') return { rule: '', why: decision.why };
+  return { rule: '', why: `all else is fine; these hosts must tell their name: ${decision.addresses.join(', ')}` };
 }
 
 function refusal(request: KubeObject, decision: CsrDecision): AppError | undefined {

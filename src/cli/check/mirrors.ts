@@ -1,9 +1,8 @@
-import { attempt } from '#base/errors.ts';
-import { namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { mirrorCaveats } from '#node/desired/registries/caveats.ts';
 import { registryFiles } from '#node/desired/registries/registries.ts';
 import type { Command } from '../command.ts';
-import { findSecretData, ofKind } from '../find.ts';
+import { ofKind } from '../find.ts';
+import { pullSecretFrom } from '../pull-secret.ts';
 import { errorData, table } from '../output.ts';
 import { mirrorKinds } from '../render/registries.ts';
 
@@ -15,8 +14,7 @@ export const checkMirrors: Command = {
   options: [],
   run({ objects }) {
     const sets = ofKind(objects, ...mirrorKinds);
-    const secret = attempt(() => findSecretData(objects, secretName.pullSecret, namespaceName.config));
-    const merged = registryFiles(sets, secret.ok ? secret.value[secretKey.dockerConfig] : undefined);
+    const merged = registryFiles(sets, pullSecretFrom(objects));
     const caveats = mirrorCaveats(sets);
     const rows = merged.sets.map(set => [
       `  ${set.source}`,
@@ -24,11 +22,11 @@ export const checkMirrors: Command = {
       set.sourcePolicy === 'NeverContactSource' ? 'source never contacted' : 'then the source itself',
     ]);
     const text = [
-      `${sets.length} mirror sets, ${merged.sets.length} source registries, ${merged.warnings.length} entries refused`,
+      `${sets.length} mirror sets, ${merged.sets.length} source registries, ${merged.warnings.length} problems`,
       table(rows),
       ...caveats.map(caveat => `note: ${caveat}`),
     ].join('\n');
-    const data = { sets: merged.sets, caveats, refused: merged.warnings.map(errorData) };
+    const data = { sets: merged.sets, caveats, problems: merged.warnings.map(errorData) };
     return { shown: { text, data, files: {} }, findings: merged.warnings };
   },
 };

@@ -10,7 +10,8 @@ import { type NodeFilesInput, nodeFiles } from '#node/desired/files.ts';
 import { serviceAccountToken } from '#node/desired/kubeconfig.ts';
 import { registryFiles } from '#node/desired/registries/registries.ts';
 import type { Command } from '../command.ts';
-import { findSecretData, ofKind } from '../find.ts';
+import { findSecretData, missing, ofKind } from '../find.ts';
+import { pullSecretFrom, pullSecretName } from '../pull-secret.ts';
 import { settingsFrom } from '../settings.ts';
 import { fileTexts } from './file-texts.ts';
 import { mirrorKinds } from './registries.ts';
@@ -81,10 +82,10 @@ function tlsPair(objects: readonly KubeObject[], namespace: string): NodeFilesIn
 
 function mirrors(objects: readonly KubeObject[], findings: AppError[]): Record<string, string> {
   const sets = ofKind(objects, ...mirrorKinds);
-  const secret = attempt(() => findSecretData(objects, secretName.pullSecret, namespaceName.config));
+  const pullSecret = pullSecretFrom(objects);
   // Without mirror sets the pull secret is of no use, so it need not be in the input.
-  if (!secret.ok && sets.length > 0) findings.push(secret.error);
-  const { files, warnings } = registryFiles(sets, secret.ok ? secret.value[secretKey.dockerConfig] : undefined);
+  if (pullSecret === undefined && sets.length > 0) findings.push(missing(pullSecretName));
+  const { files, warnings } = registryFiles(sets, pullSecret);
   findings.push(...warnings);
   return files;
 }

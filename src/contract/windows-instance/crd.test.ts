@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { windowsInstanceCrd } from './crd.ts';
-import { instancePhases, instanceSources } from './resource.ts';
+import {
+  instancePhases,
+  instanceSources,
+  type WindowsInstance,
+  type WindowsInstanceSpec,
+  type WindowsInstanceStatus,
+} from './resource.ts';
 
 interface Schema {
   type?: string;
@@ -91,6 +97,54 @@ test('an address is all that is required', () => {
 test('phases and sources are those of the types', () => {
   expect(schema.properties?.['status']?.properties?.['phase']?.enum).toEqual([...instancePhases]);
   expect(schema.properties?.['spec']?.properties?.['source']?.properties?.['kind']?.enum).toEqual([...instanceSources]);
+});
+
+/** Every member of the types is here: the compiler insists. */
+const fullSpec: Required<WindowsInstanceSpec> = {
+  address: 'win1.example.com',
+  port: 2222,
+  username: 'Administrator',
+  keySecret: { name: 'other-key', key: 'id.pem' },
+  hostKey: 'ssh-ed25519 AAAA',
+  hostname: 'win1',
+  source: { kind: 'Direct', name: 'x' },
+  labels: { zone: 'a' },
+  taints: [{ key: 'k', value: 'v', effect: 'NoExecute' }],
+  paused: false,
+};
+const fullStatus: Required<WindowsInstanceStatus> = {
+  phase: 'Ready',
+  step: 'uncordon',
+  node: 'win1',
+  ipv4: '10.0.0.4',
+  version: '11.0.0-abc1234',
+  observedGeneration: 1,
+  conditions: [
+    { type: 'Ready', status: 'True', reason: 'Joined', message: '', lastTransitionTime: '', observedGeneration: 1 },
+  ],
+  timeline: [
+    { name: 'connect', started: '', finished: '', attempts: 1, lastError: { code: 'X', message: '', remedy: '' } },
+  ],
+};
+const instance: WindowsInstance = {
+  apiVersion: 'windowsmachineconfig.openshift.io/v1alpha1',
+  kind: 'WindowsInstance',
+  metadata: { name: 'win1', namespace: 'ns' },
+  spec: fullSpec,
+  status: fullStatus,
+};
+
+test('the schema has exactly the members of the types, all the way down', () => {
+  const compare = (value: unknown, at: Schema | undefined, path: string) => {
+    expect(at, path).toBeDefined();
+    if (Array.isArray(value)) compare(value[0], at?.items, `${path}[]`);
+    else if (typeof value === 'object' && value !== null && at?.additionalProperties === undefined) {
+      expect(Object.keys(at?.properties ?? {}).sort(), path).toEqual(Object.keys(value).sort());
+      for (const [name, member] of Object.entries(value)) compare(member, at?.properties?.[name], `${path}.${name}`);
+    }
+  };
+  compare(instance.spec, schema.properties?.['spec'], 'spec');
+  compare(instance.status, schema.properties?.['status'], 'status');
 });
 
 const addresses: [string, boolean][] = [

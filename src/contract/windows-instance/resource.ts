@@ -5,11 +5,6 @@ export const windowsInstanceGroup = prefix;
 export const windowsInstanceVersion = 'v1alpha1';
 export const windowsInstanceKind = 'WindowsInstance';
 
-/** Keeps the object until the host has been taken out of the cluster. */
-export const windowsInstanceFinalizer = `${prefix}/remove-host`;
-/** Removes an instance whose host cannot be reached any more, leaving the host as it is. */
-export const forceRemovalAnnotation = `${prefix}/force-removal`;
-
 export const instanceSources = ['Machine', 'ConfigMap', 'Direct'] as const;
 export type InstanceSource = (typeof instanceSources)[number];
 
@@ -80,7 +75,7 @@ export interface WindowsInstanceStatus {
 }
 
 export interface WindowsInstance {
-  apiVersion: `${typeof prefix}/${typeof windowsInstanceVersion}`;
+  apiVersion: `${typeof windowsInstanceGroup}/${typeof windowsInstanceVersion}`;
   kind: typeof windowsInstanceKind;
   metadata: { name: string; namespace: string; [member: string]: unknown };
   spec: WindowsInstanceSpec;

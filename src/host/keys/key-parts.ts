@@ -1,5 +1,4 @@
-import { createECDH, createPrivateKey, createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
-import { sameBytes } from '#base/bytes.ts';
+import { createPrivateKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { AppError } from '#base/errors.ts';
 import type { PublicKey } from './public-key.ts';
 import { fromBigint, toBigint, writeWire } from './ssh-wire.ts';
@@ -29,9 +28,9 @@ export const curves: readonly Curve[] = [
 
 /** Puts a key together; refuses one whose numbers do not belong together, as no server would ever accept it. */
 export function assembleKey(parts: KeyParts): { publicKey: PublicKey; signer: KeyObject } {
-  const jwk = { rsa: rsaJwk, ec: ecJwk, ed25519: ed25519Jwk }[parts.kind](parts as never);
-  if (jwk === undefined) throw unreadableKey('is damaged: its numbers do not belong together');
-  return { publicKey: publicKeyOf(parts), signer: createPrivateKey({ key: jwk, format: 'jwk' }) };
+  const signer = createSigner({ rsa: rsaJwk, ec: ecJwk, ed25519: ed25519Jwk }[parts.kind](parts as never));
+  if (signer === undefined) throw unreadableKey('is damaged: its numbers do not belong together');
+  return { publicKey: publicKeyOf(parts), signer };
 }
 
 export function partsOfJwk(jwk: Jwk): KeyParts {
@@ -85,27 +84,23 @@ function rsaJwk({ n, e, d, p, q, qInverse }: Parts<'rsa'>): Jwk | undefined {
 
 function ecJwk({ curve, point, d }: Parts<'ec'>): Jwk | undefined {
   const { size } = curve;
-  const secret = d >> BigInt(8 * size) === 0n ? fromBigint(d, size) : undefined;
-  if (secret === undefined || !sameBytes(point, ecPoint(curve, secret))) return undefined;
+  if (point.length !== 1 + 2 * size || point[0] !== 4) return undefined;
   const [x, y] = [point.subarray(1, 1 + size), point.subarray(1 + size)];
-  return { kty: 'EC', crv: curve.jwk, x: base64url(x), y: base64url(y), d: base64url(secret) };
+  return { kty: 'EC', crv: curve.jwk, x: base64url(x), y: base64url(y), d: base64url(fromBigint(d, size)) };
 }
 
-function ecPoint(curve: Curve, secret: Uint8Array): Uint8Array {
-  const pair = createECDH(curve.openssl);
+function ed25519Jwk({ seed, point }: Parts<'ed25519'>): Jwk {
+  return { kty: 'OKP', crv: 'Ed25519', d: base64url(seed), x: base64url(point) };
+}
+
+/** Undefined for a key that is none: node:crypto compares both halves of EC and Ed25519 keys, though not of RSA keys. */
+function createSigner(jwk: Jwk | undefined): KeyObject | undefined {
+  if (jwk === undefined) return undefined;
   try {
-    pair.setPrivateKey(secret);
+    return createPrivateKey({ key: jwk, format: 'jwk' });
   } catch {
-    return new Uint8Array();
+    return undefined;
   }
-  return pair.getPublicKey();
-}
-
-function ed25519Jwk({ seed, point }: Parts<'ed25519'>): Jwk | undefined {
-  if (seed.length !== 32 || point.length !== 32) return undefined;
-  const jwk = { kty: 'OKP', crv: 'Ed25519', d: base64url(seed), x: base64url(point) };
-  const derived = createPublicKey(createPrivateKey({ key: jwk, format: 'jwk' })).export({ format: 'jwk' });
-  return derived.x === jwk.x ? jwk : undefined;
 }
 
 function publicKey(type: string, ...fields: (string | Uint8Array | bigint)[]): PublicKey {

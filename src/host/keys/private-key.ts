@@ -60,19 +60,25 @@ function readDerKey({ type: label, der }: PemBlock): KeyParts {
   if (label === 'DSA PRIVATE KEY') throw weakKey('it is a DSA key');
   const type = derTypes.get(label);
   if (type === undefined) throw unreadableKey(`is of the type ${label}, which we cannot use`);
-  // OpenSSL computes with whatever it is given, so only algorithms with bounded numbers get that far.
-  if (type === 'pkcs8') checkAlgorithm(der);
-  if (type === 'sec1') checkCurve(sec1Curve(der));
+  const content = children(readDer(der)?.[0]);
+  // OpenSSL looks for any format in what it gets and computes with it, so only keys with bounded numbers get that far.
+  if (type === 'pkcs8') checkAlgorithm(content);
+  else if (content[1]?.tag !== (type === 'sec1' ? derTag.octetString : derTag.integer)) throw damaged(label);
+  if (type === 'sec1') checkCurve(children(content.find(({ tag }) => tag === 0xa0))[0]);
   try {
     return partsOfJwk(createPrivateKey({ key: Buffer.from(der), format: 'der', type }).export({ format: 'jwk' }));
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw unreadableKey(`is damaged: the block ${label} does not hold what it should`);
+    throw damaged(label);
   }
 }
 
-function checkAlgorithm(der: Uint8Array): void {
-  const [oid, parameters] = children(children(readDer(der)?.[0])[1]);
+function damaged(label: string): AppError {
+  return unreadableKey(`is damaged: the block ${label} does not hold what it should`);
+}
+
+function checkAlgorithm(content: readonly DerElement[]): void {
+  const [oid, parameters] = children(content[1]);
   const name = oidOf(oid);
   if (name === algorithm.dsa) throw weakKey('it is a DSA key');
   if (name === algorithm.ec) checkCurve(parameters);
@@ -86,11 +92,6 @@ function checkCurve(element: DerElement | undefined): void {
   if (name === smallCurve) throw weakKey('it uses the curve P-224');
   if (!curves.some(({ oid }) => oid === name))
     throw unreadableKey(`uses the curve ${name ?? '(none)'}, which SSH cannot`);
-}
-
-function sec1Curve(der: Uint8Array): DerElement | undefined {
-  const parameters = children(readDer(der)?.[0]).find(({ tag }) => tag === 0xa0);
-  return children(parameters)[0];
 }
 
 function children(element: DerElement | undefined): DerElement[] {

@@ -37,7 +37,7 @@ function renamed(document: Document): Document {
 }
 
 function parsed(config: string): Document {
-  const document = orMalformed(() => parseDocument(config, { prettyErrors: false, logLevel: 'silent' }));
+  const document = orMalformed(() => parseDocument(config, { prettyErrors: false, logLevel: 'error' }));
   const [error] = document.errors;
   if (error !== undefined) throw malformed(`is no YAML: ${error.code} at character ${error.pos[0]}`);
   return document;

@@ -32,6 +32,6 @@ function activityOf(step: Input): Activity {
   return { key, is: 'ended', clean: !(step.error === true || step.requeue === true) };
 }
 
-function withoutTime({ lastTransitionTime: _, ...rest }: Condition): Condition {
-  return rest;
+function withoutTime(condition: Condition): Condition {
+  return Object.fromEntries(Object.entries(condition).filter(([member]) => member !== 'lastTransitionTime'));
 }

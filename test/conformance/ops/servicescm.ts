@@ -85,5 +85,6 @@ function toVariables(list: Input): Service['nodeVariables'] {
 /** A service with the member names of the product. */
 function fromFields(entry: Input): Service {
   const scripts = (entry.preScripts ?? []).map((script: Input) => ({ ...script, args: script.args ?? [] }));
-  return service({ ...entry, nodeVariables: entry.nodeVariables ?? [], preScripts: scripts });
+  const [nodeVariables, dependencies] = [entry.nodeVariables ?? [], entry.dependencies ?? []];
+  return service({ ...entry, nodeVariables, dependencies, preScripts: scripts });
 }

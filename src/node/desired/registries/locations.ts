@@ -1,5 +1,6 @@
 import { isNodeName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
+import { isIpv4 } from '#base/ipv4.ts';
 import { redacted } from '#base/secret.ts';
 
 /** Where images lie: a registry, and a path in it. */
@@ -73,11 +74,17 @@ const reservedByWindows = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/;
 function hostProblem(host: string): string | undefined {
   if (host === '') return 'has no registry host';
   const [name = '', port, ...rest] = host.split(':');
-  // An underscore is refused as well: it would let a host name take the directory of another host's port.
-  if (rest.length > 0 || !isNodeName(name.toLowerCase()))
+  if (rest.length > 0 || !isRegistryHost(name.toLowerCase())) {
     return `has ${display(host)}, which is no host name, before the path`;
+  }
   if (port === undefined || (/^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535)) return undefined;
   return `has port ${display(port)}, which is no number from 1 to 65535`;
+}
+
+/** An underscore is refused as well: it would let a host name take the directory of another host's port. */
+function isRegistryHost(name: string): boolean {
+  const endsInNumber = /(^|\.)\d+$/.test(name);
+  return endsInNumber ? isIpv4(name) : isNodeName(name);
 }
 
 function segmentProblem(segment: string): string | undefined {
@@ -88,5 +95,9 @@ function segmentProblem(segment: string): string | undefined {
 
 /** A text for a message, without the password that somebody may have put before an @. */
 function display(text: string): string {
-  return shown(text.replaceAll(/[^/]*@/g, `${redacted}@`));
+  const parts = text.split('/').map(part => {
+    const at = part.lastIndexOf('@');
+    return at === -1 ? part : redacted + part.slice(at);
+  });
+  return shown(parts.join('/'));
 }

@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  infrastructure,
+  networkConfig,
+  networkOperator,
+  openshiftCluster,
+} from '../../../test/kit/openshift-objects.ts';
+import { repositoryRoot, runWmco } from '../../../test/kit/run-wmco.ts';
+
+const example = (name: string) => join(repositoryRoot, 'examples', name);
+const list = (...items: readonly unknown[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+const check = (what: string, stdin: string, words: readonly string[] = []) =>
+  runWmco(['check', what, '-f', '-', ...words], stdin);
+const instances = (data: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'windows-instances', namespace: 'openshift-windows-machine-config-operator' },
+  data,
+});
+const node = (name: string, ...addresses: string[]) => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, labels: { 'kubernetes.io/os': 'windows' } },
+  status: { addresses: addresses.map(address => ({ type: 'InternalIP', address })) },
+});
+
+interface EntryLine {
+  address: string;
+  ok: boolean;
+  username?: string;
+  node?: string;
+  error?: { code: string; remedy: string };
+}
+
+async function entries(data: Record<string, string>, ...more: unknown[]): Promise<EntryLine[]> {
+  return JSON.parse((await check('instances', list(instances(data), ...more), ['-o', 'json'])).out) as EntryLine[];
+}
+
+test('instances: all good is exit code 0', async () => {
+  const { code, out, err } = await check('instances', list(instances({ '10.1.42.1': 'username=Administrator' })));
+  expect(code).toBe(0);
+  expect(out).toContain('1 entries, 1 good, 0 bad');
+  expect(err).toBe('');
+});
+
+test('instances: good and bad entries stand side by side, each bad one with a remedy', async () => {
+  const lines = await entries({
+    '10.1.42.1': 'username=core',
+    'fd00--1': 'user=x',
+    host_1: 'username=core',
+    win1: 'username=',
+  });
+  expect(lines.map(({ address, ok, error }) => [address, ok, error?.code])).toEqual([
+    ['10.1.42.1', true, undefined],
+    ['fd00--1', false, 'INSTANCE_ENTRY_MALFORMED'],
+    ['host_1', false, 'INSTANCE_ADDRESS_INVALID'],
+    ['win1', false, 'INSTANCE_USERNAME_INVALID'],
+  ]);
+  for (const { error } of lines) if (error) expect(error.remedy).not.toBe('');
+});
+
+test('instances: shows which entry is which Node', async () => {
+  const lines = await entries(
+    { '10.1.42.1': 'username=core', '10.1.42.2': 'username=core' },
+    node('win-a', '10.1.42.1'),
+  );
+  expect(lines.map(line => line.node)).toEqual(['win-a', undefined]);
+});
+
+test('instances: --resolve asks DNS and keeps the others when a name has no address', async () => {
+  const data = { localhost: 'username=core', 'name.invalid': 'username=core', '10.1.42.1': 'username=core' };
+  const { code, out, err } = await check('instances', list(instances(data)), ['--resolve']);
+  expect(code).toBe(1);
+  expect(out).toContain('3 entries, 2 good, 1 bad');
+  expect(out).toContain('resolves to 127.0.0.1');
+  expect(err).toContain('INSTANCE_ADDRESS_UNRESOLVED: windows-instances: name.invalid');
+});
+
+test('instances: data that is no map of texts is an error naming the field', async () => {
+  const { code, err } = await check('instances', list({ ...instances({}), data: { a: 5 } }));
+  expect(code).toBe(1);
+  expect(err).toContain('data.a is 5, not a text');
+});
+
+test('csr: approves, refuses with the rule, and says whom to ask', async () => {
+  const { code, out } = await runWmco(['check', 'csr', '-f', example('csr.yaml'), '-o', 'json']);
+  expect(code).toBe(1);
+  const verdicts = JSON.parse(out) as { csr: string; decision: string; rule: string }[];
+  expect(verdicts.map(({ csr, decision, rule }) => [csr, decision, rule])).toEqual([
+    ['csr-good', 'approve', 'WMCOApprove'],
+    ['csr-wrong-requester', 'refuse', 'requester'],
+    ['csr-foreign-name', 'ask', ''],
+  ]);
+});
+
+test('csr: a name that a host gave over SSH settles it', async () => {
+  const words = [
+    'check',
+    'csr',
+    '-f',
+    example('csr.yaml'),
+    '-o',
+    'json',
+    '--host-name',
+    'win1.winc.example.com=linux-7',
+  ];
+  const verdicts = JSON.parse((await runWmco(words)).out) as { csr: string; decision: string }[];
+  expect(verdicts.find(({ csr }) => csr === 'csr-foreign-name')?.decision).toBe('approve');
+});
+
+test('csr: another name makes it none of our business', async () => {
+  const words = ['check', 'csr', '-f', example('csr.yaml'), '-o', 'json', '--host-name', 'win1.winc.example.com=win1'];
+  const verdicts = JSON.parse((await runWmco(words)).out) as { csr: string; decision: string }[];
+  expect(verdicts.find(({ csr }) => csr === 'csr-foreign-name')?.decision).toBe('ignore');
+});
+
+test('csr: an unreadable request is told and does not stop the others', async () => {
+  const broken = {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'broken' },
+    spec: { request: '%%%', signerName: 'x', usages: [] },
+  };
+  const { code, out, err } = await runWmco(
+    ['check', 'csr', '-f', '-', '-f', example('csr.yaml')],
+    JSON.stringify(broken),
+  );
+  expect(code).toBe(1);
+  expect(out).toMatch(/unreadable\s+broken/);
+  expect(out).toMatch(/approve\s+csr-good/);
+  expect(err).toContain('CSR_MALFORMED: CertificateSigningRequest broken');
+});
+
+test('csr: without a request the input is said to lack one', async () => {
+  expect((await check('csr', list(instances({})))).err).toContain('OBJECT_MISSING: CertificateSigningRequest');
+});
+
+test('mirrors: what Windows does differently is a note, not a finding', async () => {
+  const { code, out } = await runWmco(['check', 'mirrors', '-f', example('mirrors.yaml')]);
+  expect(code).toBe(0);
+  expect(out).toContain('3 source registries, 0 problems');
+  expect(out).toContain('source never contacted');
+  expect(out).toContain('note: registry.access.redhat.com: Windows nodes use the mirrors for the whole registry');
+  expect(out).toContain('alphabetical order');
+});
+
+test('mirrors: a pull secret that cannot be read is an error, not a missing one', async () => {
+  const pull = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull-secret', namespace: 'openshift-config' } };
+  const { code, err } = await check('mirrors', list({ ...pull, stringData: { other: 'x' } }));
+  expect(code).toBe(1);
+  expect(err).toContain('SECRET_KEY_MISSING: Secret openshift-config/pull-secret: data has no .dockerconfigjson');
+  expect((await check('mirrors', list({ ...pull, data: { '.dockerconfigjson': '%' } }))).err).toContain(
+    'FIELD_INVALID',
+  );
+});
+
+test('services: what this operator rendered is good', async () => {
+  const words = ['-f', example('windows-services.yaml'), '-f', example('cluster.yaml')];
+  const { code, out } = await runWmco(['check', 'services', ...words]);
+  expect(code).toBe(0);
+  expect(out).toContain('starts containerd, kubelet, windows_exporter, hybrid-overlay-node, csi-proxy, kube-proxy');
+});
+
+test('services: one that differs from the cluster is a finding', async () => {
+  const words = ['-f', example('windows-services.yaml'), '-f', example('cluster.yaml'), '--debug'];
+  const { code, err } = await runWmco(['check', 'services', ...words]);
+  expect(code).toBe(1);
+  expect(err).toContain('SERVICES_CONTENT_DIFFERS');
+});
+
+test('services: a cycle and an odd dependency are told apart', async () => {
+  const map = (name: string, services: object[]) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `windows-services-${name}`, namespace: 'ns' },
+    data: { services: JSON.stringify(services), files: '[]' },
+  });
+  const cyclic = map('a', [
+    { name: 'x', path: 'x', dependencies: ['y'], priority: 0 },
+    { name: 'y', path: 'y', dependencies: ['x'], priority: 1 },
+  ]);
+  const odd = map('b', [{ name: 'x', path: 'x', dependencies: ['elsewhere'], priority: 0 }]);
+  const { code, out, err } = await check('services', list(cyclic, odd));
+  expect(code).toBe(1);
+  expect(err).toMatch(/SERVICES_DEPENDENCY_INVALID: ConfigMap ns\/windows-services-a: cyclical dependency/);
+  expect(out).toContain('ok   ConfigMap ns/windows-services-b');
+  expect(out).toContain('note: service x depends on elsewhere, which is not in the ConfigMap');
+});
+
+test('services: without a services ConfigMap the input is said to lack one', async () => {
+  expect((await check('services', list(instances({})))).err).toContain('ConfigMap windows-services-<version>');
+});
+
+test('cluster: a healthy cluster is fit', async () => {
+  const { code, out } = await check('cluster', list(...openshiftCluster()), ['--server-version', 'v1.36.4']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^fit for Windows nodes\n/);
+});
+
+test('cluster: all problems at once, each with its remedy', async () => {
+  const objects = openshiftCluster().filter(object => !['Network', 'Infrastructure'].includes(String(object['kind'])));
+  const bad = [networkConfig({ networkType: 'OpenShiftSDN' }), networkOperator(null), infrastructure('VSphere')];
+  const { code, out, err } = await check('cluster', list(...objects, ...bad), ['--server-version', 'v1.20.0']);
+  expect(code).toBe(1);
+  expect(out).toContain('not fit for Windows nodes');
+  for (const codeName of ['NETWORK_TYPE_UNSUPPORTED', 'NETWORK_HYBRID_OVERLAY_MISSING', 'SERVER_VERSION_UNSUPPORTED']) {
+    expect(err).toContain(codeName);
+  }
+});

@@ -1,0 +1,254 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { openshiftCluster } from '../../../test/kit/openshift-objects.ts';
+import { repositoryRoot, runWmco } from '../../../test/kit/run-wmco.ts';
+
+const example = (name: string) => join(repositoryRoot, 'examples', name);
+const list = (items: readonly unknown[]) => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+const render = (what: string, words: readonly string[] = [], stdin = list(openshiftCluster())) =>
+  runWmco(['render', what, '-f', '-', ...words], stdin);
+const secret = (name: string, namespace: string, stringData: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  stringData,
+});
+
+test('services: the ConfigMap under the name of the version, in the namespace asked for', async () => {
+  const { code, out } = await render('services', [
+    '--operator-version',
+    '1.2.3-abc',
+    '--namespace',
+    'ns',
+    '-o',
+    'json',
+  ]);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    kind: 'ConfigMap',
+    immutable: true,
+    metadata: { name: 'windows-services-1.2.3-abc', namespace: 'ns' },
+  });
+});
+
+test('services: debug logging and log rotation are as the operator would be told', async () => {
+  const { out } = await render('services', ['--debug', '--env', 'SERVICES_LOG_FILE_SIZE=100Mi', '-o', 'json']);
+  expect(out).toContain('--v=4');
+  expect(out).toContain('-log-file-size=100Mi');
+});
+
+test('services: an invalid log setting names the variable', async () => {
+  const { code, err } = await render('services', ['--env', 'SERVICES_LOG_FILE_SIZE=many']);
+  expect(code).toBe(1);
+  expect(err).toContain('LOG_SETTING_INVALID: invalid log configuration: SERVICES_LOG_FILE_SIZE');
+});
+
+test('services: the cluster-wide proxy is taken from its object, and an option beats it', async () => {
+  const proxy = {
+    apiVersion: 'config.openshift.io/v1',
+    kind: 'Proxy',
+    metadata: { name: 'cluster' },
+    status: { httpProxy: 'http://proxy:3128', noProxy: '.svc' },
+  };
+  const trusted = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'trusted-ca', namespace: 'openshift-windows-machine-config-operator' },
+    data: { 'ca-bundle.crt': '' },
+  };
+  const objects = list([...openshiftCluster(), proxy, trusted]);
+  const variables = async (words: string[]) => {
+    const { out } = await render('services', [...words, '-o', 'json'], objects);
+    return JSON.parse((JSON.parse(out) as { data: Record<string, string> }).data['environmentVars'] ?? '{}') as object;
+  };
+  expect(await variables([])).toEqual({ HTTP_PROXY: 'http://proxy:3128', NO_PROXY: '.svc' });
+  expect(await variables(['--env', 'HTTP_PROXY=http://other:1'])).toEqual({
+    HTTP_PROXY: 'http://other:1',
+    NO_PROXY: '.svc',
+  });
+});
+
+test('services: the readable form never shows the value of a variable', async () => {
+  const { out } = await render('services', ['--env', 'HTTPS_PROXY=http://user:sesame@proxy:3128']);
+  expect(out).not.toContain('sesame');
+});
+
+test('services: everything that is missing is told at once, with the command that gets it', async () => {
+  const { code, out, err } = await render('services', [], 'apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n');
+  expect(code).toBe(1);
+  expect(out.trim()).toBe('');
+  for (const kind of ['Infrastructure', 'Network', 'ControllerConfig', 'MachineConfig']) expect(err).toContain(kind);
+  expect(err.match(/-> /g)?.length).toBeGreaterThanOrEqual(4);
+});
+
+test('files: all files of a node, secrets redacted', async () => {
+  const { code, out } = await runWmco([
+    'render',
+    'files',
+    '-f',
+    example('cluster.yaml'),
+    '-f',
+    example('secrets.yaml'),
+    '-o',
+    'json',
+  ]);
+  expect(code).toBe(0);
+  const files = JSON.parse(out) as Record<string, string>;
+  expect(files['C:\\k\\bootstrap-kubeconfig']).toBe('<redacted>');
+  expect(files['C:\\k\\wicd-kubeconfig']).toBe('<redacted>');
+  expect(files['C:\\k\\tls\\certs\\tls.key']).toBe('<redacted>');
+  expect(files['C:\\k\\credential-provider-config.yaml']).toContain('ecr-credential-provider.exe');
+  expect(out).not.toMatch(/example-(bootstrap|agent)-token|example-private-key/);
+});
+
+test('files: --show-secrets shows every byte', async () => {
+  const words = ['-f', example('cluster.yaml'), '-f', example('secrets.yaml'), '--show-secrets', '-o', 'json'];
+  const files = JSON.parse((await runWmco(['render', 'files', ...words])).out) as Record<string, string>;
+  expect(files['C:\\k\\bootstrap-kubeconfig']).toContain('"token":"example-bootstrap-token"');
+  expect(files['C:\\k\\tls\\certs\\tls.key']).toBe('example-private-key\n');
+});
+
+test('files: without Secrets all other files are shown, and what is missing is named', async () => {
+  const { code, out, err } = await render('files', ['-o', 'json']);
+  expect(code).toBe(1);
+  const files = JSON.parse(out) as Record<string, string>;
+  expect(Object.keys(files)).toContain('C:\\k\\kubelet.conf');
+  expect(Object.keys(files)).not.toContain('C:\\k\\bootstrap-kubeconfig');
+  expect(err).toContain('Secret openshift-machine-config-operator/node-bootstrapper-token is not in the input');
+  expect(err).toContain('windows-machine-config-operator-tls');
+});
+
+test('files: a Secret without its key names Secret and key', async () => {
+  const objects = [
+    ...openshiftCluster(),
+    secret('node-bootstrapper-token', 'openshift-machine-config-operator', { token: 't' }),
+  ];
+  const { err } = await render('files', [], list(objects));
+  expect(err).toContain(
+    'SECRET_KEY_MISSING: Secret openshift-machine-config-operator/node-bootstrapper-token: data has no ca.crt',
+  );
+});
+
+test('files: -o dir writes the tree of a node', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'wmco-files-'));
+  await runWmco([
+    'render',
+    'files',
+    '-f',
+    example('cluster.yaml'),
+    '-f',
+    example('secrets.yaml'),
+    '-o',
+    `dir=${folder}`,
+  ]);
+  expect(await readFile(join(folder, 'C', 'k', 'kubelet.conf'), 'utf8')).toContain('KubeletConfiguration');
+  await rm(folder, { recursive: true });
+});
+
+test('registries: the example of the documentation gives one file per source registry', async () => {
+  const { code, out } = await runWmco(['render', 'registries', '-f', example('mirrors.yaml'), '-o', 'json']);
+  expect(code).toBe(0);
+  const files = JSON.parse(out) as Record<string, string>;
+  const hosts = Object.fromEntries(
+    Object.entries(files).map(([path, text]) => [
+      path.split('\\').at(-2),
+      [/^server = "(.*)"$/m.exec(text)?.[1], ...[...text.matchAll(/^\[host\."(.*)"\]$/gm)].map(match => match[1])],
+    ]),
+  );
+  expect(hosts).toEqual({
+    'docker-mirror.internal': ['https://docker-mirror.internal/v2', 'https://registry-1.docker.io/v2'],
+    'registry.access.redhat.com': [
+      'https://registry.access.redhat.com/v2',
+      'https://example.com/v2/example2',
+      'https://example.io/v2/example',
+    ],
+    // Never contact the source: the mirror is the last resort as well.
+    'registry.redhat.io': ['https://mirror.example.com/v2', 'https://mirror.example.com/v2'],
+  });
+});
+
+test('registries: credentials of a mirror are redacted unless asked for', async () => {
+  const words = ['render', 'registries', '-f', example('mirrors.yaml'), '-f', example('secrets.yaml')];
+  const basic = Buffer.from('puller:example-password').toString('base64');
+  const hidden = await runWmco(words);
+  expect(hidden.out).toContain('<redacted>');
+  expect(hidden.out).not.toContain(basic);
+  expect((await runWmco([...words, '--show-secrets'])).out).toContain(`authorization = "Basic ${basic}"`);
+});
+
+test('registries: a wildcard is refused aloud, and the rest is rendered', async () => {
+  const mirrors = {
+    apiVersion: 'config.openshift.io/v1',
+    kind: 'ImageTagMirrorSet',
+    metadata: { name: 'wild' },
+    spec: {
+      imageTagMirrors: [
+        { source: '*.example.com', mirrors: ['m.io'] },
+        { source: 'a.io', mirrors: ['m.io'] },
+      ],
+    },
+  };
+  const { code, out, err } = await render('registries', ['-o', 'json'], list([mirrors]));
+  expect(code).toBe(1);
+  expect(Object.keys(JSON.parse(out) as object)).toEqual(['C:\\k\\containerd\\registries\\a.io\\hosts.toml']);
+  expect(err).toContain('MIRROR_SET_INVALID');
+  expect(err).toContain('ImageTagMirrorSet wild');
+});
+
+test('user-data: the script for the platform of the cluster, with the key', async () => {
+  const words = ['--public-key', example('id_ed25519.pub')];
+  const { code, out } = await render('user-data', words);
+  expect(code).toBe(0);
+  expect(out).toContain('AAAAC3NzaC1lZDI1NTE5AAAAIIbM+SmqWhs/D5n4HgqjPvt4lz2qsmyaSbDs1SZBurg3');
+  const gcp = await render('user-data', [...words, '--platform', 'GCP']);
+  expect(gcp.out).not.toContain('<powershell>');
+});
+
+test('user-data: as the Secret that the operator writes', async () => {
+  const { out } = await render('user-data', ['--public-key', example('id_ed25519.pub'), '-o', 'yaml']);
+  expect(parse(out)).toMatchObject({
+    kind: 'Secret',
+    metadata: { name: 'windows-user-data', namespace: 'openshift-machine-api' },
+  });
+});
+
+test('user-data: without a key both ways to give one are told', async () => {
+  const { code, err } = await render('user-data');
+  expect(code).toBe(1);
+  expect(err).toContain('cloud-private-key is not in the input');
+});
+
+test('user-data: a broken private key is an error that does not show it', async () => {
+  const key = secret('cloud-private-key', 'openshift-windows-machine-config-operator', { 'private-key.pem': 'sesame' });
+  const { code, err } = await render('user-data', [], list([...openshiftCluster(), key]));
+  expect(code).toBe(1);
+  expect(err).toContain('PRIVATE_KEY_UNREADABLE');
+  expect(err).not.toContain('sesame');
+});
+
+test('user-data: a file that is no public key, or not there', async () => {
+  expect((await render('user-data', ['--public-key', example('mirrors.yaml')])).err).toContain('PUBLIC_KEY_UNREADABLE');
+  expect((await render('user-data', ['--public-key', '/nonexistent'])).err).toContain('INPUT_UNREADABLE');
+});
+
+test('kubelet-config: from the Network object or from an option', async () => {
+  const dns = async (words: string[]) =>
+    (JSON.parse((await render('kubelet-config', [...words, '-o', 'json'])).out) as { clusterDNS: string[] }).clusterDNS;
+  expect(await dns([])).toEqual(['172.30.0.10']);
+  expect(await dns(['--service-cidr', '10.96.0.0/12'])).toEqual(['10.96.0.10']);
+});
+
+test('kubelet-config: a bad service network is named', async () => {
+  const { code, err } = await render('kubelet-config', ['--service-cidr', '10.0.0.0/31']);
+  expect(code).toBe(1);
+  expect(err).toContain('NETWORK_SERVICE_CIDR_INVALID');
+  expect(err).toContain('10.0.0.0/31');
+});
+
+test('crd: what is rendered is what is in deploy', async () => {
+  const { out } = await runWmco(['render', 'crd']);
+  expect(out).toBe(await readFile(join(repositoryRoot, 'deploy/crd/windowsinstances.yaml'), 'utf8'));
+});

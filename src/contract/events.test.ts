@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { type EventText, eventText } from './events.ts';
+
+const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
+  [
+    eventText.instanceSetup('10.1.42.1'),
+    'Normal',
+    'InstanceSetup',
+    'Configured instance with address 10.1.42.1 as a worker node',
+  ],
+  [eventText.instanceSetupFailure('no route to host'), 'Warning', 'InstanceSetupFailure', 'no route to host'],
+  [
+    eventText.instanceTeardown(['10.1.42.1', 'win-1']),
+    'Normal',
+    'InstanceTeardown',
+    'Deconfigured node with addresses [10.1.42.1 win-1]',
+  ],
+  [eventText.instanceTeardown([]), 'Normal', 'InstanceTeardown', 'Deconfigured node with addresses []'],
+  [eventText.machineSetup('win-a'), 'Normal', 'MachineSetup', 'Machine win-a configured successfully'],
+  [
+    eventText.machineAuthenticationFailure('win-a'),
+    'Warning',
+    'MachineSetupFailure',
+    'Machine win-a authentication failure',
+  ],
+  [
+    eventText.machineConfigurationFailure('win-a'),
+    'Warning',
+    'MachineSetupFailure',
+    'Machine win-a configuration failure',
+  ],
+  [
+    eventText.machineDeletionRestricted('win-a', 1),
+    'Warning',
+    'MachineDeletionRestricted',
+    'Machine win-a deletion restricted as the maximum unhealthy machines can`t exceed 1 count',
+  ],
+  [
+    eventText.machineDeleted('win-a'),
+    'Normal',
+    'MachineDeleted',
+    'Machine win-a has been remediated by deleting the Machine object',
+  ],
+  [
+    eventText.machineDeletionFailed('win-a', 'forbidden'),
+    'Warning',
+    'MachineDeletionFailed',
+    'Machine win-a deletion failed: forbidden',
+  ],
+  [
+    eventText.nodeNameInvalid('WIN_1'),
+    'Warning',
+    'NodeNameValidationFailed',
+    'node name WIN_1 does not comply with naming rules defined in RFC1123: Requirements for internet hosts',
+  ],
+  [
+    eventText.monitoringEnabled('wmco'),
+    'Normal',
+    'monitoringEnabled',
+    'Cluster monitoring openshift.io/cluster-monitoring label is enabled in wmco namespace',
+  ],
+  [
+    eventText.monitoringDisabled('wmco'),
+    'Warning',
+    'monitoringDisabled',
+    'Cluster monitoring openshift.io/cluster-monitoring label is not enabled in wmco namespace',
+  ],
+  [eventText.operatorConditionError('Failed to get'), 'Warning', 'OperatorConditionError', 'Failed to get'],
+  [
+    eventText.csrRefused('usages', 'has client auth'),
+    'Warning',
+    'CSRRefused',
+    'Not approved (usages): has client auth',
+  ],
+  [
+    eventText.hostKeyChanged('10.1.42.1', 'Remove the pin.'),
+    'Warning',
+    'SSHHostKeyChanged',
+    'Host 10.1.42.1 shows another SSH host key than the pinned one. Remove the pin.',
+  ],
+  [eventText.mirrorIgnored('a wildcard'), 'Warning', 'MirrorIgnored', 'a wildcard'],
+  [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],
+];
+for (const [event, type, reason, message] of cases) {
+  test(`${reason}: ${message.slice(0, 50)}`, () => expect(event).toEqual({ type, reason, message }));
+}
+
+test('every event has a case here', () => {
+  expect(new Set(cases.map(([event]) => event.reason)).size).toBe(Object.keys(eventText).length - 1);
+});

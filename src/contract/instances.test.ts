@@ -1,0 +1,385 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { attempt } from '#base/errors.ts';
+import { type Ipv4Answers, parseEntries, resolveInstances, usernameForNode } from './instances.ts';
+import type { NodeView } from './node.ts';
+
+const node = (name: string, ...addresses: string[]): NodeView => ({
+  name,
+  uid: '',
+  labels: {},
+  annotations: {},
+  addresses: addresses.map(address => ({ type: 'InternalIP', address })),
+  ready: true,
+  unschedulable: false,
+});
+
+/** `user` for a good entry, the code of its error for a bad one. */
+const outcome = (data: Record<string, string>) =>
+  parseEntries(data).map(entry => [entry.address, entry.ok ? entry.username : entry.error.code]);
+const resolved = (data: Record<string, string>, answers: Ipv4Answers = {}, nodes: NodeView[] = []) => {
+  const { instances, failures } = resolveInstances(data, answers, nodes);
+  return {
+    instances: instances.map(one => [one.address, one.ipv4, one.username, one.node?.name]),
+    failures: failures.map(one => [one.address, one.error.code]),
+  };
+};
+
+const values: [string, string, string][] = [
+  ['a user name', 'username=Administrator', 'Administrator'],
+  ['a line break at the end, as YAML writes it', 'username=core\n', 'core'],
+  ['a line break of Windows', 'username=core\r\n', 'core'],
+  ['blanks around the value', '  username=core  ', 'core'],
+  ['blanks around the name', 'username = core', 'core'],
+  ['a blank inside the name', 'username=John Doe', 'John Doe'],
+  ['a user of a domain', 'username=CORP\\user', 'CORP\\user'],
+  ['a local user, written so', 'username=.\\user', '.\\user'],
+  ['a user of a domain, written the new way', 'username=user@corp.example.com', 'user@corp.example.com'],
+  ['an equals sign in the name', 'username=a=b', 'a=b'],
+  ['letters beyond ASCII', 'username=Jürgen', 'Jürgen'],
+  ['signs that Windows allows', "username=o'neil-_.!#$%&(){}~^`", "o'neil-_.!#$%&(){}~^`"],
+  ['no user name', 'username=', 'INSTANCE_USERNAME_INVALID'],
+  ['blanks instead of a user name', 'username=  \n', 'INSTANCE_USERNAME_INVALID'],
+  ['the bare word', 'username', 'INSTANCE_ENTRY_MALFORMED'],
+  ['nothing', '', 'INSTANCE_ENTRY_MALFORMED'],
+  ['blanks', ' \n', 'INSTANCE_ENTRY_MALFORMED'],
+  ['another word', 'notusername=core', 'INSTANCE_ENTRY_MALFORMED'],
+  ['the word with a capital', 'Username=core', 'INSTANCE_ENTRY_MALFORMED'],
+  ['the word inside another', 'my username=core', 'INSTANCE_ENTRY_MALFORMED'],
+  ['a colon for the equals sign', 'username:core', 'INSTANCE_ENTRY_MALFORMED'],
+  ['only the equals sign', '=core', 'INSTANCE_ENTRY_MALFORMED'],
+  ['just a name', 'core', 'INSTANCE_ENTRY_MALFORMED'],
+  ['a second line', 'username=core\npassword=x', 'INSTANCE_USERNAME_INVALID'],
+  ['a tab inside the name', 'username=a\tb', 'INSTANCE_USERNAME_INVALID'],
+  ['the zero byte', 'username=a\0b', 'INSTANCE_USERNAME_INVALID'],
+  ['two backslashes', 'username=A\\B\\c', 'INSTANCE_USERNAME_INVALID'],
+  ['a domain without a user', 'username=CORP\\', 'INSTANCE_USERNAME_INVALID'],
+  ['a user without a domain', 'username=\\user', 'INSTANCE_USERNAME_INVALID'],
+  ...Array.from('"/[]:;|,+*?<>', (sign): [string, string, string] => [
+    `the sign ${sign}, which Windows forbids`,
+    `username=a${sign}b`,
+    'INSTANCE_USERNAME_INVALID',
+  ]),
+];
+for (const [name, value, want] of values) {
+  test(`a value with ${name}: ${want}`, () => expect(outcome({ '10.0.0.1': value })).toEqual([['10.0.0.1', want]]));
+}
+
+const keys: [string, string, boolean][] = [
+  ['an IPv4 address', '10.1.42.1', true],
+  ['a name', 'win-1', true],
+  ['a full name', 'instance.example.com', true],
+  ['a name in capitals', 'WIN-1.Example.com', true],
+  ['a name with a dot at its end', 'win-1.example.com.', true],
+  ['a name that every object inherits', 'constructor', true],
+  ['a name of digits and letters', '1host', true],
+  ['a number too large for an address', '10.0.0.256', false],
+  ['a short address', '10.0.1', false],
+  ['a long address', '10.0.0.1.1', false],
+  ['an address with leading zeros', '10.0.0.010', false],
+  ['an address with a dot at its end', '10.0.0.1.', false],
+  ['a number', '167772161', false],
+  ['dots', '...', false],
+  ['an underscore', 'win_1', false],
+  ['a prototype', '__proto__', false],
+  ['a leading hyphen', '-win', false],
+  ['a label of 64 characters', 'a'.repeat(64), false],
+  ['254 characters', 'a.'.repeat(127), true],
+  ['255 characters', `${'a.'.repeat(127)}a`, false],
+  ['a blank', 'win 1', false],
+  ['nothing', '', false],
+  ['the Kelvin sign', 'win\u212a', false],
+  ['an address with a port', '10.0.0.1:22', false],
+];
+for (const [name, key, isGood] of keys) {
+  test(`a key with ${name} is ${isGood ? 'taken' : 'refused'}`, () => {
+    const data = Object.fromEntries([[key, 'username=core']]);
+    expect(outcome(data)).toEqual([[key, isGood ? 'core' : 'INSTANCE_ADDRESS_INVALID']]);
+  });
+}
+
+const messages: [string, Record<string, string>, string, string][] = [
+  [
+    'a malformed entry',
+    { 'win-1': 'core' },
+    'windows-instances: unable to get username for win-1: data has an incorrect format: "core"',
+    'username=Administrator',
+  ],
+  ['a bad user name', { 'win-1': 'username=a/b' }, 'windows-instances: win-1: user name is "a/b"', 'win-1'],
+  [
+    'an empty user name',
+    { 'win-1': 'username=' },
+    'windows-instances: win-1: user name is ""',
+    'username=Administrator',
+  ],
+  ['a bad key', { win_1: 'username=a' }, 'windows-instances: key "win_1" is no IPv4 address or DNS name', 'IPv4'],
+  [
+    'an IPv6 key',
+    { 'fd00::1': 'username=a' },
+    'windows-instances: key "fd00::1" is an IPv6 address, and Windows nodes are reached over IPv4',
+    'IPv4',
+  ],
+  [
+    'one name written twice',
+    { 'WIN-1': 'username=a', 'win-1': 'username=b' },
+    'windows-instances: win-1 and WIN-1 are one host (the same name)',
+    'WIN-1 is used',
+  ],
+];
+for (const [name, data, message, remedy] of messages) {
+  test(`the error for ${name} names ConfigMap, key and value, and says what to do`, () => {
+    const [failure] = parseEntries(data).filter(entry => !entry.ok);
+    expect(failure?.error.message).toBe(message);
+    expect(failure?.error.remedy).toContain(remedy);
+  });
+}
+
+test('entries come in the order of their keys, whatever order they were written in', () => {
+  const data = {
+    b: 'username=1',
+    a: 'username=2',
+    '10.0.0.9': 'username=3',
+    '10.0.0.10': 'username=4',
+    B: 'username=5',
+  };
+  expect(outcome(data).map(([key]) => key)).toEqual(['10.0.0.10', '10.0.0.9', 'B', 'a', 'b']);
+});
+
+test('a bad entry hides none of the others', () => {
+  const data = {
+    bad_key: 'username=a',
+    'win-1': 'username=core',
+    'win-2': 'junk',
+    'win-3': 'username=',
+    'win-4': 'username=x',
+  };
+  expect(outcome(data)).toEqual([
+    ['bad_key', 'INSTANCE_ADDRESS_INVALID'],
+    ['win-1', 'core'],
+    ['win-2', 'INSTANCE_ENTRY_MALFORMED'],
+    ['win-3', 'INSTANCE_USERNAME_INVALID'],
+    ['win-4', 'x'],
+  ]);
+});
+
+const twice: [string, Record<string, string>, [string, string][]][] = [
+  [
+    'in another case',
+    { 'WIN-1': 'username=a', 'win-1': 'username=b' },
+    [
+      ['WIN-1', 'a'],
+      ['win-1', 'INSTANCE_DUPLICATE'],
+    ],
+  ],
+  [
+    'with a dot at its end',
+    { 'win-1': 'username=a', 'win-1.': 'username=b' },
+    [
+      ['win-1', 'a'],
+      ['win-1.', 'INSTANCE_DUPLICATE'],
+    ],
+  ],
+  [
+    'three times',
+    { A: 'username=a', 'A.': 'username=b', a: 'username=c' },
+    [
+      ['A', 'a'],
+      ['A.', 'INSTANCE_DUPLICATE'],
+      ['a', 'INSTANCE_DUPLICATE'],
+    ],
+  ],
+  [
+    'where the first cannot be used',
+    { 'WIN-1': 'username=', 'win-1': 'username=b' },
+    [
+      ['WIN-1', 'INSTANCE_USERNAME_INVALID'],
+      ['win-1', 'b'],
+    ],
+  ],
+];
+for (const [name, data, want] of twice) test(`a host listed twice ${name}`, () => expect(outcome(data)).toEqual(want));
+
+test('no entries give no instances', () => expect(resolved({})).toEqual({ instances: [], failures: [] }));
+
+test('an address needs no DNS, even where DNS has another answer', () => {
+  expect(resolved({ '10.0.0.1': 'username=core' }, { '10.0.0.1': '10.9.9.9' })).toEqual({
+    instances: [['10.0.0.1', '10.0.0.1', 'core', undefined]],
+    failures: [],
+  });
+});
+
+const answers: [string, Ipv4Answers, boolean][] = [
+  ['an IPv4 address', { 'win-1': '10.0.0.1' }, true],
+  ['no answer', {}, false],
+  ['an answer without address', { 'win-1': null }, false],
+  ['an answer that is undefined', { 'win-1': undefined }, false],
+  ['an empty answer', { 'win-1': '' }, false],
+  ['an IPv6 address', { 'win-1': 'fd00::1' }, false],
+  ['a name', { 'win-1': 'win-2' }, false],
+  ['an answer for another name', { 'win-2': '10.0.0.1' }, false],
+];
+for (const [name, known, isGood] of answers) {
+  test(`${name} from DNS: ${isGood ? 'an instance' : 'not resolved'}`, () => {
+    const got = resolved({ 'win-1': 'username=core' }, known);
+    expect(got).toEqual(
+      isGood
+        ? { instances: [['win-1', '10.0.0.1', 'core', undefined]], failures: [] }
+        : { instances: [], failures: [['win-1', 'INSTANCE_ADDRESS_UNRESOLVED']] },
+    );
+  });
+}
+
+test('the error for a name that does not resolve names it', () => {
+  const [failure] = resolveInstances({ 'win-1': 'username=core' }, {}, []).failures;
+  expect(failure?.error.message).toBe('windows-instances: win-1 does not resolve to an IPv4 address');
+  expect(failure?.error.remedy).toContain('DNS record');
+});
+
+test('names that every object inherits do not resolve by accident', () => {
+  const data = { constructor: 'username=a', toString: 'username=b', valueOf: 'username=c' };
+  expect(resolved(data).failures.map(([, code]) => code)).toEqual(Array(3).fill('INSTANCE_ADDRESS_UNRESOLVED'));
+  expect(() => usernameForNode(data, node('win-1', '10.0.0.1'), {})).toThrow('no entry for node win-1');
+});
+
+test('of an address and a name that are one host the first is used and the second reported', () => {
+  const data = { '10.0.0.1': 'username=a', 'win-1': 'username=b', 'win-2': 'username=c' };
+  expect(resolved(data, { 'win-1': '10.0.0.1', 'win-2': '10.0.0.2' })).toEqual({
+    instances: [
+      ['10.0.0.1', '10.0.0.1', 'a', undefined],
+      ['win-2', '10.0.0.2', 'c', undefined],
+    ],
+    failures: [['win-1', 'INSTANCE_DUPLICATE']],
+  });
+});
+
+test('a name takes the place of its address when the entry of the address is bad', () => {
+  expect(resolved({ '10.0.0.1': 'junk', 'win-1': 'username=b' }, { 'win-1': '10.0.0.1' })).toEqual({
+    instances: [['win-1', '10.0.0.1', 'b', undefined]],
+    failures: [['10.0.0.1', 'INSTANCE_ENTRY_MALFORMED']],
+  });
+});
+
+test('the Node is the first that reports the resolved address, of whatever type', () => {
+  const external = { ...node('win-b'), addresses: [{ type: 'ExternalIP', address: '10.0.0.2' }] };
+  const nodes = [node('linux', '10.0.0.9'), node('win-a', 'fd00::1', '10.0.0.1'), external, node('late', '10.0.0.1')];
+  const data = { '10.0.0.1': 'username=a', 'win-b.example.com': 'username=b', '10.0.0.3': 'username=c' };
+  expect(resolved(data, { 'win-b.example.com': '10.0.0.2' }, nodes).instances.map(([, , , name]) => name)).toEqual([
+    'win-a',
+    undefined,
+    'win-b',
+  ]);
+});
+
+test('a Node that reports only the name is not found, because the address decides', () => {
+  const nodes = [node('win-1', 'win-1')];
+  expect(resolved({ 'win-1': 'username=a' }, { 'win-1': '10.0.0.1' }, nodes).instances[0]?.[3]).toBeUndefined();
+});
+
+const users: [string, Record<string, string>, NodeView | undefined, Ipv4Answers, string][] = [
+  ['by its address', { '10.0.0.1': 'username=core' }, node('n', '10.0.0.1'), {}, 'core'],
+  ['by its second address', { '10.0.0.1': 'username=core' }, node('n', 'fd00::1', '10.0.0.1'), {}, 'core'],
+  ['by the name it reports', { 'WIN-1': 'username=core' }, node('n', 'win-1'), {}, 'core'],
+  ['by a name with a dot at its end', { 'win-1.local.': 'username=core' }, node('n', 'win-1.local'), {}, 'core'],
+  [
+    'by what its name resolves to',
+    { 'win-1': 'username=core' },
+    node('n', '10.0.0.1'),
+    { 'win-1': '10.0.0.1' },
+    'core',
+  ],
+  ['beside other entries', { '10.0.0.1': 'username=a', '10.0.0.2': 'username=b' }, node('n', '10.0.0.2'), {}, 'b'],
+  ['beside bad entries', { '10.0.0.1': 'junk', '10.0.0.2': 'username=b' }, node('n', '10.0.0.2'), {}, 'b'],
+  ['trimmed', { '10.0.0.1': 'username=core\n' }, node('n', '10.0.0.1'), {}, 'core'],
+  [
+    'by a good entry where another for the same host is bad',
+    { '10.0.0.1': 'junk', 'win-1': 'username=b' },
+    node('n', '10.0.0.1'),
+    { 'win-1': '10.0.0.1' },
+    'b',
+  ],
+  ['not without a Node', { localhost: 'username=core' }, undefined, {}, 'INSTANCE_NOT_LISTED'],
+  ['not without entries', {}, node('n', '10.0.0.1'), {}, 'INSTANCE_NOT_LISTED'],
+  ['not without addresses', { '10.0.0.1': 'username=core' }, node('n'), {}, 'INSTANCE_NOT_LISTED'],
+  [
+    'not by an empty address',
+    { '10.0.0.1': 'username=core' },
+    node('n', ''),
+    { '10.0.0.1': '' },
+    'INSTANCE_NOT_LISTED',
+  ],
+  [
+    'not by the beginning of an address',
+    { '10.0.0.1': 'username=core' },
+    node('n', '10.0.0.10'),
+    {},
+    'INSTANCE_NOT_LISTED',
+  ],
+  [
+    'not by a name without an answer',
+    { 'win-1': 'username=core' },
+    node('n', '10.0.0.1'),
+    { 'win-1': null },
+    'INSTANCE_NOT_LISTED',
+  ],
+  ['not from a malformed entry', { '10.0.0.1': 'junk' }, node('n', '10.0.0.1'), {}, 'INSTANCE_ENTRY_MALFORMED'],
+  ['not from an empty one', { '10.0.0.1': 'username=' }, node('n', '10.0.0.1'), {}, 'INSTANCE_USERNAME_INVALID'],
+];
+for (const [name, data, of, known, want] of users) {
+  test(`finds the user of a Node ${name}`, () => {
+    const result = attempt(() => usernameForNode(data, of, known));
+    expect(result.ok ? result.value : result.error.code).toBe(want);
+  });
+}
+
+test('the error for a Node that is not listed names ConfigMap and Node', () => {
+  const [listed, none] = [node('win-1', '10.0.0.1'), undefined].map(one => attempt(() => usernameForNode({}, one, {})));
+  expect(listed).toMatchObject({ error: { message: 'windows-instances: no entry for node win-1' } });
+  expect(none).toMatchObject({ error: { message: 'windows-instances: no entry for node (none)' } });
+});
+
+const junk = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom('10.0.0.1', 'win-1', 'WIN-1', '__proto__', 'constructor', '::1', '', '.', '1.2', '10.0.0.1.'),
+);
+const value = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string().map(text => `username=${text}`),
+);
+const map = fc.array(fc.tuple(junk, value), { maxLength: 6 }).map(list => Object.fromEntries(list));
+const answersOf = fc.dictionary(junk, fc.oneof(fc.ipV4(), fc.constantFrom('', 'x', '::1', null, '10.0.0.1')));
+
+test('every entry of any map has exactly one result, in order, and nothing is thrown', () => {
+  fc.assert(
+    fc.property(map, data => {
+      const entries = parseEntries(data);
+      expect(entries.map(entry => entry.address)).toEqual(Object.keys(data).toSorted());
+      for (const entry of entries) if (entry.ok) expect(entry.username.trim()).not.toBe('');
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('whatever DNS answers, every entry becomes an instance or a failure, and no address is used twice', () => {
+  fc.assert(
+    fc.property(map, answersOf, (data, known) => {
+      const { instances, failures } = resolveInstances(data, known, [node('n', '10.0.0.1')]);
+      expect([...instances, ...failures].map(one => one.address).toSorted()).toEqual(Object.keys(data).toSorted());
+      expect(new Set(instances.map(one => one.ipv4)).size).toBe(instances.length);
+      attempt(() => usernameForNode(data, node('n', '10.0.0.1', 'win-1'), known));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('an entry more changes nothing for the others, unless it is the same host', () => {
+  const data = { '10.0.0.1': 'username=a', 'win-1': 'username=b' };
+  const before = outcome(data);
+  fc.assert(
+    fc.property(junk, value, (key, text) => {
+      fc.pre(!['10.0.0.1', 'win-1'].includes(key.toLowerCase().replace(/\.$/, '')));
+      const after = outcome(Object.fromEntries([...Object.entries(data), [key, text]]));
+      expect(after.filter(([address]) => address !== key)).toEqual(before);
+    }),
+    { numRuns: 500 },
+  );
+});

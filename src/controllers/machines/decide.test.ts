@@ -1,0 +1,344 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { machineLabel, nodeAnnotation } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
+import { readObject } from '#contract/object.ts';
+import {
+  decideMachine,
+  decideReplacement,
+  deletionAllowed,
+  isHealthyMachine,
+  machineAccepted,
+  type MachineDecision,
+  type MachineView,
+  type MachineWorld,
+  newHostnameFor,
+  readMachine,
+  sshUserFor,
+} from './decide.ts';
+
+const version = '11.0.0-abcdef0';
+const labels = { [machineLabel.osId]: 'Windows' };
+const ready: MachineView = {
+  kind: 'Machine',
+  name: 'm1',
+  labels,
+  phase: 'Running',
+  addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
+  nodeRef: { name: 'n1', uid: 'u1' },
+  providerId: 'aws:///a/i-1',
+  machineSet: 'set',
+  deleting: false,
+};
+const fresh: MachineView = { ...ready, phase: 'Provisioned', nodeRef: undefined };
+const machine = (index: number, more: Partial<MachineView> = {}): MachineView => ({
+  ...ready,
+  name: `m${index}`,
+  nodeRef: { name: `n${index}`, uid: `u${index}` },
+  ...more,
+});
+const configured = { [nodeAnnotation.version]: version, [nodeAnnotation.pubKeyHash]: 'hash' };
+const node = (index: number, annotations: Record<string, string> = configured): NodeView => ({
+  name: `n${index}`,
+  uid: `u${index}`,
+  labels: {},
+  annotations,
+  addresses: [],
+  ready: true,
+  unschedulable: false,
+});
+const otherKey = { ...configured, [nodeAnnotation.pubKeyHash]: 'other' };
+
+const world: MachineWorld = {
+  machines: [machine(1), machine(2), machine(3)],
+  nodes: [node(1), node(2), node(3)],
+  replicas: 3,
+  platform: 'AWS',
+  version,
+  pubKeyHash: 'hash',
+  userDataIsCurrent: true,
+};
+const withNode1 = (annotations: Record<string, string>) => ({ nodes: [node(1, annotations), node(2), node(3)] });
+
+const decisions: [string, Partial<MachineView>, Partial<MachineWorld>, MachineDecision['do'], RegExp?][] = [
+  ['configures a provisioned machine', fresh, {}, 'configure'],
+  ['finishes a node that was never configured', {}, withNode1({}), 'configure'],
+  ['upgrades a node of another version', {}, withNode1({ ...configured, [nodeAnnotation.version]: 'v0' }), 'configure'],
+  ['leaves a node that is up to date', {}, {}, 'nothing', /up to date/],
+  ['replaces a machine with another key', {}, withNode1(otherKey), 'replace', /another key/],
+  [
+    'replaces a machine whose key was cleared',
+    {},
+    withNode1({ ...configured, [nodeAnnotation.pubKeyHash]: '' }),
+    'replace',
+  ],
+  ['replaces a machine without a key hash', {}, withNode1({ [nodeAnnotation.version]: version }), 'replace'],
+  ['replaces by key before it upgrades', {}, withNode1({ ...otherKey, [nodeAnnotation.version]: 'v0' }), 'replace'],
+  [
+    'waits while another machine is unhealthy',
+    {},
+    { nodes: [node(1, otherKey), node(2), node(3, {})] },
+    'wait',
+    /1 of 3/,
+  ],
+  ['leaves a deleting machine, whatever its key', { deleting: true }, withNode1(otherKey), 'nothing', /being deleted/],
+  ['leaves a machine nobody would replace', { machineSet: undefined }, withNode1(otherKey), 'nothing', /no MachineSet/],
+  ['waits for the node reference', { nodeRef: undefined }, {}, 'wait', /names no Node/],
+  ['leaves a machine whose node is gone', {}, { nodes: [] }, 'nothing', /Node n1 does not exist/],
+  [
+    'leaves a machine whose node was made anew',
+    {},
+    { nodes: [{ ...node(1), uid: 'new' }] },
+    'nothing',
+    /does not exist/,
+  ],
+  ['leaves a machine that is being provisioned', { phase: 'Provisioning' }, {}, 'nothing', /phase is Provisioning/],
+  ['leaves a failed machine', { phase: 'Failed' }, {}, 'nothing', /phase is Failed/],
+  ['leaves a phase in other case', { phase: 'running' }, {}, 'nothing', /phase is running/],
+  ['leaves a machine without a phase', { phase: undefined }, {}, 'nothing', /no phase/],
+  ['leaves a machine to be ignored', { labels: { ...labels, [machineLabel.ignore]: 'true' } }, {}, 'nothing', /ignore/],
+  ['leaves a Linux machine', { labels: {} }, {}, 'nothing', /os-id/],
+  ['leaves a machine without address', { addresses: [] }, {}, 'nothing', /no internal IPv4/],
+  ['waits for the user data', fresh, { userDataIsCurrent: false }, 'wait', /windows-user-data/],
+  ['waits for the provider ID', { ...fresh, providerId: undefined }, {}, 'wait', /no provider ID/],
+  ['waits for a provider ID that is not empty', { ...fresh, providerId: '' }, {}, 'wait', /no provider ID/],
+  ['needs no user data for a node that is up to date', {}, { userDataIsCurrent: false }, 'nothing', /up to date/],
+];
+for (const [title, change, more, want, why] of decisions) {
+  test(title, () => {
+    const decision = decideMachine({ ...ready, ...change }, { ...world, ...more });
+    expect(decision.do).toBe(want);
+    if (why !== undefined) expect((decision as { why: string }).why).toMatch(why);
+  });
+}
+
+test('says how to reach the machine it configures', () => {
+  const addresses = [
+    { type: 'ExternalIP', address: '1.2.3.4' },
+    { type: 'InternalIP', address: 'fd00::1' },
+    { type: 'InternalIP', address: '10.0.0.7' },
+    { type: 'InternalIP', address: '10.0.0.8' },
+  ];
+  const reach = { do: 'configure', address: '10.0.0.7' };
+  expect(decideMachine({ ...fresh, addresses }, { ...world, platform: 'VSphere' })).toEqual({
+    ...reach,
+    username: 'Administrator',
+    newHostname: 'm1',
+    node: undefined,
+  });
+  expect(decideMachine({ ...ready, addresses }, { ...world, ...withNode1({}), platform: 'Azure' })).toEqual({
+    ...reach,
+    username: 'capi',
+    newHostname: undefined,
+    node: node(1, {}),
+  });
+});
+
+const platforms: [string, string, string | undefined][] = [
+  ['AWS', 'Administrator', undefined],
+  ['Azure', 'capi', undefined],
+  ['GCP', 'Administrator', undefined],
+  ['VSphere', 'Administrator', 'm1'],
+  ['Nutanix', 'Administrator', 'm1'],
+  ['None', 'Administrator', undefined],
+  ['Unheard', 'Administrator', undefined],
+];
+for (const [platform, user, hostname] of platforms) {
+  test(`knows user and host name on ${platform}`, () => {
+    expect([sshUserFor(platform), newHostnameFor(platform, 'm1')]).toEqual([user, hostname]);
+  });
+}
+
+const acceptance: [string, Partial<MachineView>, boolean][] = [
+  ['a provisioned Windows machine', fresh, true],
+  ['any phase', { phase: 'Deleting' }, true],
+  ['a label that asks not to ignore it', { labels: { ...labels, [machineLabel.ignore]: 'false' } }, true],
+  ['an IPv4 address behind others', { addresses: [{ type: 'InternalIP', address: '::1' }, ...ready.addresses] }, true],
+  ['no other kind', { kind: 'Node' }, false],
+  ['no machine without the label', { labels: {} }, false],
+  ['no Linux machine', { labels: { [machineLabel.osId]: 'Linux' } }, false],
+  ['no machine to be ignored', { labels: { ...labels, [machineLabel.ignore]: 'true' } }, false],
+  ['no machine without phase', { phase: undefined }, false],
+  ['no empty phase', { phase: '' }, false],
+  ['no machine without addresses', { addresses: [] }, false],
+  ['no external address', { addresses: [{ type: 'ExternalIP', address: '1.2.3.4' }] }, false],
+  ['no IPv6 address', { addresses: [{ type: 'InternalIP', address: 'fd00::1' }] }, false],
+  ['no name', { addresses: [{ type: 'InternalDNS', address: 'm1' }] }, false],
+  ['no name instead of an address', { addresses: [{ type: 'InternalIP', address: 'm1' }] }, false],
+];
+for (const [title, change, want] of acceptance) {
+  test(`accepts ${title}`, () => expect(machineAccepted({ ...ready, ...change })).toBe(want));
+}
+
+const health: [string, Partial<MachineView>, Record<string, string>, boolean][] = [
+  ['a running machine with a configured node', {}, configured, true],
+  ['not a node without version', {}, {}, false],
+  ['not a machine without node reference', { nodeRef: undefined }, configured, false],
+  ['not a machine in another phase with a node', { phase: 'Provisioned' }, configured, false],
+  ['not a machine without phase', { phase: undefined }, configured, false],
+  ['not a deleting machine', { deleting: true }, configured, false],
+  ['not a machine whose node is missing', { nodeRef: { name: 'gone', uid: '' } }, configured, false],
+  ['not a machine whose node was made anew', { nodeRef: { name: 'n1', uid: 'old' } }, configured, false],
+  ['a machine whose reference has no UID', { nodeRef: { name: 'n1', uid: '' } }, configured, true],
+];
+for (const [title, change, annotations, want] of health) {
+  test(`healthy is ${title}`, () =>
+    expect(isHealthyMachine({ ...ready, ...change }, [node(1, annotations)])).toBe(want));
+}
+
+const all = [machine(1), machine(2), machine(3)];
+const nodes = [node(1), node(2), node(3)];
+const deletions: [string, MachineView, MachineView[], number | undefined, NodeView[], true | string][] = [
+  ['a machine while all others are healthy', machine(1), all, 3, nodes, true],
+  ['the only machine of its set', machine(1), [machine(1)], 1, [node(1)], true],
+  ['a machine of a set of one, though another is being made', machine(1), [machine(1), machine(2)], 1, [node(1)], true],
+  ['a machine that never became a node', machine(1, { nodeRef: undefined }), all, 3, nodes, true],
+  ['a machine whose node was never configured', machine(1), all, 3, [node(1, {})], true],
+  ['a machine beside more machines than wanted', machine(1), [...all, machine(4)], 3, [...nodes, node(4)], true],
+  [
+    'a machine beside unhealthy ones of other sets',
+    machine(1),
+    [...all, machine(4, { machineSet: 'x' })],
+    3,
+    nodes,
+    true,
+  ],
+  ['a machine beside one without owner', machine(1), [...all, machine(4, { machineSet: undefined })], 3, nodes, true],
+  ['not while another has no node', machine(1), all, 3, [node(1), node(2)], 'limit'],
+  ['not while another is not configured', machine(1), all, 3, [node(1), node(2), node(3, {})], 'limit'],
+  [
+    'not while another is being deleted',
+    machine(1),
+    [machine(1), machine(2), machine(3, { deleting: true })],
+    3,
+    nodes,
+    'limit',
+  ],
+  ['not while another is being made', machine(1), [machine(1), machine(2)], 3, nodes, 'limit'],
+  [
+    'not while another has a node but does not run',
+    machine(1),
+    [machine(1), machine(2), machine(3, { phase: 'Provisioned' })],
+    3,
+    nodes,
+    'limit',
+  ],
+  [
+    'not while another runs without node reference',
+    machine(1),
+    [machine(1), machine(2), machine(3, { nodeRef: undefined })],
+    3,
+    nodes,
+    'limit',
+  ],
+  ['not a deleting machine', machine(1, { deleting: true }), all, 3, nodes, 'deleting'],
+  ['not a machine without owner', machine(1, { machineSet: undefined }), all, 3, nodes, 'owner'],
+  ['not the new machine without owner', machine(1, { machineSet: undefined, nodeRef: undefined }), all, 1, [], 'owner'],
+  ['not a machine whose set is gone', machine(1), all, undefined, nodes, 'owner'],
+  ['not a machine of a set that wants none', machine(1), [machine(1)], 0, [node(1)], 'owner'],
+];
+for (const [title, one, machines, replicas, known, want] of deletions) {
+  test(`allows to delete ${title}`, () => {
+    const deletion = deletionAllowed(one, machines, replicas, known);
+    expect(deletion.allowed ? true : deletion.because).toBe(want);
+    if (!deletion.allowed) expect(deletion.why).toMatch(/\S/);
+  });
+}
+
+test('waits for its turn with the event administrators know', () => {
+  const decision = decideReplacement(machine(1), { ...world, nodes: [node(1), node(2)] }, 'it refuses our key');
+  expect(decision).toMatchObject({
+    do: 'wait',
+    why: expect.stringMatching(/^it refuses our key; 1 of 3 Machines of MachineSet set/),
+  });
+  expect(decision).toMatchObject({
+    event: {
+      type: 'Warning',
+      reason: 'MachineDeletionRestricted',
+      message: 'Machine m1 deletion restricted as the maximum unhealthy machines can`t exceed 1 count',
+    },
+  });
+});
+
+test('reports a machine that it may not replace, with what to do', () => {
+  const decision = decideReplacement(machine(1, { machineSet: undefined }), world, 'it refuses our key');
+  expect(decision).toMatchObject({
+    do: 'nothing',
+    error: { code: 'MACHINE_OWNER_MISSING', message: 'Machine m1: it refuses our key, but no MachineSet owns it' },
+  });
+  expect((decision as { error: { remedy: string } }).error.remedy).toMatch(/Delete the Machine yourself/);
+});
+
+test('replaces a machine that refuses our key before it became a node, however the others are', () => {
+  const unborn = machine(1, { phase: 'Provisioned', nodeRef: undefined });
+  expect(decideReplacement(unborn, { ...world, nodes: [] }, 'x')).toEqual({ do: 'replace', why: 'x' });
+  expect(decideReplacement({ ...unborn, deleting: true }, world, 'x')).toMatchObject({ do: 'nothing' });
+});
+
+function machineObject(more: { metadata?: object; spec?: object; status?: object }): ReturnType<typeof readObject> {
+  const metadata = { name: 'm1', namespace: 'openshift-machine-api', labels, ...more.metadata };
+  return readObject({ apiVersion: 'machine.openshift.io/v1beta1', kind: 'Machine', ...more, metadata });
+}
+
+test('reads a Machine', () => {
+  const owner = (kind: string, name: string) => ({ apiVersion: 'v1', kind, name, uid: 'x' });
+  const object = machineObject({
+    metadata: {
+      ownerReferences: [owner('Other', 'o'), owner('MachineSet', 'set')],
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+    },
+    spec: { providerID: 'aws:///a/i-1' },
+    status: { phase: 'Running', addresses: ready.addresses, nodeRef: { kind: 'Node', name: 'n1', uid: 'u1' } },
+  });
+  expect(readMachine(object)).toEqual({ ...ready, deleting: true });
+});
+
+test('reads a Machine that holds nothing yet', () => {
+  expect(readMachine(machineObject({ status: { nodeRef: null, addresses: [{}] } }))).toEqual({
+    ...ready,
+    phase: undefined,
+    addresses: [{ type: '', address: '' }],
+    nodeRef: undefined,
+    providerId: undefined,
+    machineSet: undefined,
+  });
+});
+
+const unreadable: [string, object][] = [
+  ['status.phase', { status: { phase: 5 } }],
+  ['status.addresses', { status: { addresses: 'x' } }],
+  ['status.nodeRef', { status: { nodeRef: 'n1' } }],
+  ['spec.providerID', { spec: { providerID: {} } }],
+  ['metadata.ownerReferences', { metadata: { ownerReferences: 'set' } }],
+];
+for (const [field, more] of unreadable) {
+  test(`reports a wrong ${field}`, () => {
+    const wanted = {
+      code: 'FIELD_INVALID',
+      message: expect.stringContaining(`Machine openshift-machine-api/m1: ${field}`),
+    };
+    expect(() => readMachine(machineObject(more))).toThrow(expect.objectContaining(wanted));
+  });
+}
+
+test('never brings a set below all but one working node by its own deletions', () => {
+  const someMachine = fc.record({
+    phase: fc.constantFrom('Running', 'Provisioned'),
+    deleting: fc.boolean(),
+    version: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(someMachine, { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 2, max: 6 }),
+      (fleet, replicas) => {
+        const machines = fleet.map(({ phase, deleting }, index) => machine(index, { phase, deleting }));
+        const known = fleet.map((one, index) => node(index, one.version ? configured : {}));
+        const healthy = machines.filter(one => isHealthyMachine(one, known));
+        const deletable = healthy.filter(one => deletionAllowed(one, machines, replicas, known).allowed);
+        return deletable.length === 0 || healthy.length >= replicas;
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,185 @@
+import { AppError } from '#base/errors.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import { type EventText, eventText } from '#contract/events.ts';
+import { machineLabel, nodeAnnotation } from '#contract/names.ts';
+import type { NodeAddress, NodeView } from '#contract/node.ts';
+import { isUpToDate } from '#contract/node-marks.ts';
+import type { KubeObject } from '#contract/object.ts';
+
+/** What we need to know of a Machine, read once from the API object. */
+export interface MachineView {
+  kind: string;
+  name: string;
+  labels: Record<string, string>;
+  phase: string | undefined;
+  addresses: NodeAddress[];
+  nodeRef: { name: string; uid: string } | undefined;
+  providerId: string | undefined;
+  /** Name of the MachineSet that owns it. */
+  machineSet: string | undefined;
+  deleting: boolean;
+}
+
+export function readMachine(object: KubeObject): MachineView {
+  const status = object.fields.object('status');
+  const nodeRef = status.object('nodeRef');
+  const owners = object.fields.object('metadata').objects('ownerReferences');
+  return {
+    kind: object.kind,
+    name: object.meta.name,
+    labels: object.meta.labels,
+    phase: status.string('phase'),
+    addresses: status.objects('addresses').map(item => ({
+      type: item.string('type') ?? '',
+      address: item.string('address') ?? '',
+    })),
+    nodeRef:
+      nodeRef.names().length === 0
+        ? undefined
+        : { name: nodeRef.string('name') ?? '', uid: nodeRef.string('uid') ?? '' },
+    providerId: object.fields.object('spec').string('providerID'),
+    machineSet: owners.find(owner => owner.string('kind') === 'MachineSet')?.string('name'),
+    deleting: object.meta.deletionTimestamp !== undefined,
+  };
+}
+
+/** Whether the controller deals with the Machine at all. */
+export function machineAccepted(machine: MachineView): boolean {
+  return whyNotAccepted(machine) === undefined;
+}
+
+/** What the decision about one Machine depends on besides the Machine. */
+export interface MachineWorld {
+  /** All Windows Machines, this one among them. */
+  machines: readonly MachineView[];
+  nodes: readonly NodeView[];
+  /** Of the MachineSet that owns the Machine; undefined when that does not exist. */
+  replicas: number | undefined;
+  platform: string;
+  /** Version of this operator, and hash of the public key it uses. */
+  version: string;
+  pubKeyHash: string;
+  /** The Secret windows-user-data holds what this operator would write. */
+  userDataIsCurrent: boolean;
+}
+
+export type MachineDecision =
+  | { do: 'configure'; address: string; username: string; newHostname: string | undefined; node: NodeView | undefined }
+  | { do: 'replace'; why: string }
+  | { do: 'wait'; why: string; event?: EventText }
+  | { do: 'nothing'; why: string; error?: AppError };
+
+export function decideMachine(machine: MachineView, world: MachineWorld): MachineDecision {
+  if (machine.deleting) return { do: 'nothing', why: 'it is being deleted' };
+  const unfit = whyNotAccepted(machine);
+  if (unfit !== undefined) return { do: 'nothing', why: unfit };
+  if (machine.phase === 'Provisioned') return configure(machine, world);
+  if (machine.phase !== 'Running') return { do: 'nothing', why: `its phase is ${machine.phase}` };
+  if (machine.nodeRef === undefined) return { do: 'wait', why: 'it is Running, but the Machine API names no Node yet' };
+  const node = nodeOf(machine, world.nodes);
+  if (node === undefined) return { do: 'nothing', why: `its Node ${machine.nodeRef.name} does not exist` };
+  if (!isConfigured(node)) return configure(machine, world);
+  if (node.annotations[nodeAnnotation.pubKeyHash] !== world.pubKeyHash) {
+    return decideReplacement(machine, world, 'its Node was configured with another key');
+  }
+  return isUpToDate(node, world.version) ? { do: 'nothing', why: 'it is up to date' } : configure(machine, world);
+}
+
+/** For a Machine that no retry can help: replace it now, later, or leave that to the administrator. */
+export function decideReplacement(machine: MachineView, world: MachineWorld, why: string): MachineDecision {
+  const deletion = deletionAllowed(machine, world.machines, world.replicas, world.nodes);
+  if (deletion.allowed) return { do: 'replace', why };
+  if (deletion.because === 'limit') {
+    const event = eventText.machineDeletionRestricted(machine.name, maxUnhealthy);
+    return { do: 'wait', why: `${why}; ${deletion.why}`, event };
+  }
+  if (deletion.because === 'deleting') return { do: 'nothing', why: deletion.why };
+  const error = new AppError('MACHINE_OWNER_MISSING', `Machine ${machine.name}: ${why}, but ${deletion.why}`, {
+    remedy: 'Delete the Machine yourself when the node can be spared, or let a MachineSet own it.',
+  });
+  return { do: 'nothing', why: deletion.why, error };
+}
+
+/** How many Machines of a MachineSet may lack a working node because of us. */
+const maxUnhealthy = 1;
+
+export type Deletion = { allowed: true } | { allowed: false; because: 'deleting' | 'owner' | 'limit'; why: string };
+
+/**
+ * Whether we may delete a Machine so that its MachineSet makes a new one. A Machine without a MachineSet that wants it
+ * is never deleted by us: nothing would take its place. A Machine that never became a node can go at any time, as
+ * nothing is lost. A node that works goes only while all other Machines of the set are healthy.
+ */
+export function deletionAllowed(
+  machine: MachineView,
+  machines: readonly MachineView[],
+  replicas: number | undefined,
+  nodes: readonly NodeView[],
+): Deletion {
+  const { machineSet } = machine;
+  if (machine.deleting) return { allowed: false, because: 'deleting', why: 'it is being deleted' };
+  if (machineSet === undefined) return { allowed: false, because: 'owner', why: 'no MachineSet owns it' };
+  if (replicas === undefined || replicas < 1) {
+    return { allowed: false, because: 'owner', why: `MachineSet ${machineSet} would not replace it` };
+  }
+  const node = nodeOf(machine, nodes);
+  if (replicas === 1 || node === undefined || !isConfigured(node)) return { allowed: true };
+  const others = machines.filter(one => one.machineSet === machineSet && one.name !== machine.name);
+  const unhealthy = replicas - 1 - others.filter(one => isHealthyMachine(one, nodes)).length;
+  if (unhealthy < maxUnhealthy) return { allowed: true };
+  const why = `${unhealthy} of ${replicas} Machines of MachineSet ${machineSet} are not healthy`;
+  return { allowed: false, because: 'limit', why };
+}
+
+/** Running, with a Node that the agent has confirmed, and not on its way out. */
+export function isHealthyMachine(machine: MachineView, nodes: readonly NodeView[]): boolean {
+  if (machine.deleting || machine.phase !== 'Running') return false;
+  const node = nodeOf(machine, nodes);
+  return node !== undefined && isConfigured(node);
+}
+
+export function sshUserFor(platform: string): string {
+  return platform === 'Azure' ? 'capi' : 'Administrator';
+}
+
+/** The name the computer is given; undefined where the platform has named it well. */
+export function newHostnameFor(platform: string, machineName: string): string | undefined {
+  return ['VSphere', 'Nutanix'].includes(platform) ? machineName : undefined;
+}
+
+function configure(machine: MachineView, world: MachineWorld): MachineDecision {
+  const address = internalIpv4(machine);
+  if (!world.userDataIsCurrent) return { do: 'wait', why: 'the Secret windows-user-data has yet to be written' };
+  if (address === undefined) return { do: 'wait', why: 'it has no internal IPv4 address yet' };
+  if ((machine.providerId ?? '') === '') return { do: 'wait', why: 'it has no provider ID yet' };
+  return {
+    do: 'configure',
+    address,
+    username: sshUserFor(world.platform),
+    newHostname: newHostnameFor(world.platform, machine.name),
+    node: nodeOf(machine, world.nodes),
+  };
+}
+
+function whyNotAccepted(machine: MachineView): string | undefined {
+  if (machine.kind !== 'Machine') return `it is a ${machine.kind}`;
+  if (machine.labels[machineLabel.osId] !== 'Windows') return `its label ${machineLabel.osId} is not Windows`;
+  if (machine.labels[machineLabel.ignore] === 'true') return `its label ${machineLabel.ignore} says so`;
+  if ((machine.phase ?? '') === '') return 'it has no phase yet';
+  return internalIpv4(machine) === undefined ? 'it has no internal IPv4 address yet' : undefined;
+}
+
+function internalIpv4(machine: MachineView): string | undefined {
+  return machine.addresses.find(({ type, address }) => type === 'InternalIP' && isIpv4(address))?.address;
+}
+
+function isConfigured(node: NodeView): boolean {
+  return Object.hasOwn(node.annotations, nodeAnnotation.version);
+}
+
+/** A Node of the same name that was made anew has another UID and is not this Machine's. */
+function nodeOf({ nodeRef }: MachineView, nodes: readonly NodeView[]): NodeView | undefined {
+  if (nodeRef === undefined) return undefined;
+  const sameUid = (node: NodeView) => nodeRef.uid === '' || node.uid === '' || nodeRef.uid === node.uid;
+  return nodes.find(node => node.name === nodeRef.name && sameUid(node));
+}

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { Secret } from '#base/secret.ts';
+import { sha256 } from '#base/sha256.ts';
+import type { ClusterFacts } from '#cluster/facts.ts';
+import { type NodeFilesInput, nodeFiles } from './files.ts';
+
+const facts: ClusterFacts = {
+  platform: 'None',
+  apiServerUrl: 'https://api-int.c.example.com:6443',
+  network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
+  kubeletArguments: {},
+  workerFiles: {},
+  kubeletCa: 'KUBELET CA',
+  registryBundles: [{ file: 'r.example.com', data: 'REGISTRY CA' }],
+  trustedCa: undefined,
+};
+const input: NodeFilesInput = {
+  facts,
+  bootstrapToken: { ca: 'BOOT CA', token: new Secret('boot-token') },
+  agentToken: { ca: 'AGENT CA', token: new Secret('agent-token') },
+  tls: { certificate: 'CERT', key: new Secret('tls-private-key') },
+  registries: {},
+};
+const withFacts = (changes: Partial<ClusterFacts>) => nodeFiles({ ...input, facts: { ...facts, ...changes } });
+const contentOf = (files: ReturnType<typeof nodeFiles>, path: string) =>
+  files.files.find(file => file.path === path)?.content.reveal();
+
+test('a plain node gets these files, in byte order', () => {
+  expect(nodeFiles(input).files.map(({ path }) => path)).toEqual([
+    'C:\\k\\bootstrap-ca.crt',
+    'C:\\k\\bootstrap-kubeconfig',
+    'C:\\k\\ca-bundle.crt',
+    'C:\\k\\containerd\\containerd_conf.toml',
+    'C:\\k\\kubelet-ca.crt',
+    'C:\\k\\kubelet.conf',
+    'C:\\k\\tls\\certs\\tls.crt',
+    'C:\\k\\tls\\certs\\tls.key',
+    'C:\\k\\tls\\windows-exporter-webconfig.yaml',
+    'C:\\k\\wicd-kubeconfig',
+  ]);
+});
+
+const contents: [string, string | RegExp][] = [
+  ['C:\\k\\bootstrap-ca.crt', /^BOOT CA$/],
+  ['C:\\k\\bootstrap-kubeconfig', /"name":"kubelet".*"token":"boot-token"/],
+  ['C:\\k\\wicd-kubeconfig', /"name":"wicd".*"token":"agent-token"/],
+  ['C:\\k\\ca-bundle.crt', /^# r\.example\.com\nREGISTRY CA\n\n$/],
+  ['C:\\k\\kubelet-ca.crt', /^KUBELET CA$/],
+  ['C:\\k\\kubelet.conf', /"clusterDNS":\["172\.30\.0\.10"\]/],
+  ['C:\\k\\tls\\certs\\tls.crt', /^CERT$/],
+  ['C:\\k\\tls\\certs\\tls.key', /^tls-private-key$/],
+];
+for (const [path, pattern] of contents) {
+  test(`${path} holds what belongs there`, () => {
+    expect(contentOf(nodeFiles(input), path)).toMatch(pattern);
+  });
+}
+
+const cloudConfig = '/etc/kubernetes/cloud.conf';
+test('a cloud config is written only where the kubelet is told to read it', () => {
+  const workerFiles = { [cloudConfig]: '{"a":1}' };
+  const asked = withFacts({ kubeletArguments: { 'cloud-config': cloudConfig }, workerFiles });
+  expect(contentOf(asked, 'C:\\k\\cloud.conf')).toBe('{"a":1}');
+  expect(contentOf(withFacts({ workerFiles }), 'C:\\k\\cloud.conf')).toBeUndefined();
+});
+
+test('every hosts.toml goes below the registries folder', () => {
+  const files = nodeFiles({ ...input, registries: { 'quay.io\\hosts.toml': 'server = "x"\n' } });
+  expect(contentOf(files, 'C:\\k\\containerd\\registries\\quay.io\\hosts.toml')).toBe('server = "x"\n');
+});
+
+test('what holds a key, a token or a password is marked as sensitive, and nothing else', () => {
+  const registries = {
+    'open\\hosts.toml': 'server = "x"\n',
+    'closed\\hosts.toml': 'authorization = "Basic abc"\n',
+  };
+  const kubeletArguments = { 'cloud-config': cloudConfig };
+  const all = nodeFiles({
+    ...input,
+    facts: { ...facts, kubeletArguments, workerFiles: { [cloudConfig]: 'secret' } },
+    registries,
+  });
+  expect(all.files.filter(({ sensitive }) => sensitive).map(({ path }) => path)).toEqual([
+    'C:\\k\\bootstrap-kubeconfig',
+    'C:\\k\\cloud.conf',
+    'C:\\k\\containerd\\registries\\closed\\hosts.toml',
+    'C:\\k\\tls\\certs\\tls.key',
+    'C:\\k\\wicd-kubeconfig',
+  ]);
+});
+
+test('printing the whole value shows no content', () => {
+  const text = JSON.stringify(nodeFiles(input));
+  for (const secret of ['boot-token', 'agent-token', 'tls-private-key', 'KUBELET CA'])
+    expect(text).not.toContain(secret);
+});
+
+test('owns the folders that hold nothing but our files', () => {
+  expect(nodeFiles(input).ownedDirectories).toEqual(['C:\\k\\containerd\\registries', 'C:\\k\\tls\\certs']);
+});
+
+test('the hash is that of paths and contents, and the same for the same input', () => {
+  expect(nodeFiles(input).hash).toMatch(/^[0-9a-f]{64}$/);
+  expect(nodeFiles(input).hash).toBe(nodeFiles(structuredCloneOf(input)).hash);
+});
+
+const changes: [string, Partial<NodeFilesInput>][] = [
+  ['a mirror', { registries: { 'a\\hosts.toml': 'x' } }],
+  ['the bootstrap token', { bootstrapToken: { ca: 'BOOT CA', token: new Secret('new') } }],
+  ['the CA of the bootstrap token', { bootstrapToken: { ca: 'NEW CA', token: new Secret('boot-token') } }],
+  ['the agent token', { agentToken: { ca: 'AGENT CA', token: new Secret('new') } }],
+  ['the exporter key', { tls: { certificate: 'CERT', key: new Secret('new') } }],
+  ['the exporter certificate', { tls: { certificate: 'NEW', key: new Secret('tls-private-key') } }],
+  ['the kubelet CA', { facts: { ...facts, kubeletCa: 'NEW' } }],
+  ['a registry CA', { facts: { ...facts, registryBundles: [] } }],
+  ['the proxy CA', { facts: { ...facts, trustedCa: 'PROXY CA' } }],
+  ['the service network', { facts: { ...facts, network: { ...facts.network, clusterDns: '10.0.0.10' } } }],
+  ['the API server', { facts: { ...facts, apiServerUrl: 'https://other:6443' } }],
+];
+for (const [name, change] of changes) {
+  test(`the hash changes with ${name}`, () => {
+    expect(nodeFiles({ ...input, ...change }).hash).not.toBe(nodeFiles(input).hash);
+  });
+}
+
+test('content that looks like another path gives another hash', () => {
+  const one = nodeFiles({ ...input, registries: { a: 'b', c: 'd' } });
+  const other = nodeFiles({ ...input, registries: { a: 'd', c: 'b' } });
+  expect(one.hash).not.toBe(other.hash);
+  expect(sha256('a')).not.toBe(sha256('b'));
+});
+
+function structuredCloneOf(value: NodeFilesInput): NodeFilesInput {
+  return { ...value, facts: structuredClone(value.facts), registries: { ...value.registries } };
+}

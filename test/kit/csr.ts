@@ -1,0 +1,118 @@
+import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { printPem } from '../../src/base/pem.ts';
+
+/** What a request made for a test holds. Texts become the usual string types; octets are taken as they are. */
+export interface CsrContent {
+  commonNames?: readonly string[];
+  organizations?: readonly string[];
+  /** Further subject attributes by object identifier. */
+  attributes?: readonly (readonly [oid: string, text: string])[];
+  dnsNames?: readonly string[];
+  ips?: readonly (readonly number[])[];
+  emails?: readonly string[];
+  uris?: readonly string[];
+  /** Whole GeneralName elements of other kinds. */
+  otherNames?: readonly Uint8Array[];
+  /** Replaces the attributes, everything between the tag [0] and the end. */
+  attributeList?: Uint8Array;
+  version?: number;
+}
+
+const oids = {
+  commonName: '2.5.4.3',
+  organization: '2.5.4.10',
+  extensionRequest: '1.2.840.113549.1.9.14',
+  alternativeNames: '2.5.29.17',
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+};
+
+const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+/** A request in PEM, signed by a P-256 key. */
+export function makeCsr(content: CsrContent = {}): string {
+  return printPem('CERTIFICATE REQUEST', makeCsrDer(content));
+}
+
+export function makeCsrDer(content: CsrContent = {}): Uint8Array {
+  return signInfo(requestInfo(content));
+}
+
+/** Wraps any request info into a signed request. */
+export function signInfo(info: Uint8Array, privateKey: KeyObject = keys.privateKey): Uint8Array {
+  const signature = createSign('sha256').update(info).sign(privateKey);
+  return sequence(info, sequence(oid(oids.ecdsaWithSha256)), der(0x03, [0], signature));
+}
+
+export function requestInfo(content: CsrContent): Uint8Array {
+  const publicKey = keys.publicKey.export({ type: 'spki', format: 'der' });
+  const attributes = content.attributeList ?? extensionRequest(alternativeNames(content));
+  return sequence(der(0x02, [content.version ?? 0]), subject(content), publicKey, der(0xa0, attributes));
+}
+
+/** The attribute that asks for subject alternative names; empty without names. */
+export function extensionRequest(names: Uint8Array | undefined): Uint8Array {
+  return names === undefined ? new Uint8Array() : extensionAttribute(extension(oids.alternativeNames, names));
+}
+
+export function extensionAttribute(...extensions: Uint8Array[]): Uint8Array {
+  return sequence(oid(oids.extensionRequest), set(sequence(...extensions)));
+}
+
+export function extension(type: string, value: Uint8Array, critical = false): Uint8Array {
+  return sequence(oid(type), ...(critical ? [der(0x01, [0xff])] : []), der(0x04, value));
+}
+
+/** A list of names as the extension holds it; undefined when there are none. */
+export function alternativeNames(content: CsrContent): Uint8Array | undefined {
+  const names = [
+    ...(content.emails ?? []).map(text => der(0x81, ascii(text))),
+    ...(content.dnsNames ?? []).map(text => der(0x82, ascii(text))),
+    ...(content.uris ?? []).map(text => der(0x86, ascii(text))),
+    ...(content.ips ?? []).map(octets => der(0x87, octets)),
+    ...(content.otherNames ?? []),
+  ];
+  return names.length === 0 ? undefined : sequence(...names);
+}
+
+function subject(content: CsrContent): Uint8Array {
+  const attributes = [
+    ...(content.organizations ?? ['system:nodes']).map(text => [oids.organization, text] as const),
+    ...(content.commonNames ?? ['system:node:win1']).map(text => [oids.commonName, text] as const),
+    ...(content.attributes ?? []),
+  ];
+  return sequence(...attributes.map(([type, text]) => set(sequence(oid(type), der(0x0c, utf8(text))))));
+}
+
+export function sequence(...parts: Uint8Array[]): Uint8Array {
+  return der(0x30, ...parts);
+}
+
+export function set(...parts: Uint8Array[]): Uint8Array {
+  return der(0x31, ...parts);
+}
+
+export function oid(dotted: string): Uint8Array {
+  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
+  return der(0x06, [first * 40 + second, ...rest].flatMap(base128));
+}
+
+export function der(tag: number, ...parts: (Uint8Array | readonly number[])[]): Uint8Array {
+  const content = Uint8Array.from(parts.flatMap(part => [...part]));
+  const { length } = content;
+  const head = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Uint8Array.from([tag, ...head, ...content]);
+}
+
+function base128(arc: number): number[] {
+  const digits = [arc % 128];
+  for (let rest = Math.floor(arc / 128); rest > 0; rest = Math.floor(rest / 128)) digits.unshift((rest % 128) + 128);
+  return digits;
+}
+
+export function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function ascii(text: string): Uint8Array {
+  return Uint8Array.from(text, character => character.charCodeAt(0) & 0xff);
+}

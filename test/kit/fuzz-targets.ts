@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { attempt } from '../../src/base/errors.ts';
+import { Fields } from '../../src/base/fields.ts';
+import { printPem, scanPem } from '../../src/base/pem.ts';
+import { Secret } from '../../src/base/secret.ts';
+import { readWorkerFiles } from '../../src/cluster/ignition-files.ts';
+import { readKubeletArguments, readWorkerConfig } from '../../src/cluster/ignition.ts';
+import { kubeletArguments } from '../../src/cluster/kubelet-unit.ts';
+import { parseCertificateRequest } from '../../src/contract/csr-request.ts';
+import { resolveInstances, usernameForNode } from '../../src/contract/instances.ts';
+import { readNode } from '../../src/contract/node.ts';
+import { readObject } from '../../src/contract/object.ts';
+import { service } from '../../src/contract/services/manifest.ts';
+import { parseManifest } from '../../src/contract/services/parse.ts';
+import { printManifest } from '../../src/contract/services/print.ts';
+import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
+import { parseAuthorizedKey } from '../../src/host/keys/public-key.ts';
+import { openUsername } from '../../src/host/keys/username-seal.ts';
+import { evaluateJsonPath } from '../../src/kube/jsonpath/evaluate.ts';
+import { parseJsonPath } from '../../src/kube/jsonpath/parse.ts';
+import { jsonPathText } from '../../src/kube/jsonpath/print.ts';
+import { parseKubeconfig, resolveContext } from '../../src/kube/kubeconfig.ts';
+import { registryFiles } from '../../src/node/desired/registries/registries.ts';
+import type { Row } from '../conformance/row.ts';
+import { ignitionFile, kubeletUnit, machineConfig } from './openshift-objects.ts';
+
+/** A parser with inputs it takes. `run` says whether it took this one; it keeps errors for users to itself, bugs escape. */
+export interface FuzzTarget {
+  name: string;
+  seeds: readonly string[];
+  run(this: void, input: string): boolean;
+}
+
+const json = JSON.stringify;
+
+/** Every parser of text that somebody outside of the operator writes. */
+export const fuzzTargets: readonly FuzzTarget[] = [
+  target('windows-instances', instanceSeeds(), input => {
+    const data = configMapData(input);
+    const answers = { 'win-1.example.com': '10.0.0.2', 'win-2': null, ...data };
+    const nodes = [readNode(readObject(node))];
+    resolveInstances(data, answers, nodes);
+    usernameForNode(data, nodes[0], answers);
+  }),
+  target('services ConfigMap', servicesSeeds(), input => parseManifest(configMapData(input))),
+  target('mirror sets', mirrorSeeds(), input => {
+    const fields = new Fields(parseJson(input), 'input');
+    const objects = fields
+      .objects('objects')
+      .map((_, index) => readObject((fields.raw('objects') as unknown[])[index]));
+    registryFiles(objects, new Secret(fields.string('pullSecret') ?? ''));
+  }),
+  target('CSR in PEM', requests(), input => parseCertificateRequest(input)),
+  target('CSR in DER', requests().map(derOf), input =>
+    parseCertificateRequest(printPem('CERTIFICATE REQUEST', bytes(input))),
+  ),
+  target('ignition', ignitionSeeds(), input => {
+    const config = readWorkerConfig(readObject(parseJson(input)));
+    readWorkerFiles(config, readKubeletArguments(config));
+  }),
+  target('kubelet unit', [kubeletUnit(), kubeletUnit(['--cloud-provider=', '"--cloud-config=/a b"'])], input =>
+    kubeletArguments(input),
+  ),
+  target('username annotation', sealed(), input => openUsername(input, 'secret key')),
+  target('username message', sealed().map(messageOf), input => openUsername(bytes(input).toBase64(), 'secret key')),
+  target('kubeconfig', kubeconfigSeeds(), input => resolveContext(parseKubeconfig(input))),
+  target('private key in PEM', privateKeys(), input => parsePrivateKey(input)),
+  target('private key in DER', privateKeys().map(typedDerOf), input => {
+    const [type = '', ...rest] = input.split('\n');
+    parsePrivateKey(printPem(type, bytes(rest.join('\n'))));
+  }),
+  target('public key', publicKeys(), input => parseAuthorizedKey(input)),
+  target('JSONPath', jsonPathSeeds(), input => {
+    jsonPathText(input, node);
+    evaluateJsonPath(parseJsonPath(input), node);
+  }),
+];
+
+function target(name: string, seeds: readonly string[], parse: (input: string) => unknown): FuzzTarget {
+  return { name, seeds, run: input => attempt(() => parse(input)).ok };
+}
+
+/** Text that is not JSON is no concern of ours; the API server would never give it to us. */
+function parseJson(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return undefined;
+  }
+}
+
+function configMapData(input: string): Record<string, string> {
+  return new Fields({ data: parseJson(input) }, 'ConfigMap').stringMap('data');
+}
+
+/** Bytes travel through the mutations as text with one character for each. */
+function bytes(text: string): Uint8Array {
+  return Buffer.from(text, 'latin1');
+}
+
+function latin1(content: Uint8Array): string {
+  return Buffer.from(content).toString('latin1');
+}
+
+const node = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'win-1', annotations: { 'k8s.ovn.org/hybrid-overlay-node-subnet': '10.132.0.0/24' } },
+  spec: { taints: [{ key: 'os', effect: 'NoSchedule' }] },
+  status: {
+    capacity: { cpu: 4, memory: '16Gi' },
+    addresses: [
+      { type: 'InternalIP', address: '10.0.0.1' },
+      { type: 'Hostname', address: 'win-1' },
+    ],
+  },
+};
+
+function instanceSeeds(): string[] {
+  return [
+    json({ '10.0.0.1': 'username=Administrator' }),
+    json({ '10.0.0.1': 'username=core\n', 'win-1.example.com': 'username=CORP\\user', 'win-2': 'username=a@b' }),
+  ];
+}
+
+function servicesSeeds(): string[] {
+  const variable = { name: 'NODE_NAME', jsonPath: '{.metadata.name}' };
+  const services = [
+    service({ name: 'containerd', command: 'C:\\k\\containerd.exe', bootstrap: true }),
+    service({
+      name: 'kube-proxy',
+      command: 'kube-proxy.exe --node NODE_NAME',
+      nodeVariables: [variable],
+      preScripts: [{ variable: 'V', path: 'network-conf.ps1 NODE_NAME', args: [variable] }],
+      hostVariables: [{ name: 'NODE_IP', source: 'nodeIP' }],
+      prepare: [{ kind: 'defender-exclusion', arguments: { path: 'C:\\k' } }],
+      dependencies: ['containerd', 'vmcompute'],
+      priority: 3,
+    }),
+  ];
+  const files = [{ path: 'C:\\k\\a.ps1', checksum: '00' }];
+  const manifest = { services, files, environment: { NO_PROXY: 'a,b' }, watchedEnvironment: ['NO_PROXY'] };
+  return [json({ services: '[]', files: '[]' }), json(printManifest(manifest))];
+}
+
+function mirrorSeeds(): string[] {
+  const mirrors = ['mirror.example.com:5000/redhat', 'other.example.com'];
+  const set = (kind: string, list: string, entries: object[]) => ({
+    apiVersion: 'config.openshift.io/v1',
+    kind,
+    metadata: { name: 'mirrors' },
+    spec: { [list]: entries },
+  });
+  const objects = [
+    set('ImageDigestMirrorSet', 'imageDigestMirrors', [{ source: 'registry.redhat.io/ubi9', mirrors }]),
+    set('ImageTagMirrorSet', 'imageTagMirrors', [
+      { source: 'docker.io', mirrors, mirrorSourcePolicy: 'NeverContactSource' },
+      { source: '*.example.com', mirrors: [] },
+    ]),
+  ];
+  const auths = {
+    'mirror.example.com:5000': { auth: 'dXNlcjpwYXNz' },
+    'https://index.docker.io/v1/': { username: 'user', password: 'pass' },
+  };
+  return [json({ objects, pullSecret: json({ auths }) }), json({ objects: [], pullSecret: '{"auths":{}}' })];
+}
+
+function ignitionSeeds(): string[] {
+  const files = [
+    ignitionFile('/etc/kubernetes/cloud.conf', '{"cloud":"AzurePublicCloud"}'),
+    ignitionFile('/etc/kubernetes/credential-providers/ecr-credential-provider.yaml', 'providers: []'),
+    { path: '/etc/plain', contents: { source: 'data:,a%20b', compression: 'gzip' } },
+  ];
+  const unit = kubeletUnit(['--cloud-provider=external', '--cloud-config=/etc/kubernetes/cloud.conf']);
+  return [json(machineConfig({ unit, files })), json(machineConfig())];
+}
+
+function kubeconfigSeeds(): string[] {
+  const cluster = {
+    server: 'https://api.example.com:6443',
+    'certificate-authority-data': 'Y2E=',
+    'proxy-url': 'http://p',
+  };
+  const exec = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: 'login',
+    args: ['-x'],
+    env: [{ name: 'A', value: 'b' }],
+  };
+  const config = {
+    'current-context': 'admin',
+    clusters: [{ name: 'east', cluster }],
+    users: [{ name: 'me', user: { token: 't', 'client-key-data': 'a2V5', exec } }],
+    contexts: [{ name: 'admin', context: { cluster: 'east', user: 'me', namespace: 'wmco' } }],
+  };
+  const yaml =
+    'current-context: admin\nclusters:\n- name: east\n  cluster: &c\n    server: https://api.example.com\n' +
+    'contexts:\n- name: admin\n  context: {cluster: east, user: "me"}\nusers:\n- name: me\n  user:\n    token: |\n      abc\n';
+  return [json(config), yaml];
+}
+
+function jsonPathSeeds(): string[] {
+  return [
+    '{.metadata.name}',
+    String.raw`{.metadata.annotations.k8s\.ovn\.org/hybrid-overlay-node-subnet}`,
+    '{.status.addresses[?(@.type=="InternalIP")].address}',
+    '{range .status.addresses[*]}{.type}={.address}{"\\n"}{end}',
+    "{..address} {.status.addresses[0,-1].type} {.spec['taints'][0:1:1].key} C:\\k\\kubeconfig",
+    '{.status.addresses[?(@.address)].type}{.status.capacity.*}',
+  ];
+}
+
+/** The keys, requests and annotations of the conformance rows: made once, so that every run has the same seeds. */
+function rowsOf(area: string, op: string): Row[] {
+  const file = join(import.meta.dirname, '..', 'conformance', 'rows', `${area}.json`);
+  return (JSON.parse(readFileSync(file, 'utf8')) as Row[]).filter(row => row.op === op);
+}
+
+function texts(area: string, op: string, member: string): string[] {
+  return rowsOf(area, op).flatMap(row => (typeof row.input[member] === 'string' ? [row.input[member]] : []));
+}
+
+function requests(): string[] {
+  return texts('csr-validation', 'parseRequest', 'requestText').filter(text => scanPem(text).blocks.length === 1);
+}
+
+function privateKeys(): string[] {
+  return texts('nodeconfig', 'publicKeyHash', 'privateKeyPem');
+}
+
+function publicKeys(): string[] {
+  return texts('nodeconfig', 'publicKeyHash', 'authorizedKey').map(text => text.trim());
+}
+
+function sealed(): string[] {
+  return rowsOf('crypto', 'decrypt').flatMap(row =>
+    row.input.key === 'secret key' ? [row.input.ciphertext as string] : [],
+  );
+}
+
+function derOf(pem: string): string {
+  return latin1(scanPem(pem).blocks[0]?.der ?? new Uint8Array());
+}
+
+function typedDerOf(pem: string): string {
+  return `${scanPem(pem).blocks[0]?.type ?? ''}\n${derOf(pem)}`;
+}
+
+/** The message in the armor: frame, line ends and checksum taken off. */
+function messageOf(annotation: string): string {
+  const lines = annotation.replaceAll('<wmcoMarker>', '\n').split('\n');
+  return latin1(Uint8Array.fromBase64(lines.filter(line => !/^(-|=|$)/.test(line)).join('')));
+}
