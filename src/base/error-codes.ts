@@ -73,10 +73,33 @@ export const errorCodes = {
   BUDGET_INVALID: 'The value of maxUnavailable is neither a whole number nor a percentage.',
   MACHINE_OWNER_MISSING: 'A Machine has no MachineSet that would replace it.',
 
+  // connection to the API server
+  API_UNREACHABLE: 'No connection to the API server can be made.',
+  API_UNTRUSTED: 'The API server, or the proxy before it, shows a certificate that is not trusted.',
+  API_CONNECTION_BROKEN: 'The connection to the API server broke before the answer was complete.',
+  API_DEADLINE: 'The API server did not answer in time.',
+  API_ANSWER_INVALID: 'The API server, or something between, sent an answer that cannot be understood.',
+  API_CLIENT_CLOSED: 'The client was closed while a call was under way, or before it.',
+  CREDENTIAL_UNREADABLE: 'A token, certificate or key for the API server cannot be read or used.',
+  CREDENTIAL_PLUGIN_FAILED: 'The program that should give a credential for the API server failed.',
+
+  // controllers, leadership, drain
+  SYNC_TIMEOUT: 'A controller could not see the objects it works on in time.',
+  PASS_TIMEOUT: 'One pass of a controller took longer than it may.',
+  START_TIMEOUT: 'Some part of the program was not ready in time.',
+  STOP_TIMEOUT: 'Some part of the program did not stop in time.',
+  LEADERSHIP_LOST: 'Another process leads now, or the lease could not be renewed in time.',
+  EVICTION_UNSUPPORTED: 'The API server offers no way to evict a pod that we know.',
+  DRAIN_BLOCKED: 'Some pods could not be removed from a Node in time.',
+
   // agent
   JSONPATH_INVALID: 'A JSONPath template cannot be parsed.',
   JSONPATH_NO_VALUE: 'A JSONPath template does not give exactly one text.',
   COMMAND_VARIABLE_UNRESOLVED: 'A variable in the command line of a service has no value.',
+  SERVICE_NOT_SETTLED: 'A Windows service did not reach the wanted state in time.',
+  SERVICES_INCOMPLETE: 'Some services could not be brought into the wanted state.',
+  NODE_NOT_READY: 'The Node did not become ready in time.',
+  ENVIRONMENT_NOT_EFFECTIVE: 'A machine variable has another value in processes, even after a reboot.',
   CLEANUP_NO_SERVICES: 'No services ConfigMap exists to tell what has to be removed.',
   CLEANUP_INCOMPLETE: 'Some services could not be removed.',
 } as const;

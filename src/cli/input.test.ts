@@ -124,6 +124,12 @@ test('aliases that grow beyond measure are refused', async () => {
   expect(input.problems[0]?.message).toContain('aliases');
 });
 
+test('keys that are collections, which no object has, are refused before they cost time', async () => {
+  const input = await read(`${'? '.repeat(1000)}a\n---\n${pod('good')}`);
+  expect(input.problems).toHaveLength(1);
+  expect(input.objects.map(object => object.meta.name)).toEqual(['good']);
+});
+
 test('any text gives objects or problems, never a crash', async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -1,8 +1,9 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { type Document, parseAllDocuments } from 'yaml';
 import { AppError, attempt } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
+import { hasCollectionKeys } from '#base/yaml-keys.ts';
 import { type KubeObject, readObject } from '#contract/object.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -71,7 +72,8 @@ function addDocuments(input: Input, text: string, source: string): void {
   });
 }
 
-function toPlain(document: { toJS: (options: { maxAliasCount: number }) => unknown }, place: string): unknown {
+function toPlain(document: Document, place: string): unknown {
+  if (hasCollectionKeys(document)) throw malformed(place, 'has a list or a map as the key of a map');
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch {

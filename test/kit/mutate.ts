@@ -12,20 +12,20 @@ export function dice(seed: number): Dice {
   };
 }
 
-/** Valid inputs and then damaged ones, without end. Texts made of bytes (one character each) stay texts of bytes. */
-export function* mutations(seeds: readonly string[], seed: number): Generator<string> {
+/** Longer inputs say nothing about a parser that shorter ones do not, except how long it takes. */
+export const maxInputLength = 100_000;
+
+/** Valid inputs and then damaged ones, without end. */
+export function* mutations(seeds: readonly string[], seed: number, maxLength = maxInputLength): Generator<string> {
   yield* seeds;
   const roll = dice(seed);
-  for (;;) yield mutate(pick(seeds, roll), seeds, roll);
+  for (;;) yield mutate(pick(seeds, roll), seeds, roll).slice(0, maxLength);
 }
-
-/** Longer inputs say nothing about a parser that shorter ones do not, except how long it takes. */
-const maxLength = 100_000;
 
 function mutate(text: string, seeds: readonly string[], roll: Dice): string {
   let mutated = text;
   for (let times = 1 + roll(3); times > 0; times -= 1) {
-    mutated = pick(mutators, roll)(mutated, roll, seeds).slice(0, maxLength);
+    mutated = pick(mutators, roll)(mutated, roll, seeds).slice(0, maxInputLength);
   }
   return mutated;
 }
@@ -111,6 +111,7 @@ const brackets: readonly (readonly [string, string])[] = [
   ['{"a":', '}'],
   ['[?(@.a', ')]'],
   ['- ', ''],
+  ['? ', ''],
 ];
 const words =
   'null true undefined __proto__ constructor toString .. ../ ::1 10.0.0.256 {end} %00 <<: &a *a {{ \\u0000 =cut --- data: {range';

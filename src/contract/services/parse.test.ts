@@ -10,7 +10,6 @@ const data = (services: unknown, more: Record<string, string> = {}) => ({
   files: '[]',
   ...more,
 });
-const parseOne = (members: object) => parseManifest(data([{ name: 'a', path: 'a.exe', ...members }])).services[0];
 const codeOf = (run: () => unknown) => {
   const result = attempt(run);
   return result.ok ? 'ok' : result.error.code;
@@ -155,118 +154,12 @@ for (const [name, input, message] of refused) {
   });
 }
 
-const badMembers: [string, object, string, string][] = [
-  ['a name that is a number', { name: 5 }, 'FIELD_INVALID', 'services[0].name is 5, not a text'],
-  ['no command', { path: null }, 'FIELD_INVALID', 'services[0].path is nothing, not a text'],
-  ['a command that is a list', { path: [] }, 'FIELD_INVALID', 'services[0].path is [], not a text'],
-  ['bootstrap as text', { bootstrap: 'true' }, 'FIELD_INVALID', 'services[0].bootstrap is "true", not true or false'],
-  ['a priority as text', { priority: '1' }, 'FIELD_INVALID', 'services[0].priority is "1", not a number'],
-  ['a negative priority', { priority: -1 }, 'SERVICES_MALFORMED', 'services[0].priority is -1, not a whole number'],
-  ['half a priority', { priority: 1.5 }, 'SERVICES_MALFORMED', 'services[0].priority is 1.5, not a whole number'],
-  ['a huge priority', { priority: 1e20 }, 'SERVICES_MALFORMED', 'services[0].priority is 100000000000000000000, not'],
-  ['dependencies as text', { dependencies: 'b' }, 'FIELD_INVALID', 'services[0].dependencies is "b", not a list'],
-  ['a dependency as number', { dependencies: [1] }, 'FIELD_INVALID', 'services[0].dependencies[0] is 1, not a text'],
-  [
-    'a variable without a path',
-    { nodeVariablesInCommand: [{ name: 'X' }] },
-    'FIELD_INVALID',
-    'services[0].nodeVariablesInCommand[0].nodeObjectJsonPath is nothing, not a text',
-  ],
-  [
-    'a script without a path',
-    { powershellPreScripts: [{}] },
-    'FIELD_INVALID',
-    'services[0].powershellPreScripts[0].path is nothing, not a text',
-  ],
-  [
-    'arguments of a script as text',
-    { powershellPreScripts: [{ path: 'p', NodeArgs: 'x' }] },
-    'FIELD_INVALID',
-    'services[0].powershellPreScripts[0].NodeArgs is "x", not a list',
-  ],
-  [
-    'an unknown source',
-    { hostVariables: [{ name: 'X', source: 'registry' }] },
-    'SERVICES_MALFORMED',
-    'services[0].hostVariables[0].source is "registry", not one of nodeIP, fqdn, awsLocalHostname, gcpHostname',
-  ],
-  [
-    'an unknown preparation',
-    { prepare: [{ kind: 'format-disk' }] },
-    'SERVICES_MALFORMED',
-    'services[0].prepare[0].kind is "format-disk", not one of defender-exclusion, cni-and-kube-proxy',
-  ],
-  [
-    'an argument of a preparation as number',
-    { prepare: [{ kind: 'defender-exclusion', arguments: { path: 1 } }] },
-    'FIELD_INVALID',
-    'services[0].prepare[0].arguments.path is 1, not a text',
-  ],
-];
-for (const [name, members, code, message] of badMembers) {
-  test(`refuses a service with ${name}, naming it`, () => {
-    const result = attempt(() => parseOne(members));
-    expect(result).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(message) } });
-    expect(result.ok ? '' : result.error.remedy).toMatch(/\.$/);
-  });
-}
-
 test('a message never quotes the value of a variable, which may hold a password', () => {
   for (const text of ['{"HTTP_PROXY":"http://u:hunter2@p",}', '["http://u:hunter2@p"]', '{"A":["hunter2"]}']) {
     const result = attempt(() => parseManifest({ ...data([]), environmentVars: text }));
     expect(result.ok ? 'accepted' : `${result.error.message}${result.error.remedy}`).not.toMatch(/hunter2|accepted/);
   }
 });
-
-const members: [string, object, object][] = [
-  ['members that are left out', {}, service({ name: 'a', command: 'a.exe' })],
-  [
-    'null for every list',
-    {
-      nodeVariablesInCommand: null,
-      powershellPreScripts: null,
-      dependencies: null,
-      hostVariables: null,
-      prepare: null,
-    },
-    service({ name: 'a', command: 'a.exe' }),
-  ],
-  ['an unknown member', { description: 'x' }, service({ name: 'a', command: 'a.exe' })],
-  ['the clean name of the command', { path: undefined, command: 'b.exe' }, service({ name: 'a', command: 'b.exe' })],
-  ['a negative zero', { priority: -0 }, service({ name: 'a', command: 'a.exe' })],
-  [
-    'an empty variable of a script, which is none',
-    { powershellPreScripts: [{ variableName: '', path: 'p' }] },
-    service({ name: 'a', command: 'a.exe', preScripts: [{ path: 'p', args: [] }] }),
-  ],
-  [
-    'native variables and preparations',
-    {
-      hostVariables: [{ name: 'IP', source: 'nodeIP' }],
-      prepare: [{ kind: 'defender-exclusion', arguments: { p: 'q' } }],
-    },
-    service({
-      name: 'a',
-      command: 'a.exe',
-      hostVariables: [{ name: 'IP', source: 'nodeIP' }],
-      prepare: [{ kind: 'defender-exclusion', arguments: { p: 'q' } }],
-    }),
-  ],
-  [
-    'a preparation without arguments',
-    { prepare: [{ kind: 'cni-and-kube-proxy' }] },
-    service({ name: 'a', command: 'a.exe', prepare: [{ kind: 'cni-and-kube-proxy', arguments: {} }] }),
-  ],
-];
-for (const [name, given, want] of members) test(`reads ${name}`, () => expect(parseOne(given)).toEqual(want));
-
-for (const spelling of ['NodeArgs', 'nodeArgs', 'nodeargs', 'NODEARGS', 'Nodeargs']) {
-  test(`reads the arguments of a script spelled ${spelling}`, () => {
-    const script = { path: 'p', [spelling]: [{ name: 'N', nodeObjectJsonPath: '{.metadata.name}' }] };
-    const parsed = parseOne({ powershellPreScripts: [script] });
-    expect(parsed?.preScripts[0]?.args).toEqual([{ name: 'N', jsonPath: '{.metadata.name}' }]);
-  });
-}
 
 test('reads files, with or without a checksum', () => {
   const input = { services: '[]', files: '[{"path":"C:\\\\k\\\\a","checksum":"1"},{"path":"b"}]' };
@@ -347,30 +240,6 @@ test('gives a manifest or an AppError for any data', () => {
   fc.assert(
     fc.property(map, input => {
       attempt(() => parseManifest(input));
-    }),
-    { numRuns: 2000 },
-  );
-});
-
-test('gives a manifest or an AppError for services with any members', () => {
-  const any = fc.anything({ maxDepth: 2 });
-  const entry = fc.record(
-    {
-      name: fc.oneof(fc.string(), any),
-      path: fc.oneof(fc.string(), any),
-      nodeVariablesInCommand: any,
-      powershellPreScripts: fc.oneof(any, fc.array(fc.record({ path: fc.string(), NodeArgs: any }))),
-      hostVariables: any,
-      prepare: fc.array(fc.record({ kind: fc.constantFrom('defender-exclusion', 'x'), arguments: any })),
-      dependencies: fc.oneof(any, fc.array(fc.string())),
-      bootstrap: fc.oneof(fc.boolean(), any),
-      priority: fc.oneof(fc.integer(), any),
-    },
-    { requiredKeys: [] },
-  );
-  fc.assert(
-    fc.property(fc.array(entry, { maxLength: 3 }), list => {
-      attempt(() => parseManifest(data(list)));
     }),
     { numRuns: 2000 },
   );

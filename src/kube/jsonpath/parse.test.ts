@@ -214,7 +214,9 @@ const piece = fc.constantFrom(
   ...'{ } [ ] [?( )] . .. * @ $ , : -1 0 \'a\' "b" \\ == < != true range end .a .b\\.c {.a} {end} {range text \' "'.split(
     ' ',
   ),
-  ...[' ', '\n', '{range .a[*]}'],
+  ' ',
+  '\n',
+  '{range .a[*]}',
 );
 
 test('never throws anything but an AppError, and never takes long', () => {

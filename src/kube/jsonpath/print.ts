@@ -10,5 +10,5 @@ export function jsonPathText(template: string, data: unknown): string {
 
 function printValue(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

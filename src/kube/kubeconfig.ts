@@ -1,0 +1,216 @@
+import { parseDocument as parseYamlDocument } from 'yaml';
+import { shown } from '#base/errors.ts';
+import { isRecord } from '#base/fields.ts';
+import { Secret } from '#base/secret.ts';
+import { hasCollectionKeys } from '#base/yaml-keys.ts';
+import { KubeconfigFields, malformed } from './kubeconfig-fields.ts';
+
+/** What is missing is noticed when a context is used, so that a half-written entry does not spoil the others. */
+export interface KubeconfigCluster {
+  server?: string;
+  /** Path of a file with CA certificates. */
+  caFile?: string;
+  /** CA certificates in PEM form, decoded. */
+  caData?: string;
+  skipTlsVerify: boolean;
+  tlsServerName?: string;
+  /** May hold a password. */
+  proxyUrl?: Secret;
+}
+
+/** A program that prints a credential. */
+export interface ExecPlugin {
+  apiVersion: string;
+  command: string;
+  args: string[];
+  env: { name: string; value: Secret }[];
+  /** Whether the program is told about the cluster. */
+  provideClusterInfo: boolean;
+  /** `Always` for a program that cannot work without a terminal. */
+  interactiveMode?: string;
+  /** What to do when the program is missing. */
+  installHint?: string;
+}
+
+export interface KubeconfigUser {
+  token?: Secret;
+  tokenFile?: string;
+  clientCertificateFile?: string;
+  /** In PEM form, decoded. */
+  clientCertificateData?: string;
+  clientKeyFile?: string;
+  clientKeyData?: Secret;
+  username?: string;
+  password?: Secret;
+  exec?: ExecPlugin;
+}
+
+export interface KubeconfigContext {
+  cluster?: string;
+  user?: string;
+  namespace?: string;
+}
+
+export interface Kubeconfig {
+  clusters: ReadonlyMap<string, KubeconfigCluster>;
+  users: ReadonlyMap<string, KubeconfigUser>;
+  contexts: ReadonlyMap<string, KubeconfigContext>;
+  currentContext: string | undefined;
+}
+
+const maxTextLength = 1_048_576;
+/** Honest kubeconfigs have no aliases; a few do no harm, a thousand are an attack. */
+const maxAliases = 16;
+
+/** Reads a kubeconfig in YAML or JSON. No message quotes a value, since any of them may be a credential in the wrong place. */
+export function parseKubeconfig(text: string): Kubeconfig {
+  const root = new KubeconfigFields('kubeconfig', parseDocument(text));
+  return {
+    clusters: named(root, 'clusters', 'cluster', readCluster),
+    users: named(root, 'users', 'user', readUser),
+    contexts: named(root, 'contexts', 'context', readContext),
+    currentContext: root.text('current-context') || undefined,
+  };
+}
+
+export interface ResolvedContext {
+  name: string;
+  cluster: KubeconfigCluster & { server: string };
+  user: KubeconfigUser;
+  userName: string;
+  namespace: string | undefined;
+}
+
+/** Cluster and user of the context given, or of the current one. */
+export function resolveContext(config: Kubeconfig, name = config.currentContext): ResolvedContext {
+  if (name === undefined) throw malformed('kubeconfig', 'has no current-context', 'Name a context or set it.');
+  const context = find(config.contexts, 'context', name);
+  const [clusterName, userName] = [context.cluster, context.user];
+  if (clusterName === undefined) throw malformed(label('context', name), 'names no cluster', 'Add cluster.');
+  if (userName === undefined) throw malformed(label('context', name), 'names no user', 'Add user.');
+  const cluster = find(config.clusters, 'cluster', clusterName);
+  const user = find(config.users, 'user', userName);
+  return {
+    name,
+    cluster: { ...cluster, server: checkServer(clusterName, cluster.server) },
+    user,
+    userName,
+    namespace: context.namespace,
+  };
+}
+
+function find<T>(map: ReadonlyMap<string, T>, kind: string, name: string): T {
+  const found = map.get(name);
+  if (found !== undefined) return found;
+  const known = [...map.keys()].map(key => shown(key)).join(', ') || 'none';
+  throw malformed('kubeconfig', `has no ${kind} ${shown(name)} (it has ${known})`, `Add the ${kind} or name another.`);
+}
+
+function checkServer(cluster: string, server: string | undefined): string {
+  if (server === undefined) throw malformed(label('cluster', cluster), 'has no server', 'Add server.');
+  if (/^https?:\/\/[^\s/@]+(\/\S*)?$/.test(server)) return server;
+  throw malformed(label('cluster', cluster), 'server is not an http or https address', 'Mend server.');
+}
+
+function label(kind: string, name: string): string {
+  return `kubeconfig: ${kind} ${shown(name)}`;
+}
+
+function parseDocument(text: string): unknown {
+  if (text.length > maxTextLength) throw malformed('kubeconfig', `is longer than ${maxTextLength} characters`);
+  const document = parseJson(text) ?? parseYaml(text);
+  if (!isRecord(document)) throw malformed('kubeconfig', 'is empty or not an object');
+  return document;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseYaml(text: string): unknown {
+  try {
+    // Pretty errors and the search for equal keys take time that grows with the square of the input.
+    const document = parseYamlDocument(text, { logLevel: 'error', prettyErrors: false, uniqueKeys: false });
+    if (document.errors.length === 0 && !hasCollectionKeys(document))
+      return document.toJS({ maxAliasCount: maxAliases });
+  } catch {
+    // The parser's own words are dropped: they may quote a token.
+  }
+  throw malformed('kubeconfig', 'is neither YAML nor JSON');
+}
+
+function named<T>(
+  root: KubeconfigFields,
+  list: string,
+  kind: string,
+  read: (fields: KubeconfigFields) => T,
+): Map<string, T> {
+  const found = new Map<string, T>();
+  for (const item of root.members(list)) {
+    const name = item.requiredText('name');
+    if (found.has(name)) throw malformed(label(kind, name), 'is there twice', `Keep one ${kind} of that name.`);
+    found.set(name, read(item.member(kind, label(kind, name))));
+  }
+  return found;
+}
+
+function readCluster(fields: KubeconfigFields): KubeconfigCluster {
+  return {
+    ...optional('server', fields.text('server')),
+    skipTlsVerify: fields.flag('insecure-skip-tls-verify'),
+    ...optional('caFile', fields.text('certificate-authority')),
+    ...optional('caData', fields.decoded('certificate-authority-data')),
+    ...optional('tlsServerName', fields.text('tls-server-name')),
+    ...optional('proxyUrl', secret(fields.text('proxy-url'))),
+  };
+}
+
+function readUser(fields: KubeconfigFields): KubeconfigUser {
+  return {
+    ...optional('token', secret(fields.text('token'))),
+    ...optional('tokenFile', fields.text('tokenFile')),
+    ...optional('clientCertificateFile', fields.text('client-certificate')),
+    ...optional('clientCertificateData', fields.decoded('client-certificate-data')),
+    ...optional('clientKeyFile', fields.text('client-key')),
+    ...optional('clientKeyData', secret(fields.decoded('client-key-data'))),
+    ...optional('username', fields.text('username')),
+    ...optional('password', secret(fields.text('password'))),
+    ...optional('exec', fields.has('exec') ? readExec(fields.member('exec', `${fields.where}: exec`)) : undefined),
+  };
+}
+
+function readExec(fields: KubeconfigFields): ExecPlugin {
+  return {
+    apiVersion: fields.requiredText('apiVersion'),
+    command: fields.requiredText('command'),
+    args: fields.texts('args'),
+    env: fields.members('env').map(item => ({
+      name: item.requiredText('name'),
+      value: new Secret(item.text('value') ?? ''),
+    })),
+    provideClusterInfo: fields.flag('provideClusterInfo'),
+    ...optional('interactiveMode', fields.text('interactiveMode')),
+    ...optional('installHint', fields.text('installHint')),
+  };
+}
+
+function readContext(fields: KubeconfigFields): KubeconfigContext {
+  return {
+    ...optional('cluster', fields.text('cluster')),
+    ...optional('user', fields.text('user')),
+    ...optional('namespace', fields.text('namespace')),
+  };
+}
+
+/** An absent member and an empty one mean the same in a kubeconfig. */
+function optional<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {
+  return value === undefined || value === '' ? {} : ({ [key]: value } as { [P in K]?: T });
+}
+
+function secret(text: string | undefined): Secret | undefined {
+  return text === undefined || text === '' ? undefined : new Secret(text);
+}
