@@ -1,5 +1,8 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { element as der, oid, sequence, set } from '../../src/base/der-write.ts';
 import { printPem } from '../../src/base/pem.ts';
+
+export { element as der, oid, sequence, set } from '../../src/base/der-write.ts';
 
 /** What a request made for a test holds. Texts become the usual string types; octets are taken as they are. */
 export interface CsrContent {
@@ -81,32 +84,6 @@ function subject(content: CsrContent): Uint8Array {
     ...(content.attributes ?? []),
   ];
   return sequence(...attributes.map(([type, text]) => set(sequence(oid(type), der(0x0c, utf8(text))))));
-}
-
-export function sequence(...parts: Uint8Array[]): Uint8Array {
-  return der(0x30, ...parts);
-}
-
-export function set(...parts: Uint8Array[]): Uint8Array {
-  return der(0x31, ...parts);
-}
-
-export function oid(dotted: string): Uint8Array {
-  const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
-  return der(0x06, [first * 40 + second, ...rest].flatMap(base128));
-}
-
-export function der(tag: number, ...parts: (Uint8Array | readonly number[])[]): Uint8Array {
-  const content = Uint8Array.from(parts.flatMap(part => [...part]));
-  const { length } = content;
-  const head = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Uint8Array.from([tag, ...head, ...content]);
-}
-
-function base128(arc: number): number[] {
-  const digits = [arc % 128];
-  for (let rest = Math.floor(arc / 128); rest > 0; rest = Math.floor(rest / 128)) digits.unshift((rest % 128) + 128);
-  return digits;
 }
 
 export function utf8(text: string): Uint8Array {

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { type Service, service } from '#contract/services/manifest.ts';
+import { printManifest } from '#contract/services/print.ts';
+import { ModelHost } from '../../test/kit/model-host.ts';
+import { rejectionOf } from '../../test/kit/outcome.ts';
+import { bootstrap } from './bootstrap.ts';
+
+const entry = (name: string, isBootstrap: boolean, priority: number): Service =>
+  service({ name, command: `${name} arg`, bootstrap: isBootstrap, priority });
+
+function hostFor(...services: Service[]): ModelHost {
+  const host = new ModelHost();
+  host.node = undefined;
+  const data = printManifest({
+    services,
+    files: [],
+    environment: { HTTP_PROXY: 'a' },
+    watchedEnvironment: ['HTTP_PROXY'],
+  });
+  host.configMaps = [{ name: 'windows-services-v1', created: '', data }];
+  return host;
+}
+
+const run = (host: ModelHost, version = 'v1') => bootstrap(version, host, host.waiting());
+const running = async (host: ModelHost) =>
+  (await host.services.list()).filter(({ state }) => state === 'running').map(({ config }) => config.command);
+
+const cases: [name: string, services: Service[], want: string[]][] = [
+  ['starts nothing of nothing', [], []],
+  ['starts a bootstrap service', [entry('a', true, 0)], ['a arg']],
+  ['starts no other service', [entry('a', false, 0), entry('b', false, 1)], []],
+  [
+    'starts the bootstrap services of a mix',
+    [entry('a', true, 0), entry('b', true, 1), entry('c', false, 2)],
+    ['a arg', 'b arg'],
+  ],
+  ['starts them in the order of their priority', [entry('b', true, 1), entry('a', true, 0)], ['a arg', 'b arg']],
+];
+for (const [name, services, want] of cases) {
+  test(name, async () => {
+    const host = hostFor(...services);
+    await run(host);
+    expect(await running(host)).toEqual(want);
+  });
+}
+
+test('touches neither variables nor certificates nor the Node', async () => {
+  const host = hostFor(entry('a', true, 0));
+  await run(host);
+  expect([host.machine, host.store, host.log]).toEqual([{}, [], []]);
+});
+
+test('finds out natively what the kubelet needs before there is a Node', async () => {
+  const host = hostFor(
+    service({ name: 'kubelet', command: 'k IP', bootstrap: true, hostVariables: [{ name: 'IP', source: 'nodeIP' }] }),
+  );
+  host.hostValues = { nodeIP: '10.0.0.4' };
+  await run(host);
+  expect(await running(host)).toEqual(['k 10.0.0.4']);
+});
+
+test('runs scripts for a bootstrap service', async () => {
+  const preScripts = [
+    { path: 'exclude.ps1', args: [] },
+    { path: 'ip.ps1', variable: 'IP', args: [] },
+  ];
+  const host = hostFor(service({ name: 'kubelet', command: 'k IP', bootstrap: true, preScripts }));
+  host.scriptOutputs = { 'exclude.ps1': '', 'ip.ps1': '10.0.0.4' };
+  await run(host);
+  expect(host.log).toEqual(['run ip.ps1', 'run exclude.ps1']);
+});
+
+test('fails without the ConfigMap of the version', async () => {
+  const error = await rejectionOf(run(hostFor(), 'v2'));
+  expect(error).toMatchObject({ code: 'OBJECT_MISSING', message: expect.stringContaining('windows-services-v2') });
+});
+
+test('fails when a service does not start, after it has tried the others', async () => {
+  const host = hostFor(entry('a', true, 0), entry('b', true, 1));
+  host.services.before = call => {
+    if (call === 'start a') throw new Error('1053');
+  };
+  expect(await rejectionOf(run(host))).toMatchObject({
+    code: 'SERVICES_INCOMPLETE',
+    message: expect.stringContaining('a (1053)'),
+  });
+  expect(await running(host)).toEqual(['b arg']);
+});

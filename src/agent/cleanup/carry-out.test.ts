@@ -1,0 +1,218 @@
+import { expect, test } from 'vitest';
+import { managedDescription, nodeAnnotation } from '#contract/names.ts';
+import { file } from '#contract/paths.ts';
+import { service } from '#contract/services/manifest.ts';
+import { printManifest } from '#contract/services/print.ts';
+import { ModelHost } from '../../../test/kit/model-host.ts';
+import { rejectionOf } from '../../../test/kit/outcome.ts';
+import { printBundle } from '../certificates/bundle.ts';
+import { reconcileOnce } from '../reconcile/carry-out.ts';
+import { readState, stateFile } from '../state.ts';
+import { carryOutRemovals, cleanUp } from './carry-out.ts';
+
+const { version, desiredVersion, rebootRequired } = nodeAnnotation;
+const der = Uint8Array.of(0x30, 9, 0x30, 3, 0x02, 1, 1, 0x30, 0, 0x03, 0);
+const bundle = printBundle([{ der, sha256: '' }]);
+const containerd = service({ name: 'containerd', command: 'c', bootstrap: true });
+const kubelet = service({ name: 'kubelet', command: 'k', bootstrap: true, dependencies: ['containerd'], priority: 1 });
+
+function configMap(name: string, created: string, services = [containerd, kubelet]) {
+  const environment = { HTTP_PROXY: 'http://proxy' };
+  return {
+    name,
+    created,
+    data: printManifest({ services, files: [], environment, watchedEnvironment: ['HTTP_PROXY'] }),
+  };
+}
+
+/** A node configured by us, with a proxy and a certificate, as it is after its reboot. */
+async function configuredHost(): Promise<ModelHost> {
+  const host = new ModelHost();
+  host.node = { name: 'win-1', annotations: { [desiredVersion]: 'v1' }, ready: true };
+  host.configMaps = [configMap('windows-services-v1', '2026-01-01T00:00:00Z')];
+  host.fileTexts.set(file.caBundle, bundle);
+  const options = { caBundle: file.caBundle, readyPatience: { everyMs: 1, limitMs: 1 } };
+  await cleanUp(host, keep, host.waiting());
+  await reconcileOnce(host, options, host.waiting());
+  await host.reboot();
+  delete host.node.annotations[rebootRequired];
+  await reconcileOnce(host, options, host.waiting());
+  host.log.length = 0;
+  host.services.calls.length = 0;
+  return host;
+}
+const all = { keepSettings: false };
+const keep = { keepSettings: true };
+const clean = (host: ModelHost, options = all) => cleanUp(host, options, host.waiting());
+const serviceNames = async (host: ModelHost) => (await host.services.list()).map(({ name }) => name);
+
+test('takes everything from a host and asks for a reboot', async () => {
+  const host = await configuredHost();
+  expect(await clean(host)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
+  expect(await serviceNames(host)).toEqual([]);
+  expect([host.machine, host.store, host.fileTexts.has(file.importedCerts)]).toEqual([{}, [], false]);
+  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v1', [rebootRequired]: '' });
+});
+
+test('does its work in order: services, settings, mark, shims, version', async () => {
+  const host = await configuredHost();
+  host.services.before = call => {
+    if (call.startsWith('kill')) expect(host.log.at(-1)).toBe('annotate reboot-required=');
+  };
+  host.before = () => expect(host.services.calls).toContain('remove containerd');
+  await clean(host);
+  expect(host.services.calls.at(-1)).toBe('kill containerd-shim-runhcs-v1');
+  expect(host.log.at(-1)).toBe('annotate version=null');
+});
+
+test('finds nothing to do the second time, and asks for no second reboot', async () => {
+  const host = await configuredHost();
+  await clean(host);
+  await host.reboot();
+  delete host.node?.annotations[rebootRequired];
+  expect(await clean(host)).toEqual({ removed: [], rebootNeeded: false });
+  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v1' });
+});
+
+test('leaves variables and certificates for the next configuration when it is told to', async () => {
+  const host = await configuredHost();
+  expect(await clean(host, keep)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: false });
+  expect([host.machine, host.store.length]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1]);
+  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v1' });
+});
+
+test('works without a Node, and tells that a reboot is needed', async () => {
+  const host = await configuredHost();
+  host.node = undefined;
+  expect(await clean(host)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
+  expect(host.log.filter(entry => entry.startsWith('annotate'))).toEqual([]);
+  expect((await readState(host.files)).reboot?.bootId).toBe(host.bootId);
+});
+
+test('does not take an error of the API server for a missing Node', async () => {
+  const host = await configuredHost();
+  host.cluster.node = () => Promise.reject(new Error('503'));
+  await expect(clean(host)).rejects.toThrow('503');
+  expect([host.log, host.services.calls]).toEqual([[], []]);
+});
+
+test('touches nothing without a services ConfigMap', async () => {
+  const host = await configuredHost();
+  host.configMaps = [];
+  expect(await rejectionOf(clean(host))).toMatchObject({ code: 'CLEANUP_NO_SERVICES' });
+  expect([host.log, host.services.calls]).toEqual([[], []]);
+});
+
+test('removes what both the old and the latest version list, and what bears our tag', async () => {
+  const host = await configuredHost();
+  host.services
+    .install('old', {})
+    .install('left-over', { description: managedDescription('left-over') })
+    .install('spooler');
+  const later = [containerd, service({ name: 'old', command: 'o', priority: 7 })];
+  host.configMaps.push(configMap('windows-services-v2', '2026-02-01T00:00:00Z', later));
+  await clean(host);
+  expect(await serviceNames(host)).toEqual(['spooler']);
+});
+
+test('leaves a tagged service when the node runs the latest version', async () => {
+  const host = await configuredHost();
+  host.services.install('left-over', { description: managedDescription('left-over') });
+  await clean(host);
+  expect(await serviceNames(host)).toEqual(['left-over']);
+});
+
+test('takes nothing else from a host whose services could not be removed, and tells which', async () => {
+  const host = await configuredHost();
+  host.services.before = call => {
+    if (call === 'stop kubelet') throw new Error('1061');
+  };
+  const error = await rejectionOf(clean(host));
+  expect(error).toMatchObject({ code: 'CLEANUP_INCOMPLETE', message: expect.stringContaining('kubelet (1061)') });
+  expect([host.machine, host.store.length, host.log]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1, []]);
+  expect(host.node?.annotations[version]).toBe('v1');
+});
+
+test('goes on with other services when one cannot be removed', async () => {
+  const host = await configuredHost();
+  host.services.before = call => {
+    if (call === 'remove kubelet') throw new Error('5: access denied');
+  };
+  expect((await rejectionOf(clean(host)))?.message).toContain(
+    'failed to remove 1 service(s): kubelet (5: access denied)',
+  );
+  expect(await serviceNames(host)).toEqual(['kubelet']);
+});
+
+test('does not mind shims that cannot be ended', async () => {
+  const host = await configuredHost();
+  host.services.before = call => {
+    if (call.startsWith('kill')) throw new Error('no such process');
+  };
+  await clean(host);
+  expect(host.node?.annotations[version]).toBeUndefined();
+});
+
+test('stops and kills what does not let go, dependants of others first', async () => {
+  const host = await configuredHost();
+  host.services.install('antivirus', { dependencies: ['containerd'] });
+  host.services.stubborn.add('antivirus');
+  await clean(host);
+  expect(await host.services.query('antivirus')).toMatchObject({ state: 'stopped' });
+  expect(await serviceNames(host)).toEqual(['antivirus']);
+});
+
+const pristine = (): ModelHost => {
+  const host = new ModelHost();
+  host.node = undefined;
+  host.configMaps = [configMap('windows-services-v1', '2026-01-01T00:00:00Z')];
+  host.machine = { HTTP_PROXY: 'of the administrator' };
+  return host;
+};
+
+test.each([all, keep])('leaves a host alone that was never configured (%j)', async options => {
+  const host = pristine();
+  expect(await clean(host, options)).toEqual({ removed: [], rebootNeeded: false });
+  expect(host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
+  expect((await readState(host.files)).environment).toEqual([]);
+});
+
+const traces: [name: string, leave: (host: ModelHost) => void][] = [
+  ['a version on the Node', host => (host.node = { name: 'n', annotations: { [version]: 'v1' }, ready: true })],
+  ['a tagged service', host => host.services.install('kubelet', { description: managedDescription('kubelet') })],
+  ['imported certificates', host => host.fileTexts.set(file.importedCerts, bundle)],
+];
+for (const [name, leave] of traces) {
+  test(`takes the watched variables of the Go operator, known by ${name}`, async () => {
+    const host = pristine();
+    leave(host);
+    expect(await clean(host)).toMatchObject({ rebootNeeded: true });
+    expect(host.machine).toEqual({});
+  });
+
+  test(`keeps no record of its own for a host of the Go operator, known by ${name}, that it has not cleaned`, async () => {
+    const host = pristine();
+    leave(host);
+    await clean(host, keep);
+    expect(host.fileTexts.has(stateFile)).toBe(false);
+  });
+}
+
+test('puts back what the administrator had set', async () => {
+  const host = pristine();
+  host.machine = { HTTP_PROXY: 'ours' };
+  const environment = [{ name: 'HTTP_PROXY', value: 'ours', previous: 'of the administrator' }];
+  host.fileTexts.set(stateFile, JSON.stringify({ environment }));
+  expect(await clean(host)).toMatchObject({ rebootNeeded: true });
+  expect(host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
+});
+
+test('ends with the reason when it is told to stop, without blaming a service', async () => {
+  const host = await configuredHost();
+  const stop = new AbortController();
+  host.services.before = () => stop.abort(new Error('shutting down'));
+  const removals = [{ do: 'remove' as const, name: 'kubelet' }];
+  const waiting = { ...host.waiting(), signal: stop.signal };
+  host.services.slowness = 99;
+  await expect(carryOutRemovals(removals, host, waiting)).rejects.toThrow('shutting down');
+});

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { file } from '#contract/paths.ts';
+import { ModelHost } from '../../test/kit/model-host.ts';
+import { rejectionOf } from '../../test/kit/outcome.ts';
+import { type Certificate, printBundle, readImported } from './certificates/bundle.ts';
+import { planEnvironment } from './environment/plan.ts';
+import { applySettings, observeCertificates, observeEnvironment, readBundle } from './host-settings.ts';
+import { readState, stateFile } from './state.ts';
+
+const der = (byte: number) => Uint8Array.of(0x30, 9, 0x30, 3, 0x02, 1, byte, 0x30, 0, 0x03, 0);
+const text = (...bytes: number[]) => printBundle(bytes.map(byte => ({ der: der(byte), sha256: '' })));
+const certificates = (...bytes: number[]): Certificate[] => readImported(text(...bytes));
+const quiet = planEnvironment({ registry: {}, wanted: {}, watched: [], owned: [] });
+const reboot = { bootId: 'boot-1', variables: [] };
+
+test('expects no certificates without a path, and needs the file with one', async () => {
+  const host = new ModelHost();
+  expect(await readBundle('', host.files)).toBeUndefined();
+  const error = await rejectionOf(readBundle(file.caBundle, host.files));
+  expect(error).toMatchObject({ code: 'INPUT_UNREADABLE', message: 'CA bundle C:\\k\\ca-bundle.crt does not exist' });
+  expect(error?.remedy).toContain('operator');
+});
+
+test('reads an empty bundle as no certificate, which is not the same as no bundle', async () => {
+  const host = new ModelHost();
+  host.fileTexts.set(file.caBundle, '');
+  expect(await readBundle(file.caBundle, host.files)).toEqual([]);
+});
+
+test('names the file of a damaged bundle', async () => {
+  const host = new ModelHost();
+  host.fileTexts.set(file.caBundle, '-----BEGIN CERTIFICATE-----\n');
+  expect((await rejectionOf(readBundle(file.caBundle, host.files)))?.message).toContain(file.caBundle);
+});
+
+test('plans with the registry as it is', async () => {
+  const host = new ModelHost();
+  host.machine = { HTTP_PROXY: 'a' };
+  const plan = await observeEnvironment({ wanted: {}, watched: ['HTTP_PROXY'], owned: undefined }, host.environment);
+  expect(plan.removals).toEqual(['HTTP_PROXY']);
+});
+
+test('plans with the store and the record as they are', async () => {
+  const host = new ModelHost();
+  host.store.push(der(1), der(2));
+  host.fileTexts.set(file.importedCerts, text(1));
+  const plan = await observeCertificates(certificates(2, 3), host);
+  expect(plan.add).toEqual(certificates(3));
+  expect(plan.remove).toEqual(certificates(1).map(({ sha256 }) => sha256));
+});
+
+test('records before it changes anything, the reboot included', async () => {
+  const host = new ModelHost();
+  const plan = planEnvironment({ registry: {}, wanted: { A: '1' }, watched: [], owned: [] });
+  host.before = call => {
+    if (call === 'set A') throw new Error('killed');
+  };
+  await expect(applySettings(plan, undefined, reboot, host)).rejects.toThrow('killed');
+  expect(await readState(host.files)).toMatchObject({ reboot, environment: [{ name: 'A', value: '1' }] });
+});
+
+test('keeps a variable on record until it has been taken back', async () => {
+  const host = new ModelHost();
+  host.machine = { A: '1' };
+  const owned = [{ name: 'A', value: '1' }];
+  const plan = planEnvironment({ registry: host.machine, wanted: {}, watched: [], owned });
+  host.before = call => {
+    if (call === 'unset A') throw new Error('killed');
+  };
+  await expect(applySettings(plan, undefined, reboot, host)).rejects.toThrow('killed');
+  expect((await readState(host.files)).environment).toEqual(owned);
+  host.before = () => undefined;
+  await applySettings(plan, undefined, reboot, host);
+  expect([host.machine, (await readState(host.files)).environment]).toEqual([{}, []]);
+});
+
+test('writes, restores and removes variables', async () => {
+  const host = new ModelHost();
+  host.machine = { A: '1', B: '2', C: '3' };
+  const owned = [
+    { name: 'A', value: '1' },
+    { name: 'B', value: '2', previous: 'before' },
+  ];
+  const plan = planEnvironment({ registry: host.machine, wanted: { D: '4' }, watched: [], owned });
+  await applySettings(plan, undefined, reboot, host);
+  expect(host.machine).toEqual({ B: 'before', C: '3', D: '4' });
+});
+
+test('writes certificates down as ours before it imports them', async () => {
+  const host = new ModelHost();
+  host.before = call => {
+    if (call === 'add certificate') throw new Error('killed');
+  };
+  const plan = await observeCertificates(certificates(1), host);
+  await expect(applySettings(quiet, plan, reboot, host)).rejects.toThrow('killed');
+  host.before = () => undefined;
+  expect(host.fileTexts.get(file.importedCerts)).toBe(text(1));
+  await applySettings(quiet, await observeCertificates(undefined, host), reboot, host);
+  expect([host.store, host.fileTexts.has(file.importedCerts)]).toEqual([[], false]);
+});
+
+test('keeps a certificate on record until it has been removed', async () => {
+  const host = new ModelHost();
+  host.store.push(der(1));
+  host.fileTexts.set(file.importedCerts, text(1));
+  host.before = call => {
+    if (call === 'remove certificate') throw new Error('killed');
+  };
+  await expect(applySettings(quiet, await observeCertificates([], host), reboot, host)).rejects.toThrow('killed');
+  expect(host.fileTexts.get(file.importedCerts)).toBe(text(1));
+});
+
+test('leaves certificates alone whose bundle could not be read', async () => {
+  const host = new ModelHost();
+  host.fileTexts.set(file.importedCerts, text(1));
+  await applySettings(quiet, undefined, undefined, host);
+  expect(host.fileTexts.get(file.importedCerts)).toBe(text(1));
+});
+
+test('writes nothing but the state when there is nothing to change, and that once', async () => {
+  const host = new ModelHost();
+  for (const _ of [1, 2]) await applySettings(quiet, await observeCertificates([], host), undefined, host);
+  expect(host.log).toEqual([`write ${stateFile}`]);
+});
+
+test('forgets a reboot that has happened', async () => {
+  const host = new ModelHost();
+  await applySettings(quiet, undefined, reboot, host);
+  await applySettings(quiet, undefined, undefined, host);
+  expect((await readState(host.files)).reboot).toBeUndefined();
+});

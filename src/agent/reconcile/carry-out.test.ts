@@ -1,0 +1,335 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { printPem } from '#base/pem.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { file } from '#contract/paths.ts';
+import { service, type ServicesManifest } from '#contract/services/manifest.ts';
+import { printManifest } from '#contract/services/print.ts';
+import { ModelHost } from '../../../test/kit/model-host.ts';
+import { rejectionOf } from '../../../test/kit/outcome.ts';
+import { readState } from '../state.ts';
+import { type PassOutcome, reconcileOnce } from './carry-out.ts';
+
+const { desiredVersion, version, rebootRequired } = nodeAnnotation;
+const kubelet = service({ name: 'kubelet', command: 'kubelet.exe', bootstrap: true });
+const overlay = service({
+  name: 'overlay',
+  command: 'overlay.exe NODE_NAME',
+  nodeVariables: [{ name: 'NODE_NAME', jsonPath: '{.metadata.name}' }],
+  dependencies: ['kubelet'],
+  priority: 1,
+});
+const proxy = { HTTP_PROXY: 'http://proxy' };
+const pem = (byte: number) => printPem('CERTIFICATE', Uint8Array.of(0x30, 9, 0x30, 3, 0x02, 1, byte, 0x30, 0, 0x03, 0));
+
+function hostFor(over: Partial<ServicesManifest> = {}): ModelHost {
+  const host = new ModelHost();
+  host.node = { name: 'win-1', annotations: { [desiredVersion]: 'v2' }, ready: true };
+  publish(host, over);
+  return host;
+}
+
+function publish(host: ModelHost, over: Partial<ServicesManifest>): void {
+  const manifest = {
+    services: [kubelet, overlay],
+    files: [],
+    environment: {},
+    watchedEnvironment: ['HTTP_PROXY'],
+    ...over,
+  };
+  host.configMaps = [{ name: 'windows-services-v2', created: '2026-01-01T00:00:00Z', data: printManifest(manifest) }];
+}
+
+const options = { caBundle: '', readyPatience: { everyMs: 1000, limitMs: 5000 } };
+const pass = (host: ModelHost, over: object = {}): Promise<PassOutcome> =>
+  reconcileOnce(host, { ...options, ...over }, host.waiting());
+const withBundle = (host: ModelHost, text: string) => {
+  host.fileTexts.set(file.caBundle, text);
+  return { caBundle: file.caBundle };
+};
+const runs = async (host: ModelHost) =>
+  (await host.services.list()).filter(({ state }) => state === 'running').map(({ config }) => config.command);
+const annotations = (host: ModelHost) => host.log.filter(entry => entry.startsWith('annotate'));
+
+test('configures a node and writes the version last', async () => {
+  const host = hostFor();
+  expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
+  expect(await runs(host)).toEqual(['kubelet.exe', 'overlay.exe win-1']);
+  expect(host.node?.annotations[version]).toBe('v2');
+  expect(host.log.at(-1)).toBe('annotate version=v2');
+});
+
+test('writes nothing in a second pass', async () => {
+  const host = hostFor();
+  await pass(host);
+  const [log, calls] = [host.log.length, host.services.calls.length];
+  expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
+  expect([host.log.length, host.services.calls.length]).toEqual([log, calls]);
+});
+
+const idle: [name: string, change: (host: ModelHost) => void, why: string][] = [
+  ['there is no Node', host => (host.node = undefined), 'the Node does not exist'],
+  ['no version is desired', host => delete host.node?.annotations[desiredVersion], 'Node win-1 has no desired version'],
+  [
+    'a reboot is pending',
+    host => Object.assign(host.node?.annotations ?? {}, { [rebootRequired]: '' }),
+    'Node win-1 awaits a reboot',
+  ],
+];
+for (const [name, change, why] of idle) {
+  test(`touches nothing when ${name}`, async () => {
+    const host = hostFor({ environment: proxy });
+    change(host);
+    expect(await pass(host)).toEqual({ did: 'nothing', why });
+    expect([host.log, host.services.calls]).toEqual([[], []]);
+  });
+}
+
+test('touches nothing for the version of another agent', async () => {
+  const host = hostFor();
+  expect(await pass(host, { launchedFor: 'v3' })).toMatchObject({ did: 'nothing' });
+  expect(await pass(host, { launchedFor: 'v2' })).toMatchObject({ did: 'configure' });
+});
+
+test('needs the ConfigMap of the desired version', async () => {
+  const host = hostFor();
+  host.configMaps = [{ name: 'windows-services-v1', created: '', data: {} }];
+  const error = await rejectionOf(pass(host));
+  expect(error).toMatchObject({ code: 'OBJECT_MISSING', message: 'ConfigMap "windows-services-v2" does not exist' });
+});
+
+test('refuses a ConfigMap that cannot be parsed, by its name', async () => {
+  const host = hostFor();
+  host.configMaps = [{ name: 'windows-services-v2', created: '', data: { services: '[]' } }];
+  const error = await rejectionOf(pass(host));
+  expect(error).toMatchObject({ code: 'SERVICES_MALFORMED', message: expect.stringContaining('windows-services-v2') });
+});
+
+test('sets variables and asks for a reboot before any service is touched', async () => {
+  const host = hostFor({ environment: proxy });
+  expect(await pass(host)).toEqual({ did: 'ask for a reboot', because: ['machine variables change: HTTP_PROXY'] });
+  expect(host.machine).toEqual(proxy);
+  expect(host.services.calls).toEqual([]);
+  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2', [rebootRequired]: '' });
+});
+
+test('goes on after the reboot, without a second one', async () => {
+  const host = hostFor({ environment: proxy });
+  await pass(host);
+  await host.reboot();
+  delete host.node?.annotations[rebootRequired];
+  expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
+  expect(annotations(host)).toEqual(['annotate reboot-required=', 'annotate version=v2']);
+  expect((await readState(host.files)).reboot).toBeUndefined();
+});
+
+test('asks again when the mark was removed without a reboot', async () => {
+  const host = hostFor({ environment: proxy });
+  await pass(host);
+  delete host.node?.annotations[rebootRequired];
+  expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
+});
+
+test('asks again when the mark could not be set, though the registry is right by then', async () => {
+  const host = hostFor({ environment: proxy });
+  host.before = call => {
+    if (call.startsWith('annotate')) throw new Error('the API server is away');
+  };
+  await expect(pass(host)).rejects.toThrow('the API server is away');
+  host.before = () => undefined;
+  expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
+  expect(host.node?.annotations[rebootRequired]).toBe('');
+});
+
+test('asks for a reboot for certificates, and does not forget it when the mark fails', async () => {
+  const host = hostFor();
+  const bundle = withBundle(host, pem(1));
+  host.before = call => {
+    if (call.startsWith('annotate')) throw new Error('the API server is away');
+  };
+  await expect(pass(host, bundle)).rejects.toThrow('the API server is away');
+  host.before = () => undefined;
+  expect(await pass(host, bundle)).toEqual({
+    did: 'ask for a reboot',
+    because: ['a reboot asked for has not happened yet'],
+  });
+  expect([host.store.length, host.fileTexts.get(file.importedCerts)]).toEqual([1, pem(1)]);
+});
+
+test('has no second reboot for certificates', async () => {
+  const host = hostFor();
+  const bundle = withBundle(host, pem(1));
+  await pass(host, bundle);
+  await host.reboot();
+  delete host.node?.annotations[rebootRequired];
+  expect(await pass(host, bundle)).toEqual({ did: 'configure', version: 'v2' });
+});
+
+test('asks once for variables and certificates together', async () => {
+  const host = hostFor({ environment: proxy });
+  const outcome = await pass(host, withBundle(host, pem(1)));
+  expect(outcome).toMatchObject({
+    because: [expect.stringContaining('variables'), expect.stringContaining('certificates')],
+  });
+  expect(annotations(host)).toHaveLength(1);
+});
+
+const badBundles: [name: string, text: string | undefined, code: string][] = [
+  ['is damaged', pem(1).slice(0, 40), 'CERTIFICATE_BUNDLE_MALFORMED'],
+  ['is missing', undefined, 'INPUT_UNREADABLE'],
+];
+for (const [name, text, code] of badBundles) {
+  test(`runs the services when the bundle ${name}, but does not write the version`, async () => {
+    const host = hostFor();
+    if (text !== undefined) withBundle(host, text);
+    expect(await rejectionOf(pass(host, { caBundle: file.caBundle }))).toMatchObject({ code });
+    expect(await runs(host)).toHaveLength(2);
+    expect(host.node?.annotations[version]).toBeUndefined();
+  });
+
+  test(`changes variables when the bundle ${name}, and tells of the bundle`, async () => {
+    const host = hostFor({ environment: proxy });
+    if (text !== undefined) withBundle(host, text);
+    expect(await rejectionOf(pass(host, { caBundle: file.caBundle }))).toMatchObject({ code });
+    expect(host.node?.annotations[rebootRequired]).toBe('');
+  });
+}
+
+test('removes no certificate because of a damaged bundle', async () => {
+  const host = hostFor();
+  await pass(host, withBundle(host, pem(1) + pem(2)));
+  await host.reboot();
+  delete host.node?.annotations[rebootRequired];
+  expect(await rejectionOf(pass(host, withBundle(host, pem(1) + pem(2).slice(0, 30))))).toMatchObject({
+    code: 'CERTIFICATE_BUNDLE_MALFORMED',
+  });
+  expect(host.store).toHaveLength(2);
+});
+
+test('keeps the services running when a variable is stubborn, but does not write the version or reboot', async () => {
+  const host = hostFor({ environment: proxy });
+  await pass(host);
+  await host.reboot();
+  delete host.node?.annotations[rebootRequired];
+  host.process = { HTTP_PROXY: 'of the SYSTEM account' };
+  for (const _ of [1, 2]) {
+    expect(await rejectionOf(pass(host))).toMatchObject({ code: 'ENVIRONMENT_NOT_EFFECTIVE' });
+  }
+  expect(await runs(host)).toHaveLength(2);
+  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2' });
+});
+
+test('does not write the version when a service fails', async () => {
+  const host = hostFor();
+  host.services.before = call => {
+    if (call === 'start overlay') throw new Error('1053');
+  };
+  expect(await rejectionOf(pass(host))).toMatchObject({ code: 'SERVICES_INCOMPLETE' });
+  expect(host.node?.annotations[version]).toBeUndefined();
+});
+
+test('waits for the Node to become ready', async () => {
+  const host = hostFor();
+  host.node = { ...host.node, name: 'win-1', annotations: { [desiredVersion]: 'v2' }, ready: false };
+  const { sleep } = host.clock;
+  host.clock.sleep = async ms => {
+    await sleep(ms);
+    if (host.clock.ms >= 3000 && host.node !== undefined) host.node.ready = true;
+  };
+  expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
+});
+
+test('does not write the version of a Node that does not become ready', async () => {
+  const host = hostFor();
+  host.node = { name: 'win-1', annotations: { [desiredVersion]: 'v2' }, ready: false };
+  const error = await rejectionOf(pass(host));
+  expect(error).toMatchObject({ code: 'NODE_NOT_READY', message: expect.stringContaining('5000 ms') });
+  expect(error?.remedy).toContain('kubelet');
+  expect(annotations(host)).toEqual([]);
+});
+
+test.each([
+  ['another version is desired', { [desiredVersion]: 'v3' }],
+  ['a reboot was asked for', { [desiredVersion]: 'v2', [rebootRequired]: '' }],
+])('does not write the version when %s meanwhile', async (_, marks) => {
+  const host = hostFor();
+  host.services.before = call => {
+    if (call === 'start overlay' && host.node !== undefined) host.node.annotations = { ...marks };
+  };
+  await pass(host);
+  expect(host.node?.annotations).toEqual(marks);
+});
+
+test('gives back the value of the administrator when the cluster proxy goes', async () => {
+  const host = hostFor();
+  host.machine = { HTTP_PROXY: 'of the administrator' };
+  host.process = { ...host.machine };
+  host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
+  await pass(host);
+  for (const environment of [proxy, {}]) {
+    publish(host, { environment });
+    expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
+    await host.reboot();
+    delete host.node?.annotations[rebootRequired];
+  }
+  expect(host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
+  expect(await pass(host)).toMatchObject({ did: 'configure' });
+});
+
+test('does not reboot because the administrator has changed a proxy of their own', async () => {
+  const host = hostFor();
+  host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
+  host.machine = { HTTP_PROXY: 'new' };
+  host.process = { HTTP_PROXY: 'old' };
+  expect(await pass(host)).toMatchObject({ did: 'configure' });
+});
+
+test('never writes a value of a variable where people look', async () => {
+  const host = hostFor({ environment: { HTTP_PROXY: 'http://user:hunter2@proxy' } });
+  const outcome = await pass(host);
+  expect(JSON.stringify([outcome, host.log, host.node])).not.toContain('hunter2');
+});
+
+/** The whole story of a host: passes are killed at any point, reboots follow the mark, until nothing is left to do. */
+async function live(
+  host: ModelHost,
+  kills: readonly number[],
+): Promise<{ reboots: number; outcome: PassOutcome | undefined }> {
+  let [reboots, outcome]: [number, PassOutcome | undefined] = [0, undefined];
+  for (const kill of [...kills, 999, 999, 999]) {
+    let left = kill;
+    host.before = host.services.before = () => {
+      left -= 1;
+      if (left < 0) throw new Error('killed');
+    };
+    outcome = await pass(host, { caBundle: file.caBundle }).catch(() => undefined);
+    if (host.node?.annotations[rebootRequired] !== '') continue;
+    reboots += 1;
+    await host.reboot();
+    delete host.node.annotations[rebootRequired];
+  }
+  return { reboots, outcome };
+}
+
+test('comes to the same end when it is killed at any point, and reboots once', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat(12), { maxLength: 3 }),
+      fc.boolean(),
+      fc.boolean(),
+      async (kills, hasProxy, hasCa) => {
+        const host = hostFor({ environment: hasProxy ? proxy : {} });
+        host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
+        withBundle(host, hasCa ? pem(1) : '');
+        const { reboots, outcome } = await live(host, kills);
+        expect(outcome).toEqual({ did: 'configure', version: 'v2' });
+        expect(reboots).toBe(hasProxy || hasCa ? 1 : 0);
+        expect(host.machine).toEqual(hasProxy ? proxy : {});
+        expect(host.store).toHaveLength(hasCa ? 1 : 0);
+        expect(await runs(host)).toEqual(['kubelet.exe', 'overlay.exe win-1']);
+        expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2', [version]: 'v2' });
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

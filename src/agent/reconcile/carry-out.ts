@@ -1,0 +1,146 @@
+import { AppError, shown } from '#base/errors.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { type NodeView, readNode } from '#contract/node.ts';
+import { readObject } from '#contract/object.ts';
+import type { ServicesManifest } from '#contract/services/manifest.ts';
+import { parseManifest } from '#contract/services/parse.ts';
+import { servicesConfigMapName } from '#contract/version.ts';
+import type { CertificatePlan } from '../certificates/plan.ts';
+import {
+  applySettings,
+  observeCertificates,
+  observeEnvironment,
+  readBundle,
+  type SettingsPorts,
+} from '../host-settings.ts';
+import { poll } from '../poll.ts';
+import type { Cluster, Patience, Waiting } from '../ports.ts';
+import type { ServicePorts } from '../services/ensure.ts';
+import { reconcileServices, type ServicesWork } from '../services/reconcile.ts';
+import type { VariablePorts } from '../services/variables.ts';
+import { changeState, readState } from '../state.ts';
+import { decideReboot, decideStart, needsVersion } from './decide.ts';
+
+export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
+  cluster: Cluster;
+}
+
+export interface PassOptions {
+  /** Path of the trusted CA bundle; '' when none is expected. */
+  caBundle: string;
+  /** The only version this agent may apply, if it was told one. */
+  launchedFor?: string;
+  readyPatience: Patience;
+}
+
+export type PassOutcome =
+  | { did: 'nothing'; why: string }
+  | { did: 'ask for a reboot'; because: string[] }
+  | { did: 'configure'; version: string };
+
+/** One pass of the controller: from the marks on the Node to a host as wanted, or as far as it gets before a reboot. */
+export async function reconcileOnce(ports: AgentPorts, options: PassOptions, waiting: Waiting): Promise<PassOutcome> {
+  const object = await ports.cluster.node();
+  const node = viewOf(object);
+  const start = decideStart(node, options.launchedFor);
+  if (!start.go) return { did: 'nothing', why: start.why };
+  const manifest = await readManifest(start.version, ports.cluster);
+  const settings = await reconcileSettings(manifest, options.caBundle, ports);
+  if (settings.because.length > 0) {
+    if (settings.problem !== undefined) throw settings.problem;
+    return { did: 'ask for a reboot', because: settings.because };
+  }
+  await reconcileServices(manifest.services, { name: node?.name ?? '', object }, servicesWork(ports), waiting);
+  if (settings.problem !== undefined) throw settings.problem;
+  await finish(start.version, ports.cluster, { ...waiting, patience: options.readyPatience });
+  return { did: 'configure', version: start.version };
+}
+
+/** What reconcileServices needs, with the memory of stopped services kept in the state file. */
+export function servicesWork(ports: ServicePorts & VariablePorts & Pick<SettingsPorts, 'files'>): ServicesWork {
+  const { services, processes, scripts, host, files } = ports;
+  return {
+    services,
+    processes,
+    scripts,
+    host,
+    remembered: async () => (await readState(files)).stoppedServices,
+    remember: names => changeState(files, { stoppedServices: [...names] }),
+  };
+}
+
+/** The manifest of one version, parsed and validated. */
+export async function readManifest(version: string, cluster: Cluster): Promise<ServicesManifest> {
+  const name = servicesConfigMapName(version);
+  const found = (await cluster.servicesConfigMaps()).map(readObject).find(object => object.meta.name === name);
+  if (found !== undefined) return parseManifest(found.fields.stringMap('data'), found.label);
+  throw new AppError('OBJECT_MISSING', `ConfigMap ${shown(name)} does not exist`, {
+    remedy: 'Nothing to do at once: the operator writes it for every version in use.',
+  });
+}
+
+export function viewOf(node: unknown): NodeView | undefined {
+  return node === undefined ? undefined : readNode(readObject(node));
+}
+
+interface SettingsResult {
+  /** Reasons for the reboot that was asked for; none when the host can go on. */
+  because: string[];
+  /** A failure that keeps the node from being finished but not its services from running. */
+  problem: AppError | undefined;
+}
+
+/** Environment and certificates. The need of a reboot is decided before anything is changed. */
+async function reconcileSettings(
+  manifest: ServicesManifest,
+  caBundle: string,
+  ports: AgentPorts,
+): Promise<SettingsResult> {
+  const state = await readState(ports.files);
+  const bootId = await ports.host.bootId();
+  const { environment: wanted, watchedEnvironment: watched } = manifest;
+  const environment = await observeEnvironment({ wanted, watched, owned: state.environment }, ports.environment);
+  const certificates = await tryCertificates(caBundle, ports);
+  const decision = decideReboot({
+    environment,
+    certificates: certificates.plan,
+    processEnvironment: ports.environment.process(),
+    asked: state.reboot,
+    bootId,
+  });
+  const problem = certificates.problem ?? decision.problem;
+  if (decision.needed) {
+    const reboot = { bootId, variables: decision.variables };
+    await applySettings(environment, certificates.plan, reboot, ports);
+    await ports.cluster.annotateNode({ [nodeAnnotation.rebootRequired]: '' });
+  } else if (decision.problem === undefined) {
+    await applySettings(environment, certificates.plan, undefined, ports);
+  }
+  return { because: decision.because, problem };
+}
+
+/** A bundle that is missing or damaged changes no certificate, but nothing else waits for it. */
+async function tryCertificates(
+  caBundle: string,
+  ports: SettingsPorts,
+): Promise<{ plan?: CertificatePlan; problem?: AppError }> {
+  try {
+    return { plan: await observeCertificates(await readBundle(caBundle, ports.files), ports) };
+  } catch (error) {
+    if (error instanceof AppError) return { problem: error };
+    throw error;
+  }
+}
+
+async function finish(version: string, cluster: Cluster, waiting: Waiting): Promise<void> {
+  const node = await poll(async () => {
+    const seen = viewOf(await cluster.node());
+    return seen === undefined || seen.ready ? { seen } : undefined;
+  }, waiting);
+  if (node === undefined) {
+    throw new AppError('NODE_NOT_READY', `the Node did not become ready within ${waiting.patience.limitMs} ms`, {
+      remedy: 'See the conditions of the Node and the log of the kubelet; it is tried again.',
+    });
+  }
+  if (needsVersion(node.seen, version)) await cluster.annotateNode({ [nodeAnnotation.version]: version });
+}

@@ -1,0 +1,70 @@
+import type { Waiting } from '../ports.ts';
+import { ensureRunning, ensureStopped, type ServicePorts } from './ensure.ts';
+import type { Failures } from './failures.ts';
+import type { ServiceAction, ServicesPlan } from './plan.ts';
+
+export interface ServiceWork extends ServicePorts {
+  /** Brings about what a service needs before its start; true when a file it reads has changed. */
+  prepare(name: string): Promise<boolean>;
+  /** Keeps the names of stopped services of others where a crash of the agent does not reach them. */
+  remember(outside: readonly string[]): Promise<void>;
+}
+
+/**
+ * Carries out the actions in order. A service that fails is left alone from then on, and so is every service that needs
+ * it; all others go on. Returns the services that still run with an old version of a file they read.
+ */
+export async function carryOutPlan(
+  plan: ServicesPlan,
+  work: ServiceWork,
+  waiting: Waiting,
+  failures: Failures,
+): Promise<string[]> {
+  if (plan.outside.length > 0) await work.remember(plan.outside);
+  const [changed, started] = [new Set<string>(), new Set<string>()];
+  for (const action of plan.actions) {
+    waiting.signal.throwIfAborted();
+    if (failures.has(action.name)) continue;
+    try {
+      const blocker = await findBlocker(action, work, failures);
+      if (blocker !== undefined) throw new Error(`waits for ${blocker}`);
+      if (await carryOut(action, work, waiting)) changed.add(action.name);
+      if (action.do === 'start') started.add(action.name);
+    } catch (error) {
+      waiting.signal.throwIfAborted();
+      failures.add(action.name, error);
+    }
+  }
+  if (plan.outside.length > 0) await work.remember(plan.outside.filter(name => !started.has(name)));
+  return [...changed].filter(name => !started.has(name) && !failures.has(name));
+}
+
+async function carryOut(action: ServiceAction, work: ServiceWork, waiting: Waiting): Promise<boolean> {
+  switch (action.do) {
+    case 'stop':
+      await ensureStopped(action.name, work, waiting);
+      return false;
+    case 'create':
+      await work.services.create(action.name, action.config);
+      return false;
+    case 'configure':
+      await work.services.configure(action.name, action.config);
+      return false;
+    case 'prepare':
+      return work.prepare(action.name);
+    case 'start':
+      await ensureRunning(action.name, work, waiting);
+      return false;
+    default:
+      return action satisfies never;
+  }
+}
+
+/** A failed dependency that still runs is good enough to start upon: it merely runs as it did before. */
+async function findBlocker(action: ServiceAction, work: ServiceWork, failures: Failures): Promise<string | undefined> {
+  for (const name of action.needs.filter(need => failures.has(need))) {
+    const runs = (await work.services.query(name))?.state === 'running';
+    if (action.do === 'stop' || !runs) return name;
+  }
+  return undefined;
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { errorOf } from '../../../test/kit/outcome.ts';
+import { Failures } from './failures.ts';
+
+const typed = new AppError('SERVICE_NOT_SETTLED', 'service a did not run', { remedy: 'Look into its log.' });
+
+function after(...failed: [name: string, error: unknown][]): Failures {
+  const failures = new Failures();
+  for (const [name, error] of failed) failures.add(name, error);
+  return failures;
+}
+
+test('throws nothing when nothing failed', () => {
+  expect(errorOf(() => after().throwIfAny())).toBeUndefined();
+});
+
+test('names every service with its reason in one error', () => {
+  const error = errorOf(() => after(['a', new Error('1053')], ['b', new Error('waits for a')]).throwIfAny());
+  expect(error).toMatchObject({
+    code: 'SERVICES_INCOMPLETE',
+    message: '2 service(s) are not as wanted: a (1053), b (waits for a)',
+  });
+  expect(error?.cause).toMatchObject({ errors: [{ message: '1053' }, { message: 'waits for a' }] });
+});
+
+test('keeps the first reason of a service, whatever its spelling', () => {
+  expect(errorOf(() => after(['a', new Error('first')], ['A', new Error('second')]).throwIfAny())?.message).toBe(
+    '1 service(s) are not as wanted: a (first)',
+  );
+});
+
+test('knows a failed service in any spelling', () => {
+  const failures = after(['Kubelet', new Error('x')]);
+  expect([failures.has('kubelet'), failures.has('KUBELET'), failures.has('kube-proxy')]).toEqual([true, true, false]);
+});
+
+test('passes on the remedy of the first failure', () => {
+  expect(errorOf(() => after(['a', typed], ['b', new Error('y')]).throwIfAny())?.remedy).toBe('Look into its log.');
+  expect(errorOf(() => after(['b', new Error('y')], ['a', typed]).throwIfAny())?.remedy).toContain('tried again');
+});
+
+test('takes anything that was thrown', () => {
+  expect(errorOf(() => after(['a', 'just a text']).throwIfAny())?.message).toContain('a (just a text)');
+});

@@ -1,0 +1,31 @@
+import { AppError } from '#base/errors.ts';
+import { serviceKey } from './order.ts';
+
+/** What went wrong with which service, gathered so that one bad service does not stop the others. */
+export class Failures {
+  readonly #errors = new Map<string, { name: string; error: Error }>();
+
+  /** Keeps the first failure of a service; what follows from it says nothing new. */
+  add(name: string, error: unknown): void {
+    if (this.has(name)) return;
+    this.#errors.set(serviceKey(name), { name, error: error instanceof Error ? error : new Error(String(error)) });
+  }
+
+  has(name: string): boolean {
+    return this.#errors.has(serviceKey(name));
+  }
+
+  throwIfAny(): void {
+    const all = [...this.#errors.values()];
+    if (all.length === 0) return;
+    const list = all.map(({ name, error }) => `${name} (${error.message})`).join(', ');
+    throw new AppError('SERVICES_INCOMPLETE', `${all.length} service(s) are not as wanted: ${list}`, {
+      remedy: remedyOf(all[0]?.error),
+      cause: new AggregateError(all.map(({ error }) => error)),
+    });
+  }
+}
+
+function remedyOf(error: Error | undefined): string {
+  return error instanceof AppError ? error.remedy : 'Nothing to do at once: it is tried again within two minutes.';
+}

@@ -1,0 +1,46 @@
+export interface Linked {
+  name: string;
+  dependencies: readonly string[];
+}
+
+/** The form in which Windows compares names of services. */
+export function serviceKey(name: string): string {
+  return name.toLowerCase();
+}
+
+/** Every service after those it depends on; otherwise in the order given. A cycle is cut where it closes. */
+export function dependenciesFirst<T extends Linked>(services: readonly T[]): T[] {
+  const byKey = new Map(services.map(service => [serviceKey(service.name), service]));
+  const ordered = new Set<T>();
+  const entered = new Set<T>();
+  const open = services.toReversed().map(service => ({ service, leave: false }));
+  for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
+    const { service, leave } = visit;
+    if (leave) ordered.add(service);
+    if (leave || entered.has(service)) continue;
+    entered.add(service);
+    open.push({ service, leave: true });
+    for (const name of service.dependencies.toReversed()) {
+      const dependency = byKey.get(serviceKey(name));
+      if (dependency !== undefined) open.push({ service: dependency, leave: false });
+    }
+  }
+  return [...ordered];
+}
+
+/** All services that depend on one of the names, directly or through others; the named ones are not among them. */
+export function dependantsOf<T extends Linked>(names: readonly string[], services: readonly T[]): T[] {
+  const roots = new Set(names.map(serviceKey));
+  const reached = new Set(roots);
+  const found = new Set<T>();
+  for (let grown = true; grown; ) {
+    grown = false;
+    for (const service of services) {
+      if (found.has(service) || !service.dependencies.some(name => reached.has(serviceKey(name)))) continue;
+      found.add(service);
+      reached.add(serviceKey(service.name));
+      grown = true;
+    }
+  }
+  return services.filter(service => found.has(service) && !roots.has(serviceKey(service.name)));
+}

@@ -1,0 +1,69 @@
+import type { HostVariableSource, Service } from '#contract/services/manifest.ts';
+import type { HostValues, ScriptRunner } from '../ports.ts';
+import { expandCommand, resolveNodeVariables, scriptText } from './expand.ts';
+
+export interface VariablePorts {
+  scripts: ScriptRunner;
+  host: HostValues;
+}
+
+/** The Node of this host as the API server gives it, with its name; undefined during bootstrap. */
+export interface NodeSource {
+  name: string;
+  object: unknown;
+}
+
+/** Finds the values of all variables of a service and puts them into its command. */
+export async function expandService(
+  service: Service,
+  node: NodeSource | undefined,
+  ports: VariablePorts,
+  signal: AbortSignal,
+): Promise<string> {
+  const values = new Map<string, string>();
+  if (service.nodeVariables.length > 0) {
+    const found = resolveNodeVariables(node?.object, service.nodeVariables);
+    for (const [name, value] of Object.entries(found)) values.set(name, value);
+  }
+  for (const { name, source } of service.hostVariables) {
+    values.set(name, await hostValue(source, node?.name, ports.host, signal));
+  }
+  for (const script of service.preScripts) {
+    if (script.variable === undefined) continue;
+    const text = scriptText(script, node?.object, `service ${service.name}`);
+    values.set(script.variable, (await ports.scripts.run(text, signal)).trim());
+  }
+  return expandCommand(service, Object.fromEntries(values));
+}
+
+/** Runs what has to happen before a start: native preparations, then scripts without a variable. True if a file changed. */
+export async function prepareService(
+  service: Service,
+  node: NodeSource | undefined,
+  ports: VariablePorts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let changed = false;
+  for (const preparation of service.prepare) changed = (await ports.host.prepare(preparation, signal)) || changed;
+  for (const script of service.preScripts) {
+    if (script.variable !== undefined) continue;
+    await ports.scripts.run(scriptText(script, node?.object, `service ${service.name}`), signal);
+  }
+  return changed;
+}
+
+/** A host that once joined goes by the name of its Node, so a metadata service out of reach need not keep it down. */
+async function hostValue(
+  source: HostVariableSource,
+  nodeName: string | undefined,
+  host: HostValues,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    return (await host.resolve(source, signal)).trim();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (source === 'nodeIP' || nodeName === undefined) throw error;
+    return nodeName;
+  }
+}

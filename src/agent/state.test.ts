@@ -1,0 +1,97 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ModelHost } from '../../test/kit/model-host.ts';
+import { type AgentState, changeState, parseState, readState, stateFile } from './state.ts';
+
+const none: AgentState = { environment: undefined, stoppedServices: [], reboot: undefined };
+const full: AgentState = {
+  environment: [
+    { name: 'HTTP_PROXY', value: 'a', previous: 'b', was: 'c' },
+    { name: 'NO_PROXY', value: '' },
+  ],
+  stoppedServices: ['antivirus'],
+  reboot: { bootId: 'boot-1', variables: ['HTTP_PROXY'] },
+};
+
+const unreadable: [name: string, text: string][] = [
+  ['nothing', ''],
+  ['half a file', JSON.stringify(full).slice(0, 40)],
+  ['no JSON', 'hello'],
+  ['a list', '[]'],
+  ['null', 'null'],
+  ['an environment of another kind', '{"environment": "x"}'],
+  ['a variable without a value', '{"environment": [{"name": "A"}]}'],
+  ['a variable that is a text', '{"environment": ["A"]}'],
+  ['services that are numbers', '{"stoppedServices": [1]}'],
+  ['a reboot without a boot', '{"reboot": {"variables": []}}'],
+];
+for (const [name, text] of unreadable) test(`takes ${name} as no record`, () => expect(parseState(text)).toEqual(none));
+
+const readable: [name: string, text: string, want: Partial<AgentState>][] = [
+  ['everything', JSON.stringify(full), full],
+  ['an empty object', '{}', none],
+  ['an empty environment, which is not an unknown one', '{"environment": []}', { environment: [] }],
+  ['members of a later version', '{"later": 1, "stoppedServices": ["x"]}', { stoppedServices: ['x'] }],
+];
+for (const [name, text, want] of readable)
+  test(`reads ${name}`, () => expect(parseState(text)).toEqual({ ...none, ...want }));
+
+test('has no record on a host without the file', async () => {
+  expect(await readState(new ModelHost().files)).toEqual(none);
+});
+
+test('changes one member and keeps the others', async () => {
+  const host = new ModelHost();
+  await changeState(host.files, full);
+  await changeState(host.files, { stoppedServices: [] });
+  expect(await readState(host.files)).toEqual({ ...full, stoppedServices: [] });
+});
+
+test('forgets a member that is set to nothing', async () => {
+  const host = new ModelHost();
+  await changeState(host.files, full);
+  await changeState(host.files, { reboot: undefined, environment: undefined });
+  expect(await readState(host.files)).toEqual({ ...none, stoppedServices: ['antivirus'] });
+});
+
+test('writes the file only when something changes', async () => {
+  const host = new ModelHost();
+  await changeState(host.files, full);
+  await changeState(host.files, { stoppedServices: ['antivirus'] });
+  await changeState(host.files, {});
+  expect(host.log).toEqual([`write ${stateFile}`]);
+});
+
+test('lies in the folder that the operator removes with everything else', () => {
+  expect(stateFile).toBe('C:\\k\\wicd-state.json');
+});
+
+test('reads again whatever it has written', async () => {
+  const text = fc.string();
+  const variable = fc.record(
+    { name: text, value: text, previous: text, was: text },
+    { requiredKeys: ['name', 'value'] },
+  );
+  const state = fc.record({
+    environment: fc.option(fc.array(variable), { nil: undefined }),
+    stoppedServices: fc.array(text),
+    reboot: fc.option(fc.record({ bootId: text, variables: fc.array(text) }), { nil: undefined }),
+  });
+  await fc.assert(
+    fc.asyncProperty(state, async given => {
+      const host = new ModelHost();
+      await changeState(host.files, given);
+      expect(await readState(host.files)).toEqual(given);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('reads any text without an error', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), text => {
+      expect(parseState(text)).toHaveProperty('stoppedServices');
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,69 @@
+import { Fields } from '#base/fields.ts';
+import { attempt } from '#base/errors.ts';
+import { dir } from '#contract/paths.ts';
+import type { OwnedVariable } from './environment/plan.ts';
+import type { Files } from './ports.ts';
+
+/** A reboot that was asked for: in which boot, and for which variables. */
+export interface RebootRecord {
+  bootId: string;
+  variables: string[];
+}
+
+/** What the agent must know of its own past; everything else it sees on the host. */
+export interface AgentState {
+  /** Machine variables we have set; undefined when that is not known. */
+  environment: OwnedVariable[] | undefined;
+  /** Services of others that we stopped and have to start again. */
+  stoppedServices: string[];
+  reboot: RebootRecord | undefined;
+}
+
+export const stateFile = `${dir.k}\\wicd-state.json`;
+
+export async function readState(files: Files): Promise<AgentState> {
+  return parseState((await files.read(stateFile)) ?? '');
+}
+
+/** Changes some members; nothing is written when nothing changes, for this runs in every pass. */
+export async function changeState(files: Files, change: Partial<AgentState>): Promise<void> {
+  const before = await files.read(stateFile);
+  const after = `${JSON.stringify({ ...parseState(before ?? ''), ...change }, undefined, 2)}\n`;
+  if (after !== before) await files.write(stateFile, after);
+}
+
+/** A record that cannot be read is as good as none: it must never keep a host from being configured or cleaned. */
+export function parseState(text: string): AgentState {
+  const parsed = attempt(() => readFields(new Fields(parseJson(text), 'agent state')));
+  return parsed.ok ? parsed.value : { environment: undefined, stoppedServices: [], reboot: undefined };
+}
+
+function readFields(fields: Fields): AgentState {
+  return {
+    environment: fields.raw('environment') === undefined ? undefined : fields.objects('environment').map(readVariable),
+    stoppedServices: fields.strings('stoppedServices'),
+    reboot: fields.raw('reboot') === undefined ? undefined : readReboot(fields.object('reboot')),
+  };
+}
+
+function readVariable(fields: Fields): OwnedVariable {
+  const [previous, was] = [fields.string('previous'), fields.string('was')];
+  return {
+    name: fields.requiredString('name'),
+    value: fields.requiredString('value'),
+    ...(previous !== undefined && { previous }),
+    ...(was !== undefined && { was }),
+  };
+}
+
+function readReboot(fields: Fields): RebootRecord {
+  return { bootId: fields.requiredString('bootId'), variables: fields.strings('variables') };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
