@@ -93,7 +93,21 @@ test('reads an exec plugin without arguments and environment', () => {
     command: 'x',
     args: [],
     env: [],
+    provideClusterInfo: false,
   });
+});
+
+test('reads what an exec plugin needs to know and to tell', () => {
+  const exec = {
+    apiVersion: 'v1',
+    command: 'x',
+    provideClusterInfo: true,
+    interactiveMode: 'Never',
+    installHint: 'get x',
+  };
+  expect(userOf({ exec })?.exec).toMatchObject(exec);
+  const wrong = errorOf(() => userOf({ exec: { ...exec, provideClusterInfo: 'yes' } }));
+  expect(wrong?.message).toContain('provideClusterInfo is neither true nor false');
 });
 
 test('reads every member of a cluster', () => {
