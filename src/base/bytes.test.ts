@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fromBase64, fromUtf8, sameBytes, toBase64 } from './bytes.ts';
+import { fromBase64, fromUtf8, sameBytes, textFromBase64, toBase64 } from './bytes.ts';
 
 const bytes = (...values: number[]) => new Uint8Array(values);
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -120,4 +120,15 @@ for (const [name, one, other, want] of pairs) {
   test(`${name} are ${want ? 'the same' : 'different'}`, () => {
     expect([sameBytes(one, other), sameBytes(other, one)]).toEqual([want, want]);
   });
+}
+
+const encodedTexts: [string, string, string | undefined][] = [
+  ['a text', 'c2VzYW1l', 'sesame'],
+  ['nothing', '', ''],
+  ['letters beyond ASCII', 'w7w=', 'ü'],
+  ['what is no base64', '%%%', undefined],
+  ['bytes that are no text', '/w==', undefined],
+];
+for (const [name, encoded, want] of encodedTexts) {
+  test(`a text in base64: ${name}`, () => expect(textFromBase64(encoded)).toBe(want));
 }

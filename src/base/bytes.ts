@@ -21,6 +21,12 @@ export function fromUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** The text that was written in base64; undefined when it is no base64, or not of a text. */
+export function textFromBase64(encoded: string): string | undefined {
+  const bytes = fromBase64(encoded);
+  return bytes === undefined ? undefined : fromUtf8(bytes);
+}
+
 export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }

@@ -4,6 +4,7 @@ export const errorCodes = {
   USAGE: 'The command line was used in a way it does not understand.',
   INPUT_UNREADABLE: 'A file or folder given as input cannot be read.',
   INPUT_MALFORMED: 'An input document is not valid YAML or JSON, or is not a Kubernetes object.',
+  OUTPUT_UNWRITABLE: 'The output cannot be written to the place that was asked for.',
   OBJECT_MISSING: 'An object that is needed is not among the input.',
   FIELD_INVALID: 'A field of an object is missing or has a value of the wrong type.',
   SETTING_INVALID: 'A variable in the environment of the operator is missing or has a value that cannot be used.',

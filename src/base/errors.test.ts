@@ -90,6 +90,11 @@ const shownCases: [string, unknown, string][] = [
   ['survives a bigint', 5n, '[object BigInt]'],
   ['survives a symbol', Symbol('s'), 'Symbol(s)'],
   ['never shows a Secret', { token: new Secret('hunter2') }, '{"token":"<redacted>"}'],
+  ['hides the login of a URL', 'http://user:hunter2@proxy:3128/x', '"http://<redacted>@proxy:3128/x"'],
+  ['hides a password with an @, a slash, a blank and a quote', 'http://u:a@b/c "d@proxy', '"http://<redacted>@proxy"'],
+  ['hides each login of a list', ['http://a:b@c', '//d:e@f'], '["http://<redacted>@c","//<redacted>@f"]'],
+  ['keeps an @ that belongs to no URL', 'bob@corp', '"bob@corp"'],
+  ['hides a login far too long to be shown', `http://${'x'.repeat(3000)}:hunter2@p`, '"http://<redacted>@p"'],
   ['keeps a text of 118 characters', 'x'.repeat(118), `"${'x'.repeat(118)}"`],
   ['cuts a longer text', 'x'.repeat(119), `"${'x'.repeat(116)}...`],
 ];

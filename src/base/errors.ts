@@ -1,4 +1,5 @@
 import type { ErrorCode } from './error-codes.ts';
+import { redacted } from './secret.ts';
 
 export interface ErrorDetails {
   /** One sentence that tells a tired person what to do now. */
@@ -33,10 +34,17 @@ export function isAppError(error: unknown, code?: ErrorCode): error is AppError 
   return error instanceof AppError && (code === undefined || error.code === code);
 }
 
-/** A value in a message: quoted, on one line, never so long that it drowns the sentence. */
+/** Far more than is shown, so that no login is cut in two before it is found. */
+const maxSearched = 4096;
+
+/** A value in a message: quoted, on one line, never so long that it drowns the sentence, without the login of a URL. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = safeJson(value).replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escaped);
+  const text = safeJson(value)
+    .slice(0, maxSearched)
+    // Up to the last @ of a text in quotes: proxies and mirrors are often given with a password.
+    .replaceAll(/\/\/(?:\\.|[^"\\])*@/g, `//${redacted}@`)
+    .replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escaped);
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;
 }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError, attempt } from './errors.ts';
-import { Fields, isRecord } from './fields.ts';
+import { Fields, isRecord, ownMember } from './fields.ts';
 
 const fields = new Fields(
   {
@@ -157,4 +157,15 @@ test('whatever it reads, it gives the type it promises or an AppError', () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+test('ownMember finds what the map itself has, and nothing inherited', () => {
+  const map = { a: 1, zero: 0 };
+  expect(['a', 'zero', 'b', 'constructor', '__proto__'].map(name => ownMember(map, name))).toEqual([
+    1,
+    0,
+    undefined,
+    undefined,
+    undefined,
+  ]);
 });

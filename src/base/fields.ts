@@ -24,7 +24,7 @@ export class Fields {
 
   /** A member as it is, own members only, with null read as absent. */
   raw(name: string): unknown {
-    return Object.hasOwn(this.#value, name) ? (this.#value[name] ?? undefined) : undefined;
+    return ownMember(this.#value, name) ?? undefined;
   }
 
   string(name: string): string | undefined {
@@ -87,6 +87,11 @@ export class Fields {
       remedy: field === '' ? `Give ${expected}.` : `Set ${field} to ${expected}.`,
     });
   }
+}
+
+/** A member that the map itself has: a name such as `constructor` finds nothing that is only inherited. */
+export function ownMember<T>(map: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(map, name) ? map[name] : undefined;
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

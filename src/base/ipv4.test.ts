@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isIpv4, isIpv6, parseIpv4, parseIpv4Cidr, printIpv4 } from './ipv4.ts';
+import { isIp, isIpv4, isIpv6, parseIpv4, parseIpv4Cidr, printIpv4 } from './ipv4.ts';
 
 const addresses: [string, number][] = [
   ['0.0.0.0', 0],
@@ -79,7 +79,7 @@ const ipv6: [string, boolean][] = [
   ['fd00', false],
   ['beef.cafe', false],
   ['host:8080', false],
-  ['10.0.0.1:22', true],
+  ['10.0.0.1:22', false],
   ['', false],
   ['%eth0', false],
 ];
@@ -151,3 +151,15 @@ test('a network contains the address it was written with and begins at a multipl
     }),
   );
 });
+
+for (const [text, want] of [
+  ['10.0.0.1', true],
+  ['fd00::1', true],
+  ['win1', false],
+  ['10.0.0.1:22', false],
+  ['', false],
+] as const) {
+  test(`${JSON.stringify(text)} is ${want ? 'an address' : 'no address'} of either family`, () => {
+    expect(isIp(text)).toBe(want);
+  });
+}

@@ -14,9 +14,14 @@ export function isIpv4(text: string): boolean {
   return parseIpv4(text) !== undefined;
 }
 
-/** Good enough to tell an IPv6 literal, with or without a zone, from a name: only IPv6 has colons. */
+/** Good enough to tell an IPv6 literal, with or without a zone, from a name: only IPv6 has two colons or more. */
 export function isIpv6(text: string): boolean {
-  return text.includes(':') && /^[0-9a-fA-F:.]+(%.*)?$/.test(text);
+  return text.indexOf(':') !== text.lastIndexOf(':') && /^[0-9a-fA-F:.]+(%.*)?$/.test(text);
+}
+
+/** An address of either family, not a name. */
+export function isIp(text: string): boolean {
+  return isIpv4(text) || isIpv6(text);
 }
 
 export function printIpv4(bits: number): string {

@@ -2,7 +2,7 @@ import { format, inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError, shown } from './errors.ts';
-import { redacted, Secret } from './secret.ts';
+import { redacted, Secret, withoutLogin } from './secret.ts';
 
 const hidden = 'correct horse battery staple';
 const secret = new Secret(hidden);
@@ -68,3 +68,13 @@ test('never leaks any text', () => {
     { numRuns: 500 },
   );
 });
+
+const logins: [string, string, string][] = [
+  ['hides user and password', 'http://user:pw@proxy:3128/x', 'http://<redacted>@proxy:3128/x'],
+  ['hides a login without a scheme', 'user:pw@proxy:3128', '<redacted>@proxy:3128'],
+  ['hides a password with an @ and a slash in it', 'https://u:p@w/x@proxy', 'https://<redacted>@proxy'],
+  ['leaves an address without a login', 'http://proxy:3128', 'http://proxy:3128'],
+  ['leaves a list of names', '.svc,localhost,10.0.0.0/8', '.svc,localhost,10.0.0.0/8'],
+  ['leaves nothing', '', ''],
+];
+for (const [name, url, want] of logins) test(`withoutLogin ${name}`, () => expect(withoutLogin(url)).toBe(want));

@@ -24,3 +24,10 @@ export class Secret {
 }
 
 export const redacted = '<redacted>';
+
+/** The address of a proxy with whatever stands before its last @ hidden: user and password. */
+export function withoutLogin(url: string): string {
+  const at = url.lastIndexOf('@');
+  const [scheme = ''] = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url) ?? [];
+  return at === -1 ? url : `${scheme}${redacted}${url.slice(at)}`;
+}

@@ -20,6 +20,8 @@ export interface Command {
   /** What the input must hold; shown by --help. Empty when no input is read. */
   reads: string;
   options: readonly (keyof typeof optionTexts)[];
+  /** Whether these options say everything that would be read. */
+  standsAlone?: (options: Options) => boolean;
   run(input: Input, options: Options): Outcome | Promise<Outcome>;
 }
 

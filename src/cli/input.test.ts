@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -53,7 +53,7 @@ for (const [name, text, wanted] of documents) {
 }
 
 const bad: [string, string, RegExp][] = [
-  ['broken YAML', 'a: [1, 2\n', /standard input, document 1: not valid YAML or JSON/],
+  ['broken YAML', 'a: [1, 2\n', /standard input, document 1: not valid YAML or JSON: \w+ at line 2, column 1/],
   ['a key given twice', 'a: 1\na: 2\n', /DUPLICATE_KEY/],
   ['a plain text', 'hello\n', /a text of 5 characters is not a Kubernetes object/],
   ['an object without kind', 'apiVersion: v1\nmetadata: {name: x}\n', /kind is nothing, not a text/],
@@ -94,7 +94,7 @@ test('a file that is not there is a problem, not the end', async () => {
   const input = await readInput([join(folder, 'missing.yaml'), join(folder, 'b.yaml')], terminal(''));
   expect(input.problems).toHaveLength(1);
   expect(input.problems[0]).toMatchObject({ code: 'INPUT_UNREADABLE' });
-  expect(input.problems[0]?.message).toContain('missing.yaml: cannot be read (ENOENT)');
+  expect(input.problems[0]?.message).toContain('missing.yaml: cannot be read (ENOENT, no such file or folder)');
   expect(input.objects).toHaveLength(1);
 });
 
@@ -144,4 +144,79 @@ test('any text gives objects or problems, never a crash', async () => {
     ),
     { numRuns: 2000 },
   );
+});
+
+test('messages about an object name the file it comes from', async () => {
+  const path = join(folder, 'b.yaml');
+  const input = await readInput([path, '-'], terminal(pod('in')));
+  expect(input.objects.map(object => object.label)).toEqual([`Pod b (${path})`, 'Pod in (standard input)']);
+  expect(() => input.objects[0]?.fields.requiredString('spec')).toThrow(`Pod b (${path}): spec is nothing`);
+});
+
+test('a folder that is named like a file is entered, and a dead link is a problem', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'wmco-input-'));
+  await mkdir(join(place, 'x.yaml'));
+  await writeFile(join(place, 'x.yaml', 'y.yaml'), pod('y'));
+  await symlink('nowhere', join(place, 'z.yaml'));
+  const input = await readInput([place], terminal(''));
+  expect(input.objects.map(object => object.meta.name)).toEqual(['y']);
+  expect(input.problems.map(problem => problem.message)).toEqual([
+    `${join(place, 'z.yaml')}: cannot be read (ENOENT, no such file or folder)`,
+  ]);
+  await rm(place, { recursive: true });
+});
+
+test('a file too large to be a dump is refused before it is read', async () => {
+  const path = join(folder, 'large.txt');
+  await writeFile(path, '');
+  await truncate(path, 256 * 2 ** 20 + 1);
+  const input = await readInput([path], terminal(''));
+  expect(input.problems[0]?.message).toBe(`${path}: has more than 256 MiB`);
+  expect(input.problems[0]?.remedy).toContain('--help');
+});
+
+test('files beyond what a folder may hold are not dropped without a word', async () => {
+  const input = await readInput([folder], terminal(''), 2);
+  expect(input.objects.map(object => object.meta.name)).toEqual(['a', 'b']);
+  expect(input.problems.map(problem => problem.message)).toEqual([
+    `${folder}: has more than 2 files; the others were not read`,
+  ]);
+});
+
+test('standard input that breaks off is a problem, not the end', async () => {
+  const broken: Terminal = { ...terminal(''), stdin: () => Promise.reject(new Error('gone')) };
+  const input = await readInput(['-', join(folder, 'b.yaml')], broken);
+  expect(input.problems[0]?.message).toBe('standard input: cannot be read (unknown error)');
+  expect(input.objects).toHaveLength(1);
+});
+
+test('nesting beyond measure is refused', async () => {
+  for (const text of ['['.repeat(20_000), `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`]) {
+    const input = await read(text);
+    expect(input.objects).toEqual([]);
+    expect(input.problems[0]).toMatchObject({ code: 'INPUT_MALFORMED' });
+  }
+});
+
+const encodings: [string, (text: string) => Uint8Array][] = [
+  ['UTF-8 with a byte order mark', text => Buffer.from(`\ufeff${text}`)],
+  ['UTF-16 as PowerShell writes it', text => Buffer.from(`\ufeff${text}`, 'utf16le')],
+  ['UTF-16 of the other byte order', text => Buffer.from(`\ufeff${text}`, 'utf16le').swap16()],
+];
+for (const [name, encode] of encodings) {
+  test(`reads a file in ${name}`, async () => {
+    const path = join(folder, 'encoded.txt');
+    await writeFile(path, encode(pod('jürgen')));
+    const { objects, problems } = await readInput([path], terminal(''));
+    expect([objects.map(object => object.meta.name), problems]).toEqual([['jürgen'], []]);
+  });
+}
+
+test('follows anchors, aliases and merge keys, as kubectl does', async () => {
+  const input = await read(
+    'apiVersion: v1\nkind: Pod\nmetadata:\n  labels: &base {a: x, b: y}\n  name: &name n\n  annotations: {<<: *base, b: *name}\n',
+  );
+  expect(input.objects.map(({ meta }) => [meta.name, meta.labels, meta.annotations])).toEqual([
+    ['n', { a: 'x', b: 'y' }, { a: 'x', b: 'n' }],
+  ]);
 });

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { repositoryRoot, runWmco } from '../../test/kit/run-wmco.ts';
 import { checks } from './check/all.ts';
@@ -79,3 +82,32 @@ test('an error without a cluster behind it names the object and the way to get i
   expect(err).toContain('OBJECT_MISSING: ConfigMap windows-instances is not in the input');
   expect(err).toContain('oc get configmap windows-instances -o yaml');
 });
+
+test('what could not be read is told even when the command cannot go on, and first', async () => {
+  const { code, err } = await runWmco(['check', 'instances', '-f', '/nonexistent.yaml', '-f', '-'], 'a: [');
+  expect(code).toBe(1);
+  expect(err.match(/^[A-Z_]+/gm)).toEqual(['INPUT_UNREADABLE', 'INPUT_MALFORMED', 'OBJECT_MISSING']);
+});
+
+test('output that cannot be written is wrong use', async () => {
+  const { code, err } = await runWmco(['render', 'crd', '-o', 'dir=/dev/null']);
+  expect(code).toBe(2);
+  expect(err).toContain('OUTPUT_UNWRITABLE: /dev/null/windowsinstances.yaml: cannot be written');
+});
+
+const shell = promisify(execFile);
+const program = `${process.execPath} ${join(repositoryRoot, 'src', 'bin', 'wmco.ts')}`;
+
+const pipes: [string, string, string][] = [
+  ['a reader that has seen enough', `${program} render crd | head -1`, 'apiVersion'],
+  ['a reader that has seen enough of what was found', `${program} check csr -f examples/csr.yaml 2>&1 | head -1`, ''],
+  ['a full disk', `${program} render crd > /dev/full; echo "exit $?"`, 'exit 2'],
+];
+for (const [name, command, out] of pipes) {
+  test(`${name} gets no stack trace`, async () => {
+    const { stdout, stderr } = await shell('sh', ['-c', command], { cwd: repositoryRoot });
+    expect(stdout).toContain(out);
+    expect(stdout + stderr).not.toMatch(/^\s+at /m);
+    if (stderr !== '') expect(stderr).toMatch(/^OUTPUT_UNWRITABLE: standard output: cannot be written \(ENOSPC/);
+  });
+}

@@ -1,4 +1,5 @@
 import { Command as Commander, CommanderError } from 'commander';
+import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { versionLine } from '#contract/version.ts';
 import { checks } from './check/all.ts';
@@ -20,10 +21,13 @@ export async function main(words: readonly string[], terminal: Terminal): Promis
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (!(error instanceof AppError)) throw error;
     terminal.err(`${errorText(error)}\n`);
-    return error.code === 'USAGE' ? 2 : 1;
+    return wrongUses.includes(error.code) ? 2 : 1;
   }
   return exitCode;
 }
+
+/** Errors about the command line, not about what it was given to look at. */
+const wrongUses: readonly ErrorCode[] = ['USAGE', 'OUTPUT_UNWRITABLE'];
 
 function build(terminal: Terminal, done: (code: ExitCode) => void): Commander {
   const program = new Commander('wmco')
@@ -73,15 +77,16 @@ function helpText(command: Command): string {
 async function runCommand(command: Command, options: Options, terminal: Terminal): Promise<ExitCode> {
   const form = parseOutputForm(String(options['output']));
   const names = (options['filename'] as string[] | undefined) ?? [];
-  if (command.reads !== '' && names.length === 0) {
+  if (command.reads !== '' && names.length === 0 && command.standsAlone?.(options) !== true) {
     throw new AppError('USAGE', 'no input was given', {
       remedy: `Give files with -f; ${command.name} reads ${command.reads}.`,
     });
   }
   const input = await readInput(names, terminal);
+  // Told first: when the command cannot go on, they are often the reason.
+  for (const problem of input.problems) terminal.err(`${errorText(problem)}\n`);
   const { shown, findings } = await command.run(input, options);
-  await show(shown, form, terminal);
-  const all = [...input.problems, ...findings];
-  for (const finding of all) terminal.err(`${errorText(finding)}\n`);
-  return all.length === 0 ? 0 : 1;
+  await show(command.name, shown, form, terminal);
+  for (const finding of findings) terminal.err(`${errorText(finding)}\n`);
+  return input.problems.length + findings.length === 0 ? 0 : 1;
 }

@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { AppError } from '#base/errors.ts';
-import { asYaml, errorData, errorText, parseOutputForm, show, table } from './output.ts';
+import { asYaml, errorData, errorText, parseOutputForm, printable, show, table, unwritable } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
 function caught(): { terminal: Terminal; text: () => string } {
@@ -46,14 +46,14 @@ const shown = {
 
 test('text ends with one line end', async () => {
   const { terminal, text } = caught();
-  await show(shown, { is: 'text' }, terminal);
+  await show('thing', shown, { is: 'text' }, terminal);
   expect(text()).toBe('hello\n');
 });
 
 test('json and yaml hold the same data', async () => {
   const [json, yaml] = [caught(), caught()];
-  await show(shown, { is: 'json' }, json.terminal);
-  await show(shown, { is: 'yaml' }, yaml.terminal);
+  await show('thing', shown, { is: 'json' }, json.terminal);
+  await show('thing', shown, { is: 'yaml' }, yaml.terminal);
   expect(JSON.parse(json.text())).toEqual(shown.data);
   expect(parse(yaml.text())).toEqual(shown.data);
 });
@@ -61,7 +61,7 @@ test('json and yaml hold the same data', async () => {
 test('dir writes Windows paths below the folder, readable by the owner only, and says where', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-output-'));
   const { terminal, text } = caught();
-  await show(shown, { is: 'dir', path: folder }, terminal);
+  await show('thing', shown, { is: 'dir', path: folder }, terminal);
   expect(await readFile(join(folder, 'C', 'k', 'kubelet.conf'), 'utf8')).toBe('k');
   expect(await readFile(join(folder, 'C', 'k', 'a', 'b.txt'), 'utf8')).toBe('b');
   expect((await stat(join(folder, 'C', 'k', 'kubelet.conf'))).mode & 0o777).toBe(0o600);
@@ -72,7 +72,7 @@ test('dir writes Windows paths below the folder, readable by the owner only, and
 test('no path climbs out of the folder', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'wmco-output-'));
   const files = { '..\\..\\evil': 'x', '/etc/passwd': 'x', 'a\\..\\..\\b': 'x' };
-  await show({ text: '', data: null, files }, { is: 'dir', path: join(parent, 'in') }, caught().terminal);
+  await show('thing', { text: '', data: null, files }, { is: 'dir', path: join(parent, 'in') }, caught().terminal);
   expect(await readdir(parent)).toEqual(['in']);
   expect((await readdir(join(parent, 'in'))).sort()).toEqual(['a', 'etc', 'evil']);
   await rm(parent, { recursive: true });
@@ -92,4 +92,73 @@ test('an error reads: code, what, and what to do now', () => {
   const error = new AppError('USAGE', 'it is so', { remedy: 'Do this.' });
   expect(errorText(error)).toBe('USAGE: it is so\n  -> Do this.');
   expect(errorData(error)).toEqual({ code: 'USAGE', message: 'it is so', remedy: 'Do this.' });
+});
+
+test('dir writes what has no files of its own as one file of data', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'wmco-output-'));
+  await show('thing', { text: 'hello', data: { a: 1 } }, { is: 'dir', path: folder }, caught().terminal);
+  expect(await readFile(join(folder, 'thing.yaml'), 'utf8')).toBe('a: 1\n');
+  await rm(folder, { recursive: true });
+});
+
+test('dir never writes through a link, nor into a file that others may read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'wmco-output-'));
+  const [open, link, victim] = [join(folder, 'open'), join(folder, 'link'), join(folder, 'victim')];
+  await writeFile(open, 'old');
+  await chmod(open, 0o644);
+  await writeFile(victim, 'old');
+  await symlink(victim, link);
+  await show(
+    'x',
+    { text: '', data: null, files: { open: 'new', link: 'new' } },
+    { is: 'dir', path: folder },
+    caught().terminal,
+  );
+  expect((await stat(open)).mode & 0o777).toBe(0o600);
+  expect([await readFile(open, 'utf8'), await readFile(link, 'utf8'), await readFile(victim, 'utf8')]).toEqual([
+    'new',
+    'new',
+    'old',
+  ]);
+  await rm(folder, { recursive: true });
+});
+
+test('a place that cannot be written to is an error with path, reason and remedy', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'wmco-output-'));
+  await writeFile(join(folder, 'file'), '');
+  await mkdir(join(folder, 'taken', 'a'), { recursive: true });
+  const places: [path: string, reason: string][] = [
+    [join(folder, 'file'), 'EEXIST, a file is where a folder is needed'],
+    [join(folder, 'file', 'below'), 'EEXIST, a file is where a folder is needed'],
+    [join(folder, 'taken'), 'ERR_FS_EISDIR, a folder is where a file is needed'],
+    ['/proc/nothing', 'ENOENT, no such file or folder'],
+  ];
+  for (const [path, reason] of places) {
+    const writing = show('x', { text: '', data: null, files: { a: 'x' } }, { is: 'dir', path }, caught().terminal);
+    await expect(writing).rejects.toMatchObject({
+      code: 'OUTPUT_UNWRITABLE',
+      message: `${join(path, 'a')}: cannot be written (${reason})`,
+    });
+  }
+  await rm(folder, { recursive: true });
+});
+
+test('an error of the system without a code is told as such', () => {
+  expect(unwritable('x', new Error('no')).message).toBe('x: cannot be written (unknown error)');
+  expect(unwritable('x', Object.assign(new Error('no'), { code: 'EIO' })).message).toContain('(EIO)');
+});
+
+const controls: [string, string, string][] = [
+  ['leaves lines, tabs and line ends of Windows', 'a\tb\nc\r\nd', 'a\tb\nc\r\nd'],
+  ['shows what steers a terminal', 'a\u001b[2Jb\u0007\u009b1m\u007f', String.raw`a\u001b[2Jb\u0007\u009b1m\u007f`],
+  ['shows a carriage return that would overwrite the line', 'bad\rgood', String.raw`bad\u000dgood`],
+  ['leaves letters of all languages', 'Jürgen 日本 😀', 'Jürgen 日本 😀'],
+];
+for (const [name, text, want] of controls) test(`printable ${name}`, () => expect(printable(text)).toBe(want));
+
+test('neither a result nor an error steers the terminal', async () => {
+  const { terminal, text } = caught();
+  await show('x', { text: 'a\u001b[2J', data: null }, { is: 'text' }, terminal);
+  expect(text()).not.toContain('\u001b');
+  expect(errorText(new AppError('USAGE', 'x\u001b[2J', { remedy: 'y\u001b[2J' }))).not.toContain('\u001b');
 });

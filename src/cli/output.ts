@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { AppError } from '#base/errors.ts';
+import { reasonOf } from './system-error.ts';
 import type { Terminal } from './terminal.ts';
 
 export type OutputForm = { is: 'text' } | { is: 'json' } | { is: 'yaml' } | { is: 'dir'; path: string };
@@ -17,14 +18,25 @@ export interface Shown {
   text: string;
   /** The same as plain data, for json and yaml. */
   data: unknown;
-  /** The same as files, by path, for dir=PATH. */
-  files: Record<string, string>;
+  /** The same as files, by path, for dir=PATH; without them the data is written as one file. */
+  files?: Record<string, string>;
 }
 
-export async function show(shown: Shown, form: OutputForm, terminal: Terminal): Promise<void> {
-  if (form.is === 'dir') await writeFiles(shown.files, form.path, terminal);
-  else if (form.is === 'json') terminal.out(`${JSON.stringify(shown.data, undefined, 2)}\n`);
-  else terminal.out(form.is === 'yaml' ? asYaml(shown.data) : endLine(shown.text));
+/** `name` is what the result is of, such as `services`. */
+export async function show(name: string, shown: Shown, form: OutputForm, terminal: Terminal): Promise<void> {
+  const { text, data, files = { [`${name}.yaml`]: asYaml(data) } } = shown;
+  if (form.is === 'dir') await writeFiles(files, form.path, terminal);
+  else if (form.is === 'json') terminal.out(`${JSON.stringify(data, undefined, 2)}\n`);
+  else terminal.out(form.is === 'yaml' ? asYaml(data) : endLine(printable(text)));
+}
+
+/** Text that cannot steer a terminal: what is shown often comes from files of other people. */
+export function printable(text: string): string {
+  return text.replaceAll(
+    // oxlint-disable-next-line no-control-regex -- they are what is looked for
+    /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g,
+    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 export function asYaml(data: unknown): string {
@@ -34,10 +46,30 @@ export function asYaml(data: unknown): string {
 async function writeFiles(files: Record<string, string>, folder: string, terminal: Terminal): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
     const path = join(folder, ...safeParts(name));
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, content, { mode: 0o600 });
-    terminal.out(`${path}\n`);
+    try {
+      await makeFolder(dirname(path));
+      // An old file could be readable by others, or be a link to somewhere else.
+      await rm(path, { force: true });
+      await writeFile(path, content, { mode: 0o600, flag: 'wx' });
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+    terminal.out(`${printable(path)}\n`);
   }
+}
+
+/** Not with `recursive`: below /proc that never comes to an end. */
+async function makeFolder(path: string): Promise<void> {
+  if ((await stat(path).catch(() => undefined))?.isDirectory()) return;
+  if (dirname(path) !== path) await makeFolder(dirname(path));
+  await mkdir(path);
+}
+
+export function unwritable(where: string, error: unknown): AppError {
+  return new AppError('OUTPUT_UNWRITABLE', `${where}: cannot be written (${reasonOf(error)})`, {
+    remedy: 'Send the output to a place that you may write to and that has room.',
+    cause: error,
+  });
 }
 
 /** `C:\k\kubelet.conf` becomes `C/k/kubelet.conf`; nothing can climb out of the folder. */
@@ -59,7 +91,7 @@ export function table(rows: readonly (readonly string[])[]): string {
 
 /** An error as a tired person can read it: what, and what to do now. */
 export function errorText(error: AppError): string {
-  return `${error.code}: ${error.message}\n  -> ${error.remedy}`;
+  return printable(`${error.code}: ${error.message}\n  -> ${error.remedy}`);
 }
 
 export function errorData(error: AppError): { code: string; message: string; remedy: string } {

@@ -1,4 +1,4 @@
-import { fromBase64, fromUtf8 } from '#base/bytes.ts';
+import { textFromBase64 } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
 import type { Fields } from '#base/fields.ts';
 import type { KubeObject } from '#contract/object.ts';
@@ -41,8 +41,7 @@ export function kubeletCa(controllerConfigs: readonly Pick<ControllerConfig, 'ku
 function decodeMember(fields: Fields, name: string): string | undefined {
   const encoded = fields.string(name);
   if (encoded === undefined) return undefined;
-  const bytes = fromBase64(encoded);
-  const text = bytes === undefined ? undefined : fromUtf8(bytes);
+  const text = textFromBase64(encoded);
   if (text !== undefined) return text;
   throw new AppError('FIELD_INVALID', `${fields.label}: ${fields.path}.${name} is not base64 of a text`, {
     remedy: `Give ${name} as the API server stores it: PEM certificates, encoded with base64.`,

@@ -1,5 +1,4 @@
 import { AppError, shown } from '#base/errors.ts';
-import { redacted } from '#base/secret.ts';
 import type { KubeObject } from '#contract/object.ts';
 
 /** The platform as `infrastructures.config.openshift.io` cluster names it; values we do not know are fine. */
@@ -19,11 +18,7 @@ export function readApiServerUrl(infrastructure: KubeObject): string {
   if (plainHttps.test(url) && URL.canParse(url)) return url;
   throw new AppError(
     'API_SERVER_URL_MISSING',
-    `${infrastructure.label}: status.apiServerInternalURI is ${shown(withoutLogin(url))}, not an https address`,
+    `${infrastructure.label}: status.apiServerInternalURI is ${shown(url)}, not an https address`,
     { remedy: 'Set status.apiServerInternalURI to an address such as https://api-int.example.com:6443.' },
   );
-}
-
-function withoutLogin(url: string): string {
-  return url.replace(/\/\/.*@/s, `//${redacted}@`);
 }

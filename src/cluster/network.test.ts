@@ -167,7 +167,7 @@ for (const [name, spec] of missingOverlays)
   test(`misses the hybrid overlay with ${name}`, () => {
     const error = errorOf(() => checkHybridOverlay(operatorSpec(spec)));
     expect(error?.code).toBe('NETWORK_HYBRID_OVERLAY_MISSING');
-    expect(error?.message).toBe('cluster is not configured for OVN hybrid networking');
+    expect(error?.message).toBe('Network cluster: cluster is not configured for OVN hybrid networking');
     expect(error?.remedy).toContain('hybridClusterNetwork');
     expect(vxlanPort(operatorSpec(spec))).toBe('');
   });
@@ -182,7 +182,7 @@ for (const [name, overlay] of emptyOverlays)
   test(`refuses a hybrid overlay ${name}`, () => {
     const error = errorOf(() => checkHybridOverlay(operator(overlay)));
     expect(error?.code).toBe('NETWORK_HYBRID_OVERLAY_INVALID');
-    expect(error?.message).toBe('invalid OVN hybrid networking configuration');
+    expect(error?.message).toBe('Network cluster: invalid OVN hybrid networking configuration');
     expect(error?.remedy).toContain('networks.operator.openshift.io');
   });
 
@@ -248,3 +248,23 @@ test('refuses a cluster network without a CIDR', () => {
   const error = errorOf(() => readPodNetworks(config({ clusterNetwork: [{ hostPrefix: 23 }] }), operator()));
   expect(error?.message).toBe('Network cluster: spec.clusterNetwork[0].cidr is nothing, not a text');
 });
+
+for (const cidr of [
+  '',
+  'nonsense',
+  '10.0.0.0',
+  '10.0.0.0/33',
+  '10.0.0.0/14/2',
+  'fd01::',
+  'fd01::/x',
+  'http://u:hunter2@h',
+]) {
+  test(`refuses ${JSON.stringify(cidr)} as cluster network, which is no CIDR`, () => {
+    const hybrid = operator({ hybridClusterNetwork: [{ cidr }] });
+    const error = errorOf(() => readPodNetworks(config(), hybrid));
+    expect(error).toMatchObject({ code: 'FIELD_INVALID' });
+    expect(error?.message).toContain('hybridOverlayConfig.hybridClusterNetwork[0].cidr is "');
+    expect(error?.message).not.toContain('hunter2');
+    expect(error?.remedy).toContain('10.128.0.0/14');
+  });
+}

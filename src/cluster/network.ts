@@ -45,11 +45,13 @@ export function clusterDns(serviceCidr: string): string {
 export function checkHybridOverlay(operator: KubeObject): void {
   const overlay = hybridOverlay(operator);
   if (overlay === undefined) {
-    throw new AppError('NETWORK_HYBRID_OVERLAY_MISSING', 'cluster is not configured for OVN hybrid networking', {
-      remedy: configureOverlay,
-    });
+    throw new AppError(
+      'NETWORK_HYBRID_OVERLAY_MISSING',
+      `${operator.label}: cluster is not configured for OVN hybrid networking`,
+      { remedy: configureOverlay },
+    );
   }
-  if (overlay.objects('hybridClusterNetwork').length === 0) throw invalidOverlay();
+  if (overlay.objects('hybridClusterNetwork').length === 0) throw invalidOverlay(operator);
 }
 
 /** Decimal port of the overlay, or empty when the cluster uses the default. */
@@ -57,7 +59,7 @@ export function vxlanPort(operator: KubeObject): string {
   const port = hybridOverlay(operator)?.number('hybridOverlayVXLANPort');
   if (port === undefined) return '';
   if (Number.isInteger(port) && port > 0 && port < 65_536) return String(port);
-  throw invalidOverlay(`: hybridOverlayVXLANPort is ${port}`);
+  throw invalidOverlay(operator, `: hybridOverlayVXLANPort is ${port}`);
 }
 
 /** All pod networks of the cluster, those of Linux and of Windows nodes; Windows cannot use addresses of class E. */
@@ -66,11 +68,19 @@ export function readPodNetworks(config: KubeObject, operator: KubeObject): strin
     ...config.fields.object('spec').objects('clusterNetwork'),
     ...(hybridOverlay(operator)?.objects('hybridClusterNetwork') ?? []),
   ];
-  const networks = entries.map(entry => entry.requiredString('cidr'));
-  const classE = networks.find(isClassE);
-  if (classE === undefined) return networks;
-  throw new AppError('NETWORK_CLASS_E', `${config.label}: cluster network ${classE} reaches into 240.0.0.0/4`, {
-    remedy: 'Windows drops packets of 240.0.0.0/4: choose another cluster network before adding Windows nodes.',
+  return entries.map(readPodNetwork);
+}
+
+function readPodNetwork(entry: Fields): string {
+  const cidr = entry.requiredString('cidr');
+  if (isClassE(cidr)) {
+    throw new AppError('NETWORK_CLASS_E', `${entry.label}: cluster network ${cidr} reaches into 240.0.0.0/4`, {
+      remedy: 'Windows drops packets of 240.0.0.0/4: choose another cluster network before adding Windows nodes.',
+    });
+  }
+  if (parseIpv4Cidr(cidr) !== undefined || isIpv6Cidr(cidr)) return cidr;
+  throw new AppError('FIELD_INVALID', `${entry.label}: ${entry.path}.cidr is ${shown(cidr)}, not a CIDR`, {
+    remedy: `Set ${entry.path}.cidr to a network such as 10.128.0.0/14.`,
   });
 }
 
@@ -79,23 +89,28 @@ function isClassE(cidr: string): boolean {
   return network !== undefined && network.base + network.size > (parseIpv4('240.0.0.0') ?? 0);
 }
 
+/** Networks of the second family of a dual-stack cluster are none of our business, but they are networks. */
+function isIpv6Cidr(cidr: string): boolean {
+  const [address = '', length = ''] = cidr.split('/', 2);
+  return isIpv6(address) && /^\d{1,3}$/.test(length);
+}
+
 /** The settings of the overlay; undefined when any level above them is absent. An empty object is present. */
 function hybridOverlay(operator: KubeObject): Fields | undefined {
   const ovn = operator.fields.object('spec').object('defaultNetwork').object('ovnKubernetesConfig');
   return ovn.raw('hybridOverlayConfig') === undefined ? undefined : ovn.object('hybridOverlayConfig');
 }
 
-function invalidOverlay(detail = ''): AppError {
-  return new AppError('NETWORK_HYBRID_OVERLAY_INVALID', `invalid OVN hybrid networking configuration${detail}`, {
-    remedy: configureOverlay,
-  });
+function invalidOverlay(operator: KubeObject, detail = ''): AppError {
+  const what = `${operator.label}: invalid OVN hybrid networking configuration${detail}`;
+  return new AppError('NETWORK_HYBRID_OVERLAY_INVALID', what, { remedy: configureOverlay });
 }
 
 function unusable(cidr: string): string | undefined {
   const network = parseIpv4Cidr(cidr);
   if (network !== undefined) return network.size > dnsOffset ? undefined : 'has no tenth address for the DNS service';
   if (cidr === '') return 'is missing';
-  return isIpv6(cidr.replace(/\/.*$/, '')) ? 'is IPv6, and Windows nodes need IPv4 first' : 'is no CIDR';
+  return isIpv6Cidr(cidr) ? 'is IPv6, and Windows nodes need IPv4 first' : 'is no CIDR';
 }
 
 function invalidServiceCidr(subject: string, cidr: string, whyNot = 'is no CIDR'): AppError {

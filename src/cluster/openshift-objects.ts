@@ -26,12 +26,15 @@ const wanted = {
   },
 } satisfies Record<string, Wanted>;
 
+type ProxySettings = Pick<OperatorSettings, 'namespace' | 'proxy'>;
+const withoutProxy: ProxySettings = { namespace: '', proxy: {} };
+
 /** An OpenShift cluster as a list of objects. Each fact is read by itself, so that one bad object hides no other. */
 export class OpenshiftObjects {
   readonly #objects: readonly KubeObject[];
-  readonly #settings: OperatorSettings;
+  readonly #settings: ProxySettings;
 
-  constructor(objects: readonly KubeObject[], settings: OperatorSettings) {
+  constructor(objects: readonly KubeObject[], settings: ProxySettings = withoutProxy) {
     this.#objects = objects;
     this.#settings = settings;
   }
@@ -97,7 +100,7 @@ export class OpenshiftObjects {
     const newest = newestVersion(versions);
     if (newest !== undefined) return newest;
     throw new AppError('OBJECT_MISSING', 'no Node with a kubeletVersion is among the objects', {
-      remedy: 'Give the version of the API server, or add the output of: oc get nodes -o yaml',
+      remedy: 'Give the version of the API server (--server-version), or add the output of: oc get nodes -o yaml',
     });
   }
 }

@@ -31,6 +31,8 @@ const values: [string, string, string][] = [
   ['only the equals sign', '=core', 'INSTANCE_ENTRY_MALFORMED'],
   ['just a name', 'core', 'INSTANCE_ENTRY_MALFORMED'],
   ['a second line', 'username=core\npassword=x', 'INSTANCE_USERNAME_INVALID'],
+  ['a second setting on the line', 'username=core password=x', 'INSTANCE_USERNAME_INVALID'],
+  ['an equals sign after a blank', 'username=a = b', 'a = b'],
   ['a tab inside the name', 'username=a\tb', 'INSTANCE_USERNAME_INVALID'],
   ['the zero byte', 'username=a\0b', 'INSTANCE_USERNAME_INVALID'],
   ['two backslashes', 'username=A\\B\\c', 'INSTANCE_USERNAME_INVALID'],
@@ -83,14 +85,25 @@ const messages: [string, Record<string, string>, string, string][] = [
   [
     'a malformed entry',
     { 'win-1': 'core' },
-    'windows-instances: unable to get username for win-1: data has an incorrect format: "core"',
+    'windows-instances: unable to get username for win-1: data has an incorrect format: it begins with "core", not with username=',
     'username=Administrator',
   ],
-  ['a bad user name', { 'win-1': 'username=a/b' }, 'windows-instances: win-1: user name is "a/b"', 'win-1'],
+  [
+    'a bad user name',
+    { 'win-1': 'username=a/b' },
+    'windows-instances: win-1: user name "a" is followed by "/", which no user name has',
+    'win-1',
+  ],
+  [
+    'a domain without a user',
+    { 'win-1': 'username=CORP\\' },
+    String.raw`windows-instances: win-1: user name is "CORP\\", not user or domain\user`,
+    'win-1',
+  ],
   [
     'an empty user name',
     { 'win-1': 'username=' },
-    'windows-instances: win-1: user name is ""',
+    'windows-instances: win-1: user name is empty',
     'username=Administrator',
   ],
   ['a bad key', { win_1: 'username=a' }, 'windows-instances: key "win_1" is no IPv4 address or DNS name', 'IPv4'],
@@ -114,6 +127,29 @@ for (const [name, data, message, remedy] of messages) {
     expect(failure?.error.remedy).toContain(remedy);
   });
 }
+
+const passwords = [
+  'password=hunter2',
+  'Administrator:hunter2',
+  'Administrator hunter2',
+  'username: Administrator, hunter2',
+  ...Array.from('"/[]:;|,+*?<>', sign => `username=core${sign}hunter2`),
+  'username=core\npassword=hunter2',
+  'username=core\tpassword=hunter2',
+  'username=core password=hunter2',
+];
+for (const text of passwords) {
+  test(`no message shows what may be a password: ${JSON.stringify(text)}`, () => {
+    const [entry] = parseEntries({ 'win-1': text });
+    expect(entry?.ok === false && entry.error.message).toContain('win-1');
+    expect(JSON.stringify(entry?.ok === false && [entry.error.message, entry.error.remedy])).not.toContain('hunter2');
+  });
+}
+
+test('messages name the ConfigMap as they are told to', () => {
+  const [entry] = parseEntries({ 'win-1': '' }, 'ConfigMap ns/x (dump.yaml)');
+  expect(entry?.ok === false && entry.error.message).toMatch(/^ConfigMap ns\/x \(dump\.yaml\): /);
+});
 
 test('entries come in the order of their keys, whatever order they were written in', () => {
   const data = {

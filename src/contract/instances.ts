@@ -1,6 +1,7 @@
 import { byteOrder } from '#base/compare.ts';
 import { isHostName, normalHostName } from '#base/dns-name.ts';
 import { AppError, attempt, shown } from '#base/errors.ts';
+import { ownMember } from '#base/fields.ts';
 import { isIpv4, isIpv6 } from '#base/ipv4.ts';
 import { configMapName } from './names.ts';
 import { findNodeByAddress, type NodeView } from './node.ts';
@@ -22,13 +23,19 @@ export type EntryResult =
   | { address: string; ok: true; username: string }
   | { address: string; ok: false; error: AppError };
 
-/** Reads the data of windows-instances without asking DNS. Entries come in the byte order of their keys. */
-export function parseEntries(data: Readonly<Record<string, string>>): EntryResult[] {
+/**
+ * Reads the data of windows-instances without asking DNS. Entries come in the byte order of their keys; `label` names the
+ * ConfigMap in messages.
+ */
+export function parseEntries(
+  data: Readonly<Record<string, string>>,
+  label: string = configMapName.instances,
+): EntryResult[] {
   const seen = new Map<string, string>();
   return Object.keys(data)
     .sort(byteOrder)
     .map(address => {
-      const parsed = attempt(() => parseEntry(address, data[address] ?? '', seen));
+      const parsed = attempt(() => parseEntry({ label, address }, data[address] ?? '', seen));
       return parsed.ok ? { address, ok: true, username: parsed.value } : { address, ok: false, error: parsed.error };
     });
 }
@@ -43,11 +50,12 @@ export function resolveInstances(
   data: Readonly<Record<string, string>>,
   answers: Ipv4Answers,
   nodes: readonly NodeView[],
+  label: string = configMapName.instances,
 ): ResolvedInstances {
   const result: ResolvedInstances = { instances: [], failures: [] };
   const byIpv4 = new Map<string, string>();
-  for (const entry of parseEntries(data)) {
-    const resolved = entry.ok ? attempt(() => ipv4Of(entry.address, answers, byIpv4)) : entry;
+  for (const entry of parseEntries(data, label)) {
+    const resolved = entry.ok ? attempt(() => ipv4Of({ label, address: entry.address }, answers, byIpv4)) : entry;
     if (!resolved.ok) result.failures.push({ address: entry.address, error: resolved.error });
     else if (entry.ok && 'value' in resolved) {
       const ipv4 = resolved.value;
@@ -65,7 +73,7 @@ export function usernameForNode(
 ): string {
   const addresses = new Set(node?.addresses.map(item => normalHostName(item.address)) ?? []);
   const matching = parseEntries(data).filter(entry =>
-    [entry.address, answerFor(entry.address, answers) ?? ''].some(
+    [entry.address, ownMember(answers, entry.address) ?? ''].some(
       name => name !== '' && addresses.has(normalHostName(name)),
     ),
   );
@@ -81,79 +89,84 @@ function nameAndUser(entry: { address: string; username: string }): { address: s
   return { address: entry.address, username: entry.username };
 }
 
-function parseEntry(address: string, value: string, seen: Map<string, string>): string {
-  checkAddress(address);
+/** An entry as messages name it. */
+interface Entry {
+  label: string;
+  address: string;
+}
+
+function parseEntry(entry: Entry, value: string, seen: Map<string, string>): string {
+  const { label, address } = entry;
+  checkAddress(entry);
   const same = seen.get(normalHostName(address));
-  if (same !== undefined) throw duplicate(address, same, 'the same name');
+  if (same !== undefined) throw duplicate(entry, same, 'the same name');
   const text = value.trim();
   const cut = text.indexOf('=');
   if (cut === -1 || text.slice(0, cut).trim() !== 'username') {
+    // Only the first word is told: people put passwords here, and messages become events.
+    const [word = ''] = text.split(/[\s=:]/, 1);
     throw new AppError(
       'INSTANCE_ENTRY_MALFORMED',
-      `${configMapName.instances}: unable to get username for ${address}: data has an incorrect format: ${shown(value)}`,
+      `${label}: unable to get username for ${address}: data has an incorrect format: it begins with ${shown(word)}, not with username=`,
       { remedy: `Write the value of ${address} as username=<name>, for example username=Administrator.` },
     );
   }
-  const username = checkUsername(address, text.slice(cut + 1).trim());
+  const username = text.slice(cut + 1).trim();
+  checkUsername(entry, username);
   seen.set(normalHostName(address), address);
   return username;
 }
 
 /** What Windows forbids in the name of a local user, and control characters. An equals sign has always been let through. */
-const forbiddenInUsername = /["/[\]:;|,+*?<>\p{Cc}]/u;
+const forbiddenInUsername = /(["/[\]:;|,+*?<>\p{Cc}])/u;
 
-function checkUsername(address: string, username: string): string {
-  // A user of a domain is written user@domain or with one backslash: domain\user.
-  const parts = username.split('\\');
-  if (parts.length <= 2 && !parts.includes('') && !forbiddenInUsername.test(username)) return username;
-  throw new AppError(
-    'INSTANCE_USERNAME_INVALID',
-    `${configMapName.instances}: ${address}: user name is ${shown(username)}`,
-    {
-      remedy: `Name a Windows user with administrator rights in the value of ${address}, for example username=Administrator.`,
-    },
-  );
+function checkUsername({ label, address }: Entry, username: string): void {
+  const problem = usernameProblem(username);
+  if (problem === undefined) return;
+  throw new AppError('INSTANCE_USERNAME_INVALID', `${label}: ${address}: user name ${problem}`, {
+    remedy: `Name a Windows user with administrator rights in the value of ${address}, for example username=Administrator.`,
+  });
 }
 
-function checkAddress(address: string): void {
+/** Says nothing of what follows a sign that ends the name: it may be a password. */
+function usernameProblem(username: string): string | undefined {
+  if (username === '') return 'is empty';
+  const [name = '', sign = ''] = username.split(forbiddenInUsername, 2);
+  if (sign !== '') return `${shown(name)} is followed by ${shown(sign)}, which no user name has`;
+  const [first = '', more] = username.split(/\s+(?=\S+=)/, 2);
+  if (more !== undefined) return `${shown(first)} is followed by another setting; there is none but username`;
+  // A user of a domain is written user@domain or with one backslash: domain\user.
+  const parts = username.split('\\');
+  return parts.length <= 2 && !parts.includes('') ? undefined : `is ${shown(username)}, not user or domain\\user`;
+}
+
+function checkAddress({ label, address }: Entry): void {
   const numeric = /^[\d.]+$/.test(address);
   if (numeric ? isIpv4(address) : isHostName(address)) return;
   const why = isIpv6(address)
     ? 'is an IPv6 address, and Windows nodes are reached over IPv4'
     : 'is no IPv4 address or DNS name';
-  throw new AppError('INSTANCE_ADDRESS_INVALID', `${configMapName.instances}: key ${shown(address)} ${why}`, {
+  throw new AppError('INSTANCE_ADDRESS_INVALID', `${label}: key ${shown(address)} ${why}`, {
     remedy: 'Use the IPv4 address of the host or a DNS name that resolves to it as the key.',
   });
 }
 
-function ipv4Of(address: string, answers: Ipv4Answers, taken: Map<string, string>): string {
-  const ipv4 = isIpv4(address) ? address : answerFor(address, answers);
+function ipv4Of(entry: Entry, answers: Ipv4Answers, taken: Map<string, string>): string {
+  const { label, address } = entry;
+  const ipv4 = isIpv4(address) ? address : ownMember(answers, address);
   if (ipv4 === undefined || ipv4 === null || !isIpv4(ipv4)) {
-    throw new AppError(
-      'INSTANCE_ADDRESS_UNRESOLVED',
-      `${configMapName.instances}: ${address} does not resolve to an IPv4 address`,
-      {
-        remedy: 'Mend the DNS record (type A) or list the host by its IPv4 address.',
-      },
-    );
+    throw new AppError('INSTANCE_ADDRESS_UNRESOLVED', `${label}: ${address} does not resolve to an IPv4 address`, {
+      remedy: 'Mend the DNS record (type A) or list the host by its IPv4 address.',
+    });
   }
   const same = taken.get(ipv4);
-  if (same !== undefined) throw duplicate(address, same, ipv4);
+  if (same !== undefined) throw duplicate(entry, same, ipv4);
   taken.set(ipv4, address);
   return ipv4;
 }
 
-/** Own members only: `constructor` is a good name for a host. */
-function answerFor(address: string, answers: Ipv4Answers): string | null | undefined {
-  return Object.hasOwn(answers, address) ? answers[address] : undefined;
-}
-
-function duplicate(address: string, same: string, what: string): AppError {
-  return new AppError(
-    'INSTANCE_DUPLICATE',
-    `${configMapName.instances}: ${address} and ${same} are one host (${what})`,
-    {
-      remedy: `Remove one of the two entries; ${same} is used.`,
-    },
-  );
+function duplicate({ label, address }: Entry, same: string, what: string): AppError {
+  return new AppError('INSTANCE_DUPLICATE', `${label}: ${address} and ${same} are one host (${what})`, {
+    remedy: `Remove one of the two entries; ${same} is used.`,
+  });
 }

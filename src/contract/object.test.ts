@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
-import { objectLabel, readObject } from './object.ts';
+import { objectLabel, readObject, readObjectOf } from './object.ts';
 
 const node = {
   apiVersion: 'v1',
@@ -116,4 +116,11 @@ test('gives an object or an AppError for any data', () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+test('an object out of a file is named with the file, in messages about its fields too', () => {
+  const object = readObjectOf('dump/nodes.yaml', node);
+  expect(object).toMatchObject({ kind: 'Node', label: 'Node win-1 (dump/nodes.yaml)', meta: { name: 'win-1' } });
+  expect(() => object.fields.string('spec')).toThrow('Node win-1 (dump/nodes.yaml): spec is {"unschedulable":true}');
+  expect(attempt(() => readObjectOf('x.yaml', 5))).toMatchObject({ ok: false, error: { code: 'INPUT_MALFORMED' } });
 });

@@ -17,7 +17,7 @@ export interface KubeObject {
   apiVersion: string;
   kind: string;
   meta: ObjectMeta;
-  /** `ConfigMap openshift-x/windows-instances`: how messages name the object. */
+  /** `ConfigMap openshift-x/windows-instances`, and the file it comes from if there is one: how messages name the object. */
   label: string;
   fields: Fields;
 }
@@ -34,6 +34,13 @@ export function readObject(value: unknown): KubeObject {
   const meta = readMeta(new Fields(value['metadata'], kind, 'metadata'));
   const label = objectLabel(kind, meta);
   return { apiVersion, kind, meta, label, fields: new Fields(value, label) };
+}
+
+/** An object out of a file, which messages then name as well. */
+export function readObjectOf(file: string, value: unknown): KubeObject {
+  const object = readObject(value);
+  const label = `${object.label} (${file})`;
+  return { ...object, label, fields: new Fields(value, label) };
 }
 
 export function objectLabel(kind: string, meta: { name: string; namespace?: string }): string {

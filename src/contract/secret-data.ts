@@ -1,6 +1,6 @@
-import { fromBase64, fromUtf8, toBase64 } from '#base/bytes.ts';
+import { textFromBase64, toBase64 } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
-import { isRecord } from '#base/fields.ts';
+import { isRecord, ownMember } from '#base/fields.ts';
 import { Secret } from '#base/secret.ts';
 import type { KubeObject } from './object.ts';
 
@@ -13,7 +13,7 @@ export function secretData(secret: KubeObject): Record<string, Secret> {
 
 /** One value of a Secret that must be there. */
 export function secretMember(data: Readonly<Record<string, Secret>>, key: string, label: string): Secret {
-  const value = Object.hasOwn(data, key) ? data[key] : undefined;
+  const value = ownMember(data, key);
   if (value !== undefined) return value;
   throw new AppError('SECRET_KEY_MISSING', `${label}: data has no ${key}`, {
     remedy: `Wait until whoever owns ${label} has filled it in, or recreate it.`,
@@ -35,8 +35,7 @@ function texts(secret: KubeObject, member: 'data' | 'stringData'): [string, stri
 }
 
 function decode(secret: KubeObject, key: string, value: string): string {
-  const bytes = fromBase64(value);
-  const text = bytes === undefined ? undefined : fromUtf8(bytes);
+  const text = textFromBase64(value);
   if (text !== undefined) return text;
   // The value itself is not shown: it may be the secret in the clear, put there by mistake.
   throw invalid(

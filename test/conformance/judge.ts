@@ -14,9 +14,10 @@ export interface Verdict {
 export async function judge(row: Row, area: Area): Promise<Verdict> {
   const run = area.ops[row.op];
   if (run === undefined) return verdict(row, `operation ${row.op} is not mapped`);
-  const expected = area.expected?.(row) ?? row.expected;
+  let expected = row.expected;
   let actual: unknown;
   try {
+    expected = area.expected?.(row) ?? expected;
     actual = await run(row.input);
   } catch (error) {
     actual = { error };

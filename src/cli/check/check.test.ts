@@ -74,13 +74,28 @@ test('instances: --resolve asks DNS and keeps the others when a name has no addr
   expect(code).toBe(1);
   expect(out).toContain('3 entries, 2 good, 1 bad');
   expect(out).toContain('resolves to 127.0.0.1');
-  expect(err).toContain('INSTANCE_ADDRESS_UNRESOLVED: windows-instances: name.invalid');
+  expect(err).toContain(
+    'INSTANCE_ADDRESS_UNRESOLVED: ConfigMap openshift-windows-machine-config-operator/windows-instances (standard input): name.invalid',
+  );
 });
 
-test('instances: data that is no map of texts is an error naming the field', async () => {
-  const { code, err } = await check('instances', list({ ...instances({}), data: { a: 5 } }));
+test('instances: a value that is no text is an error naming the field, and hides no other', async () => {
+  const { code, out, err } = await check(
+    'instances',
+    list({ ...instances({}), data: { a: 5, '10.1.42.1': 'username=core' } }),
+  );
   expect(code).toBe(1);
+  expect(out).toContain('2 entries, 1 good, 1 bad');
   expect(err).toContain('data.a is 5, not a text');
+});
+
+test('instances: a Node that cannot be read is told and hides no entry', async () => {
+  const broken = { ...node('win-b', '10.1.42.2'), status: { addresses: 'none' } };
+  const data = { '10.1.42.1': 'username=core' };
+  const { code, out, err } = await check('instances', list(instances(data), broken, node('win-a', '10.1.42.1')));
+  expect(code).toBe(1);
+  expect(out).toMatch(/ok\s+10\.1\.42\.1\s+user core\s+Node win-a/);
+  expect(err).toContain('Node win-b (standard input): status.addresses is "none", not a list');
 });
 
 test('csr: approves, refuses with the rule, and says whom to ask', async () => {
@@ -132,6 +147,20 @@ test('csr: an unreadable request is told and does not stop the others', async ()
   expect(err).toContain('CSR_MALFORMED: CertificateSigningRequest broken');
 });
 
+test('csr: neither a bad Node nor a bad entry stops the verdicts', async () => {
+  const broken = [
+    { ...node('x'), status: 5 },
+    { ...instances({}), data: { 'win1.winc.example.com': 7, b: 'username=c' } },
+  ];
+  const { code, out, err } = await runWmco(
+    ['check', 'csr', '-f', '-', '-f', example('csr.yaml'), '-o', 'json'],
+    list(...broken),
+  );
+  expect(code).toBe(1);
+  expect((JSON.parse(out) as unknown[]).length).toBe(3);
+  expect(err).toContain('Node x (standard input): status is 5, not an object');
+});
+
 test('csr: without a request the input is said to lack one', async () => {
   expect((await check('csr', list(instances({})))).err).toContain('OBJECT_MISSING: CertificateSigningRequest');
 });
@@ -149,7 +178,9 @@ test('mirrors: a pull secret that cannot be read is an error, not a missing one'
   const pull = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull-secret', namespace: 'openshift-config' } };
   const { code, err } = await check('mirrors', list({ ...pull, stringData: { other: 'x' } }));
   expect(code).toBe(1);
-  expect(err).toContain('SECRET_KEY_MISSING: Secret openshift-config/pull-secret: data has no .dockerconfigjson');
+  expect(err).toContain(
+    'SECRET_KEY_MISSING: Secret openshift-config/pull-secret (standard input): data has no .dockerconfigjson',
+  );
   expect((await check('mirrors', list({ ...pull, data: { '.dockerconfigjson': '%' } }))).err).toContain(
     'FIELD_INVALID',
   );
@@ -183,7 +214,9 @@ test('services: a cycle and an odd dependency are told apart', async () => {
   const odd = map('b', [{ name: 'x', path: 'x', dependencies: ['elsewhere'], priority: 0 }]);
   const { code, out, err } = await check('services', list(cyclic, odd));
   expect(code).toBe(1);
-  expect(err).toMatch(/SERVICES_DEPENDENCY_INVALID: ConfigMap ns\/windows-services-a: cyclical dependency/);
+  expect(err).toMatch(
+    /SERVICES_DEPENDENCY_INVALID: ConfigMap ns\/windows-services-a \(standard input\): cyclical dependency/,
+  );
   expect(out).toContain('ok   ConfigMap ns/windows-services-b');
   expect(out).toContain('note: service x depends on elsewhere, which is not in the ConfigMap');
 });

@@ -18,7 +18,7 @@ export const checkClusterCommand: Command = {
       bad === 0 ? 'fit for Windows nodes' : `not fit for Windows nodes: ${bad} of ${results.length} checks failed`;
     const data = results.map(({ error, ...result }) => ({ ...result, ...(error && { error: errorData(error) }) }));
     return {
-      shown: { text: `${summary}\n${table(rows)}`, data, files: {} },
+      shown: { text: `${summary}\n${table(rows)}`, data },
       findings: results.flatMap(({ error }) => error ?? []),
     };
   },

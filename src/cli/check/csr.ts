@@ -2,11 +2,10 @@ import { AppError, attempt } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import { parseEntries } from '#contract/instances.ts';
 import { configMapName, defaultNamespace } from '#contract/names.ts';
-import { readNode } from '#contract/node.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { type CsrDecision, type CsrFacts, decideCsr, readCsr } from '#controllers/csr/decide.ts';
 import { type Command, type Options, textOption } from '../command.ts';
-import { find, missing, ofKind } from '../find.ts';
+import { find, missing, ofKind, readNodes, textData } from '../find.ts';
 import { errorData, table } from '../output.ts';
 import { pairs } from '../pairs.ts';
 
@@ -28,30 +27,37 @@ export const checkCsr: Command = {
   run({ objects }, options) {
     const requests = ofKind(objects, 'CertificateSigningRequest');
     if (requests.length === 0) throw missing({ kind: 'CertificateSigningRequest', name: '<name>' });
-    const facts = factsFrom(objects, options);
+    const { facts, problems } = factsFrom(objects, options);
     const verdicts = requests.map(request => judge(request, facts));
     const rows = verdicts.map(({ csr, decision, rule, why }) => [`  ${decision}`, csr, rule, why]);
     const data = verdicts.map(({ error, ...verdict }) => ({ ...verdict, ...(error && { error: errorData(error) }) }));
-    return { shown: { text: table(rows), data, files: {} }, findings: verdicts.flatMap(({ error }) => error ?? []) };
+    return {
+      shown: { text: table(rows), data },
+      findings: [...problems, ...verdicts.flatMap(({ error }) => error ?? [])],
+    };
   },
 };
 
+type Facts = Omit<CsrFacts, 'csr'>;
+
 /** Entries that cannot be used are left out, as the operator leaves them out; `wmco check instances` tells about them. */
-function factsFrom(objects: readonly KubeObject[], options: Options): Omit<CsrFacts, 'csr'> {
-  const data = find(objects, { kind: 'ConfigMap', name: configMapName.instances })?.fields.stringMap('data') ?? {};
+function factsFrom(objects: readonly KubeObject[], options: Options): { facts: Facts; problems: AppError[] } {
+  const configMap = find(objects, { kind: 'ConfigMap', name: configMapName.instances });
   const names = Object.entries(pairs(options['ptr'], '--ptr')).map(([address, name]) => [address, [name]] as const);
-  return {
+  const { nodes, problems } = readNodes(objects);
+  const facts: Facts = {
     operatorNamespace: textOption(options, 'namespace') ?? defaultNamespace,
-    instances: parseEntries(data)
+    instances: parseEntries(configMap === undefined ? {} : textData(configMap).data)
       .filter(entry => entry.ok)
       .map(({ address }) => ({ address, ipv4: isIpv4(address) ? address : undefined })),
-    nodes: ofKind(objects, 'Node').map(readNode),
+    nodes,
     ptrAnswers: Object.fromEntries(names),
     hostNames: pairs(options['hostName'], '--host-name'),
   };
+  return { facts, problems };
 }
 
-function judge(request: KubeObject, facts: Omit<CsrFacts, 'csr'>): Verdict {
+function judge(request: KubeObject, facts: Facts): Verdict {
   const decided = attempt(() => decideCsr({ ...facts, csr: readCsr(request) }));
   const csr = request.meta.name;
   if (!decided.ok) return { csr, decision: 'unreadable', rule: '', why: decided.error.message, error: decided.error };

@@ -3,9 +3,9 @@ import type { AppError } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import { type Ipv4Answers, parseEntries, resolveInstances } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
-import { type NodeView, readNode } from '#contract/node.ts';
+import type { NodeView } from '#contract/node.ts';
 import type { Command } from '../command.ts';
-import { find, missing, ofKind } from '../find.ts';
+import { find, missing, readNodes, textData } from '../find.ts';
 import { errorData, table } from '../output.ts';
 
 interface Line {
@@ -26,26 +26,37 @@ export const checkInstances: Command = {
     const wanted = { kind: 'ConfigMap', name: configMapName.instances };
     const configMap = find(objects, wanted);
     if (configMap === undefined) throw missing(wanted);
-    const data = configMap.fields.stringMap('data');
-    const nodes = ofKind(objects, 'Node').map(readNode);
-    const lines = options['resolve'] === true ? await resolved(data, nodes) : unresolved(data, nodes);
-    const shown = { text: text(configMap.label, lines), data: lines.map(lineData), files: {} };
-    return { shown, findings: lines.flatMap(line => line.error ?? []) };
+    const { data, failures } = textData(configMap);
+    const { nodes, problems } = readNodes(objects);
+    const listed = { data, nodes, label: configMap.label };
+    const lines = [
+      ...(options['resolve'] === true ? await resolved(listed) : unresolved(listed)),
+      ...failures.map(({ key, error }) => ({ address: key, error })),
+    ];
+    const shown = { text: text(configMap.label, lines), data: lines.map(lineData) };
+    return { shown, findings: [...problems, ...lines.flatMap(line => line.error ?? [])] };
   },
 };
 
+interface Listed {
+  data: Record<string, string>;
+  nodes: readonly NodeView[];
+  /** The ConfigMap, as messages name it. */
+  label: string;
+}
+
 /** Without DNS only literal addresses can be matched with Nodes. */
-function unresolved(data: Record<string, string>, nodes: readonly NodeView[]): Line[] {
+function unresolved({ data, nodes, label }: Listed): Line[] {
   const literal = resolveInstances(data, {}, nodes).instances;
-  return parseEntries(data).map(entry => {
+  return parseEntries(data, label).map(entry => {
     if (!entry.ok) return { address: entry.address, error: entry.error };
     const node = literal.find(instance => instance.address === entry.address)?.node?.name;
     return { address: entry.address, username: entry.username, ...(node !== undefined && { node }) };
   });
 }
 
-async function resolved(data: Record<string, string>, nodes: readonly NodeView[]): Promise<Line[]> {
-  const { instances, failures } = resolveInstances(data, await askDns(Object.keys(data)), nodes);
+async function resolved({ data, nodes, label }: Listed): Promise<Line[]> {
+  const { instances, failures } = resolveInstances(data, await askDns(Object.keys(data)), nodes, label);
   const good = instances.map(({ address, username, ipv4, node }) => ({
     address,
     username,

@@ -27,6 +27,6 @@ export const checkMirrors: Command = {
       ...caveats.map(caveat => `note: ${caveat}`),
     ].join('\n');
     const data = { sets: merged.sets, caveats, problems: merged.warnings.map(errorData) };
-    return { shown: { text, data, files: {} }, findings: merged.warnings };
+    return { shown: { text, data }, findings: merged.warnings };
   },
 };

@@ -37,7 +37,7 @@ export const checkServices: Command = {
       ...(error && { error: errorData(error) }),
     }));
     return {
-      shown: { text: verdicts.map(text).join('\n'), data, files: {} },
+      shown: { text: verdicts.map(text).join('\n'), data },
       findings: verdicts.flatMap(({ error }) => error ?? []),
     };
   },

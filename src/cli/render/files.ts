@@ -10,7 +10,7 @@ import { type NodeFilesInput, nodeFiles } from '#node/desired/files.ts';
 import { serviceAccountToken } from '#node/desired/kubeconfig.ts';
 import { registryFiles } from '#node/desired/registries/registries.ts';
 import type { Command } from '../command.ts';
-import { findSecretData, missing, ofKind } from '../find.ts';
+import { findSecret, missing, ofKind } from '../find.ts';
 import { pullSecretFrom, pullSecretName } from '../pull-secret.ts';
 import { settingsFrom } from '../settings.ts';
 import { fileTexts } from './file-texts.ts';
@@ -57,8 +57,10 @@ function secretParts(objects: readonly KubeObject[], namespace: string): SecretP
     unknown.push(...paths);
     return without;
   };
-  const token = (name: string, where: string) => () =>
-    serviceAccountToken(findSecretData(objects, name, where), `Secret ${where}/${name}`);
+  const token = (name: string, where: string) => () => {
+    const { data, label } = findSecret(objects, name, where);
+    return serviceAccountToken(data, label);
+  };
   const noToken: ServiceAccountToken = { ca: '', token: new Secret('') };
   const input = {
     bootstrapToken: orElse(token(secretName.bootstrapToken, namespaceName.machineConfig), noToken, [
@@ -75,8 +77,8 @@ function secretParts(objects: readonly KubeObject[], namespace: string): SecretP
 const noTls = { certificate: '', key: new Secret('') };
 
 function tlsPair(objects: readonly KubeObject[], namespace: string): NodeFilesInput['tls'] {
-  const data = findSecretData(objects, secretName.tls, namespace);
-  const member = (key: string) => secretMember(data, key, `Secret ${namespace}/${secretName.tls}`);
+  const { data, label } = findSecret(objects, secretName.tls, namespace);
+  const member = (key: string) => secretMember(data, key, label);
   return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };
 }
 

@@ -21,6 +21,8 @@ export const renderRegistries: Command = {
       path: `${dir.registries}\\${path}`,
       content: options['showSecrets'] === true ? content : redactHostsToml(content),
     }));
-    return { shown: fileTexts(visible), findings: warnings };
+    const shown = fileTexts(visible);
+    const text = visible.length === 0 ? `no usable mirror set is in the input: ${dir.registries} is empty` : shown.text;
+    return { shown: { ...shown, text }, findings: warnings };
   },
 };

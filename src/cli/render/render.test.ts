@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -71,9 +71,24 @@ test('services: the cluster-wide proxy is taken from its object, and an option b
   });
 });
 
-test('services: the readable form never shows the value of a variable', async () => {
-  const { out } = await render('services', ['--env', 'HTTPS_PROXY=http://user:sesame@proxy:3128']);
-  expect(out).not.toContain('sesame');
+test('services: no form shows the login of a proxy unless asked for', async () => {
+  const trusted = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'trusted-ca', namespace: 'openshift-windows-machine-config-operator' },
+    data: { 'ca-bundle.crt': '' },
+  };
+  const objects = list([...openshiftCluster(), trusted]);
+  const words = ['--env', 'HTTPS_PROXY=http://user:sesame@proxy:3128', 'HTTP_PROXY=user:sesame@proxy:3128'];
+  for (const form of ['text', 'json', 'yaml']) {
+    const { code, out, err } = await render('services', [...words, '-o', form], objects);
+    expect(code).toBe(0);
+    expect(out + err).not.toContain('sesame');
+  }
+  const { out } = await render('services', [...words, '-o', 'json'], objects);
+  expect(out).toContain('http://<redacted>@proxy:3128');
+  const asked = await render('services', [...words, '-o', 'json', '--show-secrets'], objects);
+  expect(asked.out).toContain('http://user:sesame@proxy:3128');
 });
 
 test('services: everything that is missing is told at once, with the command that gets it', async () => {
@@ -128,7 +143,7 @@ test('files: a Secret without its key names Secret and key', async () => {
   ];
   const { err } = await render('files', [], list(objects));
   expect(err).toContain(
-    'SECRET_KEY_MISSING: Secret openshift-machine-config-operator/node-bootstrapper-token: data has no ca.crt',
+    'SECRET_KEY_MISSING: Secret openshift-machine-config-operator/node-bootstrapper-token (standard input): data has no ca.crt',
   );
 });
 
@@ -179,6 +194,11 @@ test('registries: credentials of a mirror are redacted unless asked for', async 
   expect((await runWmco([...words, '--show-secrets'])).out).toContain(`authorization = "Basic ${basic}"`);
 });
 
+test('registries: without mirror sets it says so instead of nothing', async () => {
+  const { code, out } = await render('registries');
+  expect([code, out]).toEqual([0, 'no usable mirror set is in the input: C:\\k\\containerd\\registries is empty\n']);
+});
+
 test('registries: a wildcard is refused aloud, and the rest is rendered', async () => {
   const mirrors = {
     apiVersion: 'config.openshift.io/v1',
@@ -225,13 +245,28 @@ test('user-data: a broken private key is an error that does not show it', async 
   const key = secret('cloud-private-key', 'openshift-windows-machine-config-operator', { 'private-key.pem': 'sesame' });
   const { code, err } = await render('user-data', [], list([...openshiftCluster(), key]));
   expect(code).toBe(1);
-  expect(err).toContain('PRIVATE_KEY_UNREADABLE');
+  expect(err).toContain('PRIVATE_KEY_UNREADABLE: Secret openshift-windows-machine-config-operator/cloud-private-key');
   expect(err).not.toContain('sesame');
 });
 
+test('user-data: a weak key is a finding that names its file, and the script is shown all the same', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'wmco-key-'));
+  const path = join(folder, 'old.pub');
+  const parts = ['ssh-dss', ...Array.from({ length: 4 }, () => '\u0001')].map(part => Buffer.from(part));
+  const blob = Buffer.concat(parts.flatMap(part => [Buffer.from([0, 0, 0, part.length]), part]));
+  await writeFile(path, `ssh-dss ${blob.toString('base64')}\n`);
+  const { code, out, err } = await render('user-data', ['--public-key', path]);
+  expect([code, out.length > 1000]).toEqual([1, true]);
+  expect(err).toContain(`PUBLIC_KEY_WEAK: ${path}: `);
+  await rm(folder, { recursive: true });
+});
+
 test('user-data: a file that is no public key, or not there', async () => {
-  expect((await render('user-data', ['--public-key', example('mirrors.yaml')])).err).toContain('PUBLIC_KEY_UNREADABLE');
-  expect((await render('user-data', ['--public-key', '/nonexistent'])).err).toContain('INPUT_UNREADABLE');
+  const wrong = example('mirrors.yaml');
+  expect((await render('user-data', ['--public-key', wrong])).err).toContain(`PUBLIC_KEY_UNREADABLE: ${wrong}: `);
+  expect((await render('user-data', ['--public-key', '/nonexistent'])).err).toContain(
+    'INPUT_UNREADABLE: /nonexistent: cannot be read (ENOENT',
+  );
 });
 
 test('kubelet-config: from the Network object or from an option', async () => {
@@ -239,6 +274,21 @@ test('kubelet-config: from the Network object or from an option', async () => {
     (JSON.parse((await render('kubelet-config', [...words, '-o', 'json'])).out) as { clusterDNS: string[] }).clusterDNS;
   expect(await dns([])).toEqual(['172.30.0.10']);
   expect(await dns(['--service-cidr', '10.96.0.0/12'])).toEqual(['10.96.0.10']);
+});
+
+test('kubelet-config and user-data: options that say everything need no input', async () => {
+  const alone = await runWmco(['render', 'kubelet-config', '--service-cidr', '10.96.0.0/12', '-o', 'json']);
+  expect([alone.code, JSON.parse(alone.out)]).toMatchObject([0, { clusterDNS: ['10.96.0.10'] }]);
+  const words = ['render', 'user-data', '--platform', 'GCP', '--public-key', example('id_ed25519.pub')];
+  expect((await runWmco(words)).code).toBe(0);
+  expect((await runWmco(words.slice(0, 4))).code).toBe(2);
+});
+
+test('kubelet-config: what is wrong with the Network object is told with its name', async () => {
+  const network = { apiVersion: 'config.openshift.io/v1', kind: 'Network', metadata: { name: 'cluster' }, spec: {} };
+  const { code, err } = await render('kubelet-config', [], list([network]));
+  expect(code).toBe(1);
+  expect(err).toContain('NETWORK_SERVICE_CIDR_INVALID: Network cluster (standard input): spec.serviceNetwork');
 });
 
 test('kubelet-config: a bad service network is named', async () => {

@@ -1,3 +1,5 @@
+import { withoutLogin } from '#base/secret.ts';
+import type { OperatorSettings } from '#cluster/facts.ts';
 import { openshiftFacts } from '#cluster/openshift.ts';
 import type { Service } from '#contract/services/manifest.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
@@ -11,12 +13,12 @@ export const renderServices: Command = {
   summary: 'the services ConfigMap: what runs on every Windows node, in which order, with which command',
   example: 'wmco render services -f examples/cluster.yaml -o yaml',
   reads: 'Infrastructure, Networks, MachineConfigs and ControllerConfig, as a list or one by one',
-  options: ['operatorVersion', 'namespace', 'debug', 'env'],
+  options: ['operatorVersion', 'namespace', 'debug', 'env', 'showSecrets'],
   run({ objects }, options) {
     const settings = settingsFrom(options, objects);
     const { facts, findings } = openshiftFacts(objects, settings);
     if (facts === undefined) return { shown: { text: '', data: null, files: {} }, findings };
-    const manifest = servicesManifest(facts, settings);
+    const manifest = servicesManifest(facts, options['showSecrets'] === true ? settings : withoutLogins(settings));
     const configMap = servicesConfigMap(manifest, settings.version, settings.namespace);
     const text = [
       `ConfigMap ${configMap.metadata.namespace}/${configMap.metadata.name}`,
@@ -31,6 +33,11 @@ export const renderServices: Command = {
     };
   },
 };
+
+function withoutLogins(settings: OperatorSettings): OperatorSettings {
+  const proxy = Object.entries(settings.proxy).map(([name, value]) => [name, withoutLogin(value)]);
+  return { ...settings, proxy: Object.fromEntries(proxy) };
+}
 
 function serviceText(service: Service): string {
   const resolved = [

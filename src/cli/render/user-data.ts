@@ -1,15 +1,16 @@
-import { readFile } from 'node:fs/promises';
-import { AppError } from '#base/errors.ts';
+import { attempt } from '#base/errors.ts';
+import { OpenshiftObjects } from '#cluster/openshift-objects.ts';
 import { defaultNamespace, secretName } from '#contract/names.ts';
 import { privateKeyFromSecret } from '#controllers/private-key/decide.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import { authorizedKey, checkStrength, parseAuthorizedKey, type PublicKey } from '#host/keys/public-key.ts';
-import { attempt } from '#base/errors.ts';
 import { userData, userDataSecret } from '#node/desired/user-data/user-data.ts';
 import { type Command, type Options, textOption } from '../command.ts';
-import { find, findSecretData, missing } from '../find.ts';
+import { findSecret } from '../find.ts';
 import type { Input } from '../input.ts';
 import { asYaml } from '../output.ts';
+import { at, reading } from '../place.ts';
+import { readText } from '../read-text.ts';
 
 export const renderUserData: Command = {
   name: 'user-data',
@@ -17,39 +18,32 @@ export const renderUserData: Command = {
   example: 'wmco render user-data -f examples/cluster.yaml --public-key examples/id_ed25519.pub',
   reads: 'Infrastructure cluster, and Secret cloud-private-key unless --public-key is given',
   options: ['platform', 'publicKey', 'namespace'],
+  standsAlone: options => options['platform'] !== undefined && options['publicKey'] !== undefined,
   async run(input, options) {
-    const key = await publicKey(input, options);
-    const platform = textOption(options, 'platform') ?? platformOf(input);
+    const { key, place } = await publicKey(input, options);
+    const platform = textOption(options, 'platform') ?? new OpenshiftObjects(input.objects).platform();
     const secret = userDataSecret(platform, authorizedKey(key));
     const text = userData(platform, authorizedKey(key));
     const weak = attempt(() => checkStrength(key));
     const files = { 'windows-user-data.yaml': asYaml(secret) };
-    return { shown: { text, data: secret, files }, findings: weak.ok ? [] : [weak.error] };
+    return { shown: { text, data: secret, files }, findings: weak.ok ? [] : [at(place, weak.error)] };
   },
 };
 
-async function publicKey({ objects }: Input, options: Options): Promise<PublicKey> {
+interface FoundKey {
+  key: PublicKey;
+  /** The file or Secret it was found in. */
+  place: string;
+}
+
+async function publicKey({ objects }: Input, options: Options): Promise<FoundKey> {
   const path = textOption(options, 'publicKey');
-  if (path !== undefined) return parseAuthorizedKey(await readText(path));
-  const namespace = textOption(options, 'namespace') ?? defaultNamespace;
-  const data = findSecretData(objects, secretName.privateKey, namespace);
-  return parsePrivateKey(privateKeyFromSecret(data, secretName.privateKey).reveal()).publicKey;
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new AppError('INPUT_UNREADABLE', `${path}: cannot be read`, {
-      remedy: 'Give the path of a public key file.',
-      cause: error,
-    });
+  if (path !== undefined) {
+    const line = await readText(path);
+    return { key: reading(path, () => parseAuthorizedKey(line)), place: path };
   }
-}
-
-function platformOf({ objects }: Input): string {
-  const wanted = { kind: 'Infrastructure', name: 'cluster' };
-  const infrastructure = find(objects, wanted);
-  if (infrastructure === undefined) throw missing(wanted);
-  return infrastructure.fields.object('status').object('platformStatus').requiredString('type');
+  const namespace = textOption(options, 'namespace') ?? defaultNamespace;
+  const { data, label } = findSecret(objects, secretName.privateKey, namespace);
+  const pem = privateKeyFromSecret(data, label);
+  return { key: reading(label, () => parsePrivateKey(pem.reveal()).publicKey), place: label };
 }

@@ -1,4 +1,4 @@
-import { fromBase64, fromUtf8 } from '#base/bytes.ts';
+import { textFromBase64 } from '#base/bytes.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { attempt, shown } from '#base/errors.ts';
 import { malformedRequest } from '#contract/csr-der.ts';
@@ -43,8 +43,7 @@ export type CsrDecision =
 
 export function readCsr(object: KubeObject): CsrView {
   const spec = object.fields.object('spec');
-  const bytes = fromBase64(spec.string('request') ?? '');
-  const requestText = bytes === undefined ? undefined : fromUtf8(bytes);
+  const requestText = textFromBase64(spec.string('request') ?? '');
   if (requestText === undefined) throw malformedRequest(object.label, 'spec.request is not base64 of a text');
   return {
     label: object.label,

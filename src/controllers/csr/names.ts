@@ -1,5 +1,6 @@
 import { sameHost } from '#base/dns-name.ts';
-import { isIpv4, isIpv6 } from '#base/ipv4.ts';
+import { ownMember } from '#base/fields.ts';
+import { isIp } from '#base/ipv4.ts';
 import { type ListedInstance, namesOfAddress, type PtrAnswers } from '#controllers/instances/decide.ts';
 
 /** Host names that hosts gave over a pinned SSH connection, by address as listed; null or absent without an answer. */
@@ -12,8 +13,7 @@ export function nodeNameMatchesInstance(
   ptrAnswers: PtrAnswers,
 ): boolean {
   return addresses.some(address => {
-    const isIp = isIpv4(address) || isIpv6(address);
-    const names = isIp ? namesOfAddress(address, ptrAnswers) : [address];
+    const names = isIp(address) ? namesOfAddress(address, ptrAnswers) : [address];
     return names.some(name => sameHost(nodeName, name));
   });
 }
@@ -32,12 +32,11 @@ export interface Knowledge {
 export function standingOf(nodeName: string, known: Knowledge): Standing {
   const addresses = known.instances.map(instance => instance.address);
   if (nodeNameMatchesInstance(nodeName, addresses, known.ptrAnswers)) return { is: 'listed' };
-  const answers = known.candidates.map(({ address }) => ({ address, hostName: answerOf(address, known.hostNames) }));
+  const answers = known.candidates.map(({ address }) => ({
+    address,
+    hostName: ownMember(known.hostNames, address) ?? undefined,
+  }));
   if (answers.some(({ hostName }) => hostName !== undefined && sameHost(nodeName, hostName))) return { is: 'listed' };
   const ask = answers.filter(({ hostName }) => hostName === undefined).map(({ address }) => address);
   return ask.length > 0 ? { is: 'unsettled', ask } : { is: 'unlisted' };
-}
-
-function answerOf(address: string, answers: HostNameAnswers): string | undefined {
-  return Object.hasOwn(answers, address) ? (answers[address] ?? undefined) : undefined;
 }

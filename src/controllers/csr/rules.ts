@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
-import { isIpv4, isIpv6 } from '#base/ipv4.ts';
+import { isIp } from '#base/ipv4.ts';
 import type { CertificateRequest } from '#contract/csr-request.ts';
 import { agentServiceAccountUser, identity, signer } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
@@ -181,7 +181,6 @@ function brokenServingNames({ request, node }: Case): string | undefined {
   if (strange.length + request.otherNames > 0)
     return `only DNS names and IP addresses may name a server, not ${shown(strange)}`;
   const own = [node?.name ?? '', ...(node?.addresses.map(item => item.address) ?? [])].filter(name => name !== '');
-  const isIp = (text: string) => isIpv4(text) || isIpv6(text);
   const ips = new Set(own.filter(isIp).map(normalHostName));
   const names = new Set(own.filter(text => !isIp(text)).map(normalHostName));
   const foreign = [

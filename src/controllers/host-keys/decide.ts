@@ -1,4 +1,5 @@
 import { normalHostName } from '#base/dns-name.ts';
+import { ownMember } from '#base/fields.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { type HostKey, parseHostKey, printHostKey } from '#host/host-key.ts';
@@ -25,7 +26,7 @@ export interface HostKeyChanges {
 export function findPinnedKey({ node, address, entries }: HostKeyPlaces): HostKey | undefined {
   const onNode = node?.annotations[nodeAnnotation.sshHostKey];
   if (onNode) return parseHostKey(onNode, `Node ${node?.name}: annotation ${nodeAnnotation.sshHostKey}`);
-  const entry = ownEntry(entries, address);
+  const entry = ownMember(entries, address);
   return entry
     ? parseHostKey(entry, `ConfigMap ${configMapName.hostKeys}: data[${JSON.stringify(address)}]`)
     : undefined;
@@ -67,10 +68,6 @@ function without(entries: HostKeyPlaces['entries'], addresses: readonly string[]
   return Object.fromEntries(
     addresses.filter(address => Object.hasOwn(entries, address)).map(address => [address, null]),
   );
-}
-
-function ownEntry(entries: HostKeyPlaces['entries'], address: string): string | undefined {
-  return Object.hasOwn(entries, address) ? entries[address] : undefined;
 }
 
 function noChanges(): HostKeyChanges {

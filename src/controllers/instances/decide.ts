@@ -1,5 +1,6 @@
 import { normalHostName, sameHost } from '#base/dns-name.ts';
-import { isIpv4, isIpv6 } from '#base/ipv4.ts';
+import { ownMember } from '#base/fields.ts';
+import { isIp, isIpv4 } from '#base/ipv4.ts';
 import { isByohNode, type NodeAddress, type NodeView } from '#contract/node.ts';
 
 /** An entry of windows-instances as far as it is known: the address as written, and what it resolves to. */
@@ -13,8 +14,7 @@ export type PtrAnswers = Readonly<Record<string, readonly string[] | null | unde
 
 /** All names by which DNS knows an address; none for what is no IP address. */
 export function namesOfAddress(address: string, answers: PtrAnswers): readonly string[] {
-  const isIp = isIpv4(address) || isIpv6(address);
-  return isIp && Object.hasOwn(answers, address) ? (answers[address] ?? []) : [];
+  return isIp(address) ? (ownMember(answers, address) ?? []) : [];
 }
 
 /** Whether a Node is one of the instances: by an address it reports, or by the name DNS gives for that address. */
@@ -69,7 +69,7 @@ function reasonToKeep(node: NodeView, entries: ListedEntries, ptrAnswers: PtrAns
   const doubtful = entries.failures.find(({ address }) => names.some(name => sameHost(name, address)));
   if (doubtful !== undefined) return `it may be ${doubtful.address}, whose entry could not be read or resolved`;
   const unresolved = entries.failures.find(({ address }) => !isIpv4(address));
-  const hasName = node.addresses.some(({ address }) => address !== '' && !isIpv4(address) && !isIpv6(address));
+  const hasName = node.addresses.some(({ address }) => address !== '' && !isIp(address));
   if (unresolved === undefined || hasName) return undefined;
   return `it reports no host name and may be ${unresolved.address}, whose entry could not be read or resolved`;
 }

@@ -1,4 +1,5 @@
 import { AppError } from '#base/errors.ts';
+import { ownMember } from '#base/fields.ts';
 import type { Secret } from '#base/secret.ts';
 import { secretKey, secretName } from '#contract/names.ts';
 
@@ -7,7 +8,7 @@ export function privateKeyFromSecret(
   data: Readonly<Record<string, Secret>>,
   label: string = secretName.privateKey,
 ): Secret {
-  const key = Object.hasOwn(data, secretKey.privateKey) ? data[secretKey.privateKey] : undefined;
+  const key = ownMember(data, secretKey.privateKey);
   if (key !== undefined) return key;
   throw new AppError('PRIVATE_KEY_MISSING', `${label} missing '${secretKey.privateKey}' secret`, {
     remedy: `Store the private key in the Secret ${secretName.privateKey} under the key ${secretKey.privateKey}.`,

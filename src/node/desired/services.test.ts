@@ -215,3 +215,9 @@ test('carries proxy variables of the operator and always watches all three', () 
 test('refuses to guess the API server', () => {
   expect(() => manifest({ apiServerUrl: '' })).toThrow(expect.objectContaining({ code: 'API_SERVER_URL_MISSING' }));
 });
+
+test('a platform nobody knows is handled without special cases, whatever its name', () => {
+  for (const platform of ['BareMetal', 'constructor', '__proto__', '']) {
+    expect(manifest({ platform })).toEqual(manifest({ platform: 'None' }));
+  }
+});

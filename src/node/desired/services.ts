@@ -62,7 +62,7 @@ function containerdService({ debug }: Debug): Service {
 }
 
 function kubeletService(facts: ServicesFacts, settings: ServicesSettings): Service {
-  const hostname = hostnameSource(facts.platform);
+  const hostname = hostnameSources.get(facts.platform);
   const { 'cloud-provider': cloudProvider, 'cloud-config': cloudConfig } = facts.kubeletArguments;
   const variables: HostVariable[] = [{ name: 'NODE_IP', source: 'nodeIP' }];
   if (hostname !== undefined) variables.unshift({ name: 'HOSTNAME_OVERRIDE', source: hostname });
@@ -93,10 +93,11 @@ function kubeletService(facts: ServicesFacts, settings: ServicesSettings): Servi
 }
 
 /** Where a cloud names its machines otherwise than they name themselves, the kubelet must use the cloud's name. */
-function hostnameSource(platform: string): HostVariableSource | undefined {
-  const sources: Record<string, HostVariableSource> = { AWS: 'awsLocalHostname', GCP: 'gcpHostname', VSphere: 'fqdn' };
-  return sources[platform];
-}
+const hostnameSources: ReadonlyMap<string, HostVariableSource> = new Map([
+  ['AWS', 'awsLocalHostname'],
+  ['GCP', 'gcpHostname'],
+  ['VSphere', 'fqdn'],
+]);
 
 export function exporterService({ debug }: Debug): Service {
   return service({

@@ -22,7 +22,7 @@ export const ops: Record<string, Operation> = {
       const description = managed ? managedDescription(name) : '';
       host.services.install(name, { description, dependencies: dependencies ?? [] }, state.toLowerCase());
     }
-    const listed = byPriority(input.configMapServices.map(serviceOf));
+    const listed = byPriority((input.configMapServices ?? []).map(serviceOf));
     const removals = planRemoval(await host.services.list(), listed, input.removeAllTagged);
     const error = removalProblem(await carryOutRemovals(removals, host, host.waiting()));
     if (error !== undefined) throw error;

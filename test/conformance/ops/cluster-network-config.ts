@@ -2,12 +2,16 @@ import { checkHybridOverlay, clusterDns, readNetwork, vxlanPort } from '../../..
 import { proxyVariables } from '../../../src/cluster/proxy.ts';
 import { checkServerVersion } from '../../../src/cluster/server-version.ts';
 import { honoursTlsProfile, readTlsProfile } from '../../../src/cluster/tls-profile.ts';
+import { payloadKubeletVersion } from '../../../src/contract/version.ts';
 import { type KubeObject, readObject } from '../../../src/contract/object.ts';
 import type { Input, Operation } from '../row.ts';
 
 export const ops: Record<string, Operation> = {
   buildNetwork: (input: Input) => {
-    const network = readNetwork(objectOf(input.networkConfig), objectOf(input.networkOperator));
+    const network = readNetwork(
+      objectOf(input.networkConfig),
+      input.networkOperator ? objectOf(input.networkOperator) : undefined,
+    );
     return { ok: true, serviceCIDR: network.serviceCidr, clusterDNS: network.clusterDns, vxlanPort: network.vxlanPort };
   },
   validateNetwork: (input: Input) => {
@@ -20,13 +24,13 @@ export const ops: Record<string, Operation> = {
     const profile = readTlsProfile(input.apiServer ? objectOf(input.apiServer) : undefined);
     return { minTLSVersion: profile.minTlsVersion, tlsAdherence: profile.adherence, ciphers: profile.ciphers };
   },
-  honourTlsProfile: (input: Input) => ({ value: honoursTlsProfile(input.tlsAdherence) }),
+  honourTlsProfile: (input: Input) => ({ value: honoursTlsProfile(input.tlsAdherence ?? '') }),
   proxyVariables: (input: Input) => {
-    const { enabled, variables } = proxyVariables(input.operatorEnv);
+    const { enabled, variables } = proxyVariables(input.operatorEnv ?? {});
     return { proxyEnabled: enabled, vars: variables };
   },
   validateServerVersion: (input: Input) => {
-    checkServerVersion(input.gitVersion, input.kubeletVersion);
+    checkServerVersion(input.gitVersion, input.kubeletVersion ?? payloadKubeletVersion);
     return { ok: true };
   },
 };

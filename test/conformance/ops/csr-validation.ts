@@ -49,15 +49,18 @@ function factsOf(input: Input): CsrFacts {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { name: 'row' },
-    spec: { ...spec, request: toBase64(request.pem as string) },
+    spec: { ...spec, request: toBase64((request.pem ?? request.requestText ?? '') as string) },
     status: { conditions },
   });
   const entries = parseEntries(input.windowsInstances ?? {}).filter(entry => entry.ok);
   return {
     csr: readCsr(csr),
     operatorNamespace: input.operatorNamespace ?? '',
-    instances: entries.map(({ address }) => ({ address, ipv4: isIpv4(address) ? address : input.dnsA?.[address] })),
-    nodes: (input.existingNodes as Input[]).map(nodeOf),
+    instances: entries.map(({ address }) => ({
+      address,
+      ipv4: isIpv4(address) ? address : (input.dnsA?.[address] ?? undefined),
+    })),
+    nodes: ((input.existingNodes ?? []) as Input[]).map(nodeOf),
     ptrAnswers: input.dnsPTR ?? {},
     hostNames: {},
   };

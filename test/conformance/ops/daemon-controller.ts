@@ -13,14 +13,15 @@ import type { Input, Operation } from '../row.ts';
 export const ops: Record<string, Operation> = {
   resolveNodeVariables: (input: Input) => {
     const node = input.node?.metadata.name === input.nodeName ? input.node : undefined;
-    const variables = input.variables.map((item: Input) => ({ name: item.name, jsonPath: item.nodeObjectJsonPath }));
+    const variables = (input.variables ?? []).map((item: Input) => ({
+      name: item.name,
+      jsonPath: item.nodeObjectJsonPath,
+    }));
     return { values: resolveNodeVariables(node, variables) };
   },
   reconcileService: async (input: Input) => {
     const { existing, wanted } = input;
-    const host = hostWith(
-      existing === undefined ? {} : { [existing.name]: { ...existing.config, state: existing.state } },
-    );
+    const host = hostWith(!existing ? {} : { [existing.name]: { ...existing.config, state: existing.state } });
     host.scriptOutputs = input.powershell ?? {};
     host.node = { name: input.nodeName, annotations: { [nodeAnnotation.desiredVersion]: 'v' }, ready: true };
     host.configMaps = [configMap({ name: 'windows-services-v', services: [wanted] })];

@@ -37,7 +37,7 @@ export function expected(row: Row): Record<string, unknown> {
 }
 
 function machineConfig(ignitionFiles: Input) {
-  const files = ignitionFiles.map(({ path, ...contents }: Input) => ({ path, contents }));
+  const files = (ignitionFiles ?? []).map(({ path, ...contents }: Input) => ({ path, contents }));
   return readObject({
     apiVersion: 'machineconfiguration.openshift.io/v1',
     kind: 'MachineConfig',

@@ -2,6 +2,10 @@ import { isUpToDate, needsUpgrade } from '../../../src/contract/node-marks.ts';
 import type { Input, Operation } from '../row.ts';
 
 export const ops: Record<string, Operation> = {
-  upToDate: (input: Input) => ({ value: isUpToDate(input.node ?? undefined, input.operatorVersion) }),
-  upgradeRequired: (input: Input) => ({ value: needsUpgrade(input.node ?? undefined, input.operatorVersion) }),
+  upToDate: (input: Input) => ({ value: isUpToDate(nodeOf(input), input.operatorVersion) }),
+  upgradeRequired: (input: Input) => ({ value: needsUpgrade(nodeOf(input), input.operatorVersion) }),
 };
+
+function nodeOf({ node }: Input): { annotations: Record<string, string> } | undefined {
+  return node ? { annotations: node.annotations ?? {} } : undefined;
+}

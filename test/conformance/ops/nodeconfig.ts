@@ -1,7 +1,7 @@
 import { Secret } from '../../../src/base/secret.ts';
 import { clusterDns } from '../../../src/cluster/network.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
-import { publicKeyHash } from '../../../src/host/keys/public-key.ts';
+import { parseAuthorizedKey, publicKeyHash } from '../../../src/host/keys/public-key.ts';
 import { caBundleEntry } from '../../../src/node/desired/ca-bundle.ts';
 import { certificateKubeconfig, serviceAccountToken, tokenKubeconfig } from '../../../src/node/desired/kubeconfig.ts';
 import { kubeletConfig } from '../../../src/node/desired/kubelet-config.ts';
@@ -12,9 +12,13 @@ export const ops: Record<string, Operation> = {
   certificateKubeconfig: (input: Input) =>
     document(certificateKubeconfig(input.nodeName, input.apiServerURL, input.caCert)),
   kubeletConfiguration: (input: Input) => document(kubeletConfig(clusterDns(input.serviceCIDR))),
-  publicKeyHash: (input: Input) => ({ value: publicKeyHash(parsePrivateKey(input.privateKeyPem).publicKey) }),
+  publicKeyHash: (input: Input) => {
+    const isPrivate = typeof input.privateKeyPem === 'string';
+    const key = isPrivate ? parsePrivateKey(input.privateKeyPem).publicKey : parseAuthorizedKey(input.authorizedKey);
+    return { value: publicKeyHash(key) };
+  },
   tokenKubeconfig: (input: Input) => {
-    const token = serviceAccountToken(secrets(input.secretData), 'Secret');
+    const token = serviceAccountToken(secrets(input.secretData ?? {}), 'Secret');
     return document(tokenKubeconfig(input.userName, input.apiServerURL, token).reveal());
   },
 };

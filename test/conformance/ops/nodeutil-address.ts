@@ -8,7 +8,7 @@ import type { Input, Operation } from '../row.ts';
 
 export const ops: Record<string, Operation> = {
   findNodeByAddress: (input: Input) => ({
-    nodeName: findNodeByAddress(input.address, (input.nodes ?? []) as { name: string; addresses: [] }[])?.name ?? null,
+    nodeName: findNodeByAddress(input.address, nodesOf(input))?.name ?? null,
   }),
   usableAddress: (input: Input) => ({ value: usableAddress(input.addresses ?? []) }),
   machineAccepted: (input: Input) => ({ value: machineAccepted(readMachine(readObject(machineObject(input)))) }),
@@ -25,11 +25,15 @@ export const ops: Record<string, Operation> = {
   },
 };
 
+function nodesOf(input: Input): { name: string; addresses: [] }[] {
+  return (input.nodes ?? []).map((node: Input) => ({ name: node.name, addresses: node.addresses ?? [] }));
+}
+
 /** The rows leave out the label by which the watch selects Windows Machines. */
 function machineObject(input: Input): unknown {
   return {
     apiVersion: 'machine.openshift.io/v1beta1',
-    kind: input.kind,
+    kind: input.kind ?? '(none)',
     metadata: { name: input.name ?? 'x', labels: { [machineLabel.osId]: 'Windows', ...input.labels } },
     status: { phase: input.phase, addresses: input.addresses },
   };

@@ -5,17 +5,17 @@ import { exporterService, hybridOverlayService, servicesManifest } from '../../.
 import type { Input, Operation, Row } from '../row.ts';
 
 export const ops: Record<string, Operation> = {
-  exporterCommand: (input: Input) => ({ command: exporterService(input).command }),
+  exporterCommand: (input: Input) => ({ command: exporterService({ debug: input.debug ?? false }).command }),
   hybridOverlayService: (input: Input) => {
-    const service = hybridOverlayService(facts(input), input);
+    const service = hybridOverlayService(facts(input), { debug: input.debug ?? false });
     const [wire] = JSON.parse(printServices([service])) as Record<string, unknown>[];
     return { ...wire, command: service.command };
   },
   fullManifest: (input: Input) => {
     const manifest = servicesManifest(facts(input), {
-      debug: input.debug,
-      logRotation: input.logRotation,
-      proxy: input.proxyVars,
+      debug: input.debug ?? false,
+      logRotation: { fileSize: '', fileAge: '', flushInterval: '', ...input.logRotation },
+      proxy: input.proxyVars ?? {},
     });
     // What is compared went through the ConfigMap and back, as it does on its way to the agent.
     const data = printManifest(manifest);
@@ -31,8 +31,8 @@ export const ops: Record<string, Operation> = {
 
 /** Rows compare what a service is and when it starts; how its variables are found on the host is ours. */
 export function expected(row: Row): Record<string, unknown> {
-  if (row.op !== 'fullManifest') return row.expected;
-  const services = row.expected['services'] as Input[];
+  const services = row.expected['services'] as Input[] | undefined;
+  if (row.op !== 'fullManifest' || services === undefined) return row.expected;
   return { ...row.expected, services: byName(services.map(item => compared({ ...item, command: item.path }))) };
 }
 
@@ -51,8 +51,8 @@ function byName(services: object[]): object[] {
 function facts(input: Input) {
   return {
     platform: input.platform,
-    apiServerUrl: input.apiServerInternalURL,
-    network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: input.vxlanPort },
+    apiServerUrl: input.apiServerInternalURL ?? '',
+    network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: input.vxlanPort ?? '' },
     kubeletArguments: input.kubeletArguments ?? {},
   };
 }

@@ -1,4 +1,4 @@
-import { sameData } from '../../../src/base/compare.ts';
+import { attempt } from '../../../src/base/errors.ts';
 import { checkContent } from '../../../src/contract/services/compare.ts';
 import { type Service, type ServicesManifest, service } from '../../../src/contract/services/manifest.ts';
 import { parseManifest } from '../../../src/contract/services/parse.ts';
@@ -25,7 +25,7 @@ export const ops: Record<string, Operation> = {
     const configMap = servicesConfigMap(manifest, name.replace('windows-services-', ''), namespace);
     return {
       ok: true,
-      contentMatchesInput: sameData(parseManifest(configMap.data), manifest),
+      contentMatchesInput: attempt(() => checkContent(parseManifest(configMap.data), manifest)).ok,
       configMapKeys: Object.keys(configMap.data).toSorted(),
       name: configMap.metadata.name,
       immutable: configMap.immutable,

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { repositoryRoot, runWmco } from '../../test/kit/run-wmco.ts';
+
+type Path = readonly (string | number)[];
+
+const password = 'open-sesame-77';
+const login = `http://user:${password}@proxy:3128`;
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const namespace = 'openshift-windows-machine-config-operator';
+
+const secret = (name: string, place: string, data: Record<string, string>) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: place },
+  data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
+});
+
+/** The examples, with passwords at every place where there may be one. */
+const objects: readonly unknown[] = [
+  ...['cluster', 'csr', 'mirrors', 'windows-instances'].flatMap(fromExample),
+  {
+    apiVersion: 'config.openshift.io/v1',
+    kind: 'Proxy',
+    metadata: { name: 'cluster' },
+    status: { httpProxy: login, httpsProxy: login, noProxy: '.svc' },
+  },
+  { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'trusted-ca', namespace }, data: { 'ca-bundle.crt': '' } },
+  {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'windows-services-1', namespace },
+    data: { services: '[]', files: '[]', environmentVars: JSON.stringify({ HTTP_PROXY: login }) },
+  },
+  secret('node-bootstrapper-token', 'openshift-machine-config-operator', { 'ca.crt': 'CA', token: password }),
+  secret('windows-instance-config-daemon', namespace, { 'ca.crt': 'CA', token: password }),
+  secret('windows-machine-config-operator-tls', namespace, { 'tls.crt': 'CA', 'tls.key': password }),
+  secret('cloud-private-key', namespace, { 'private-key.pem': `-----BEGIN PRIVATE KEY-----\n${password}\n` }),
+  secret('pull-secret', 'openshift-config', {
+    '.dockerconfigjson': JSON.stringify({
+      auths: {
+        'mirror.example.com': { auth: base64(`u:${password}`) },
+        'example.io': { username: 'u', password },
+      },
+    }),
+  }),
+];
+
+function fromExample(name: string): unknown[] {
+  const text = readFileSync(join(repositoryRoot, 'examples', `${name}.yaml`), 'utf8');
+  const documents = parseAllDocuments(text);
+  return Array.isArray(documents) ? documents.map(document => document.toJS() as unknown) : [];
+}
+
+function pathsOf(value: unknown, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  const members: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return [path, ...members.flatMap(([key, member]) => pathsOf(member, [...path, key]))];
+}
+
+function replaced(value: unknown, path: Path, make: (old: unknown) => unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return make(value);
+  if (Array.isArray(value)) return value.with(Number(key), replaced(value[Number(key)], rest, make));
+  const members = value as Record<string, unknown>;
+  return { ...members, [key]: replaced(members[key], rest, make) };
+}
+
+const places = objects.flatMap((object, index) => pathsOf(object).map(path => ({ index, path })));
+
+const wrongValues: ((old: unknown) => unknown)[] = [
+  ...[7, -1, true, null, '', 'x', [], {}, [7], 'x'.repeat(3000), '\u001b[2J\r', '-----BEGIN X-----'].map(
+    value => () => value,
+  ),
+  old => [old],
+  old => ({ member: old }),
+  old => JSON.stringify(old),
+  old => ({ ...(old as object), ['__proto__']: 1, constructor: 2 }),
+];
+
+const commands = [
+  'render services',
+  'render files',
+  'render registries',
+  'render user-data',
+  'render kubelet-config',
+  'check instances',
+  'check csr',
+  'check mirrors',
+  'check services',
+  'check cluster',
+];
+
+/** Nothing of a secret, as it is or in base64, and nothing that steers a terminal. */
+function expectHarmless(text: string): void {
+  for (const leak of [password, base64(password).slice(0, -4), base64(`u:${password}`).slice(0, -4)]) {
+    expect(text).not.toContain(leak);
+  }
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  expect(text).not.toMatch(/\u001b|\r/);
+}
+
+for (const command of commands) {
+  test(`wmco ${command} shows no secret in any form`, async () => {
+    const stdin = JSON.stringify({ kind: 'List', items: objects });
+    for (const form of ['text', 'json', 'yaml']) {
+      const { out, err } = await runWmco([...command.split(' '), '-f', '-', '-o', form], stdin);
+      expectHarmless(out + err);
+    }
+  });
+}
+
+test('a wrong value at any place of any object gives findings with remedies, never a crash, never a secret', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...places),
+      fc.constantFrom(...wrongValues),
+      fc.constantFrom(...commands),
+      fc.constantFrom('text', 'json', 'yaml'),
+      async ({ index, path }, wrong, command, form) => {
+        const items = objects.with(index, replaced(objects[index], path, wrong));
+        const stdin = JSON.stringify({ kind: 'List', items });
+        const { code, out, err } = await runWmco([...command.split(' '), '-f', '-', '-o', form], stdin);
+        expectHarmless(out + err);
+        const findings = err.match(/^[A-Z_]+: /gm)?.length ?? 0;
+        expect([code, err.match(/^ {2}-> \S/gm)?.length ?? 0]).toEqual([findings > 0 ? 1 : 0, findings]);
+      },
+    ),
+    { numRuns: 600 },
+  );
+});
