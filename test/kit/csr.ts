@@ -31,13 +31,19 @@ const oids = {
 
 const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-/** A request in PEM, signed by a P-256 key. */
-export function makeCsr(content: CsrContent = {}): string {
-  return printPem('CERTIFICATE REQUEST', makeCsrDer(content));
+export interface CsrKey {
+  privateKey: KeyObject;
+  /** As it stands in requests and certificates. */
+  publicKey: Uint8Array;
 }
 
-export function makeCsrDer(content: CsrContent = {}): Uint8Array {
-  return signInfo(requestInfo(content));
+/** A request in PEM, signed by a P-256 key. */
+export function makeCsr(content: CsrContent = {}, key?: CsrKey): string {
+  return printPem('CERTIFICATE REQUEST', makeCsrDer(content, key));
+}
+
+export function makeCsrDer(content: CsrContent = {}, key?: CsrKey): Uint8Array {
+  return signInfo(requestInfo(content, key?.publicKey), key?.privateKey);
 }
 
 /** Wraps any request info into a signed request. */
@@ -46,8 +52,10 @@ export function signInfo(info: Uint8Array, privateKey: KeyObject = keys.privateK
   return sequence(info, sequence(oid(oids.ecdsaWithSha256)), der(0x03, [0], signature));
 }
 
-export function requestInfo(content: CsrContent): Uint8Array {
-  const publicKey = keys.publicKey.export({ type: 'spki', format: 'der' });
+export function requestInfo(
+  content: CsrContent,
+  publicKey: Uint8Array = keys.publicKey.export({ type: 'spki', format: 'der' }),
+): Uint8Array {
   const attributes = content.attributeList ?? extensionRequest(alternativeNames(content));
   return sequence(der(0x02, [content.version ?? 0]), subject(content), publicKey, der(0xa0, attributes));
 }

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runWmco } from '../kit/run-wmco.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -33,6 +35,26 @@ test('every link between pages leads somewhere', () => {
     expect(links.filter(link => !existsSync(join(root, link)))).toEqual([]);
   }
 });
+
+const commands = [...read('README.md').matchAll(/^\.\/wmco ([^#\n]+)/gm)].map(match => (match[1] ?? '').trim());
+
+test('README.md shows commands', () => expect(commands.length).toBeGreaterThan(3));
+
+for (const command of commands) {
+  test(`wmco ${command}, as README.md shows it, works`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'wmco-readme-'));
+    const words = command
+      .split(/\s+/)
+      .map(word => word.replace(/^examples/, join(root, 'examples')).replace(/^dir=.*/, `dir=${folder}`));
+    const { code, out, err } = await runWmco(words);
+    expect(out).not.toBe('');
+    // Examples of instances and requests hold bad ones on purpose; nothing else is found.
+    expect([code, err.match(/^[A-Z_]+/gm) ?? []]).toEqual(
+      /check (instances|csr)/.test(command) ? [1, [expect.any(String)]] : [0, []],
+    );
+    rmSync(folder, { recursive: true });
+  });
+}
 
 const sources = ['src', 'test', 'tools', 'bench'].flatMap(folder =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -1,0 +1,46 @@
+import type { Clock } from '#base/clock.ts';
+
+/** Timers cannot be set for longer than 24 days, and a long sleep need not be exact. */
+const longestSleepMs = 3_600_000;
+
+/** One timer that rings at the earliest time it was set for. What is set for later is asked for again when it rings. */
+export class Alarm {
+  readonly #clock: Clock;
+  readonly #ring: () => void;
+  #dueMs = Number.POSITIVE_INFINITY;
+  #sleep: AbortController | undefined;
+
+  constructor(clock: Clock, ring: () => void) {
+    this.#clock = clock;
+    this.#ring = ring;
+  }
+
+  /** Rings at that time of the monotonic clock, or earlier if it was set for earlier. */
+  setFor(dueMs: number | undefined): void {
+    if (dueMs === undefined || dueMs >= this.#dueMs) return;
+    this.cancel();
+    this.#dueMs = dueMs;
+    this.#sleep = new AbortController();
+    void this.#wait(dueMs, this.#sleep.signal);
+  }
+
+  cancel(): void {
+    this.#sleep?.abort();
+    this.#sleep = undefined;
+    this.#dueMs = Number.POSITIVE_INFINITY;
+  }
+
+  async #wait(dueMs: number, signal: AbortSignal): Promise<void> {
+    const ms = Math.min(longestSleepMs, Math.max(0, dueMs - this.#clock.monotonicMs()));
+    try {
+      // Rounded up: a timer that rings a little early would only be set again.
+      await this.#clock.sleep(Math.ceil(ms), signal);
+    } catch {
+      return;
+    }
+    if (signal.aborted) return;
+    this.#dueMs = Number.POSITIVE_INFINITY;
+    this.#sleep = undefined;
+    this.#ring();
+  }
+}

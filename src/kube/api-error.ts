@@ -1,0 +1,49 @@
+export interface StatusCause {
+  reason?: string;
+  message?: string;
+  field?: string;
+}
+
+/** The Status object with which an API server explains a refusal. */
+export interface Status {
+  kind?: 'Status';
+  code?: number;
+  reason?: string;
+  message?: string;
+  details?: {
+    name?: string;
+    group?: string;
+    kind?: string;
+    uid?: string;
+    causes?: StatusCause[];
+    retryAfterSeconds?: number;
+  };
+}
+
+/** A refusal of the API server: reason and code decide what to do, the message is for people. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: number;
+  readonly reason: string;
+  readonly details: NonNullable<Status['details']>;
+  /** What was asked: method and path, without query and without credentials. */
+  readonly request: string;
+
+  constructor(status: Status, request: string) {
+    super(`${request}: ${status.message ?? status.reason ?? `status ${status.code ?? 0}`}`);
+    this.code = status.code ?? 0;
+    this.reason = status.reason ?? 'Unknown';
+    this.details = status.details ?? {};
+    this.request = request;
+  }
+}
+
+export function isApiError(error: unknown, reason?: string): error is ApiError {
+  return error instanceof ApiError && (reason === undefined || error.reason === reason);
+}
+
+export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.code === 404;
+export const isConflict = (error: unknown): boolean => isApiError(error, 'Conflict');
+export const isAlreadyExists = (error: unknown): boolean => isApiError(error, 'AlreadyExists');
+/** The resourceVersion or continue token is too old for the server. */
+export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;

@@ -1,0 +1,74 @@
+import { resolve } from 'node:path';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { type KubeconfigCluster, type KubeconfigUser, parseKubeconfig, resolveContext } from '../kubeconfig.ts';
+import type { Connection, Identity } from '../transport/connection.ts';
+import { pluginIdentity } from './exec-plugin.ts';
+import { certificateIdentity, combinedIdentity, passwordIdentity, tokenIdentity } from './identity.ts';
+import { fileText, fixedText, type TextSource, unreadable } from './text-source.ts';
+
+export interface LoadOptions {
+  /** The current context when absent. */
+  context?: string;
+  /** Folder of the kubeconfig; paths in it are meant from there. */
+  folder?: string;
+  /** Environment that credential plugins inherit. */
+  environment?: Readonly<Record<string, string | undefined>>;
+  clock?: Clock;
+}
+
+/** How long a token from a file is used before the file is looked at again. */
+export const tokenMaxAgeMs = 60_000;
+export const certificateMaxAgeMs = 10_000;
+
+/** The connection that a context of a kubeconfig describes. Files are read when they are needed. */
+export function loadKubeconfig(text: string, options: LoadOptions = {}): Connection {
+  const { cluster, user, userName, namespace } = resolveContext(parseKubeconfig(text), options.context);
+  const files = new Files(options.folder ?? '.', options.clock ?? systemClock);
+  const trusted = files.source('CA certificates', certificateMaxAgeMs, cluster.caData, cluster.caFile);
+  return {
+    server: cluster.server.replace(/\/+$/, ''),
+    skipTlsVerify: cluster.skipTlsVerify,
+    trusted: () => trusted?.read() ?? Promise.resolve(undefined),
+    identity: identityOf(user, `user ${userName}`, files, { ...options, cluster }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(cluster.tlsServerName === undefined ? {} : { serverName: cluster.tlsServerName }),
+    ...(cluster.proxyUrl === undefined ? {} : { proxyUrl: cluster.proxyUrl }),
+  };
+}
+
+function identityOf(
+  user: KubeconfigUser,
+  name: string,
+  files: Files,
+  context: LoadOptions & { cluster: KubeconfigCluster },
+): Identity {
+  const { clientCertificateData, clientCertificateFile, clientKeyData, clientKeyFile } = user;
+  const certificate = files.source('certificate', certificateMaxAgeMs, clientCertificateData, clientCertificateFile);
+  const key = files.source('key', certificateMaxAgeMs, clientKeyData?.reveal(), clientKeyFile);
+  if ((certificate === undefined) !== (key === undefined))
+    throw unreadable(`${name}: has a client certificate without a key, or a key without a certificate`);
+  // A file goes before a token in the text, since the token may have been true only when the text was written.
+  const token = files.source('token', tokenMaxAgeMs, user.tokenFile ? undefined : user.token?.reveal(), user.tokenFile);
+  const parts: Identity[] = [];
+  if (certificate !== undefined && key !== undefined) parts.push(certificateIdentity(certificate, key));
+  if (token !== undefined) parts.push(tokenIdentity(token));
+  else if (user.username !== undefined && user.password !== undefined)
+    parts.push(passwordIdentity(user.username, user.password));
+  else if (user.exec !== undefined) parts.push(pluginIdentity(user.exec, context));
+  return combinedIdentity(parts);
+}
+
+class Files {
+  readonly #folder: string;
+  readonly #clock: Clock;
+
+  constructor(folder: string, clock: Clock) {
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  source(what: string, maxAgeMs: number, text: string | undefined, path: string | undefined): TextSource | undefined {
+    if (text !== undefined) return fixedText(text);
+    return path === undefined ? undefined : fileText(resolve(this.#folder, path), what, maxAgeMs, this.#clock);
+  }
+}

@@ -1,0 +1,209 @@
+import { type Clock, systemClock } from '#base/clock.ts';
+import type {
+  CallOptions,
+  Client,
+  DeleteOptions,
+  ListOptions,
+  ObjectOptions,
+  Patch,
+  WatchOptions,
+  WriteOptions,
+} from './client.ts';
+import { parseAnswer } from './http/answer.ts';
+import { Caller } from './http/caller.ts';
+import { Lister, listQuery } from './http/lister.ts';
+import { objectPath, queryText, requireNamespace, resourcePath } from './http/path.ts';
+import { watchEvents } from './http/watch.ts';
+import { type RateLimit, TokenBucket } from './rate-limit.ts';
+import { apiVersionOf, type KubeList, type KubeResource, type Resource, type WatchEvent } from './resource.ts';
+import type { Connection } from './transport/connection.ts';
+import { requestName } from './transport/failures.ts';
+import { Transport, type TransportOptions } from './transport/transport.ts';
+
+export interface ClientOptions extends TransportOptions {
+  /** Deadline of a call that names none. */
+  timeoutMs?: number;
+  /** How often a call is repeated that the server refused with 429 or 503 and a time to come again. */
+  maxRetries?: number;
+  /** No limit when absent: API servers keep an order of their own. */
+  rateLimit?: RateLimit;
+  userAgent?: string;
+  /** Field manager of writes that name none. */
+  fieldManager?: string;
+  /** Asks for gzip: worth it over slow networks only. */
+  compression?: boolean;
+  /** Keeps `metadata.managedFields` in what lists and watches give; by default they leave it out. */
+  keepManagedFields?: boolean;
+  /** Objects per page of `listAll`. */
+  pageSize?: number;
+  /** The longest event of a watch. */
+  maxLineBytes?: number;
+}
+
+interface Payload extends CallOptions {
+  body?: unknown;
+  contentType?: string;
+}
+
+const patchTypes: Readonly<Record<Patch['type'], string>> = {
+  merge: 'application/merge-patch+json',
+  json: 'application/json-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
+};
+
+/** A client for one API server. It opens connections when they are needed; `close` ends them. */
+export function createClient(connection: Connection, options: ClientOptions = {}): Client {
+  return new HttpClient(connection, options);
+}
+
+class HttpClient implements Client {
+  readonly #transport: Transport;
+  readonly #caller: Caller;
+  readonly #clock: Clock;
+  readonly #lister: Lister;
+  readonly #keepManagedFields: boolean;
+  readonly #maxLineBytes: number;
+  readonly #fieldManager: string | undefined;
+  /** Apply demands a name; the others take it from the user agent by themselves. */
+  readonly #applyManager: string;
+
+  constructor(connection: Connection, options: ClientOptions) {
+    const { clock = systemClock, rateLimit, pageSize = 500, keepManagedFields = false } = options;
+    const userAgent = options.userAgent ?? `kube-client (${process.platform}/${process.arch})`;
+    this.#clock = clock;
+    this.#keepManagedFields = keepManagedFields;
+    this.#maxLineBytes = options.maxLineBytes ?? 8 * 1024 * 1024;
+    this.#fieldManager = options.fieldManager;
+    this.#applyManager = options.fieldManager ?? userAgent.split(/[ /]/, 1)[0] ?? userAgent;
+    this.#transport = new Transport(connection, options);
+    this.#caller = new Caller(connection, this.#transport, {
+      clock,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      maxRetries: options.maxRetries ?? 5,
+      userAgent,
+      compression: options.compression ?? false,
+      limiter: rateLimit === undefined ? undefined : new TokenBucket(rateLimit, clock),
+    });
+    this.#lister = new Lister(this.#caller, { pageSize, keepManagedFields });
+  }
+
+  get<T extends KubeResource>(
+    resource: Resource<T>,
+    name: string,
+    options: ObjectOptions & { subresource?: string } = {},
+  ): Promise<T> {
+    return this.#json('GET', objectPath(resource, { ...options, name }), options);
+  }
+
+  async list<T extends KubeResource>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+    return this.#lister.page(resource, options);
+  }
+
+  async listAll<T extends KubeResource>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+    return this.#lister.all(resource, options);
+  }
+
+  watch<T extends KubeResource>(resource: Resource<T>, options: WatchOptions = {}): AsyncIterable<WatchEvent<T>> {
+    const path = `${resourcePath(resource, options)}${queryText(watchQuery(options))}`;
+    const request = {
+      name: requestName('WATCH', path),
+      open: () => this.#caller.open({ ...options, method: 'GET', path }),
+      clock: this.#clock,
+      maxLineBytes: this.#maxLineBytes,
+      keepManagedFields: this.#keepManagedFields,
+      signal: options.signal,
+      timeoutSeconds: options.timeoutSeconds,
+    };
+    return { [Symbol.asyncIterator]: () => watchEvents<T>(request) };
+  }
+
+  create<T extends KubeResource>(
+    resource: Resource<T>,
+    object: T,
+    options: WriteOptions & { name?: string } = {},
+  ): Promise<T> {
+    const { namespace, name = '' } = { ...object.metadata, ...options };
+    requireNamespace(resource, { namespace, name });
+    const { subresource } = options;
+    const path = resourcePath(resource, subresource === undefined ? { namespace } : { namespace, name, subresource });
+    return this.#write('POST', path, withKind(resource, object, subresource), options);
+  }
+
+  replace<T extends KubeResource>(resource: Resource<T>, object: T, options: WriteOptions = {}): Promise<T> {
+    const { name = '', namespace } = object.metadata;
+    const body = withKind(resource, object, options.subresource);
+    return this.#write('PUT', objectPath(resource, { namespace, ...options, name }), body, options);
+  }
+
+  patch<T extends KubeResource>(
+    resource: Resource<T>,
+    name: string,
+    patch: Patch,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const apply = patch.type === 'apply' ? { fieldManager: this.#applyManager, force: patch.force } : {};
+    const query = queryText({ ...apply, ...this.#writeQuery(options) });
+    const payload = { ...options, body: patch.body, contentType: patchTypes[patch.type] };
+    return this.#json('PATCH', `${objectPath(resource, { ...options, name })}${query}`, payload);
+  }
+
+  async delete(resource: Resource, name: string, options: DeleteOptions = {}): Promise<void> {
+    const payload = { ...options, body: deleteBody(options) };
+    await this.#json('DELETE', objectPath(resource, { ...options, name }), payload);
+  }
+
+  async deleteCollection(resource: Resource, options: ListOptions & DeleteOptions = {}): Promise<void> {
+    requireNamespace(resource, options);
+    const payload = { ...options, body: deleteBody(options) };
+    await this.#json('DELETE', `${resourcePath(resource, options)}${queryText(listQuery(options))}`, payload);
+  }
+
+  async raw<T = unknown>(method: string, path: string, options: Payload = {}): Promise<T> {
+    const { text, contentType } = await this.#caller.text({ ...options, method, path });
+    return (contentType.includes('json') ? parseAnswer(text, requestName(method, path)) : text) as T;
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #write<T>(method: string, path: string, body: T, options: WriteOptions): Promise<T> {
+    return this.#json(method, `${path}${queryText(this.#writeQuery(options))}`, { ...options, body });
+  }
+
+  #writeQuery({ dryRun, fieldManager = this.#fieldManager }: WriteOptions): Record<string, string> {
+    return { ...(dryRun === true && { dryRun: 'All' }), ...(fieldManager !== undefined && { fieldManager }) };
+  }
+
+  async #json<T>(method: string, path: string, payload: Payload): Promise<T> {
+    const { text } = await this.#caller.text({ ...payload, method, path });
+    return parseAnswer(text, requestName(method, path)) as T;
+  }
+}
+
+/** Custom resources must say their kind, and nobody wants to write it twice. Some subresources are of a kind of their own. */
+function withKind<T extends KubeResource>(resource: Resource<T>, object: T, subresource: string | undefined): T {
+  const isSameKind = subresource === undefined || subresource === 'status' || subresource === 'approval';
+  return isSameKind ? { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object } : object;
+}
+
+function watchQuery(options: WatchOptions) {
+  const { labelSelector, fieldSelector, resourceVersion, timeoutSeconds } = options;
+  const { allowWatchBookmarks, sendInitialEvents } = options;
+  return {
+    watch: true,
+    labelSelector,
+    fieldSelector,
+    resourceVersion,
+    timeoutSeconds,
+    allowWatchBookmarks,
+    sendInitialEvents,
+    // The server demands it and knows no other value.
+    resourceVersionMatch: sendInitialEvents === true ? 'NotOlderThan' : undefined,
+  };
+}
+
+function deleteBody({ preconditions, propagationPolicy, gracePeriodSeconds }: DeleteOptions): object {
+  return { kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy, gracePeriodSeconds };
+}

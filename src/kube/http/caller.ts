@@ -1,0 +1,142 @@
+import type { Clock } from '#base/clock.ts';
+import { errorFrom } from './answer.ts';
+import type { ApiError } from '../api-error.ts';
+import type { TokenBucket } from '../rate-limit.ts';
+import { readInto, readText } from '../transport/body.ts';
+import type { Connection, Credential } from '../transport/connection.ts';
+import { startDeadline } from '../transport/deadline.ts';
+import type { Exchange, Request } from '../transport/exchange.ts';
+import { requestName, tooLate } from '../transport/failures.ts';
+import type { Transport } from '../transport/transport.ts';
+
+export interface Call {
+  method: string;
+  /** Path and query, without what the address of the server has in front. */
+  path: string;
+  body?: unknown;
+  contentType?: string | undefined;
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number | undefined;
+  maxRetries?: number | undefined;
+}
+
+export interface CallerOptions {
+  clock: Clock;
+  timeoutMs: number;
+  /** How often a request is sent again that the server refused for being busy. */
+  maxRetries: number;
+  userAgent: string;
+  compression: boolean;
+  limiter: TokenBucket | undefined;
+}
+
+interface Attempt {
+  call: Call;
+  name: string;
+  signal: AbortSignal;
+  endsAtMs: number;
+}
+
+const maxErrorBytes = 1_048_576;
+
+/** Sends calls with credentials, limits and retries, and turns refusals into ApiErrors. */
+export class Caller {
+  readonly #connection: Connection;
+  readonly #transport: Transport;
+  readonly #options: CallerOptions;
+  readonly #prefix: string;
+
+  constructor(connection: Connection, transport: Transport, options: CallerOptions) {
+    this.#connection = connection;
+    this.#transport = transport;
+    this.#options = options;
+    this.#prefix = new URL(connection.server).pathname.replace(/\/+$/, '');
+  }
+
+  /** The body of the answer as text, and its content type. */
+  text(call: Call): Promise<{ text: string; contentType: string }> {
+    return this.#within(call, async attempt => {
+      const exchange = await this.#accepted(attempt);
+      const text = await readText(exchange, attempt);
+      return { text, contentType: String(exchange.headers['content-type'] ?? '') };
+    });
+  }
+
+  /** The answer as it arrives. The deadline is for its head only. */
+  open(call: Call): Promise<Exchange> {
+    return this.#within(call, attempt => this.#accepted(attempt));
+  }
+
+  /** Hands over the body of an answer that was opened, within the deadline of the call. */
+  read(exchange: Exchange, call: Call, take: (chunk: Buffer) => void): Promise<void> {
+    return this.#within(call, attempt => readInto(exchange, attempt, take));
+  }
+
+  async #within<T>(call: Call, run: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const { clock, timeoutMs: usualMs } = this.#options;
+    const timeoutMs = call.timeoutMs ?? usualMs;
+    const name = requestName(call.method, call.path);
+    const deadline = startDeadline(clock, timeoutMs, () => tooLate(name, timeoutMs), call.signal);
+    try {
+      return await run({ call, name, signal: deadline.signal, endsAtMs: clock.monotonicMs() + timeoutMs });
+    } finally {
+      deadline.end();
+    }
+  }
+
+  async #accepted({ call, name, signal, endsAtMs }: Attempt): Promise<Exchange> {
+    const { clock, limiter, maxRetries } = this.#options;
+    const { identity } = this.#connection;
+    let renewed = false;
+    for (let retries = 0; ; ) {
+      await limiter?.take(signal);
+      const credential = await identity.current(signal);
+      const exchange = await this.#transport.send(this.#request(call, credential), credential, signal);
+      if (exchange.status < 400) return exchange;
+      const error = await refusal(exchange, name, signal);
+      if (error.code === 401 && !renewed) {
+        renewed = true;
+        if (await identity.renew(credential, signal)) continue;
+      }
+      const waitMs = retryWaitMs(error);
+      // A wait that the deadline would cut short is not begun: what the server said tells more than that time was over.
+      if (
+        waitMs === undefined ||
+        retries === (call.maxRetries ?? maxRetries) ||
+        clock.monotonicMs() + waitMs > endsAtMs
+      )
+        throw error;
+      retries += 1;
+      await clock.sleep(waitMs, signal);
+    }
+  }
+
+  #request(call: Call, { authorization }: Credential): Request {
+    const { userAgent, compression } = this.#options;
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    return {
+      method: call.method,
+      path: `${this.#prefix}${call.path}`,
+      headers: {
+        accept: 'application/json',
+        'user-agent': userAgent,
+        ...(compression ? { 'accept-encoding': 'gzip' } : {}),
+        ...(body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
+        ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
+      },
+      ...(body === undefined ? {} : { body }),
+    };
+  }
+}
+
+async function refusal(exchange: Exchange, name: string, signal: AbortSignal): Promise<ApiError> {
+  const retryAfter = Number(exchange.headers['retry-after'] ?? Number.NaN);
+  const text = await readText(exchange, { name, signal, maxBytes: maxErrorBytes });
+  return errorFrom(exchange.status, text, Number.isFinite(retryAfter) ? retryAfter : undefined, name);
+}
+
+/** Only what the server refused to begin with, and only when it says when to come again. */
+function retryWaitMs({ code, details }: ApiError): number | undefined {
+  const { retryAfterSeconds = 0 } = details;
+  return (code === 429 || code === 503) && retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : undefined;
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '#base/clock.ts';
+import { shown } from '#base/errors.ts';
+import { isRecord } from '#base/fields.ts';
+import { errorOfEvent } from './answer.ts';
+import type { KubeResource, WatchEvent } from '../resource.ts';
+import { readChunks } from '../transport/body.ts';
+import { startDeadline } from '../transport/deadline.ts';
+import type { Exchange } from '../transport/exchange.ts';
+import { broken, invalidAnswer, tooLate } from '../transport/failures.ts';
+import { JsonLines } from '../transport/json-lines.ts';
+
+export interface WatchRequest {
+  name: string;
+  open: () => Promise<Exchange>;
+  clock: Clock;
+  maxLineBytes: number;
+  keepManagedFields: boolean;
+  signal: AbortSignal | undefined;
+  timeoutSeconds: number | undefined;
+}
+
+/** What a server may be late in ending a stream whose length was agreed. */
+const graceMs = 30_000;
+
+/** Events until the server ends the stream. Whoever stops reading ends the stream with it. */
+export async function* watchEvents<T extends KubeResource>(request: WatchRequest): AsyncGenerator<WatchEvent<T>> {
+  const { name, clock, timeoutSeconds, signal } = request;
+  const exchange = await request.open();
+  const limitMs = timeoutSeconds === undefined ? Number.POSITIVE_INFINITY : timeoutSeconds * 1000 + graceMs;
+  const deadline = startDeadline(clock, limitMs, () => tooLate(name, limitMs), signal);
+  const lines = new JsonLines(name, request.maxLineBytes);
+  try {
+    for await (const chunk of readChunks(exchange, { name, signal: deadline.signal })) {
+      for (const line of lines.push(chunk)) yield trimmed(eventOf<T>(line, name), request);
+    }
+    if (lines.isPartial) throw broken(name, new Error('the stream ended in the middle of an event'));
+  } finally {
+    deadline.end();
+  }
+}
+
+function eventOf<T extends KubeResource>(line: unknown, name: string): WatchEvent<T> {
+  if (!isRecord(line) || !isRecord(line.object)) throw invalidAnswer(name, 'a line is not an event');
+  const { type, object } = line;
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+    case 'BOOKMARK':
+      return { type, object: object as unknown as T };
+    case 'ERROR':
+      throw errorOfEvent(object, name);
+    default:
+      throw invalidAnswer(name, `${shown(type)} is no type of event`);
+  }
+}
+
+/** As in lists, so that an object is the same wherever it comes from. */
+function trimmed<T extends KubeResource>(event: WatchEvent<T>, { keepManagedFields }: WatchRequest): WatchEvent<T> {
+  if (!keepManagedFields) delete (event.object.metadata as { managedFields?: unknown } | undefined)?.managedFields;
+  return event;
+}

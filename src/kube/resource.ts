@@ -1,0 +1,79 @@
+/** What every Kubernetes object has. Members stay optional where a server may leave them out. */
+export interface KubeResource {
+  apiVersion?: string;
+  kind?: string;
+  metadata: Metadata;
+}
+
+export interface Metadata {
+  name?: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  finalizers?: string[];
+  ownerReferences?: OwnerReference[];
+}
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+/** How a kind is addressed. The type parameter is the shape of its objects; it exists only while compiling. */
+export interface Resource<T extends KubeResource = KubeResource> {
+  /** Empty for the core group. */
+  group: string;
+  version: string;
+  plural: string;
+  kind: string;
+  namespaced: boolean;
+  readonly shape?: T;
+}
+
+/** Namespace and name: all a reconciler is ever given. */
+export interface Key {
+  /** Empty for objects without a namespace. */
+  namespace: string;
+  name: string;
+}
+
+export interface ListMetadata {
+  resourceVersion?: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+export interface KubeList<T extends KubeResource> {
+  apiVersion?: string;
+  kind?: string;
+  metadata: ListMetadata;
+  items: T[];
+}
+
+export type WatchEvent<T extends KubeResource> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
+  /** Says how far the watch has come; the object holds nothing but its resourceVersion. */
+  | { type: 'BOOKMARK'; object: T };
+
+export function apiVersionOf({ group, version }: Resource): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
+export function keyOf(object: KubeResource): Key {
+  return { namespace: object.metadata.namespace ?? '', name: object.metadata.name ?? '' };
+}
+
+export function keyText({ namespace, name }: Key): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}

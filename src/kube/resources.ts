@@ -1,0 +1,255 @@
+import type { KubeResource, Resource } from './resource.ts';
+
+/** How the kinds we use are addressed, with as much of their shape as we read or write. */
+
+export interface Condition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+  lastHeartbeatTime?: string;
+}
+
+export interface Taint {
+  key: string;
+  value?: string;
+  effect: string;
+  timeAdded?: string;
+}
+
+export interface Node extends KubeResource {
+  spec?: { unschedulable?: boolean; providerID?: string; podCIDR?: string; taints?: Taint[] };
+  status?: {
+    addresses?: { type: string; address: string }[];
+    conditions?: Condition[];
+    nodeInfo?: Record<string, string>;
+    allocatable?: Record<string, string>;
+    capacity?: Record<string, string>;
+  };
+}
+
+export interface Container {
+  name: string;
+  image?: string;
+  command?: string[];
+  args?: string[];
+}
+
+export interface Pod extends KubeResource {
+  spec?: {
+    nodeName?: string;
+    serviceAccountName?: string;
+    terminationGracePeriodSeconds?: number;
+    containers?: Container[];
+    volumes?: Record<string, unknown>[];
+    tolerations?: Record<string, unknown>[];
+  };
+  status?: { phase?: string; reason?: string; conditions?: Condition[]; podIP?: string };
+}
+
+export interface ConfigMap extends KubeResource {
+  data?: Record<string, string>;
+  binaryData?: Record<string, string>;
+  immutable?: boolean;
+}
+
+/** The values of `data` are base64. */
+export interface SecretObject extends KubeResource {
+  type?: string;
+  data?: Record<string, string>;
+  stringData?: Record<string, string>;
+  immutable?: boolean;
+}
+
+export interface ObjectReference {
+  apiVersion?: string;
+  kind?: string;
+  name?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  fieldPath?: string;
+}
+
+export interface KubeEvent extends KubeResource {
+  involvedObject: ObjectReference;
+  reason?: string;
+  message?: string;
+  type?: string;
+  count?: number;
+  firstTimestamp?: string | null;
+  lastTimestamp?: string | null;
+  eventTime?: string | null;
+  source?: { component?: string; host?: string };
+  action?: string;
+  reportingComponent?: string;
+  reportingInstance?: string;
+  series?: { count?: number; lastObservedTime?: string };
+}
+
+export interface Namespace extends KubeResource {
+  spec?: { finalizers?: string[] };
+  status?: { phase?: string };
+}
+
+export interface ServiceAccount extends KubeResource {
+  secrets?: ObjectReference[];
+  automountServiceAccountToken?: boolean;
+}
+
+export interface Service extends KubeResource {
+  spec?: {
+    type?: string;
+    clusterIP?: string;
+    selector?: Record<string, string>;
+    ports?: { name?: string; port: number; targetPort?: number | string; protocol?: string }[];
+  };
+}
+
+export interface Lease extends KubeResource {
+  spec?: {
+    holderIdentity?: string;
+    leaseDurationSeconds?: number;
+    acquireTime?: string;
+    renewTime?: string;
+    leaseTransitions?: number;
+  };
+}
+
+export interface CertificateSigningRequest extends KubeResource {
+  spec: {
+    /** The request in PEM form, base64. */
+    request: string;
+    signerName: string;
+    usages?: string[];
+    username?: string;
+    uid?: string;
+    groups?: string[];
+    expirationSeconds?: number;
+  };
+  status?: { conditions?: (Condition & { lastUpdateTime?: string })[]; certificate?: string };
+}
+
+export interface PodDisruptionBudget extends KubeResource {
+  spec?: { minAvailable?: number | string; maxUnavailable?: number | string; selector?: LabelSelector };
+  status?: {
+    disruptionsAllowed?: number;
+    currentHealthy?: number;
+    desiredHealthy?: number;
+    expectedPods?: number;
+    observedGeneration?: number;
+    disruptedPods?: Record<string, string>;
+  };
+}
+
+export interface LabelSelector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: { key: string; operator: string; values?: string[] }[];
+}
+
+export interface PolicyRule {
+  verbs: string[];
+  apiGroups?: string[];
+  resources?: string[];
+  resourceNames?: string[];
+  nonResourceURLs?: string[];
+}
+
+export interface RoleObject extends KubeResource {
+  rules?: PolicyRule[] | null;
+}
+
+export interface RoleBindingObject extends KubeResource {
+  roleRef: { apiGroup: string; kind: string; name: string };
+  subjects?: { kind: string; name: string; namespace?: string; apiGroup?: string }[];
+}
+
+export interface CustomResourceDefinition extends KubeResource {
+  spec: {
+    group: string;
+    scope: 'Namespaced' | 'Cluster';
+    names: Record<string, unknown>;
+    versions: { name: string; served: boolean; storage: boolean; [member: string]: unknown }[];
+  };
+  status?: { conditions?: Condition[] };
+}
+
+export interface TokenReview extends KubeResource {
+  spec: { token: string; audiences?: string[] };
+  status?: { authenticated?: boolean; error?: string; user?: { username?: string; uid?: string; groups?: string[] } };
+}
+
+export interface ResourceAttributes {
+  namespace?: string;
+  verb?: string;
+  group?: string;
+  resource?: string;
+  subresource?: string;
+  name?: string;
+}
+
+export interface SubjectAccessReview extends KubeResource {
+  spec: {
+    user?: string;
+    groups?: string[];
+    uid?: string;
+    resourceAttributes?: ResourceAttributes;
+    nonResourceAttributes?: { path?: string; verb?: string };
+  };
+  status?: { allowed?: boolean; denied?: boolean; reason?: string };
+}
+
+const rbac = 'rbac.authorization.k8s.io/v1';
+const policy = ['PodDisruptionBudget', 'poddisruptionbudgets'] as const;
+
+export const nodes = ofCluster<Node>('v1', 'Node', 'nodes');
+export const namespaces = ofCluster<Namespace>('v1', 'Namespace', 'namespaces');
+export const pods = ofNamespace<Pod>('v1', 'Pod', 'pods');
+export const configMaps = ofNamespace<ConfigMap>('v1', 'ConfigMap', 'configmaps');
+export const secrets = ofNamespace<SecretObject>('v1', 'Secret', 'secrets');
+export const events = ofNamespace<KubeEvent>('v1', 'Event', 'events');
+export const services = ofNamespace<Service>('v1', 'Service', 'services');
+export const serviceAccounts = ofNamespace<ServiceAccount>('v1', 'ServiceAccount', 'serviceaccounts');
+export const leases = ofNamespace<Lease>('coordination.k8s.io/v1', 'Lease', 'leases');
+export const certificateSigningRequests = ofCluster<CertificateSigningRequest>(
+  'certificates.k8s.io/v1',
+  'CertificateSigningRequest',
+  'certificatesigningrequests',
+);
+/** Since Kubernetes 1.21; before that only v1beta1, which 1.25 removed. */
+export const podDisruptionBudgets = ofNamespace<PodDisruptionBudget>('policy/v1', ...policy);
+export const podDisruptionBudgetsV1beta1 = ofNamespace<PodDisruptionBudget>('policy/v1beta1', ...policy);
+export const roles = ofNamespace<RoleObject>(rbac, 'Role', 'roles');
+export const roleBindings = ofNamespace<RoleBindingObject>(rbac, 'RoleBinding', 'rolebindings');
+export const clusterRoles = ofCluster<RoleObject>(rbac, 'ClusterRole', 'clusterroles');
+export const clusterRoleBindings = ofCluster<RoleBindingObject>(rbac, 'ClusterRoleBinding', 'clusterrolebindings');
+export const customResourceDefinitions = ofCluster<CustomResourceDefinition>(
+  'apiextensions.k8s.io/v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+);
+export const tokenReviews = ofCluster<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews');
+export const subjectAccessReviews = ofCluster<SubjectAccessReview>(
+  'authorization.k8s.io/v1',
+  'SubjectAccessReview',
+  'subjectaccessreviews',
+);
+export const selfSubjectAccessReviews = ofCluster<SubjectAccessReview>(
+  'authorization.k8s.io/v1',
+  'SelfSubjectAccessReview',
+  'selfsubjectaccessreviews',
+);
+
+export function ofCluster<T extends KubeResource>(apiVersion: string, kind: string, plural: string): Resource<T> {
+  return { ...groupVersion(apiVersion), kind, plural, namespaced: false };
+}
+
+export function ofNamespace<T extends KubeResource>(apiVersion: string, kind: string, plural: string): Resource<T> {
+  return { ...groupVersion(apiVersion), kind, plural, namespaced: true };
+}
+
+function groupVersion(apiVersion: string): { group: string; version: string } {
+  const slash = apiVersion.indexOf('/');
+  return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
+}

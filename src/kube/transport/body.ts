@@ -1,0 +1,100 @@
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Exchange } from './exchange.ts';
+import { broken, invalidAnswer } from './failures.ts';
+
+/** The longest answer that is taken whole; a text of more than 512 MiB cannot exist. */
+const maxBodyBytes = 400 * 1024 * 1024;
+
+export interface ReadOptions {
+  /** Name of the request, for messages. */
+  name: string;
+  signal: AbortSignal;
+  maxBytes?: number;
+}
+
+/** The whole body as text. */
+export async function readText(exchange: Exchange, options: ReadOptions): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const { name, maxBytes = maxBodyBytes } = options;
+  await readInto(exchange, options, chunk => {
+    length += chunk.length;
+    if (length > maxBytes) throw invalidAnswer(name, `the answer is longer than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  });
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only.toString() : Buffer.concat(chunks, length).toString();
+}
+
+/** Hands over chunk by chunk until the end; faster than iterating, for answers that are taken whole. */
+export function readInto(
+  exchange: Exchange,
+  { name, signal }: ReadOptions,
+  take: (chunk: Buffer) => void,
+): Promise<void> {
+  const body = decoded(exchange);
+  return new Promise((resolve, reject) => {
+    const settle = (error?: unknown) => {
+      signal.removeEventListener('abort', abort);
+      body
+        .off('data', data)
+        .off('end', end)
+        .off('close', close)
+        .on('error', () => undefined)
+        .off('error', fail);
+      if (error === undefined) return resolve();
+      exchange.cancel();
+      reject(error);
+    };
+    const data = (chunk: Buffer) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        settle(error);
+      }
+    };
+    const fail = (error: unknown) => settle(broken(name, error));
+    const end = () => (isCutShort(exchange) ? close() : settle());
+    const close = () => settle(broken(name, new Error('the answer ended too early')));
+    const abort = () => settle(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    body.on('data', data).once('end', end).once('error', fail).once('close', close);
+  });
+}
+
+/** Chunks as they come; ends the exchange when the reader stops early or the signal fires. */
+export async function* readChunks(exchange: Exchange, { name, signal }: ReadOptions): AsyncGenerator<Buffer> {
+  const body = decoded(exchange);
+  const abort = () => {
+    exchange.cancel();
+    body.destroy();
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  let isWhole = false;
+  try {
+    signal.throwIfAborted();
+    for await (const chunk of body) yield chunk as Buffer;
+    if (isCutShort(exchange)) throw new Error('the answer ended too early');
+    isWhole = true;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : broken(name, error);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    if (!isWhole) exchange.cancel();
+  }
+}
+
+/** A reset without an error code ends the stream as if all were well; the code tells. */
+function isCutShort({ body }: Exchange): boolean {
+  const { rstCode } = body as { rstCode?: number };
+  return rstCode !== undefined && rstCode !== 0;
+}
+
+function decoded({ headers, body }: Exchange): Readable {
+  if (headers['content-encoding'] !== 'gzip') return body;
+  const gunzip = createGunzip();
+  body.once('error', error => gunzip.destroy(error)).once('aborted', () => gunzip.destroy(new Error('aborted')));
+  return body.pipe(gunzip);
+}

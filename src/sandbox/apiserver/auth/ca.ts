@@ -1,0 +1,104 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Clock } from '#base/clock.ts';
+import { readDer } from '#base/der.ts';
+import { type CertificateContent, distinguishedName, keyIdOf, makeCertificate } from './certificate.ts';
+import { readCertificate } from './certificate-parts.ts';
+
+/** Everything in PEM form. */
+export interface KeyPair {
+  certificate: string;
+  key: string;
+}
+
+export interface CertificateAuthority extends KeyPair {
+  /** Milliseconds since 1970; nothing it issues lasts longer. */
+  readonly notAfter: number;
+  issue(content: CertificateContent): string;
+}
+
+const yearMs = 365 * 24 * 3_600_000;
+/** A client whose clock is a little slow must not take a fresh certificate for one of the future. */
+export const backdateMs = 300_000;
+
+/** A new authority with a P-256 key of its own; it lasts for ten years, since a sandbox may be kept. */
+export function createAuthority(commonName: string, clock: Clock): CertificateAuthority {
+  const { privateKey, publicKey, key } = generateKey();
+  const name = distinguishedName({ commonName });
+  const content: CertificateContent = {
+    subject: name,
+    publicKey,
+    usages: ['digital signature', 'key encipherment', 'cert sign', 'crl sign'],
+    notBefore: clock.now() - backdateMs,
+    notAfter: clock.now() + 10 * yearMs,
+    isAuthority: true,
+  };
+  return loadAuthority(makeCertificate(content, { name, keyId: keyIdOf(publicKey), privateKey }), key);
+}
+
+/** An authority that was made earlier, from its certificate and its key in PEM form. */
+export function loadAuthority(certificate: string, key: string): CertificateAuthority {
+  const privateKey = createPrivateKey(key);
+  const parsed = new X509Certificate(certificate);
+  if (!parsed.checkPrivateKey(privateKey)) throw new Error('the key is not that of the certificate');
+  const parts = readCertificate(parsed.raw);
+  if (parts === undefined || !parsed.ca) throw new Error('the certificate is not that of an authority');
+  const issuer = { name: parts.subject.whole, keyId: ownKeyId(parts.extensions, privateKey), privateKey };
+  const notAfter = parsed.validToDate.getTime();
+  return {
+    certificate,
+    key,
+    notAfter,
+    issue: content => makeCertificate({ ...content, notAfter: Math.min(content.notAfter, notAfter) }, issuer),
+  };
+}
+
+/** For a server that is reached under the DNS names and addresses given. */
+export function issueServerPair(authority: CertificateAuthority, names: readonly string[], clock: Clock): KeyPair {
+  return issuePair(authority, clock, {
+    subject: distinguishedName({ commonName: names[0] ?? 'server' }),
+    usages: ['digital signature', 'key encipherment', 'server auth'],
+    names: {
+      dnsNames: names.filter(name => isIP(name) === 0),
+      ipAddresses: names.filter(name => isIP(name) !== 0),
+    },
+  });
+}
+
+/** For a user of the API: the common name is the user, the organizations are the groups. */
+export function issueClientPair(
+  authority: CertificateAuthority,
+  user: { commonName: string; organizations?: readonly string[] },
+  clock: Clock,
+): KeyPair {
+  return issuePair(authority, clock, {
+    subject: distinguishedName(user),
+    usages: ['digital signature', 'key encipherment', 'client auth'],
+  });
+}
+
+function issuePair(
+  authority: CertificateAuthority,
+  clock: Clock,
+  content: Pick<CertificateContent, 'subject' | 'usages' | 'names'>,
+): KeyPair {
+  const { publicKey, key } = generateKey();
+  const notBefore = clock.now() - backdateMs;
+  return { certificate: authority.issue({ ...content, publicKey, notBefore, notAfter: clock.now() + yearMs }), key };
+}
+
+function generateKey(): { privateKey: KeyObject; publicKey: Uint8Array; key: string } {
+  const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    privateKey: pair.privateKey,
+    publicKey: pair.publicKey.export({ type: 'spki', format: 'der' }),
+    // SEC 1, which every Kubernetes reads.
+    key: pair.privateKey.export({ type: 'sec1', format: 'pem' }),
+  };
+}
+
+/** The authority's own word counts: others have made their key ids by other rules. */
+function ownKeyId(extensions: ReadonlyMap<string, Uint8Array>, privateKey: KeyObject): Uint8Array {
+  const [named] = readDer(extensions.get('2.5.29.14') ?? new Uint8Array()) ?? [];
+  return named?.content ?? keyIdOf(createPublicKey(privateKey).export({ type: 'spki', format: 'der' }));
+}

@@ -1,0 +1,46 @@
+import { X509Certificate } from 'node:crypto';
+import { attempt } from '#base/errors.ts';
+import { readSubject } from '#contract/csr-names.ts';
+import type { UserInfo } from '../ports.ts';
+import { readCertificate } from './certificate-parts.ts';
+
+const anyUsage = '2.5.29.37.0';
+const clientAuth = '1.3.6.1.5.5.7.3.2';
+
+/** Who a certificate speaks for, and why it is no good otherwise. A certificate without a common name is nobody's. */
+export type CertificateHolder = { is: 'user'; user: UserInfo } | { is: 'nobody' } | { is: 'refused'; why: string };
+
+/** Checks a certificate (DER) against the authority (PEM) at a time in milliseconds since 1970. */
+export function holderOf(der: Uint8Array, authority: X509Certificate, now: number): CertificateHolder {
+  const certificate = parse(der);
+  if (certificate === undefined) return { is: 'refused', why: 'it is no certificate' };
+  if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey)) {
+    return { is: 'refused', why: 'it was not issued by our authority' };
+  }
+  if (now < certificate.validFromDate.getTime() || now > certificate.validToDate.getTime()) {
+    return { is: 'refused', why: 'it is not valid at this time' };
+  }
+  // A certificate that restricts nothing may be used for everything.
+  const usages = certificate.keyUsage as string[] | undefined;
+  if (usages !== undefined && !usages.some(usage => usage === clientAuth || usage === anyUsage)) {
+    return { is: 'refused', why: 'it is not for clients' };
+  }
+  return readUser(der);
+}
+
+function readUser(der: Uint8Array): CertificateHolder {
+  const parts = readCertificate(der);
+  if (parts === undefined) return { is: 'refused', why: 'it is no certificate of version 3' };
+  const subject = attempt(() => readSubject(parts.subject, 'certificate'));
+  if (!subject.ok) return { is: 'refused', why: 'its subject cannot be read' };
+  const { commonName, organizations } = subject.value;
+  return commonName === '' ? { is: 'nobody' } : { is: 'user', user: { username: commonName, groups: organizations } };
+}
+
+function parse(der: Uint8Array): X509Certificate | undefined {
+  try {
+    return new X509Certificate(der);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+import type { AccessRequest } from '../ports.ts';
+import { forbidden, StatusError } from '../status.ts';
+
+/** The refusal of a request that nobody has allowed, with the reason the authorizer gave, if any. */
+export function accessForbidden(request: AccessRequest, reason: string): StatusError {
+  const says = `${escaped(sentence(request))}${reason === '' ? '' : `: ${reason}`}`;
+  if (request.path === '') return forbidden({ group: request.group, plural: request.resource }, request.name, says);
+  return new StatusError({ code: 403, reason: 'Forbidden', message: `forbidden: ${says}`, details: {} });
+}
+
+function sentence({ user, verb, path, group, resource, subresource, namespace }: AccessRequest): string {
+  const who = `User ${JSON.stringify(user.username)} cannot ${verb}`;
+  if (path !== '') return `${who} path ${JSON.stringify(path)}`;
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  return `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+}
+
+/** Names come from outside and must not become markup in a browser. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,9 @@
+import type { Resource } from '#kube/resource.ts';
+
+/** Whether both are the same kind, in whatever version. */
+export function isKind(
+  resource: Pick<Resource, 'group' | 'plural'>,
+  kind: Pick<Resource, 'group' | 'plural'>,
+): boolean {
+  return resource.group === kind.group && resource.plural === kind.plural;
+}

@@ -1,0 +1,102 @@
+import { pods } from '#kube/resources.ts';
+import { textAt } from '../../object.ts';
+import type { AccessDecision, AccessRequest } from '../../ports.ts';
+import { nodeRules } from '../rbac/node-rules.ts';
+import { readRules, ruleAllows } from '../rbac/rule.ts';
+import type { ApiReader } from '../token-review.ts';
+import { nodeNameOf } from './identity.ts';
+import { defaultAccount, type PodReferences, referencesOf } from './pod-references.ts';
+
+const allow: AccessDecision = { allowed: true, reason: '' };
+const refuse = (reason: string): AccessDecision => ({ allowed: false, reason });
+
+const rules = readRules(nodeRules);
+const leaseNamespace = 'kube-node-lease';
+const own = ['get', 'create', 'update', 'patch', 'delete'];
+
+/** What a kubelet may do: its rules, and of objects with secrets only those that its own pods refer to. */
+export function authorizeNode(api: ApiReader, request: AccessRequest): AccessDecision {
+  const node = nodeNameOf(request.user);
+  if (node === undefined) return refuse('');
+  if (node === '') return refuse(`unknown node for user ${JSON.stringify(request.user.username)}`);
+  const special = request.path === '' ? restricted[`${request.group}/${request.resource}`] : undefined;
+  if (special !== undefined) return special(api, node, request);
+  return rules.some(rule => ruleAllows(rule, request)) ? allow : refuse('');
+}
+
+type Rule = (api: ApiReader, node: string, request: AccessRequest) => AccessDecision;
+
+const restricted: Readonly<Record<string, Rule>> = {
+  '/secrets': (api, node, request) => readReferenced(api, node, request, 'secrets'),
+  '/configmaps': (api, node, request) => readReferenced(api, node, request, 'configMaps'),
+  '/persistentvolumeclaims': (api, node, request) =>
+    request.subresource === 'status' ? updateClaim(api, node, request) : getClaim(api, node, request),
+  '/serviceaccounts': createToken,
+  'coordination.k8s.io/leases': useLease,
+  'storage.k8s.io/csinodes': useCsiNode,
+};
+
+function readReferenced(
+  api: ApiReader,
+  node: string,
+  request: AccessRequest,
+  what: 'secrets' | 'configMaps',
+): AccessDecision {
+  if (!['get', 'list', 'watch'].includes(request.verb)) return refuse('can only read resources of this type');
+  if (request.subresource !== '') return refuse('cannot read subresource');
+  if (request.namespace === '') return refuse('can only read namespaced object of this type');
+  return ifReferenced(api, node, request, what);
+}
+
+function getClaim(api: ApiReader, node: string, request: AccessRequest): AccessDecision {
+  if (request.verb !== 'get') return refuse('can only get individual resources of this type');
+  if (request.subresource !== '') return refuse('cannot get subresource');
+  return ifReferenced(api, node, request, 'claims');
+}
+
+function updateClaim(api: ApiReader, node: string, request: AccessRequest): AccessDecision {
+  if (!['update', 'patch'].includes(request.verb)) return refuse('can only get/update/patch this type');
+  return ifReferenced(api, node, request, 'claims');
+}
+
+function createToken(api: ApiReader, node: string, request: AccessRequest): AccessDecision {
+  if (request.verb !== 'create' || request.name === '') {
+    return refuse('can only create tokens for individual service accounts');
+  }
+  if (request.subresource !== 'token') return refuse('can only create token subresource of serviceaccount');
+  return ifReferenced(api, node, request, 'serviceAccounts');
+}
+
+function useLease(_api: ApiReader, node: string, { verb, namespace, name }: AccessRequest): AccessDecision {
+  if (!own.includes(verb)) return refuse('can only get, create, update, patch, or delete a node lease');
+  if (namespace !== leaseNamespace) return refuse(`can only access leases in the "${leaseNamespace}" system namespace`);
+  // The name of a new object is not known yet; admission looks at it.
+  return verb === 'create' || name === node
+    ? allow
+    : refuse('can only access node lease with the same name as the requesting node');
+}
+
+function useCsiNode(_api: ApiReader, node: string, { verb, subresource, name }: AccessRequest): AccessDecision {
+  if (!own.includes(verb)) return refuse('can only get, create, update, patch, or delete a CSINode');
+  if (subresource !== '') return refuse('cannot authorize CSINode subresources');
+  return verb === 'create' || name === node
+    ? allow
+    : refuse('can only access CSINode with the same name as the requesting node');
+}
+
+function ifReferenced(
+  api: ApiReader,
+  node: string,
+  { namespace, name }: AccessRequest,
+  what: keyof PodReferences,
+): AccessDecision {
+  if (name === '') return refuse('No Object name found');
+  const bound = api.list(pods, namespace).filter(pod => textAt(pod, 'spec.nodeName') === node);
+  // A mirror pod is the kubelet's own report and must not open anything for it.
+  const scheduled = bound.filter(pod => pod.metadata.annotations?.['kubernetes.io/config.mirror'] === undefined);
+  const related = scheduled.some(pod => {
+    const names = referencesOf(pod)[what];
+    return names.has(name) || (what === 'serviceAccounts' && names.size === 0 && name === defaultAccount);
+  });
+  return related ? allow : refuse(`no relationship found between node '${node}' and this object`);
+}

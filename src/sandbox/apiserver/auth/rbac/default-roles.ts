@@ -1,0 +1,143 @@
+import { nodeRules } from './node-rules.ts';
+import { on, reading, type RoleRule } from './role-rule.ts';
+
+export interface DefaultRole {
+  name: string;
+  rules?: readonly RoleRule[];
+  /** Which of the three roles for people this one is gathered into. */
+  partOf?: 'admin' | 'edit' | 'view';
+  /** Gathers its rules from others instead of having its own. */
+  gathers?: 'admin' | 'edit' | 'view';
+}
+
+export interface DefaultBinding {
+  role: string;
+  subjects: readonly { kind: 'Group' | 'User'; name: string }[];
+}
+
+const read = ['get', 'list', 'watch'];
+const write = ['create', 'delete', 'deletecollection', 'patch', 'update'];
+const csr = 'certificates.k8s.io';
+const rbac = 'rbac.authorization.k8s.io';
+const apiPaths = ['/api', '/api/*', '/apis', '/apis/*'];
+
+const approver = (signer: string): DefaultRole => ({
+  name: `system:${csr}:${signer}-approver`,
+  rules: [{ ...on(['approve'], csr, 'signers'), resourceNames: [`kubernetes.io/${signer}`] }],
+});
+
+const requester = (what: string): DefaultRole => ({
+  name: `system:${csr}:certificatesigningrequests:${what}`,
+  rules: [on(['create'], csr, `certificatesigningrequests/${what}`)],
+});
+
+const roles: readonly DefaultRole[] = [
+  {
+    name: 'cluster-admin',
+    rules: [on(['*'], '*', '*'), { verbs: ['*'], nonResourceURLs: ['*'] }],
+  },
+  {
+    name: 'system:discovery',
+    rules: [reading(...apiPaths, '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz', '/version', '/version/')],
+  },
+  {
+    name: 'system:monitoring',
+    rules: [reading('/healthz', '/healthz/*', '/livez', '/livez/*', '/metrics', '/readyz', '/readyz/*')],
+  },
+  {
+    name: 'system:basic-user',
+    rules: [on(['create'], 'authorization.k8s.io', 'selfsubjectaccessreviews', 'selfsubjectrulesreviews')],
+  },
+  {
+    name: 'system:public-info-viewer',
+    rules: [reading('/healthz', '/livez', '/readyz', '/version', '/version/')],
+  },
+  {
+    name: 'system:auth-delegator',
+    rules: [
+      on(['create'], 'authentication.k8s.io', 'tokenreviews'),
+      on(['create'], 'authorization.k8s.io', 'subjectaccessreviews'),
+    ],
+  },
+  { name: 'system:node', rules: nodeRules },
+  { name: 'system:node-bootstrapper', rules: [on(['create', ...read], csr, 'certificatesigningrequests')] },
+  {
+    name: 'system:node-proxier',
+    rules: [
+      on(['list', 'watch'], '', 'endpoints', 'services'),
+      on(read, '', 'nodes'),
+      on(['create', 'patch', 'update'], '', 'events'),
+      on(['create', 'patch', 'update'], 'events.k8s.io', 'events'),
+      on(['list', 'watch'], 'discovery.k8s.io', 'endpointslices'),
+    ],
+  },
+  requester('nodeclient'),
+  requester('selfnodeclient'),
+  approver('kube-apiserver-client'),
+  approver('kube-apiserver-client-kubelet'),
+  approver('kubelet-serving'),
+  approver('legacy-unknown'),
+  { name: 'admin', gathers: 'admin' },
+  { name: 'edit', gathers: 'edit', partOf: 'admin' },
+  { name: 'view', gathers: 'view', partOf: 'edit' },
+  {
+    name: 'system:aggregate-to-admin',
+    partOf: 'admin',
+    rules: [
+      on(['create'], 'authorization.k8s.io', 'localsubjectaccessreviews'),
+      on([...read, ...write], rbac, 'rolebindings', 'roles'),
+    ],
+  },
+  {
+    name: 'system:aggregate-to-edit',
+    partOf: 'edit',
+    rules: [
+      on(read, '', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy', 'secrets', 'services/proxy'),
+      on(['impersonate'], '', 'serviceaccounts'),
+      on(write, '', 'pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'),
+      on(write, '', 'configmaps', 'endpoints', 'persistentvolumeclaims', 'replicationcontrollers'),
+      on(write, '', 'replicationcontrollers/scale', 'secrets', 'serviceaccounts', 'services', 'services/proxy'),
+      on(write, 'apps', 'daemonsets', 'deployments', 'deployments/rollback', 'deployments/scale'),
+      on(write, 'apps', 'replicasets', 'replicasets/scale', 'statefulsets', 'statefulsets/scale'),
+      on(write, 'autoscaling', 'horizontalpodautoscalers'),
+      on(write, 'batch', 'cronjobs', 'jobs'),
+      on(write, 'policy', 'poddisruptionbudgets'),
+      on(write, 'networking.k8s.io', 'ingresses', 'networkpolicies'),
+    ],
+  },
+  {
+    name: 'system:aggregate-to-view',
+    partOf: 'view',
+    rules: [
+      on(read, '', 'configmaps', 'endpoints', 'persistentvolumeclaims', 'persistentvolumeclaims/status', 'pods'),
+      on(read, '', 'replicationcontrollers', 'replicationcontrollers/scale', 'serviceaccounts', 'services'),
+      on(read, '', 'services/status', 'bindings', 'events', 'limitranges', 'namespaces/status', 'pods/log'),
+      on(read, '', 'pods/status', 'replicationcontrollers/status', 'resourcequotas', 'resourcequotas/status'),
+      on(read, '', 'namespaces'),
+      on(read, 'apps', 'controllerrevisions', 'daemonsets', 'daemonsets/status', 'deployments'),
+      on(read, 'apps', 'deployments/scale', 'deployments/status', 'replicasets', 'replicasets/scale'),
+      on(read, 'apps', 'replicasets/status', 'statefulsets', 'statefulsets/scale', 'statefulsets/status'),
+      on(read, 'autoscaling', 'horizontalpodautoscalers', 'horizontalpodautoscalers/status'),
+      on(read, 'batch', 'cronjobs', 'cronjobs/status', 'jobs', 'jobs/status'),
+      on(read, 'policy', 'poddisruptionbudgets', 'poddisruptionbudgets/status'),
+      on(read, 'networking.k8s.io', 'ingresses', 'ingresses/status', 'networkpolicies'),
+    ],
+  },
+];
+
+const groups = (...names: string[]) => names.map(name => ({ kind: 'Group' as const, name }));
+
+/** The roles and bindings every cluster has from the start, as far as anybody here asks for them. */
+export const defaultPolicy: { roles: readonly DefaultRole[]; bindings: readonly DefaultBinding[] } = {
+  roles,
+  bindings: [
+    { role: 'cluster-admin', subjects: groups('system:masters') },
+    { role: 'system:monitoring', subjects: groups('system:monitoring') },
+    { role: 'system:discovery', subjects: groups('system:authenticated') },
+    { role: 'system:basic-user', subjects: groups('system:authenticated') },
+    { role: 'system:public-info-viewer', subjects: groups('system:authenticated', 'system:unauthenticated') },
+    { role: 'system:node-proxier', subjects: [{ kind: 'User', name: 'system:kube-proxy' }] },
+    // The node authorizer stands in for it.
+    { role: 'system:node', subjects: [] },
+  ],
+};

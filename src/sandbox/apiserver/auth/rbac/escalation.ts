@@ -1,0 +1,97 @@
+import { sameData } from '#base/compare.ts';
+import type { Resource } from '#kube/resource.ts';
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '#kube/resources.ts';
+import { listAt } from '../../object.ts';
+import type { AdmissionRequest, Authorizer, StoredObject, UserInfo } from '../../ports.ts';
+import { forbidden, internal, notFound, type StatusError } from '../../status.ts';
+import { isKind } from '../is-kind.ts';
+import type { ApiReader } from '../token-review.ts';
+import { describePermissions, quotedList, uncovered } from './coverage.ts';
+import { grantsFor, roleKind, roleRefOf, rulesOfRole } from './grants.ts';
+import { type PolicyRule, readRules } from './rule.ts';
+
+const everything: PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
+  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
+];
+
+/** Nobody gives away what they do not have: refuses roles and bindings that would grant more than their author holds. */
+export function refuseEscalation(request: AdmissionRequest, api: ApiReader, authorizer: Authorizer): void {
+  const { user, operation, resource, object, old, subresource } = request;
+  const isRole = isKind(resource, roles) || isKind(resource, clusterRoles);
+  const isBinding = isKind(resource, roleBindings) || isKind(resource, clusterRoleBindings);
+  if (operation === 'delete' || subresource !== '' || !(isRole || isBinding)) return;
+  if (user.groups.includes('system:masters') || isHousekeeping(object, old)) return;
+  if (isRole) checkRole(request, api, authorizer);
+  else checkBinding(request, api, authorizer);
+}
+
+function checkRole({ user, resource, object, old }: AdmissionRequest, api: ApiReader, authorizer: Authorizer): void {
+  const { name = '', namespace = '' } = object.metadata;
+  // A new object has no name in its path, so a right to escalate one by name does not help to make it.
+  const target = { resource, namespace, name: old === undefined ? '' : name };
+  if (mayDo(authorizer, user, 'escalate', target)) return;
+  const grants = grantsFor(api, user, namespace);
+  const held = grants.grants.map(({ rule }) => rule);
+  const missing = uncovered(held, readRules(object['rules']));
+  if (missing.length > 0) throw refused(resource, name, escalationText(user, missing, grants.problems));
+  const aggregates = hasAggregation(object) || (old !== undefined && hasAggregation(old));
+  if (aggregates && uncovered(held, everything).length > 0) {
+    throw refused(resource, name, 'must have cluster-admin privileges to use the aggregationRule');
+  }
+}
+
+function checkBinding({ user, resource, object }: AdmissionRequest, api: ApiReader, authorizer: Authorizer): void {
+  const { name = '', namespace = '' } = object.metadata;
+  const ref = roleRefOf(object);
+  const role = roleKind(ref);
+  if (role !== undefined && mayDo(authorizer, user, 'bind', { resource: role, namespace, name: ref.name })) return;
+  const rules = rulesOfRole(api, ref, namespace);
+  if (!Array.isArray(rules)) {
+    throw role === undefined ? internal(rules.problem) : notFound(role, ref.name);
+  }
+  const grants = grantsFor(api, user, namespace);
+  const missing = uncovered(
+    grants.grants.map(({ rule }) => rule),
+    rules,
+  );
+  if (missing.length > 0) throw refused(resource, name, escalationText(user, missing, grants.problems));
+}
+
+function mayDo(
+  authorizer: Authorizer,
+  user: UserInfo,
+  verb: string,
+  target: { resource: Resource; namespace: string; name: string },
+): boolean {
+  const { group, plural } = target.resource;
+  const { namespace, name } = target;
+  const what = { path: '', group, version: '*', resource: plural, subresource: '', namespace, name };
+  return authorizer.authorize({ user, verb, ...what }).allowed;
+}
+
+function escalationText(user: UserInfo, missing: readonly PolicyRule[], problems: readonly string[]): string {
+  const who = `user ${JSON.stringify(user.username)} (groups=${quotedList(user.groups)})`;
+  const list = describePermissions(missing).join('\n');
+  const unresolved = problems.length === 0 ? '' : `; resolution errors: [${problems.join(', ')}]`;
+  return `${who} is attempting to grant RBAC permissions not currently held:\n${list}${unresolved}`;
+}
+
+function refused(resource: Resource, name: string, why: string): StatusError {
+  return forbidden(resource, name, why);
+}
+
+function hasAggregation(role: StoredObject): boolean {
+  return listAt(role, 'aggregationRule.clusterRoleSelectors').length > 0;
+}
+
+/** The garbage collector's fields are no matter of permissions. */
+function isHousekeeping(object: StoredObject, old: StoredObject | undefined): boolean {
+  return old !== undefined && sameData(withoutHousekeeping(object), withoutHousekeeping(old));
+}
+
+function withoutHousekeeping(object: StoredObject): unknown {
+  const housekeeping = ['ownerReferences', 'finalizers', 'managedFields', 'resourceVersion'];
+  const metadata = Object.entries(object.metadata).filter(([name]) => !housekeeping.includes(name));
+  return { ...object, metadata: Object.fromEntries(metadata) };
+}

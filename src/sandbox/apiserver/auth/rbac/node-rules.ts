@@ -1,0 +1,30 @@
+import type { RoleRule } from './role-rule.ts';
+import { on } from './role-rule.ts';
+
+const read = ['get', 'list', 'watch'];
+
+/** What a kubelet may do at all. Which objects it may do it to is up to the node authorizer and to admission. */
+export const nodeRules: readonly RoleRule[] = [
+  on(['create'], 'authentication.k8s.io', 'tokenreviews'),
+  on(['create'], 'authorization.k8s.io', 'subjectaccessreviews', 'localsubjectaccessreviews'),
+  on(read, '', 'services'),
+  on(['create', ...read], '', 'nodes'),
+  on(['update', 'patch'], '', 'nodes/status'),
+  on(['update', 'patch'], '', 'nodes'),
+  on(['create', 'update', 'patch'], '', 'events'),
+  on(read, '', 'pods'),
+  on(['create', 'delete'], '', 'pods'),
+  on(['update', 'patch'], '', 'pods/status'),
+  on(['create'], '', 'pods/eviction'),
+  on(read, '', 'secrets', 'configmaps'),
+  on(['get'], '', 'persistentvolumeclaims', 'persistentvolumes'),
+  on(['get'], '', 'endpoints'),
+  on(['create', ...read], 'certificates.k8s.io', 'certificatesigningrequests'),
+  on(['get', 'create', 'update', 'patch', 'delete'], 'coordination.k8s.io', 'leases'),
+  on(['get'], 'storage.k8s.io', 'volumeattachments'),
+  on(['create'], '', 'serviceaccounts/token'),
+  on(['get', 'update', 'patch'], '', 'persistentvolumeclaims/status'),
+  on(['get', 'watch', 'list'], 'storage.k8s.io', 'csidrivers'),
+  on(['get', 'create', 'update', 'patch', 'delete'], 'storage.k8s.io', 'csinodes'),
+  on(read, 'node.k8s.io', 'runtimeclasses'),
+];

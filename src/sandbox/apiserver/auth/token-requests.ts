@@ -1,0 +1,35 @@
+import { apiVersionOf } from '#kube/resource.ts';
+import { pods, secrets } from '#kube/resources.ts';
+import { textAt } from '../object.ts';
+import type { TokenIssuer, TokenRequest } from '../ports.ts';
+import { badRequest, conflict, notFound } from '../status.ts';
+import { defaultAccount } from './node/pod-references.ts';
+import type { ApiReader } from './token-review.ts';
+import type { TokenSigner } from './token-signer.ts';
+
+/** Issues tokens, bound only to pods and Secrets that are there; a pod must run under the account itself. */
+export function createTokenIssuer(signer: TokenSigner, api: ApiReader): TokenIssuer {
+  return { issue: request => signer.issue({ ...request, boundObject: checkBound(request, api) }) };
+}
+
+function checkBound(request: TokenRequest, api: ApiReader): TokenRequest['boundObject'] {
+  const { boundObject: bound, serviceAccount } = request;
+  if (bound === undefined) return undefined;
+  const { namespace = '', name: account = '' } = serviceAccount.metadata;
+  const kind = [pods, secrets].find(item => apiVersionOf(item) === bound.apiVersion && item.kind === bound.kind);
+  if (kind === undefined) {
+    throw badRequest(`cannot bind token to object of type ${bound.apiVersion}, Kind=${bound.kind}`);
+  }
+  const object = api.get(kind, { namespace, name: bound.name });
+  if (object === undefined) throw notFound(kind, bound.name);
+  if (bound.kind === 'Pod' && (textAt(object, 'spec.serviceAccountName') || defaultAccount) !== account) {
+    const what = `token for serviceaccount "${account}" to pod running with different serviceaccount name.`;
+    throw badRequest(`cannot bind ${what}`);
+  }
+  const { uid = '' } = object.metadata;
+  if (bound.uid !== '' && bound.uid !== uid) {
+    const why = `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group: '', plural: bound.kind }, bound.name, why);
+  }
+  return { ...bound, uid };
+}

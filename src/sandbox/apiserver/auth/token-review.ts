@@ -1,0 +1,132 @@
+import { toBase64 } from '#base/bytes.ts';
+import { isRecord } from '#base/fields.ts';
+import type { Key, Resource } from '#kube/resource.ts';
+import { pods, secrets, serviceAccounts } from '#kube/resources.ts';
+import type { LocalApi, StoredObject, UserInfo } from '../ports.ts';
+import type { Claims } from './jwt.ts';
+import { authenticated, serviceAccountGroups, serviceAccountUsername } from './service-account-user.ts';
+import { legacyIssuer, type TokenSigner } from './token-signer.ts';
+
+/** What identity needs of the API: it only reads. */
+export type ApiReader = Pick<LocalApi, 'get' | 'list' | 'clock'>;
+
+export interface ReviewedToken {
+  user: UserInfo;
+  /** Those asked for that the token is meant for. */
+  audiences: readonly string[];
+}
+
+/** How far clocks may be apart, and how long after its deletion an object still counts. */
+const leewayMs = 60_000;
+
+/** Who holds a token of a service account; undefined when it is not ours, has expired, or its objects are gone. */
+export function reviewServiceAccountToken(
+  token: string,
+  asked: readonly string[],
+  { signer, api }: { signer: TokenSigner; api: ApiReader },
+): ReviewedToken | undefined {
+  const claims = signer.read(token);
+  if (claims === undefined) return undefined;
+  const meantFor = audiencesOf(claims) ?? signer.audiences;
+  const audiences = meantFor.filter(name => (asked.length === 0 ? signer.audiences : asked).includes(name));
+  if (audiences.length === 0) return undefined;
+  const user = reviewClaims(claims, token, { signer, api });
+  return user === undefined ? undefined : { user: authenticated(user), audiences };
+}
+
+function reviewClaims(
+  claims: Claims,
+  token: string,
+  { signer, api }: { signer: TokenSigner; api: ApiReader },
+): UserInfo | undefined {
+  if (claims['iss'] === legacyIssuer) return reviewLegacyClaims(claims, token, api);
+  return claims['iss'] === signer.issuer && isCurrent(claims, api.clock.now())
+    ? reviewBoundClaims(claims, api)
+    : undefined;
+}
+
+function reviewLegacyClaims(claims: Claims, token: string, api: ApiReader): UserInfo | undefined {
+  const claim = (name: string) => textOf(claims[`kubernetes.io/serviceaccount/${name}`]);
+  const [namespace, secretName] = [claim('namespace'), claim('secret.name')];
+  const account: Reference = { name: claim('service-account.name'), uid: claim('service-account.uid') };
+  if (claims['sub'] !== serviceAccountUsername({ namespace, name: account.name })) return undefined;
+  const secret = api.get(secrets, { namespace, name: secretName });
+  const data = isRecord(secret?.['data']) ? secret['data'] : {};
+  const kept = secret?.metadata.deletionTimestamp === undefined && data['token'] === toBase64(token);
+  const found = find(api, serviceAccounts, namespace, account);
+  if (!kept || found === undefined || found.metadata.deletionTimestamp !== undefined) return undefined;
+  return userOf(namespace, account);
+}
+
+function reviewBoundClaims(claims: Claims, api: ApiReader): UserInfo | undefined {
+  const own = isRecord(claims['kubernetes.io']) ? claims['kubernetes.io'] : {};
+  const namespace = textOf(own['namespace']);
+  const account = referenceOf(own['serviceaccount']);
+  const bound: [Resource, unknown][] = [
+    [serviceAccounts, own['serviceaccount']],
+    ...(Object.hasOwn(own, 'secret') ? [[secrets, own['secret']] satisfies [Resource, unknown]] : []),
+    ...(Object.hasOwn(own, 'pod') ? [[pods, own['pod']] satisfies [Resource, unknown]] : []),
+  ];
+  const alive = bound.every(([kind, reference]) => {
+    const object = find(api, kind, namespace, referenceOf(reference));
+    return object !== undefined && !isLongDeleted(object, api.clock.now());
+  });
+  return alive
+    ? userOf(namespace, account, Object.hasOwn(own, 'pod') ? referenceOf(own['pod']) : undefined)
+    : undefined;
+}
+
+interface Reference {
+  name: string;
+  uid: string;
+}
+
+function find(api: ApiReader, kind: Resource, namespace: string, { name, uid }: Reference): StoredObject | undefined {
+  const key: Key = { namespace, name };
+  const object = namespace === '' || name === '' || uid === '' ? undefined : api.get(kind, key);
+  return object?.metadata.uid === uid ? object : undefined;
+}
+
+function userOf(namespace: string, account: Reference, pod?: Reference): UserInfo {
+  return {
+    username: serviceAccountUsername({ namespace, name: account.name }),
+    uid: account.uid,
+    groups: serviceAccountGroups(namespace),
+    ...(pod === undefined
+      ? {}
+      : {
+          extra: {
+            'authentication.kubernetes.io/pod-name': [pod.name],
+            'authentication.kubernetes.io/pod-uid': [pod.uid],
+          },
+        }),
+  };
+}
+
+/** Tokens without an end do not exist among the bound ones. */
+function isCurrent(claims: Claims, now: number): boolean {
+  const seconds = (name: string) => (typeof claims[name] === 'number' ? claims[name] : undefined);
+  const expires = seconds('exp');
+  const starts = Math.max(seconds('nbf') ?? 0, seconds('iat') ?? 0);
+  return expires !== undefined && now - leewayMs <= expires * 1000 && starts * 1000 <= now + leewayMs;
+}
+
+function isLongDeleted({ metadata }: StoredObject, now: number): boolean {
+  const { deletionTimestamp } = metadata;
+  return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < now - leewayMs;
+}
+
+/** Undefined for a token that names none, as legacy ones do. */
+function audiencesOf(claims: Claims): string[] | undefined {
+  const { aud } = claims;
+  if (aud === undefined) return undefined;
+  return (Array.isArray(aud) ? aud : [aud]).filter(item => typeof item === 'string');
+}
+
+function referenceOf(value: unknown): Reference {
+  return isRecord(value) ? { name: textOf(value['name']), uid: textOf(value['uid']) } : { name: '', uid: '' };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,76 @@
+import { timestamp } from '#base/clock.ts';
+import type { Clock } from '#base/clock.ts';
+import type { StoredObject, TokenIssuer, TokenRequest } from '../ports.ts';
+import { type Claims, type JwtKey, signJwt, verifyJwt } from './jwt.ts';
+import { serviceAccountUsername } from './service-account-user.ts';
+
+export const legacyIssuer = 'kubernetes/serviceaccount';
+
+export interface TokenSignerOptions {
+  key: JwtKey;
+  /** The address that bound tokens name as their origin. */
+  issuer: string;
+  /** Whom tokens are for unless they say otherwise: the names of this server. */
+  audiences: readonly string[];
+  clock: Clock;
+}
+
+/** Writes the tokens of service accounts, bound ones and those of token Secrets, and tells its own from others. */
+export class TokenSigner {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly #key: JwtKey;
+  readonly #clock: Clock;
+
+  constructor({ key, issuer, audiences, clock }: TokenSignerOptions) {
+    this.issuer = issuer;
+    this.audiences = audiences;
+    this.#key = key;
+    this.#clock = clock;
+  }
+
+  issue(request: TokenRequest): ReturnType<TokenIssuer['issue']> {
+    const audiences = request.audiences.length === 0 ? this.audiences : request.audiences;
+    const now = Math.floor(this.#clock.now() / 1000);
+    const expires = now + request.expirationSeconds;
+    const token = signJwt(
+      { ...this.#boundClaims(request), aud: audiences, iat: now, nbf: now, exp: expires },
+      this.#key,
+    );
+    return { token, expirationTimestamp: timestamp(expires * 1000), audiences };
+  }
+
+  /** Without an end of its own: the token lives as long as its Secret and its account. */
+  issueLegacy(account: StoredObject, secretName: string): string {
+    const { namespace = '', name = '', uid = '' } = account.metadata;
+    return signJwt(
+      {
+        iss: legacyIssuer,
+        'kubernetes.io/serviceaccount/namespace': namespace,
+        'kubernetes.io/serviceaccount/secret.name': secretName,
+        'kubernetes.io/serviceaccount/service-account.name': name,
+        'kubernetes.io/serviceaccount/service-account.uid': uid,
+        sub: serviceAccountUsername({ namespace, name }),
+      },
+      this.#key,
+    );
+  }
+
+  /** The claims of a token of ours, whether it is still good or not. */
+  read(token: string): Claims | undefined {
+    return verifyJwt(token, this.#key);
+  }
+
+  #boundClaims({ serviceAccount, boundObject }: TokenRequest): Claims {
+    const { namespace = '', name = '', uid = '' } = serviceAccount.metadata;
+    const bound =
+      boundObject === undefined
+        ? {}
+        : { [boundObject.kind.toLowerCase()]: { name: boundObject.name, uid: boundObject.uid } };
+    return {
+      iss: this.issuer,
+      sub: serviceAccountUsername({ namespace, name }),
+      'kubernetes.io': { namespace, serviceaccount: { name, uid }, ...bound },
+    };
+  }
+}

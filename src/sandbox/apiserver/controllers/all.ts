@@ -1,0 +1,32 @@
+import type { Log } from '#base/log.ts';
+import type { CertificateAuthority } from '../auth/ca.ts';
+import type { TokenSigner } from '../auth/token-signer.ts';
+import type { Controller } from '../ports.ts';
+import { createCertificateSigner } from './certificate-signer.ts';
+import { createDefaultPolicy } from './default-policy.ts';
+import { createDisruptionController } from './disruption.ts';
+import { createGarbageCollector } from './garbage-collector.ts';
+import { createNamespaceDefaults } from './namespace-defaults.ts';
+import { createNamespaceEmptier } from './namespace-emptier.ts';
+import { createRoleAggregation } from './role-aggregation.ts';
+import { createTokenSecrets } from './token-secrets.ts';
+
+export interface ControllersOptions {
+  authority: CertificateAuthority;
+  signer: TokenSigner;
+  log?: Log;
+}
+
+/** The controllers every cluster has, in the order in which they start. */
+export function createControllers({ authority, signer, log }: ControllersOptions): Controller[] {
+  return [
+    createDefaultPolicy(),
+    createRoleAggregation(log),
+    createNamespaceDefaults(authority.certificate, log),
+    createNamespaceEmptier(log),
+    createGarbageCollector(log),
+    createTokenSecrets(signer, authority.certificate, log),
+    createCertificateSigner(authority, log),
+    createDisruptionController(log),
+  ];
+}

@@ -1,0 +1,51 @@
+/** What a PodDisruptionBudget comes to for the pods it selects. */
+export interface BudgetCounts {
+  currentHealthy: number;
+  desiredHealthy: number;
+  expectedPods: number;
+  disruptionsAllowed: number;
+}
+
+export interface BudgetSpec {
+  minAvailable?: unknown;
+  maxUnavailable?: unknown;
+}
+
+export interface SelectedPods {
+  count: number;
+  healthy: number;
+  /** How many pods the controllers behind them want; undefined when one of the pods has no controller we know. */
+  scale: number | undefined;
+}
+
+/** Undefined when it cannot be computed; then no disruption is allowed. */
+export function countBudget(spec: BudgetSpec, pods: SelectedPods): BudgetCounts | undefined {
+  const wanted = spec.maxUnavailable === undefined ? fromMinimum(spec, pods) : fromMaximum(spec, pods);
+  if (wanted === undefined) return undefined;
+  const { expectedPods, desiredHealthy } = wanted;
+  const spare = pods.healthy - desiredHealthy;
+  const disruptionsAllowed = expectedPods <= 0 || spare <= 0 ? 0 : spare;
+  return { currentHealthy: pods.healthy, desiredHealthy, expectedPods, disruptionsAllowed };
+}
+
+type Wanted = Pick<BudgetCounts, 'expectedPods' | 'desiredHealthy'>;
+
+function fromMaximum({ maxUnavailable }: BudgetSpec, { scale }: SelectedPods): Wanted | undefined {
+  const absent = scale === undefined ? undefined : scaled(maxUnavailable, scale);
+  if (scale === undefined || absent === undefined) return undefined;
+  return { expectedPods: scale, desiredHealthy: Math.max(0, scale - absent) };
+}
+
+function fromMinimum({ minAvailable }: BudgetSpec, { count, scale }: SelectedPods): Wanted | undefined {
+  if (minAvailable === undefined) return { expectedPods: 0, desiredHealthy: 0 };
+  if (typeof minAvailable === 'number') return { expectedPods: count, desiredHealthy: minAvailable };
+  const desiredHealthy = scale === undefined ? undefined : scaled(minAvailable, scale);
+  return scale === undefined || desiredHealthy === undefined ? undefined : { expectedPods: scale, desiredHealthy };
+}
+
+/** A number, or a percentage of the total rounded up. */
+function scaled(value: unknown, total: number): number | undefined {
+  if (typeof value === 'number') return value;
+  const percent = typeof value === 'string' ? /^(\d{1,9})%$/.exec(value)?.[1] : undefined;
+  return percent === undefined ? undefined : Math.ceil((Number(percent) * total) / 100);
+}

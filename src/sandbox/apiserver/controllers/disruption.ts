@@ -1,0 +1,111 @@
+import { sameData } from '#base/compare.ts';
+import type { Log } from '#base/log.ts';
+import { keyOf, type Resource } from '#kube/resource.ts';
+import { podDisruptionBudgets, pods } from '#kube/resources.ts';
+import { isKind } from '../auth/is-kind.ts';
+import { matchesLabels, selectorOfSpec, type SpecSelector } from '../label-selector.ts';
+import { listAt, memberAt, numberAt, recordAt, textAt } from '../object.ts';
+import type { Controller, LocalApi, StoredObject } from '../ports.ts';
+import { countBudget } from './budget.ts';
+import { ownersOf } from './owner-index.ts';
+import { createController } from './worker.ts';
+
+/** An eviction that has been granted counts as done for this long, then the pod counts as healthy again. */
+const evictionTimeoutMs = 120_000;
+
+/** The kinds whose `spec.replicas` says how many pods there should be. */
+const scalable = ['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet'];
+
+/** Keeps the status of PodDisruptionBudgets, by which evictions are granted or refused. */
+export function createDisruptionController(log?: Log): Controller {
+  return createController(
+    {
+      name: 'disruption',
+      begin: api => api.list(podDisruptionBudgets).map(keyOf),
+      affected: ({ resource, object }, api) => {
+        if (isKind(resource, podDisruptionBudgets)) return [keyOf(object)];
+        const counts = isKind(resource, pods) || scalable.includes(resource.kind);
+        return counts ? api.list(podDisruptionBudgets, object.metadata.namespace).map(keyOf) : [];
+      },
+      reconcile: (key, api) => {
+        const budget = api.get(podDisruptionBudgets, key);
+        return budget === undefined ? undefined : update(budget, api);
+      },
+    },
+    log,
+  );
+}
+
+function update(budget: StoredObject, api: LocalApi): number | undefined {
+  const now = api.clock.now();
+  const selected = selectedPods(budget, api);
+  const granted = grantedEvictions(budget, selected, now);
+  const healthy = selected.filter(pod => isHealthy(pod) && !Object.hasOwn(granted, pod.metadata.name ?? '')).length;
+  const counts = countBudget(recordAt(budget, 'spec'), {
+    count: selected.length,
+    healthy,
+    scale: scaleOf(selected, api),
+  });
+  const known = recordAt(budget, 'status');
+  const next =
+    counts === undefined
+      ? { ...known, disruptionsAllowed: 0 }
+      : {
+          ...counts,
+          observedGeneration: budget.metadata.generation ?? 0,
+          ...(Object.keys(granted).length === 0 ? {} : { disruptedPods: granted }),
+        };
+  if (!sameData(next, { ...known, disruptionsAllowed: numberAt(known, 'disruptionsAllowed') })) {
+    api.replace(podDisruptionBudgets, { ...budget, status: next } as StoredObject, { subresource: 'status' });
+  }
+  const oldest = Object.values(granted).map(time => Date.parse(time));
+  return oldest.length === 0 ? undefined : Math.max(1, Math.min(...oldest) + evictionTimeoutMs - now);
+}
+
+/** A selector without demands selects everything; no selector selects nothing. */
+function selectedPods(budget: StoredObject, api: LocalApi): readonly StoredObject[] {
+  const selector = memberAt(budget, 'spec.selector');
+  if (selector === undefined) return [];
+  const demands = selectorOfSpec(selector as SpecSelector);
+  return api.list(pods, budget.metadata.namespace).filter(pod => matchesLabels(demands, pod.metadata.labels));
+}
+
+/** Pods that may be evicted and have not gone yet, with the time each was granted. */
+function grantedEvictions(
+  budget: StoredObject,
+  selected: readonly StoredObject[],
+  now: number,
+): Record<string, string> {
+  const known = recordAt(budget, 'status.disruptedPods');
+  const names = selected
+    .filter(pod => pod.metadata.deletionTimestamp === undefined)
+    .map(pod => pod.metadata.name ?? '')
+    .filter(name => Object.hasOwn(known, name) && Date.parse(String(known[name])) + evictionTimeoutMs >= now);
+  return Object.fromEntries(names.map(name => [name, String(known[name])]));
+}
+
+function isHealthy(pod: StoredObject): boolean {
+  const ready = listAt(pod, 'status.conditions').find(condition => textAt(condition, 'type') === 'Ready');
+  return pod.metadata.deletionTimestamp === undefined && textAt(ready, 'status') === 'True';
+}
+
+/** The pods wanted by all controllers of the pods; undefined when a pod has none that says a number. */
+function scaleOf(selected: readonly StoredObject[], api: LocalApi): number | undefined {
+  const replicas = new Map<string, number>();
+  for (const pod of selected) {
+    const owner = ownersOf(pod).find(({ controller }) => controller === true);
+    if (owner === undefined) return undefined;
+    const resource = resourceOf(owner.kind, owner.apiVersion, api);
+    const namespace = pod.metadata.namespace ?? '';
+    const found = resource && api.get(resource, { namespace, name: owner.name });
+    if (found?.metadata.uid !== owner.uid) return undefined;
+    replicas.set(owner.uid, numberAt(found, 'spec.replicas'));
+  }
+  return [...replicas.values()].reduce((sum, count) => sum + count, 0);
+}
+
+function resourceOf(kind: string, apiVersion: string, api: LocalApi): Resource | undefined {
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const known = scalable.includes(kind);
+  return known ? api.resources().find(resource => resource.kind === kind && resource.group === group) : undefined;
+}

@@ -1,0 +1,196 @@
+import { expect, test } from 'vitest';
+import { quiet, startLocalApi } from '../../../../test/kit/local-api.ts';
+import { manualClock } from '../../../../test/kit/manual-clock.ts';
+import { configMaps, namespaces, pods, secrets, serviceAccounts } from '../../../kube/resources.ts';
+import { listAt, memberAt, textAt } from '../object.ts';
+import type { LocalApi } from '../ports.ts';
+import { deletionConditions } from './namespace-conditions.ts';
+import { createNamespaceDefaults } from './namespace-defaults.ts';
+import { createNamespaceEmptier } from './namespace-emptier.ts';
+
+const caPem = 'the certificate';
+const start = (clock = manualClock()) =>
+  startLocalApi([createNamespaceDefaults(caPem), createNamespaceEmptier()], clock);
+const make = (api: LocalApi, name: string) => api.create(namespaces, { metadata: { name } });
+const find = (api: LocalApi, name: string) => api.get(namespaces, { namespace: '', name });
+const account = (api: LocalApi, namespace: string) => api.get(serviceAccounts, { namespace, name: 'default' });
+const rootCa = (api: LocalApi, namespace: string) => api.get(configMaps, { namespace, name: 'kube-root-ca.crt' });
+const drop = (api: LocalApi, name: string) => api.delete(namespaces, { namespace: '', name });
+
+test('the namespaces of every cluster are there, with account and certificate', async () => {
+  await using api = await start();
+  await quiet(api);
+  for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) {
+    expect(textAt(find(api, name), 'status.phase')).toBe('Active');
+    expect(account(api, name)).toBeDefined();
+    expect(rootCa(api, name)?.['data']).toEqual({ 'ca.crt': caPem });
+  }
+});
+
+test('a new namespace gets account and certificate', async () => {
+  await using api = await start();
+  make(api, 'new');
+  await quiet(api);
+  expect(account(api, 'new')).toBeDefined();
+  expect(rootCa(api, 'new')?.['data']).toEqual({ 'ca.crt': caPem });
+});
+
+test('account and certificate come back when somebody deletes them', async () => {
+  await using api = await start();
+  await quiet(api);
+  const before = account(api, 'default')?.metadata.uid;
+  api.delete(serviceAccounts, { namespace: 'default', name: 'default' });
+  api.delete(configMaps, { namespace: 'default', name: 'kube-root-ca.crt' });
+  await quiet(api);
+  expect(account(api, 'default')?.metadata.uid).not.toBe(before);
+  expect(rootCa(api, 'default')).toBeDefined();
+});
+
+test('a changed certificate is put right, other ConfigMaps are left alone', async () => {
+  await using api = await start();
+  await quiet(api);
+  const found = rootCa(api, 'default');
+  api.replace(configMaps, { ...found, data: { 'ca.crt': 'wrong', more: 'x' } } as never);
+  api.create(configMaps, { metadata: { namespace: 'default', name: 'mine' }, data: { a: 'b' } } as never);
+  await quiet(api);
+  expect(rootCa(api, 'default')?.['data']).toEqual({ 'ca.crt': caPem });
+  expect(api.get(configMaps, { namespace: 'default', name: 'mine' })?.['data']).toEqual({ a: 'b' });
+});
+
+test('a namespace of every cluster comes back when it was deleted', async () => {
+  await using api = await start();
+  await quiet(api);
+  const before = find(api, 'kube-node-lease')?.metadata.uid;
+  drop(api, 'kube-node-lease');
+  await quiet(api);
+  expect(find(api, 'kube-node-lease')?.metadata.uid).not.toBe(before);
+  expect(account(api, 'kube-node-lease')).toBeDefined();
+});
+
+test('a deleted namespace is emptied and goes', async () => {
+  await using api = await start();
+  make(api, 'old');
+  api.create(secrets, { metadata: { namespace: 'old', name: 's' } });
+  api.create(configMaps, { metadata: { namespace: 'default', name: 'kept' } });
+  await quiet(api);
+  drop(api, 'old');
+  expect(textAt(find(api, 'old'), 'status.phase')).toBe('Terminating');
+  await quiet(api);
+  expect(find(api, 'old')).toBeUndefined();
+  expect([...api.list(secrets, 'old'), ...api.list(configMaps, 'old'), ...api.list(serviceAccounts, 'old')]).toEqual(
+    [],
+  );
+  expect(api.get(configMaps, { namespace: 'default', name: 'kept' })).toBeDefined();
+});
+
+test('a namespace waits for what finalizers hold, and says so', async () => {
+  const clock = manualClock();
+  await using api = await start(clock);
+  make(api, 'old');
+  for (const name of ['a', 'b']) {
+    api.create(configMaps, { metadata: { namespace: 'old', name, finalizers: ['example.com/wait'] } });
+  }
+  await quiet(api);
+  drop(api, 'old');
+  await quiet(api);
+  const conditions = listAt(find(api, 'old'), 'status.conditions');
+  expect(conditions.map(condition => [textAt(condition, 'type'), textAt(condition, 'status')])).toEqual([
+    ['NamespaceDeletionDiscoveryFailure', 'False'],
+    ['NamespaceDeletionGroupVersionParsingFailure', 'False'],
+    ['NamespaceDeletionContentFailure', 'False'],
+    ['NamespaceContentRemaining', 'True'],
+    ['NamespaceFinalizersRemaining', 'True'],
+  ]);
+  expect(conditions.map(condition => textAt(condition, 'message')).slice(3)).toEqual([
+    'Some resources are remaining: configmaps. has 2 resource instances',
+    'Some content in the namespace has finalizers remaining: example.com/wait in 2 resource instances',
+  ]);
+  for (const name of ['a', 'b']) {
+    const held = api.get(configMaps, { namespace: 'old', name });
+    expect(held?.metadata.deletionTimestamp).toBeDefined();
+    if (held !== undefined) api.replace(configMaps, { ...held, metadata: { ...held.metadata, finalizers: [] } });
+  }
+  await quiet(api);
+  expect(find(api, 'old')).toBeUndefined();
+});
+
+test('a namespace waits for pods that still run', async () => {
+  await using api = await start();
+  make(api, 'old');
+  await quiet(api);
+  const pod = {
+    metadata: { namespace: 'old', name: 'p' },
+    spec: { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] },
+  };
+  api.create(pods, pod);
+  drop(api, 'old');
+  await quiet(api);
+  expect(find(api, 'old')).toBeDefined();
+  api.delete(pods, { namespace: 'old', name: 'p' }, { gracePeriodSeconds: 0 });
+  await quiet(api);
+  expect(find(api, 'old')).toBeUndefined();
+});
+
+test('a namespace with a finalizer of somebody else is emptied, but stays', async () => {
+  await using api = await start();
+  api.create(namespaces, { metadata: { name: 'old', finalizers: ['example.com/wait'] } });
+  await quiet(api);
+  drop(api, 'old');
+  await quiet(api);
+  const held = find(api, 'old');
+  expect(memberAt(held, 'spec.finalizers') ?? []).toEqual([]);
+  expect(api.list(serviceAccounts, 'old')).toEqual([]);
+  if (held !== undefined) api.replace(namespaces, { ...held, metadata: { ...held.metadata, finalizers: [] } });
+  await quiet(api);
+  expect(find(api, 'old')).toBeUndefined();
+});
+
+test('a namespace that was being deleted at the start is emptied too', async () => {
+  await using api = await startLocalApi([]);
+  make(api, 'old');
+  api.create(configMaps, { metadata: { namespace: 'old', name: 'a' } });
+  drop(api, 'old');
+  const emptier = createNamespaceEmptier();
+  emptier.start(api);
+  await quiet(api);
+  emptier.stop();
+  expect(find(api, 'old')).toBeUndefined();
+});
+
+test('a namespace that nobody deletes is left alone', async () => {
+  await using api = await start();
+  make(api, 'a');
+  await quiet(api);
+  api.create(configMaps, { metadata: { namespace: 'a', name: 'x' } });
+  api.delete(configMaps, { namespace: 'a', name: 'x' });
+  await quiet(api);
+  expect(textAt(find(api, 'a'), 'status.phase')).toBe('Active');
+  expect(account(api, 'a')).toBeDefined();
+});
+
+test('conditions keep their time as long as their status', () => {
+  const fresh = deletionConditions([], [], 'now');
+  expect(fresh.every(({ status, lastTransitionTime }) => status === 'False' && lastTransitionTime === 'now')).toBe(
+    true,
+  );
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } };
+  const remaining = [{ resource: pods, objects: [object] }];
+  const later = deletionConditions(remaining, fresh, 'later');
+  expect(later.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual(['now', 'now', 'now', 'later', 'now']);
+  expect(later[3]?.message).toBe('Some resources are remaining: pods. has 1 resource instances');
+});
+
+test('conditions list kinds and finalizers in order', () => {
+  const held = (...finalizers: string[]) => ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x', finalizers } });
+  const remaining = [
+    { resource: secrets, objects: [held('b/b')] },
+    { resource: configMaps, objects: [held('a/a', 'b/b')] },
+  ];
+  const [, , , content, finalizers] = deletionConditions(remaining, [], 'now');
+  expect(content?.message).toBe(
+    'Some resources are remaining: configmaps. has 1 resource instances, secrets. has 1 resource instances',
+  );
+  expect(finalizers?.message).toBe(
+    'Some content in the namespace has finalizers remaining: a/a in 1 resource instances, b/b in 2 resource instances',
+  );
+});

@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import { quiet, startLocalApi } from '../../../../test/kit/local-api.ts';
+import { clusterRoleBindings, clusterRoles } from '../../../kube/resources.ts';
+import { createAuthorizer } from '../auth/authorizer.ts';
+import { defaultPolicy } from '../auth/rbac/default-roles.ts';
+import { readRules, ruleAllows } from '../auth/rbac/rule.ts';
+import { listAt } from '../object.ts';
+import type { AccessRequest, LocalApi, UserInfo } from '../ports.ts';
+import { createDefaultPolicy } from './default-policy.ts';
+import { createRoleAggregation } from './role-aggregation.ts';
+
+const start = () => startLocalApi([createDefaultPolicy(), createRoleAggregation()]);
+const find = (api: LocalApi, name: string) => api.get(clusterRoles, { namespace: '', name });
+const rule = (resource: string) => ({ verbs: ['get'], apiGroups: [''], resources: [resource] });
+const make = (api: LocalApi, name: string, labels: Record<string, string>, more: object) =>
+  api.create(clusterRoles, { metadata: { name, labels }, ...more });
+const gathering = (...selectors: object[]) => ({ aggregationRule: { clusterRoleSelectors: selectors }, rules: [] });
+const rulesOf = (api: LocalApi, name: string) => listAt(find(api, name), 'rules');
+const is = (label: string) => ({ matchLabels: { is: label } });
+
+test('every cluster has its roles and bindings', async () => {
+  await using api = await start();
+  await quiet(api);
+  for (const { name } of defaultPolicy.roles) {
+    const role = find(api, name);
+    expect(role?.metadata.labels?.['kubernetes.io/bootstrapping']).toBe('rbac-defaults');
+    expect(role?.metadata.annotations).toEqual({ 'rbac.authorization.kubernetes.io/autoupdate': 'true' });
+    expect(readRules(role?.['rules']).length, name).toBeGreaterThan(0);
+  }
+  for (const { role } of defaultPolicy.bindings) {
+    expect(api.get(clusterRoleBindings, { namespace: '', name: role })?.['roleRef']).toEqual({
+      apiGroup: 'rbac.authorization.k8s.io',
+      kind: 'ClusterRole',
+      name: role,
+    });
+  }
+});
+
+test('roles that are there already are kept', async () => {
+  await using api = await startLocalApi([]);
+  make(api, 'cluster-admin', {}, { rules: [rule('pods')] });
+  const controller = createDefaultPolicy();
+  controller.start(api);
+  controller.stop();
+  expect(rulesOf(api, 'cluster-admin')).toEqual([rule('pods')]);
+  expect(find(api, 'view')).toBeDefined();
+});
+
+const request = (user: UserInfo, members: Partial<AccessRequest>): AccessRequest => ({
+  user,
+  verb: 'get',
+  path: '',
+  group: '',
+  version: 'v1',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+  ...members,
+});
+const anybody = { username: 'jane', groups: ['system:authenticated'] };
+const nobody = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+const policyCases: [string, UserInfo, Partial<AccessRequest>, boolean][] = [
+  ['anybody learns what the server offers', anybody, { path: '/apis/apps/v1' }, true],
+  [
+    'anybody asks for their rights',
+    anybody,
+    { verb: 'create', group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews' },
+    true,
+  ],
+  ['anybody reads no Secrets', anybody, { resource: 'secrets', namespace: 'default' }, false],
+  ['anybody reads no metrics', anybody, { path: '/metrics' }, false],
+  ['nobody learns the version', nobody, { path: '/version' }, true],
+  ['nobody learns whether the server lives', nobody, { path: '/healthz' }, true],
+  ['nobody learns no more', nobody, { path: '/apis' }, false],
+  ['monitoring reads metrics', { username: 'm', groups: ['system:monitoring'] }, { path: '/metrics' }, true],
+  [
+    'the proxy watches services',
+    { username: 'system:kube-proxy', groups: [] },
+    { verb: 'watch', resource: 'services' },
+    true,
+  ],
+];
+test.each(policyCases)('by default %s', async (_, user, members, allowed) => {
+  await using api = await start();
+  await quiet(api);
+  expect(createAuthorizer(api).authorize(request(user, members)).allowed).toBe(allowed);
+});
+
+const roleCases: [string, Partial<AccessRequest>, boolean][] = [
+  ['view', { resource: 'pods', verb: 'list' }, true],
+  ['view', { resource: 'secrets' }, false],
+  ['view', { resource: 'pods', verb: 'delete' }, false],
+  ['edit', { resource: 'pods', verb: 'list' }, true],
+  ['edit', { resource: 'secrets', verb: 'create' }, true],
+  ['edit', { resource: 'roles', group: 'rbac.authorization.k8s.io', verb: 'create' }, false],
+  ['admin', { resource: 'pods', verb: 'list' }, true],
+  ['admin', { resource: 'secrets', verb: 'create' }, true],
+  ['admin', { resource: 'roles', group: 'rbac.authorization.k8s.io', verb: 'create' }, true],
+  ['admin', { resource: 'nodes' }, false],
+  ['cluster-admin', { resource: 'anything', group: 'x', verb: 'frobnicate' }, true],
+  ['cluster-admin', { path: '/anything', verb: 'post' }, true],
+  [
+    'system:node-bootstrapper',
+    { resource: 'certificatesigningrequests', group: 'certificates.k8s.io', verb: 'create' },
+    true,
+  ],
+  ['system:node-bootstrapper', { resource: 'nodes', verb: 'create' }, false],
+  [
+    'system:certificates.k8s.io:kubelet-serving-approver',
+    { resource: 'signers', group: 'certificates.k8s.io', verb: 'approve', name: 'kubernetes.io/kubelet-serving' },
+    true,
+  ],
+  [
+    'system:certificates.k8s.io:kubelet-serving-approver',
+    { resource: 'signers', group: 'certificates.k8s.io', verb: 'approve', name: 'kubernetes.io/kube-apiserver-client' },
+    false,
+  ],
+];
+test.each(roleCases)('the role %s and %o: %s', async (name, members, allowed) => {
+  await using api = await start();
+  await quiet(api);
+  const rules = readRules(find(api, name)?.['rules']);
+  expect(rules.some(item => ruleAllows(item, request(anybody, members)))).toBe(allowed);
+});
+
+test('gathers rules by labels, in the order of names, each once', async () => {
+  await using api = await start();
+  make(api, 'b', { is: 'part' }, { rules: [rule('pods'), rule('nodes')] });
+  make(api, 'a', { is: 'part' }, { rules: [rule('secrets'), rule('pods')] });
+  make(api, 'c', { is: 'other' }, { rules: [rule('events')] });
+  make(api, 'all', {}, gathering(is('part')));
+  await quiet(api);
+  expect(rulesOf(api, 'all')).toEqual([rule('secrets'), rule('pods'), rule('nodes')]);
+});
+
+test('follows roles that come, change and go', async () => {
+  await using api = await start();
+  make(api, 'all', {}, gathering(is('part'), is('more')));
+  const part = make(api, 'a', { is: 'part' }, { rules: [rule('pods')] });
+  make(api, 'b', { is: 'more' }, { rules: [rule('nodes')] });
+  await quiet(api);
+  expect(rulesOf(api, 'all')).toEqual([rule('pods'), rule('nodes')]);
+  api.replace(clusterRoles, { ...part, rules: [rule('secrets')] } as never);
+  api.delete(clusterRoles, { namespace: '', name: 'b' });
+  await quiet(api);
+  expect(rulesOf(api, 'all')).toEqual([rule('secrets')]);
+});
+
+test('what somebody writes into a gathered role is overwritten', async () => {
+  await using api = await start();
+  make(api, 'a', { is: 'part' }, { rules: [rule('pods')] });
+  make(api, 'all', { is: 'part' }, { ...gathering(is('part')), rules: [rule('secrets')] });
+  await quiet(api);
+  expect(rulesOf(api, 'all')).toEqual([rule('pods')]);
+});
+
+test('a role without the wish to gather is left alone', async () => {
+  await using api = await start();
+  make(api, 'a', { is: 'part' }, { rules: [rule('pods')] });
+  await quiet(api);
+  expect(rulesOf(api, 'a')).toEqual([rule('pods')]);
+});
+
+test('a role that selects by expressions gathers too, and one that selects nothing has no rules', async () => {
+  await using api = await start();
+  make(api, 'a', { is: 'part' }, { rules: [rule('pods')] });
+  make(api, 'some', {}, gathering({ matchExpressions: [{ key: 'is', operator: 'In', values: ['part'] }] }));
+  make(api, 'none', {}, { ...gathering(), rules: [rule('pods')] });
+  await quiet(api);
+  expect(rulesOf(api, 'some')).toEqual([rule('pods')]);
+  expect(rulesOf(api, 'none')).toEqual([]);
+});

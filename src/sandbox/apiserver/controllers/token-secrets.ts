@@ -1,0 +1,84 @@
+import { toBase64 } from '#base/bytes.ts';
+import type { Log } from '#base/log.ts';
+import { keyOf } from '#kube/resource.ts';
+import { secrets, serviceAccounts } from '#kube/resources.ts';
+import { isKind } from '../auth/is-kind.ts';
+import type { TokenSigner } from '../auth/token-signer.ts';
+import { recordAt, textAt } from '../object.ts';
+import type { Controller, LocalApi, StoredObject } from '../ports.ts';
+import { createController } from './worker.ts';
+
+const tokenType = 'kubernetes.io/service-account-token';
+const nameAnnotation = 'kubernetes.io/service-account.name';
+const uidAnnotation = 'kubernetes.io/service-account.uid';
+
+/** Fills in the token Secrets of service accounts and removes those whose account is gone. The CA is in PEM form. */
+export function createTokenSecrets(signer: TokenSigner, caCertificate: string, log?: Log): Controller {
+  return createController(
+    {
+      name: 'token-secrets',
+      begin: api => api.list(secrets).map(keyOf),
+      affected: ({ resource, object }, api) => {
+        if (isKind(resource, secrets)) return [keyOf(object)];
+        if (!isKind(resource, serviceAccounts)) return [];
+        const { namespace, name } = object.metadata;
+        const own = api.list(secrets, namespace).filter(secret => accountNameOf(secret) === name);
+        return own.map(keyOf);
+      },
+      reconcile: (key, api) => {
+        const secret = api.get(secrets, key);
+        if (secret !== undefined && secret['type'] === tokenType) mend(secret, { signer, caCertificate, api });
+        return undefined;
+      },
+    },
+    log,
+  );
+}
+
+interface Means {
+  signer: TokenSigner;
+  caCertificate: string;
+  api: LocalApi;
+}
+
+function mend(secret: StoredObject, means: Means): void {
+  const { api } = means;
+  const { namespace = '', uid = '', annotations } = secret.metadata;
+  const account = api.get(serviceAccounts, { namespace, name: accountNameOf(secret) });
+  // An account made anew under the same name must not inherit the tokens of the old one.
+  const named = annotations?.[uidAnnotation];
+  const isOwn = account !== undefined && (named === undefined || named === account.metadata.uid);
+  if (!isOwn) api.delete(secrets, keyOf(secret), { preconditions: { uid } });
+  else fill(secret, account, means);
+}
+
+function fill(secret: StoredObject, account: StoredObject, { signer, caCertificate, api }: Means): void {
+  const { namespace = '', name = '', annotations } = secret.metadata;
+  const ca = toBase64(caCertificate);
+  const lacksToken = textAt(secret, 'data.token') === '';
+  const lacksNamespace = textAt(secret, 'data.namespace') === '';
+  const data = recordAt(secret, 'data');
+  if (!lacksToken && !lacksNamespace && data['ca.crt'] === ca) return;
+  const filled: StoredObject = {
+    ...secret,
+    metadata: {
+      ...secret.metadata,
+      annotations: {
+        ...annotations,
+        [nameAnnotation]: account.metadata.name ?? '',
+        [uidAnnotation]: account.metadata.uid ?? '',
+      },
+    },
+    data: {
+      ...data,
+      'ca.crt': ca,
+      ...(lacksNamespace ? { namespace: toBase64(namespace) } : {}),
+      ...(lacksToken ? { token: toBase64(signer.issueLegacy(account, name)) } : {}),
+    },
+  };
+  api.replace(secrets, filled);
+}
+
+function accountNameOf(secret: StoredObject): string {
+  return secret.metadata.annotations?.[nameAnnotation] ?? '';
+}

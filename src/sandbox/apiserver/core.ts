@@ -1,0 +1,33 @@
+import type { Clock } from '#base/clock.ts';
+import type { Kind } from './kind.ts';
+import type { Kinds } from './kinds.ts';
+import type { Identity, SchemaValidator, StoredObject, UserInfo } from './ports.ts';
+import type { Store } from './store.ts';
+
+/** What all handlers share. */
+export interface Core {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly kinds: Kinds;
+  readonly identity: Identity;
+  readonly schemas: SchemaValidator;
+}
+
+/** One request to a resource, after routing. Texts are empty where they do not apply. */
+export interface Call {
+  readonly user: UserInfo;
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+  /** Nothing is stored. */
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  /** Whether this is a server-side apply, which keeps its own books of who owns what. */
+  readonly applies: boolean;
+}
+
+/** The stored object a call speaks of, in the stored version. */
+export function findObject(core: Core, call: Pick<Call, 'kind' | 'namespace' | 'name'>): StoredObject | undefined {
+  return core.store.get(call.kind.shelf, { namespace: call.namespace, name: call.name });
+}

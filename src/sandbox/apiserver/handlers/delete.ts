@@ -1,0 +1,118 @@
+import { timestamp } from '#base/clock.ts';
+import type { Call, Core } from '../core.ts';
+import { findObject } from '../core.ts';
+import { withMetadata } from '../object.ts';
+import type { StoredObject } from '../ports.ts';
+import { conflict, forbidden, notFound } from '../status.ts';
+import type { DeleteOptions } from './delete-options.ts';
+
+export interface Deleted {
+  object: StoredObject;
+  /** False while finalizers or a grace period keep the object. */
+  gone: boolean;
+}
+
+/** Namespaces every cluster needs. */
+const keptNamespaces = ['default', 'kube-system', 'kube-public'];
+
+/** Deletes an object, or marks it for deletion when something holds it. The object comes in the version of the call. */
+export function deleteObject(core: Core, call: Call, options: DeleteOptions): Deleted {
+  const current = findObject(core, call);
+  if (current === undefined) throw notFound(call.kind, call.name);
+  checkPreconditions(call, options, current);
+  if (call.kind.plural === 'namespaces' && keptNamespaces.includes(call.name))
+    throw forbidden(call.kind, call.name, 'this namespace may not be deleted');
+  core.identity.admission?.admit({
+    user: call.user,
+    operation: 'delete',
+    resource: call.kind,
+    subresource: '',
+    object: current,
+    old: current,
+  });
+  const deleted = isDeleting(current) ? deleteAgain(core, call, current, options) : begin(core, call, current, options);
+  return { ...deleted, object: call.kind.fromStored(deleted.object) };
+}
+
+function begin(core: Core, call: Call, current: StoredObject, options: DeleteOptions): Deleted {
+  const { kind } = call;
+  const now = core.clock.now();
+  const held = withMetadata(current, { finalizers: finalizersAfter(current, options) });
+  const grace = kind.graceSeconds(current, options.gracePeriodSeconds);
+  const waits = kind.holders(held).length > 0;
+  if (grace === undefined && !waits) return vanish(core, call, current);
+  const { generation } = current.metadata;
+  const marked = withMetadata(held, {
+    deletionTimestamp: timestamp(now + (grace ?? 0) * 1000),
+    ...(kind.setsGracePeriod ? { deletionGracePeriodSeconds: grace ?? 0 } : {}),
+    // Whoever looks after the object must see that it is to end, so it counts as a change of what is wanted.
+    ...(generation === undefined || !kind.setsGracePeriod ? {} : { generation: generation + 1 }),
+  });
+  const object = store(core, call, kind.markDeleted(marked, timestamp(now)));
+  return waits || (grace ?? 0) > 0 ? { object, gone: false } : { ...vanish(core, call, object), object };
+}
+
+/** A second delete can only hurry: shorten the grace period or change how dependents are treated. */
+function deleteAgain(core: Core, call: Call, current: StoredObject, options: DeleteOptions): Deleted {
+  const { kind } = call;
+  const { deletionGracePeriodSeconds: grace = 0, deletionTimestamp = '' } = current.metadata;
+  const asked = options.gracePeriodSeconds;
+  const graceful = kind.graceSeconds(current, 0) !== undefined;
+  if (graceful && grace > 0 && (asked === undefined || asked >= grace)) return { object: current, gone: false };
+  const held = withMetadata(current, { finalizers: finalizersAfter(current, options) });
+  const waits = kind.holders(held).length > 0;
+  if (!graceful) return waits ? { object: store(core, call, held), gone: false } : vanish(core, call, current);
+  const shorter = Math.min(asked ?? 0, grace);
+  const object = store(
+    core,
+    call,
+    withMetadata(held, {
+      deletionTimestamp: timestamp(Date.parse(deletionTimestamp) - (grace - shorter) * 1000),
+      deletionGracePeriodSeconds: shorter,
+    }),
+  );
+  return waits || shorter > 0 ? { object, gone: false } : { ...vanish(core, call, object), object };
+}
+
+function store(core: Core, call: Call, next: StoredObject): StoredObject {
+  const current = findObject(core, call);
+  const same = current !== undefined && JSON.stringify(current) === JSON.stringify(next);
+  return call.dryRun || same ? next : core.store.write(call.kind.shelf, next);
+}
+
+function vanish(core: Core, call: Call, object: StoredObject): Deleted {
+  if (!call.dryRun) core.store.remove(call.kind.shelf, { namespace: call.namespace, name: call.name });
+  return { object, gone: true };
+}
+
+function isDeleting(object: StoredObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}
+
+/** How the dependents of the object are treated is written down as a finalizer, for the garbage collector. */
+function finalizersAfter({ metadata }: StoredObject, { propagationPolicy }: DeleteOptions): string[] | undefined {
+  const { finalizers = [] } = metadata;
+  if (propagationPolicy === undefined) return metadata.finalizers;
+  const others = finalizers.filter(name => name !== 'orphan' && name !== 'foregroundDeletion');
+  const mark = { Orphan: ['orphan'], Foreground: ['foregroundDeletion'], Background: [] }[propagationPolicy];
+  const next = [...others, ...mark];
+  return next.length === 0 ? undefined : next;
+}
+
+function checkPreconditions(call: Call, { preconditions }: DeleteOptions, { metadata }: StoredObject): void {
+  // Unlike everywhere else, the message names the kind.
+  const subject = { group: call.kind.group, plural: call.kind.kind };
+  const { uid, resourceVersion } = preconditions ?? {};
+  if (uid !== undefined && uid !== metadata.uid)
+    throw conflict(
+      subject,
+      call.name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+    );
+  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
+    throw conflict(
+      subject,
+      call.name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+    );
+}

@@ -1,0 +1,102 @@
+import type { Call, Core } from '../core.ts';
+import { isSelected, type ListOptions } from '../list-options.ts';
+import type { StoredObject } from '../ports.ts';
+import { badRequest, expired, StatusError, versionTooLarge } from '../status.ts';
+
+export interface Page {
+  resourceVersion: string;
+  items: StoredObject[];
+  /** The token for the next page; empty on the last one. */
+  continue: string;
+  /** Undefined where it would have to be counted by a selector. */
+  remaining: number | undefined;
+}
+
+type Scope = Pick<Call, 'kind' | 'namespace'>;
+
+/** One page of a list, in the version of the call. */
+export function listObjects(core: Core, scope: Scope, options: ListOptions): Page {
+  const start = options.continue === '' ? undefined : readToken(options);
+  const revision = start?.revision ?? wantedRevision(core, options);
+  const all = snapshot(core, scope, revision, start?.key ?? '');
+  const shown = revision === undefined || revision === inconsistent ? core.store.revision : revision;
+  const rest = start === undefined ? all : all.filter(object => keyWithin(object, scope.namespace) >= start.key);
+  return { resourceVersion: String(shown), ...firstPage(rest, shown, scope, options) };
+}
+
+function firstPage(
+  rest: readonly StoredObject[],
+  revision: number,
+  { kind, namespace }: Scope,
+  options: ListOptions,
+): Omit<Page, 'resourceVersion'> {
+  const limit = options.limit === 0 ? Number.POSITIVE_INFINITY : options.limit;
+  const items: StoredObject[] = [];
+  let seen = 0;
+  for (const object of rest) {
+    if (items.length === limit) break;
+    seen += 1;
+    if (isSelected(options, object, kind)) items.push(kind.fromStored(object));
+  }
+  const last = rest[seen - 1];
+  if (seen === rest.length || last === undefined) return { items, continue: '', remaining: undefined };
+  const plain = options.labels.length === 0 && options.fields.length === 0;
+  const token = printToken(revision, `${keyWithin(last, namespace)}\u0000`);
+  return { items, continue: token, remaining: plain ? rest.length - seen : undefined };
+}
+
+/** Stands in a token for "whatever is there now", after the list it began with has expired. */
+const inconsistent = -1;
+
+/** The revision that must be shown exactly; undefined for the newest. */
+function wantedRevision(core: Core, { resourceVersion = 0, match, limit }: ListOptions): number | undefined {
+  const { revision } = core.store;
+  if (resourceVersion > revision) throw versionTooLarge(resourceVersion, revision);
+  const exact = match === 'Exact' || (match === '' && limit > 0);
+  return exact && resourceVersion > 0 ? resourceVersion : undefined;
+}
+
+function snapshot(core: Core, { kind, namespace }: Scope, revision: number | undefined, start: string): StoredObject[] {
+  const { store } = core;
+  if (revision === undefined || revision === inconsistent) return store.list(kind.shelf, namespace);
+  try {
+    return store.listAt(kind.shelf, revision, namespace);
+  } catch (error) {
+    if (!(error instanceof StatusError) || start === '') throw error;
+    throw expired(tokenTooOld, printToken(inconsistent, start));
+  }
+}
+
+const tokenTooOld =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+  'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+  'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
+  'deleted between the time the first chunk was returned and now may show up in the list.';
+
+function keyWithin({ metadata }: StoredObject, namespace: string): string {
+  const { namespace: own = '', name = '' } = metadata;
+  return namespace !== '' || own === '' ? name : `${own}/${name}`;
+}
+
+function printToken(revision: number, start: string): string {
+  const text = JSON.stringify({ v: 'meta.k8s.io/v1', rv: revision, start });
+  return Buffer.from(text).toString('base64url');
+}
+
+function readToken(options: ListOptions): { revision: number; key: string } {
+  if ((options.resourceVersion ?? 0) !== 0)
+    throw badRequest('specifying resource version is not allowed when using continue');
+  const token = parsed(options.continue);
+  if (typeof token.rv !== 'number' || typeof token.start !== 'string' || token.v !== 'meta.k8s.io/v1')
+    throw badRequest('invalid continue token: continue key is not valid');
+  return { revision: token.rv, key: token.start };
+}
+
+function parsed(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

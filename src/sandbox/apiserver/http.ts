@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { Log } from '#base/log.ts';
+import { type Body, maxBodyBytes, tooLarge } from './body.ts';
+import type { Core } from './core.ts';
+import { admitRequest, answerRequest, type Incoming, type ServerFacts } from './pipeline.ts';
+import { viewOfMessage } from './representation.ts';
+import type { Answer } from './router.ts';
+import { internal, StatusError, statusBody } from './status.ts';
+import { startWatch } from './watch.ts';
+
+/** What a watch may have waiting for a slow client before it is cut off. */
+const maxPendingBytes = 32 * 1024 * 1024;
+
+export interface Responder {
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Ends all watches. */
+  stop(): void;
+}
+
+/** Carries requests from HTTP to the pipeline and answers back. */
+export function createResponder(core: Core, facts: ServerFacts, log: Log): Responder {
+  const watches = new Set<() => void>();
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const incoming = readIncoming(request);
+    const admitted = admitRequest(core, incoming);
+    const body = await readBody(request);
+    const result = answerRequest(core, facts, admitted, body);
+    if (result.is === 'watch') streamWatch(core, result, response, watches);
+    else writeAnswer(response, result);
+  };
+  return {
+    handle: (request, response) => {
+      // A client may go at any time; what is left to write is then lost, and that is all.
+      request.on('error', () => undefined);
+      response.on('error', () => undefined);
+      answer(request, response).catch((error: unknown) => refuse(response, error, log));
+    },
+    stop: () => {
+      for (const end of watches) end();
+    },
+  };
+}
+
+function readIncoming(request: IncomingMessage): Incoming {
+  const url = new URL(`https://localhost${request.url ?? '/'}`);
+  const socket = request.socket as TLSSocket;
+  const certificate = socket.getPeerX509Certificate();
+  return {
+    method: request.method ?? 'GET',
+    path: url.pathname,
+    query: url.searchParams,
+    credentials: { authorization: request.headers.authorization, clientCertificate: certificate?.raw },
+    rawHeaders: request.rawHeaders,
+    accept: request.headers.accept ?? '',
+    userAgent: request.headers['user-agent'] ?? '',
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<Body> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= maxBodyBytes) chunks.push(chunk);
+  }
+  if (length > maxBodyBytes) throw tooLarge();
+  return { contentType: request.headers['content-type'] ?? '', bytes: Buffer.concat(chunks) };
+}
+
+type Written = Exclude<Answer, { is: 'watch' }>;
+
+function writeAnswer(response: ServerResponse, answer: Written): void {
+  if (answer.is === 'body') {
+    write(response, answer.code, 'application/json', Buffer.from(JSON.stringify(answer.body)));
+  } else if (answer.is === 'text') write(response, answer.code, 'text/plain; charset=utf-8', Buffer.from(answer.text));
+  else write(response, answer.code, answer.contentType, answer.bytes);
+}
+
+function write(response: ServerResponse, code: number, contentType: string, bytes: Buffer): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(code, {
+    'content-type': contentType,
+    'content-length': bytes.length,
+    'cache-control': 'no-cache, private',
+  });
+  response.end(bytes);
+}
+
+function refuse(response: ServerResponse, error: unknown, log: Log): void {
+  // A client that has gone in the middle of its request is told nothing.
+  if (response.destroyed) return;
+  if (!(error instanceof StatusError)) log.error('A request failed', { error });
+  const refusal =
+    error instanceof StatusError
+      ? error
+      : internal(`Internal error occurred: ${error instanceof Error ? error.message : 'unknown'}`);
+  const { status } = refusal;
+  const seconds = status.details?.retryAfterSeconds;
+  if (seconds !== undefined && !response.headersSent) response.setHeader('retry-after', String(seconds));
+  writeAnswer(response, { is: 'body', code: status.code, body: statusBody(status) });
+}
+
+function streamWatch(
+  core: Core,
+  { scope, options, view }: Extract<Answer, { is: 'watch' }>,
+  response: ServerResponse,
+  watches: Set<() => void>,
+): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
+  response.flushHeaders();
+  let first = true;
+  let behind = false;
+  const end = (): void => {
+    stop();
+    watches.delete(end);
+    if (!response.writableEnded) response.end();
+  };
+  let stop = (): void => undefined;
+  watches.add(end);
+  response.on('close', end);
+  stop = startWatch(core, scope, options, {
+    send: message => {
+      if (behind) return;
+      const shown = viewOfMessage({ ...view, now: core.clock.now() }, message, first);
+      first = false;
+      response.write(`${JSON.stringify(shown)}\n`);
+      // A client that reads too slowly must list again rather than fill our memory.
+      behind = response.writableLength > maxPendingBytes;
+      if (behind) queueMicrotask(end);
+    },
+    end,
+  });
+}

@@ -1,0 +1,70 @@
+import type { Kind } from './kind.ts';
+import { daemonSet, deployment, replicaSet } from './kinds/apps.ts';
+import { certificateSigningRequest } from './kinds/certificates.ts';
+import { configMap, secret } from './kinds/config.ts';
+import { endpoints, event, namespace, newerEvent, serviceAccount } from './kinds/core.ts';
+import { crdKind, type SchemaCheck } from './kinds/crd.ts';
+import { node } from './kinds/node.ts';
+import { pod } from './kinds/pod.ts';
+import { olderPodDisruptionBudget, podDisruptionBudget } from './kinds/policy.ts';
+import { clusterRole, clusterRoleBinding, role, roleBinding } from './kinds/rbac.ts';
+import { service } from './kinds/service.ts';
+import { endpointSlice, lease } from './kinds/small.ts';
+
+const builtIn: readonly Kind[] = [
+  configMap,
+  endpoints,
+  event,
+  namespace,
+  node,
+  pod,
+  secret,
+  serviceAccount,
+  service,
+  daemonSet,
+  deployment,
+  replicaSet,
+  newerEvent,
+  certificateSigningRequest,
+  podDisruptionBudget,
+  olderPodDisruptionBudget,
+  clusterRoleBinding,
+  clusterRole,
+  roleBinding,
+  role,
+  lease,
+  endpointSlice,
+];
+
+/** Every kind the server knows, built in or made by a CRD, in the order in which discovery tells of them. */
+export class Kinds {
+  readonly #builtIn: readonly Kind[];
+  /** By the name of the CRD. */
+  readonly #custom = new Map<string, readonly Kind[]>();
+  #all: readonly Kind[];
+
+  constructor(checkSchema: SchemaCheck) {
+    this.#builtIn = [...builtIn, crdKind(checkSchema)];
+    this.#all = this.#builtIn;
+  }
+
+  all(): readonly Kind[] {
+    return this.#all;
+  }
+
+  find(group: string, version: string, plural: string): Kind | undefined {
+    return this.#all.find(kind => kind.plural === plural && kind.group === group && kind.version === version);
+  }
+
+  /** The kind whose objects are kept on the shelf, in the version in which they are kept. */
+  ofShelf(shelf: string): Kind | undefined {
+    const kinds = this.#all.filter(kind => kind.shelf === shelf);
+    return kinds.find(kind => kind.stores) ?? kinds[0];
+  }
+
+  setCustom(crd: string, kinds: readonly Kind[]): void {
+    if (kinds.length === 0) this.#custom.delete(crd);
+    else this.#custom.set(crd, kinds);
+    this.#all = [...this.#builtIn, ...[...this.#custom.values()].flat()];
+  }
+}

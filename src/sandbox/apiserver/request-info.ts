@@ -1,0 +1,67 @@
+import { isTrue } from './list-options.ts';
+import type { AccessRequest, UserInfo } from './ports.ts';
+
+/** What a request asks for, by its method and path alone. Texts are empty where they do not apply. */
+export interface RequestInfo extends Omit<AccessRequest, 'user'> {
+  /** What follows the subresource, if anything. */
+  rest: readonly string[];
+}
+
+const verbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+/** Reads a path of the API; everything outside /api/v1 and /apis is a path and no resource. */
+export function readRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const parts = path
+    .split('/')
+    .filter(part => part !== '')
+    .map(decoded);
+  const head = parts[0] === 'api' ? 2 : parts[0] === 'apis' ? 3 : parts.length;
+  if (parts.length <= head) return nonResource(method, path);
+  const [group = '', version = ''] = parts[0] === 'api' ? ['', parts[1]] : [parts[1], parts[2]];
+  const watches = parts[head] === 'watch' || isTrue(query.get('watch'));
+  const target = targetOf(parts.slice(parts[head] === 'watch' ? head + 1 : head));
+  if (target.resource === '') return nonResource(method, path);
+  const verb = verbOf(method, target.name, watches);
+  // A list of the objects of one name is access to that object.
+  const name = target.name === '' && ['list', 'watch'].includes(verb) ? nameInSelector(query) : target.name;
+  return { verb, path: '', group, version, ...target, name };
+}
+
+/** The request in the words of authorization; a namespace is seen as part of itself. */
+export function accessOf(info: RequestInfo, user: UserInfo): AccessRequest {
+  const { verb, path, group, version, resource, subresource, name } = info;
+  const namespace = group === '' && resource === 'namespaces' ? name : info.namespace;
+  return { user, verb, path, group, version, resource, subresource, namespace, name };
+}
+
+function nonResource(method: string, path: string): RequestInfo {
+  const none = { group: '', version: '', resource: '', subresource: '', namespace: '', name: '', rest: [] };
+  return { verb: method.toLowerCase(), path, ...none };
+}
+
+type Target = Pick<RequestInfo, 'namespace' | 'resource' | 'name' | 'subresource' | 'rest'>;
+
+function targetOf(parts: readonly string[]): Target {
+  const own = parts[2] === undefined || ['status', 'finalize'].includes(parts[2]);
+  const inNamespace = parts[0] === 'namespaces' && !own;
+  const [resource = '', name = '', subresource = '', ...rest] = inNamespace ? parts.slice(2) : parts;
+  return { namespace: inNamespace ? (parts[1] ?? '') : '', resource, name, subresource, rest };
+}
+
+function verbOf(method: string, name: string, watches: boolean): string {
+  if (method === 'GET' || method === 'HEAD') return name !== '' ? 'get' : watches ? 'watch' : 'list';
+  if (method === 'DELETE' && name === '') return 'deletecollection';
+  return verbs[method] ?? '';
+}
+
+function nameInSelector(query: URLSearchParams): string {
+  return /(?:^|,)metadata\.name==?([^,=!\\]+)(?:,|$)/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

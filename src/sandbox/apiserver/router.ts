@@ -1,0 +1,179 @@
+import { type Body, readJson, readObject, readYaml } from './body.ts';
+import { type Call, type Core, findObject } from './core.ts';
+import { createObject } from './handlers/create.ts';
+import { deleteObject } from './handlers/delete.ts';
+import { type DeleteOptions, dryRunCauses, readDeleteOptions } from './handlers/delete-options.ts';
+import { evictPod } from './handlers/eviction.ts';
+import { listObjects } from './handlers/list.ts';
+import { patchKindOf, patchObject } from './handlers/patch.ts';
+import { issueToken } from './handlers/token.ts';
+import { replaceObject } from './handlers/update.ts';
+import type { Kind } from './kind.ts';
+import { type ListOptions, readListOptions, versionOf } from './list-options.ts';
+import type { StoredObject, UserInfo } from './ports.ts';
+import { formOf, includedOf, type View, viewOfObject, viewOfPage } from './representation.ts';
+import type { RequestInfo } from './request-info.ts';
+import { invalidOptions, methodNotAllowed, notFound, unknownPath, versionTooLarge } from './status.ts';
+import type { WatchScope } from './watch.ts';
+
+/** A request to a resource that may be done. */
+export interface ResourceRequest {
+  info: RequestInfo;
+  kind: Kind;
+  user: UserInfo;
+  query: URLSearchParams;
+  accept: string;
+  userAgent: string;
+  body: Body;
+}
+
+export type Answer =
+  | { is: 'body'; code: number; body: unknown }
+  | { is: 'text'; code: number; text: string }
+  | { is: 'bytes'; code: number; bytes: Buffer; contentType: string }
+  | { is: 'watch'; scope: WatchScope; options: ListOptions; view: View };
+
+/** A request whose answer's form is already agreed upon. */
+interface Routed extends ResourceRequest {
+  view: View;
+}
+
+/** Does what the request asks and says what to answer; refusals are thrown. */
+export function routeResource(core: Core, incoming: ResourceRequest): Answer {
+  const { info, kind } = incoming;
+  if (info.rest.length > 0 || (info.namespace !== '' && !kind.namespaced)) throw unknownPath();
+  const request = { ...incoming, view: viewOf(core, incoming) };
+  if (info.subresource !== '') return routeSubresource(core, request);
+  const anywhere = ['list', 'watch'].includes(info.verb);
+  // A new object is sent to the list, everything else that writes to the object.
+  const misplaced =
+    ['create', 'update', 'patch'].includes(info.verb) && (info.verb === 'create') !== (info.name === '');
+  if (!kind.verbs.includes(info.verb) || misplaced) throw methodNotAllowed();
+  // Without a namespace the objects of all can be listed, and nothing else can be done.
+  if (kind.namespaced && info.namespace === '' && !anywhere)
+    throw info.name === '' ? methodNotAllowed() : unknownPath();
+  const handler = handlers[info.verb];
+  if (handler === undefined) throw methodNotAllowed();
+  return handler(core, request);
+}
+
+type Handler = (core: Core, request: Routed) => Answer;
+
+const handlers: Record<string, Handler> = {
+  get: getOne,
+  list: listMany,
+  watch: (_core, request) => ({
+    is: 'watch',
+    scope: { kind: request.kind, namespace: request.info.namespace },
+    options: { ...readListOptions(request.query, request.kind), watch: true },
+    view: request.view,
+  }),
+  create: (core, request) => {
+    const call = callOf(request, 'CreateOptions');
+    return shown(request, 201, createObject(core, call, readObject(request.body)));
+  },
+  update: (core, request) => {
+    const { object, created } = replaceObject(core, callOf(request, 'UpdateOptions'), readObject(request.body));
+    return shown(request, created ? 201 : 200, object);
+  },
+  patch: patchOne,
+  delete: (core, request) => {
+    const options = deleteOptionsOf(request);
+    const call = { ...callOf(request, 'DeleteOptions'), dryRun: options.dryRun === true };
+    const { object, gone } = deleteObject(core, call, options);
+    if (!gone || call.kind.returnsDeleted) return shown(request, 200, object);
+    return { is: 'body', code: 200, body: deletedStatus(call, object) };
+  },
+  deletecollection: deleteMany,
+};
+
+function routeSubresource(core: Core, request: Routed): Answer {
+  const { info, kind } = request;
+  const subresource = kind.subresources.find(({ name }) => name === info.subresource);
+  if (subresource === undefined || (kind.namespaced && info.namespace === '')) throw unknownPath();
+  if (!subresource.verbs.includes(info.verb)) throw methodNotAllowed();
+  if (info.subresource === 'eviction') {
+    evictPod(core, callOf(request, 'CreateOptions'), readObject(request.body));
+    const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+    return { is: 'body', code: 201, body };
+  }
+  if (info.subresource === 'token')
+    return {
+      is: 'body',
+      code: 201,
+      body: issueToken(core, callOf(request, 'CreateOptions'), readObject(request.body)),
+    };
+  const handler = handlers[info.verb];
+  if (handler === undefined) throw methodNotAllowed();
+  return handler(core, request);
+}
+
+function getOne(core: Core, request: Routed): Answer {
+  const call = callOf(request, 'GetOptions');
+  const wanted = versionOf(request.query.get('resourceVersion') ?? '') ?? 0;
+  if (wanted > core.store.revision) throw versionTooLarge(wanted, core.store.revision);
+  const found = findObject(core, call);
+  if (found === undefined) throw notFound(call.kind, call.name);
+  return shown(request, 200, call.kind.fromStored(found));
+}
+
+function listMany(core: Core, request: Routed): Answer {
+  const { kind, info } = request;
+  const page = listObjects(core, { kind, namespace: info.namespace }, readListOptions(request.query, kind));
+  return { is: 'body', code: 200, body: viewOfPage(request.view, page) };
+}
+
+function patchOne(core: Core, request: Routed): Answer {
+  const type = patchKindOf(request.body.contentType, request);
+  const call = { ...callOf(request, 'PatchOptions'), applies: type === 'apply' };
+  // Only an apply must say who is applying.
+  const named = type === 'apply' ? { ...call, fieldManager: request.query.get('fieldManager') ?? '' } : call;
+  const body = type === 'apply' ? readYaml(request.body.bytes) : readJson(request.body.bytes);
+  const force = request.query.has('force') ? request.query.get('force') === 'true' : undefined;
+  const { object, created } = patchObject(core, named, { type, body, force });
+  return shown(request, created ? 201 : 200, object);
+}
+
+function deleteMany(core: Core, request: Routed): Answer {
+  const { kind, info } = request;
+  const options = deleteOptionsOf(request);
+  const page = listObjects(core, { kind, namespace: info.namespace }, readListOptions(request.query, kind));
+  const call = { ...callOf(request, 'DeleteOptions'), dryRun: options.dryRun === true };
+  for (const { metadata } of page.items)
+    deleteObject(core, { ...call, name: metadata.name ?? '', namespace: metadata.namespace ?? '' }, options);
+  return { is: 'body', code: 200, body: viewOfPage(request.view, page) };
+}
+
+function deleteOptionsOf({ body, query }: ResourceRequest): DeleteOptions {
+  return readDeleteOptions(body.bytes.length === 0 ? undefined : readObject(body), query);
+}
+
+function deletedStatus(call: Call, { metadata }: StoredObject): unknown {
+  const { group, plural } = call.kind;
+  const details = { name: call.name, ...(group === '' ? {} : { group }), kind: plural, uid: metadata.uid };
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
+}
+
+function shown({ view }: Routed, code: number, object: StoredObject): Answer {
+  return { is: 'body', code, body: viewOfObject(view, object) };
+}
+
+function viewOf(core: Core, { kind, accept, query }: ResourceRequest): View {
+  const form = formOf(accept);
+  return { kind, form, included: form === 'table' ? includedOf(query) : 'None', now: core.clock.now() };
+}
+
+function callOf({ info, kind, user, query, userAgent }: ResourceRequest, optionsKind: string): Call {
+  const causes = dryRunCauses(query.getAll('dryRun'));
+  if (causes.length > 0) throw invalidOptions(optionsKind, causes);
+  return {
+    user,
+    kind,
+    namespace: info.namespace,
+    name: info.name,
+    subresource: info.subresource,
+    dryRun: query.has('dryRun'),
+    fieldManager: query.get('fieldManager') || (userAgent.split('/')[0] ?? '') || 'unknown',
+    applies: false,
+  };
+}

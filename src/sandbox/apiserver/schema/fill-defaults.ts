@@ -1,0 +1,26 @@
+import { isRecord } from '#base/fields.ts';
+import { isSet, memberSchema, propertiesOf, type Schema, schemaAt } from './schema.ts';
+
+/** The value with the schema's defaults where nothing is, or a null that may not be there. */
+export function fillDefaults(schema: Schema | undefined, value: unknown): unknown {
+  if (schema === undefined) return value;
+  if (Array.isArray(value)) {
+    const items = schemaAt(schema, 'items');
+    return value.map(item => filled(items, item));
+  }
+  if (!isRecord(value)) return value;
+  const members = new Map(Object.entries(value));
+  for (const name of Object.keys(propertiesOf(schema))) {
+    const byDefault = memberSchema(schema, name)?.schema?.['default'];
+    if (!members.has(name) && byDefault !== undefined) members.set(name, byDefault);
+  }
+  const entries = [...members].map(
+    ([name, member]) => [name, filled(memberSchema(schema, name)?.schema, member)] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+function filled(schema: Schema | undefined, value: unknown): unknown {
+  const replaced = value === null && schema !== undefined && !isSet(schema, 'nullable');
+  return fillDefaults(schema, replaced ? (schema['default'] ?? null) : value);
+}

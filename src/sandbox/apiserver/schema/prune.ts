@@ -1,0 +1,36 @@
+import { isRecord } from '#base/fields.ts';
+import { readMetadata } from '../metadata.ts';
+import { headMembers, isEmbedded, isSet, memberSchema, preserves, type Schema, schemaAt } from './schema.ts';
+
+/**
+ * The value without what its schema does not know: unknown members go, and so do nulls where none may be. Values of the
+ * wrong type stay, for the validation to complain about.
+ */
+export function prune(schema: Schema | undefined, value: unknown): unknown {
+  return pruned(schema, value, preserves(schema));
+}
+
+function pruned(schema: Schema | undefined, value: unknown, keepsUnknown: boolean): unknown {
+  if (keepsUnknown && schema === undefined) return value;
+  if (Array.isArray(value)) {
+    const items = schemaAt(schema, 'items');
+    return value.map(item => pruned(items, item, keepsUnknown || preserves(items)));
+  }
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).flatMap(([name, member]) => {
+    if (isEmbedded(schema) && headMembers.includes(name)) return [[name, prunedHead(name, member)] as const];
+    const found = memberSchema(schema, name);
+    if (found === undefined) return keepsUnknown ? [[name, member] as const] : [];
+    return member === null && refusesNull(found.schema) ? [] : [[name, prune(found.schema, member)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A null that a default will replace stays until then. */
+function refusesNull(schema: Schema | undefined): boolean {
+  return schema !== undefined && !isSet(schema, 'nullable') && schema['default'] === undefined;
+}
+
+function prunedHead(name: string, value: unknown): unknown {
+  return name === 'metadata' ? (readMetadata(value) ?? value) : value;
+}

@@ -1,0 +1,136 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { StoredObject } from '../ports.ts';
+import { schemaValidator } from './schema-validator.ts';
+
+const schema = {
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    spec: {
+      type: 'object',
+      required: ['size'],
+      properties: {
+        size: { type: 'integer', minimum: 1 },
+        mode: { type: 'string', enum: ['slow', 'fast'], default: 'slow' },
+        names: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+        inner: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
+      },
+    },
+    status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  },
+};
+
+function app(content: Record<string, unknown>): StoredObject {
+  return { apiVersion: 'ex.io/v1', kind: 'App', metadata: { name: 'x', labels: { a: 'b' } }, ...content };
+}
+
+function found(object: StoredObject, by: unknown = schema): string[] {
+  return schemaValidator.validateAndPrune(by, object).causes.map(({ field }) => field ?? '');
+}
+
+test('fills in, drops and finds nothing wrong', () => {
+  const object = app({ spec: { size: 1, other: true, mode: null }, more: 1, status: { any: { thing: null } } });
+  expect(schemaValidator.validateAndPrune(schema, object)).toEqual({
+    object: app({ spec: { size: 1, mode: 'slow' }, status: { any: { thing: null } } }),
+    causes: [],
+  });
+});
+
+test('leaves the head of the object alone', () => {
+  const head = { apiVersion: 'ex.io/v1', kind: 'App', metadata: { name: 'x', unknown: 1, annotations: null } };
+  const { object } = schemaValidator.validateAndPrune(schema, {
+    ...head,
+    spec: { size: 1 },
+  } as unknown as StoredObject);
+  expect(object).toMatchObject(head);
+});
+
+const wrong: [string, Record<string, unknown>, string[]][] = [
+  ['a missing member', {}, ['spec']],
+  ['a null in its place', { spec: null }, ['spec']],
+  ['a missing field', { spec: {} }, ['spec.size']],
+  ['values', { spec: { size: 0, mode: 'x' } }, ['spec.size', 'spec.mode']],
+  ['a value twice in a set', { spec: { size: 1, names: ['a', 'a'] } }, ['spec.names[1]']],
+  ['an object inside', { spec: { size: 1, inner: { kind: 'X' } } }, ['spec.inner.apiVersion']],
+  [
+    'everything at once',
+    { spec: { size: 'x', names: ['a', 1, 'a'], inner: {} } },
+    ['spec.size', 'spec.names[1]', 'spec.inner.apiVersion', 'spec.inner.kind', 'spec.names[2]'],
+  ],
+];
+
+test.each(wrong)('finds what is wrong with %s', (_name, content, want) => {
+  expect(found(app(content))).toEqual(want);
+});
+
+test('holds names to what the schema says of them', () => {
+  const named = {
+    type: 'object',
+    properties: { metadata: { type: 'object', properties: { name: { type: 'string', pattern: '^a' } } } },
+  };
+  expect(found(app({}), named)).toEqual(['metadata.name']);
+});
+
+test.each([undefined, null, 'x', 5])('takes any object by the schema %j and keeps its head', by => {
+  expect(schemaValidator.validateAndPrune(by, app({ spec: { a: 1 } }))).toEqual({ object: app({}), causes: [] });
+});
+
+test('keeps everything where everything may be', () => {
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  expect(schemaValidator.validateAndPrune(open, app({ spec: { a: [null] } })).object).toEqual(
+    app({ spec: { a: [null] } }),
+  );
+});
+
+test('checks schemas too', () => {
+  expect(schemaValidator.checkSchema(schema, 'S')).toEqual([]);
+  expect(schemaValidator.checkSchema({ type: 'object', properties: { a: {} } }, 'S')).toMatchObject([
+    { reason: 'FieldValueRequired', field: 'S.properties[a].type' },
+  ]);
+});
+
+test('gives a new object and leaves the old one alone', () => {
+  const object = deepFreeze(app({ spec: { size: 1, other: true } }));
+  expect(schemaValidator.validateAndPrune(schema, object).object).not.toBe(object);
+  expect(object).toEqual(app({ spec: { size: 1, other: true } }));
+});
+
+const content = fc.record(
+  {
+    spec: fc.oneof(
+      fc.jsonValue(),
+      fc.record(
+        { size: fc.jsonValue(), mode: fc.jsonValue(), names: fc.array(fc.jsonValue()), inner: fc.jsonValue() },
+        { requiredKeys: [] },
+      ),
+    ),
+    status: fc.jsonValue(),
+    more: fc.jsonValue(),
+  },
+  { requiredKeys: [] },
+);
+
+test('does not change what it has made, and says the same about it', () => {
+  fc.assert(
+    fc.property(content, content => {
+      const once = schemaValidator.validateAndPrune(schema, app(content));
+      expect(schemaValidator.validateAndPrune(schema, once.object)).toEqual(once);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('judges anything by anything', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), content, (by, content) => {
+      schemaValidator.validateAndPrune(by, app(content));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}

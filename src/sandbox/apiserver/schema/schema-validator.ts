@@ -1,0 +1,35 @@
+import { isRecord } from '#base/fields.ts';
+import type { SchemaValidator, StoredObject } from '../ports.ts';
+import { checkSchema } from './check-schema.ts';
+import { embeddedCauses } from './embedded.ts';
+import { fillDefaults } from './fill-defaults.ts';
+import { listTypeCauses } from './list-types.ts';
+import { prune } from './prune.ts';
+import { headMembers, type Schema } from './schema.ts';
+import { validate } from './validate.ts';
+
+/** Checks custom resources as the API server does: first unknown fields go, then defaults come, then all is checked. */
+export const schemaValidator: SchemaValidator = { validateAndPrune, checkSchema };
+
+function validateAndPrune(schema: unknown, object: StoredObject): ReturnType<SchemaValidator['validateAndPrune']> {
+  const root: Schema = isRecord(schema) ? schema : {};
+  const { head, body } = split(object);
+  const content = fillDefaults(root, prune(root, body)) as Record<string, unknown>;
+  const result = { ...head, ...content } as StoredObject;
+  const causes = [
+    ...validate(root, result, ''),
+    ...embeddedCauses(root, content, ''),
+    ...listTypeCauses(root, content, ''),
+  ];
+  return { object: result, causes };
+}
+
+/** The metadata of the object itself is checked by others, as for every kind. */
+function split(object: StoredObject): { head: Record<string, unknown>; body: Record<string, unknown> } {
+  const entries = Object.entries(object);
+  const isHead = ([name]: [string, unknown]): boolean => headMembers.includes(name);
+  return {
+    head: Object.fromEntries(entries.filter(isHead)),
+    body: Object.fromEntries(entries.filter(entry => !isHead(entry))),
+  };
+}

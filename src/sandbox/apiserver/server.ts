@@ -1,0 +1,173 @@
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { type Log, silentLog } from '#base/log.ts';
+import { type CertificateAuthority, createAuthority, issueServerPair } from './auth/ca.ts';
+import type { Core } from './core.ts';
+import { createCrdController } from './crd-controller.ts';
+import type { ServerVersion } from './discovery.ts';
+import { createResponder } from './http.ts';
+import { Kinds } from './kinds.ts';
+import { createLocalApi } from './local-api.ts';
+import type { Controller, Identity, IdentityFactory, LocalApi, SchemaValidator } from './ports.ts';
+import { schemaValidator } from './schema/schema-validator.ts';
+import { Store } from './store.ts';
+
+export interface ApiServerOptions {
+  clock?: Clock;
+  log?: Log;
+  /** 0 for any free port, which is the default. */
+  port?: number;
+  /** Signs the server's certificate; a new one is made when absent. */
+  authority?: CertificateAuthority;
+  /** Who is who; without it everybody may do everything. */
+  identity?: IdentityFactory;
+  schemas?: SchemaValidator;
+  controllers?: readonly Controller[];
+  version?: ServerVersion;
+  /** How many writes of each kind are remembered for watches and lists. */
+  historyLimit?: number;
+}
+
+/** What goes into a kubeconfig as the user. */
+export interface KubeconfigIdentity {
+  token?: string;
+  /** Both in PEM form. */
+  clientCertificate?: string;
+  clientKey?: string;
+}
+
+export interface ApiServer {
+  url: string;
+  /** Certificate of the authority, in PEM form. */
+  ca: string;
+  api: LocalApi;
+  store: Store;
+  /** A kubeconfig for this server, in JSON. */
+  kubeconfig(user?: KubeconfigIdentity): string;
+  close(): Promise<void>;
+}
+
+const defaultVersion: ServerVersion = { major: '1', minor: '33', gitVersion: 'v1.33.0' };
+const host = '127.0.0.1';
+
+/** Starts an API server on the loopback address, for HTTP/2 and HTTP/1.1. */
+export async function startApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
+  const clock = options.clock ?? systemClock;
+  const authority = options.authority ?? createAuthority('sandbox', clock);
+  const { core, api } = createCore(options, clock);
+  const log = options.log ?? silentLog;
+  const controllers = [createCrdController(core.kinds, log), ...(options.controllers ?? [])];
+  for (const controller of controllers) controller.start(api);
+  const pair = issueServerPair(authority, [host, 'localhost', 'kubernetes', 'kubernetes.default.svc'], clock);
+  const server = createSecureServer({
+    allowHTTP1: true,
+    key: pair.key,
+    cert: pair.certificate,
+    // Every certificate is taken in the handshake; what it is worth is for the authenticator to say.
+    requestCert: true,
+    rejectUnauthorized: false,
+  });
+  const sockets = trackSockets(server);
+  const port = await listen(server, options.port ?? 0);
+  const facts = { version: options.version ?? defaultVersion, address: `${host}:${port}` };
+  const responder = createResponder(core, facts, log);
+  // Requests of both protocols have the same shape, as far as we use it.
+  server.on('request', (request, response) => responder.handle(request as never, response as never));
+  const url = `https://${facts.address}`;
+  let closing: Promise<void> | undefined;
+  return {
+    url,
+    ca: authority.certificate,
+    api,
+    store: core.store,
+    kubeconfig: user => kubeconfigText(url, authority.certificate, user ?? {}),
+    close: () => {
+      if (closing === undefined) {
+        for (const controller of controllers.toReversed()) controller.stop();
+        responder.stop();
+        closing = closeServer(server, sockets);
+      }
+      return closing;
+    },
+  };
+}
+
+function createCore(options: ApiServerOptions, clock: Clock): { core: Core; api: LocalApi } {
+  const schemas = options.schemas ?? schemaValidator;
+  const kinds = new Kinds((schema, path) => schemas.checkSchema(schema, path));
+  const identity: Identity = {};
+  const store = new Store(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
+  const core: Core = { clock, store, kinds, identity, schemas };
+  const api = createLocalApi(core);
+  createNamespaces(core);
+  Object.assign(identity, options.identity?.(api));
+  return { core, api };
+}
+
+/** The namespaces that every cluster has. */
+function createNamespaces(core: Core): void {
+  const api = createLocalApi(core);
+  const namespaces = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
+  for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system'])
+    api.create(namespaces, { metadata: { name } });
+}
+
+function trackSockets(server: Http2SecureServer): Set<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    // Small answers must not wait for more to come.
+    socket.setNoDelay(true);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  // A client that speaks no TLS, or goes in the middle of the handshake, is no fault of ours.
+  server.on('sessionError', () => undefined);
+  server.on('tlsClientError', () => undefined);
+  return sockets;
+}
+
+function listen(server: Http2SecureServer, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+async function closeServer(server: Http2SecureServer, sockets: ReadonlySet<Socket>): Promise<void> {
+  const closed = new Promise<void>(resolve => {
+    server.close(() => resolve());
+  });
+  // The ends of the streams are written first.
+  await new Promise<void>(resolve => {
+    setImmediate(resolve);
+  });
+  for (const socket of sockets) socket.destroy();
+  await closed;
+}
+
+function kubeconfigText(server: string, ca: string, user: KubeconfigIdentity): string {
+  const encoded = (text: string): string => Buffer.from(text).toString('base64');
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'sandbox', cluster: { server, 'certificate-authority-data': encoded(ca) } }],
+    users: [
+      {
+        name: 'sandbox',
+        user: {
+          ...(user.token === undefined ? {} : { token: user.token }),
+          ...(user.clientCertificate === undefined
+            ? {}
+            : { 'client-certificate-data': encoded(user.clientCertificate) }),
+          ...(user.clientKey === undefined ? {} : { 'client-key-data': encoded(user.clientKey) }),
+        },
+      },
+    ],
+    contexts: [{ name: 'sandbox', context: { cluster: 'sandbox', user: 'sandbox' } }],
+    'current-context': 'sandbox',
+  });
+}

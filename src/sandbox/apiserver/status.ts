@@ -1,0 +1,189 @@
+import type { Status, StatusCause } from '#kube/api-error.ts';
+
+export interface RefusalStatus extends Pick<Status, 'reason' | 'details'> {
+  code: number;
+  message: string;
+  /** A token with which an expired list can go on, at the price of consistency. */
+  continue?: string;
+}
+
+/** A refusal on its way to the client; whoever catches it answers with its status. */
+export class StatusError extends Error {
+  override readonly name = 'StatusError';
+  readonly status: RefusalStatus;
+
+  constructor(status: RefusalStatus) {
+    super(status.message);
+    this.status = status;
+  }
+}
+
+/** What a refusal speaks of. Messages name either the plural or the kind, each with its group behind it. */
+export interface Subject {
+  group: string;
+  plural: string;
+  kind: string;
+}
+
+/** The body of a refusal, as the API server writes it. */
+export function statusBody(status: RefusalStatus): Record<string, unknown> {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: status.continue === undefined ? {} : { continue: status.continue },
+    status: 'Failure',
+    message: status.message,
+    ...(status.reason === undefined ? {} : { reason: status.reason }),
+    ...(status.details === undefined ? {} : { details: status.details }),
+    code: status.code,
+  };
+}
+
+export function notFound(subject: Pick<Subject, 'group' | 'plural'>, name: string): StatusError {
+  return named(404, 'NotFound', subject, { name, says: 'not found' });
+}
+
+/** For a path below which nothing is served. */
+export function unknownPath(): StatusError {
+  const message = 'the server could not find the requested resource';
+  return new StatusError({ code: 404, reason: 'NotFound', message, details: {} });
+}
+
+export function alreadyExists(subject: Subject, name: string): StatusError {
+  return named(409, 'AlreadyExists', subject, { name, says: 'already exists' });
+}
+
+export function conflict(subject: Pick<Subject, 'group' | 'plural'>, name: string, why = modified): StatusError {
+  return new StatusError({
+    code: 409,
+    reason: 'Conflict',
+    message: `Operation cannot be fulfilled on ${qualified(subject.plural, subject.group)} "${name}": ${why}`,
+    details: detailsOf(subject.plural, subject.group, name),
+  });
+}
+
+const modified = 'the object has been modified; please apply your changes to the latest version and try again';
+
+/** Every cause names a field. The message lists them as the API server does. */
+export function invalid(subject: Pick<Subject, 'group' | 'kind'>, name: string, causes: StatusCause[]): StatusError {
+  const texts = [...new Set(causes.map(cause => `${cause.field ?? ''}: ${cause.message ?? ''}`))];
+  const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return new StatusError({
+    code: 422,
+    reason: 'Invalid',
+    message: `${qualified(subject.kind, subject.group)} "${name}" is invalid: ${list}`,
+    details: { ...detailsOf(subject.kind, subject.group, name), causes },
+  });
+}
+
+/** For the options of a request, which are objects of a kind of their own. */
+export function invalidOptions(kind: string, causes: StatusCause[]): StatusError {
+  return invalid({ group: 'meta.k8s.io', kind }, '', causes);
+}
+
+export function badRequest(message: string): StatusError {
+  return new StatusError({ code: 400, reason: 'BadRequest', message });
+}
+
+export function forbidden(subject: Pick<Subject, 'group' | 'plural'>, name: string, why: string): StatusError {
+  const what = qualified(subject.plural, subject.group);
+  return new StatusError({
+    code: 403,
+    reason: 'Forbidden',
+    message: name === '' ? `${what} is forbidden: ${why}` : `${what} "${name}" is forbidden: ${why}`,
+    details: detailsOf(subject.plural, subject.group, name),
+  });
+}
+
+export function unauthorized(): StatusError {
+  return new StatusError({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
+}
+
+export function methodNotAllowed(): StatusError {
+  const message = 'the server does not allow this method on the requested resource';
+  return new StatusError({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
+}
+
+export function notAcceptable(types: readonly string[]): StatusError {
+  const message = `only the following media types are accepted: ${types.join(', ')}`;
+  return new StatusError({ code: 406, reason: 'NotAcceptable', message });
+}
+
+export function unsupportedMediaType(types: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`;
+  return new StatusError({ code: 415, reason: 'UnsupportedMediaType', message });
+}
+
+export function expired(message: string, token?: string): StatusError {
+  return new StatusError({
+    code: 410,
+    reason: 'Expired',
+    message,
+    ...(token === undefined ? {} : { continue: token }),
+  });
+}
+
+/** The client has seen a state that this server has not reached. */
+export function versionTooLarge(asked: number, current: number): StatusError {
+  return new StatusError({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  });
+}
+
+export function tooManyRequests(message: string, details: NonNullable<Status['details']>): StatusError {
+  return new StatusError({ code: 429, reason: 'TooManyRequests', message, details });
+}
+
+/** A failure that says nothing about the request's sense; some of the real server's refusals are of this kind too. */
+export function internal(message: string): StatusError {
+  return new StatusError({ code: 500, message });
+}
+
+/** Causes of an invalid object, by the reasons the API server knows. */
+export const cause = {
+  required: (field: string, why = ''): StatusCause => problem('Required', field, `Required value${why && `: ${why}`}`),
+  invalid: (field: string, value: unknown, why: string): StatusCause =>
+    problem('Invalid', field, `Invalid value: ${shownValue(value)}: ${why}`),
+  forbidden: (field: string, why: string): StatusCause => problem('Forbidden', field, `Forbidden: ${why}`),
+  duplicate: (field: string, value: unknown, why = ''): StatusCause =>
+    problem('Duplicate', field, `Duplicate value: ${shownValue(value)}${why && `: ${why}`}`),
+  unsupported: (field: string, value: unknown, known: readonly string[]): StatusCause =>
+    problem(
+      'NotSupported',
+      field,
+      `Unsupported value: ${shownValue(value)}: supported values: ${known.map(item => `"${item}"`).join(', ')}`,
+    ),
+  tooLong: (field: string, why: string): StatusCause => problem('TooLong', field, `Too long: ${why}`),
+};
+
+function problem(reason: string, field: string, message: string): StatusCause {
+  return { reason: `FieldValue${reason}`, message, field };
+}
+
+function shownValue(value: unknown): string {
+  return value === undefined ? 'null' : JSON.stringify(value);
+}
+
+function named(
+  code: number,
+  reason: string,
+  { plural, group }: Pick<Subject, 'group' | 'plural'>,
+  { name, says }: { name: string; says: string },
+): StatusError {
+  const details = detailsOf(plural, group, name);
+  return new StatusError({ code, reason, message: `${qualified(plural, group)} "${name}" ${says}`, details });
+}
+
+function qualified(name: string, group: string): string {
+  return group === '' ? name : `${name}.${group}`;
+}
+
+function detailsOf(kind: string, group: string, name: string): NonNullable<Status['details']> {
+  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind };
+}

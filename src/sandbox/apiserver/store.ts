@@ -1,0 +1,196 @@
+import type { Key } from '#kube/resource.ts';
+import type { StoredObject } from './ports.ts';
+import { expired } from './status.ts';
+
+/** One write, as watches tell it. */
+export interface Written {
+  revision: number;
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  object: StoredObject;
+  old: StoredObject | undefined;
+}
+
+/** All objects of one kind, and the latest writes to them. */
+interface Shelf {
+  objects: Map<string, StoredObject>;
+  /** The keys in order; made when needed. */
+  sorted: string[] | undefined;
+  history: Written[];
+  /** The history holds every write after this revision. */
+  completeAfter: number;
+  listeners: Set<(written: Written) => void>;
+}
+
+/**
+ * Keeps the objects under one revision counter, as etcd does. Shelves are named by plural and group; an object keeps the
+ * same shelf in all its versions. Objects are frozen: what was read once never changes.
+ */
+export class Store {
+  readonly #shelves = new Map<string, Shelf>();
+  readonly #listeners = new Set<(shelf: string, written: Written) => void>();
+  readonly #historyLimit: number;
+  readonly #startRevision: number;
+  #revision: number;
+
+  constructor(options: { historyLimit?: number; startRevision?: number } = {}) {
+    this.#historyLimit = options.historyLimit ?? 5000;
+    this.#startRevision = options.startRevision ?? 1;
+    this.#revision = this.#startRevision;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get(shelf: string, key: Key): StoredObject | undefined {
+    return this.#shelf(shelf).objects.get(pathOf(key));
+  }
+
+  /** In the order of etcd: by namespace and name, byte by byte. An empty namespace means all. */
+  list(shelf: string, namespace = ''): StoredObject[] {
+    const { objects } = this.#shelf(shelf);
+    return this.#sortedPaths(shelf)
+      .filter(path => within(path, namespace))
+      .map(path => objects.get(path))
+      .filter(object => object !== undefined);
+  }
+
+  /** The list as it was at an earlier revision; refuses one for which the history does not reach back. */
+  listAt(shelf: string, revision: number, namespace = ''): StoredObject[] {
+    const later = this.writesAfter(shelf, revision);
+    if (later === undefined) throw expired('The resourceVersion for the provided list is too old.');
+    if (later.length === 0) return this.list(shelf, namespace);
+    const objects = new Map(this.#shelf(shelf).objects);
+    for (const { object, old } of later.toReversed()) {
+      const path = pathOf(object.metadata);
+      if (old === undefined) objects.delete(path);
+      else objects.set(path, old);
+    }
+    return [...objects.entries()]
+      .filter(([path]) => within(path, namespace))
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([, object]) => object);
+  }
+
+  /** Stores a new or changed object under a new revision and gives it back as it is stored. */
+  write(shelf: string, object: StoredObject): StoredObject {
+    const { objects } = this.#shelf(shelf);
+    const path = pathOf(object.metadata);
+    const old = objects.get(path);
+    const stored = this.#stamped(object);
+    objects.set(path, stored);
+    if (old === undefined) this.#shelf(shelf).sorted = undefined;
+    this.#tell(shelf, {
+      revision: this.#revision,
+      type: old === undefined ? 'ADDED' : 'MODIFIED',
+      object: stored,
+      old,
+    });
+    return stored;
+  }
+
+  /** Removes the object with that key; what watches see last is its last state, under a new revision. */
+  remove(shelf: string, key: Key): void {
+    const { objects } = this.#shelf(shelf);
+    const old = objects.get(pathOf(key));
+    if (old === undefined) return;
+    const last = this.#stamped(old);
+    objects.delete(pathOf(key));
+    this.#shelf(shelf).sorted = undefined;
+    this.#tell(shelf, { revision: this.#revision, type: 'DELETED', object: last, old });
+  }
+
+  /** Every write after a revision; undefined when the history does not reach back so far. */
+  writesAfter(shelf: string, revision: number): readonly Written[] | undefined {
+    const { history, completeAfter } = this.#shelf(shelf);
+    if (revision < completeAfter) return undefined;
+    return history.slice(firstAfter(history, revision));
+  }
+
+  /** The oldest revision from which `writesAfter` can still tell everything. */
+  oldestRevision(shelf: string): number {
+    return this.#shelf(shelf).completeAfter;
+  }
+
+  /** Forgets the history up to now, as the compaction of etcd does. */
+  compact(): void {
+    for (const shelf of this.#shelves.values()) {
+      shelf.history = [];
+      shelf.completeAfter = this.#revision;
+    }
+  }
+
+  /** Calls back inside every write to the shelf; the listener must not write. */
+  listen(shelf: string, listener: (written: Written) => void): () => void {
+    const { listeners } = this.#shelf(shelf);
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  /** The same for all shelves. */
+  listenAll(listener: (shelf: string, written: Written) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #shelf(name: string): Shelf {
+    const found = this.#shelves.get(name);
+    if (found !== undefined) return found;
+    const shelf: Shelf = {
+      objects: new Map(),
+      sorted: undefined,
+      history: [],
+      completeAfter: this.#startRevision,
+      listeners: new Set(),
+    };
+    this.#shelves.set(name, shelf);
+    return shelf;
+  }
+
+  #sortedPaths(name: string): string[] {
+    const shelf = this.#shelf(name);
+    shelf.sorted ??= [...shelf.objects.keys()].sort();
+    return shelf.sorted;
+  }
+
+  #stamped(object: StoredObject): StoredObject {
+    this.#revision += 1;
+    return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } });
+  }
+
+  #tell(name: string, written: Written): void {
+    const shelf = this.#shelf(name);
+    shelf.history.push(written);
+    // Cut in large steps, so that the cost of a write does not grow with the history.
+    if (shelf.history.length > 2 * this.#historyLimit) {
+      const cut = shelf.history.splice(0, shelf.history.length - this.#historyLimit);
+      shelf.completeAfter = cut.at(-1)?.revision ?? shelf.completeAfter;
+    }
+    for (const listener of shelf.listeners) listener(written);
+    for (const listener of this.#listeners) listener(name, written);
+  }
+}
+
+function pathOf(key: { namespace?: string; name?: string }): string {
+  return `${key.namespace ?? ''}/${key.name ?? ''}`;
+}
+
+function within(path: string, namespace: string): boolean {
+  return namespace === '' || path.startsWith(`${namespace}/`);
+}
+
+function firstAfter(history: readonly Written[], revision: number): number {
+  let [low, high] = [0, history.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((history[middle]?.revision ?? 0) > revision) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}

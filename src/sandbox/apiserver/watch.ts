@@ -1,0 +1,122 @@
+import type { Clock } from '#base/clock.ts';
+import type { Core } from './core.ts';
+import type { Kind } from './kind.ts';
+import { isSelected, type ListOptions } from './list-options.ts';
+import type { StoredObject } from './ports.ts';
+import { expired, statusBody } from './status.ts';
+import type { Written } from './store.ts';
+
+export interface WatchScope {
+  kind: Kind;
+  /** Empty for all. */
+  namespace: string;
+}
+
+export interface WatchMessage {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  object: StoredObject | Record<string, unknown>;
+}
+
+/** Where the events of one watch go. */
+export interface WatchSink {
+  send(message: WatchMessage): void;
+  end(): void;
+}
+
+/** How long a watch lasts when the client does not say, and how often it tells how far it is. */
+const defaultTimeoutSeconds = 1800;
+const bookmarkPeriodMs = 60_000;
+/** A bookmark comes also shortly before the end, so that the client can go on from there. */
+const lastBookmarkMs = 2000;
+
+/** Sends what there is and what happens until the time is up or somebody stops it. Returns how to stop it. */
+export function startWatch(core: Core, scope: WatchScope, options: ListOptions, sink: WatchSink): () => void {
+  const { store, clock } = core;
+  const { resourceVersion } = options;
+  const ending = new AbortController();
+  const fromNow = options.sendInitialEvents || resourceVersion === undefined || resourceVersion === 0;
+  const past = fromNow ? [] : store.writesAfter(scope.kind.shelf, resourceVersion);
+  if (past === undefined) {
+    const oldest = store.oldestRevision(scope.kind.shelf);
+    sink.send({
+      type: 'ERROR',
+      object: statusBody(expired(`too old resource version: ${resourceVersion} (${oldest})`).status),
+    });
+    sink.end();
+    return () => undefined;
+  }
+  if (fromNow) sendExisting(core, scope, options, sink);
+  for (const written of past) tell(scope, options, written, sink);
+  const stopListening = store.listen(scope.kind.shelf, written => {
+    // A client may know a later revision than this server, for example after a restart.
+    if (written.revision > (resourceVersion ?? 0)) tell(scope, options, written, sink);
+  });
+  const stop = (): void => {
+    stopListening();
+    ending.abort();
+  };
+  const finish = (): void => {
+    stop();
+    sink.end();
+  };
+  const seconds = options.timeoutSeconds ?? defaultTimeoutSeconds;
+  runTimes(clock, bookmarkTimes(options, seconds * 1000), ending.signal, () =>
+    sink.send(bookmark(scope.kind, String(store.revision))),
+  );
+  runTimes(clock, [seconds * 1000], ending.signal, finish);
+  return stop;
+}
+
+function sendExisting({ store }: Core, scope: WatchScope, options: ListOptions, sink: WatchSink): void {
+  const { kind } = scope;
+  for (const object of store.list(kind.shelf, scope.namespace))
+    if (isSelected(options, object, kind)) sink.send({ type: 'ADDED', object: kind.fromStored(object) });
+  if (!options.sendInitialEvents || !options.bookmarks) return;
+  sink.send(bookmark(kind, String(store.revision), { 'k8s.io/initial-events-end': 'true' }));
+}
+
+/** An object that begins or ceases to match the selectors appears or disappears for this watch. */
+function tell({ kind, namespace }: WatchScope, options: ListOptions, written: Written, sink: WatchSink): void {
+  const { object, old } = written;
+  if (namespace !== '' && object.metadata.namespace !== namespace) return;
+  const before = old !== undefined && isSelected(options, old, kind);
+  const after = written.type !== 'DELETED' && isSelected(options, object, kind);
+  if (after) sink.send({ type: before ? 'MODIFIED' : 'ADDED', object: kind.fromStored(object) });
+  else if (before) {
+    // The state in which the client knew it, with the revision at which it went.
+    const { resourceVersion } = object.metadata;
+    const last = {
+      ...old,
+      metadata: { ...old.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    };
+    sink.send({ type: 'DELETED', object: kind.fromStored(last) });
+  }
+}
+
+function bookmark(kind: Kind, resourceVersion: string, annotations?: Record<string, string>): WatchMessage {
+  const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+  const metadata = { resourceVersion, ...(annotations === undefined ? {} : { annotations }) };
+  return { type: 'BOOKMARK', object: { kind: kind.kind, apiVersion, metadata } };
+}
+
+function bookmarkTimes({ bookmarks }: ListOptions, totalMs: number): number[] {
+  if (!bookmarks) return [];
+  const count = Math.floor(Math.max(0, totalMs - lastBookmarkMs) / bookmarkPeriodMs);
+  const regular = Array.from({ length: count }, (_, index) => (index + 1) * bookmarkPeriodMs);
+  return totalMs > lastBookmarkMs ? [...regular, totalMs - lastBookmarkMs] : regular;
+}
+
+/** Calls back at each of the times, counted from now, until it is aborted. */
+function runTimes(clock: Clock, timesMs: readonly number[], signal: AbortSignal, act: () => void): void {
+  const run = async (): Promise<void> => {
+    let elapsed = 0;
+    for (const time of timesMs) {
+      await clock.sleep(time - elapsed, signal);
+      elapsed = time;
+      act();
+    }
+  };
+  run().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}

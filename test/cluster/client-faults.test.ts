@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { AppError } from '../../src/base/errors.ts';
+import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
+import { type ClientOptions, createClient } from '../../src/kube/http-client.ts';
+import { configMaps, namespaces } from '../../src/kube/resources.ts';
+import { startCluster } from '../kit/cluster/cluster.ts';
+import { startRelay } from '../kit/tcp-relay.ts';
+
+/** A cluster of this file's own, since it is broken on purpose. The server ends connections now and then, as behind a load balancer. */
+const cluster = await startCluster({
+  controllerManager: false,
+  apiServerFlags: ['--goaway-chance=0.02', '--http2-max-streams-per-connection=40'],
+});
+const relay = await startRelay(Number(new URL(cluster.url).port));
+afterAll(async () => {
+  await relay.stop();
+  await cluster.stop();
+});
+
+function clientOf(options: ClientOptions = {}) {
+  const throughRelay = cluster.kubeconfigText.replaceAll(cluster.url, `https://127.0.0.1:${relay.port}`);
+  return createClient(loadKubeconfig(throughRelay), { timeoutMs: 5000, ...options });
+}
+
+const place = { namespace: 'default' };
+
+/** Tries until it works, and says how long that took. */
+async function untilWorks(run: () => Promise<unknown>, limitMs = 30_000): Promise<number> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      await run();
+      return performance.now() - start;
+    } catch (error) {
+      // Whatever breaks, it breaks in a way that a caller can tell.
+      expect(error instanceof AppError || (error as Error).name === 'ApiError').toBe(true);
+      if (performance.now() - start > limitMs) throw error;
+      await delay(50);
+    }
+  }
+}
+
+test('a server that ends connections in good order is not noticed', async () => {
+  const client = clientOf();
+  const before = relay.accepted();
+  for (let turn = 0; turn < 40; turn += 1)
+    await Promise.all(Array.from({ length: 25 }, () => client.get(namespaces, 'default')));
+  expect(relay.accepted() - before).toBeGreaterThan(3);
+  await client.close();
+});
+
+test('writes are not lost nor doubled when the server ends connections in good order', async () => {
+  const client = clientOf();
+  const names = Array.from({ length: 300 }, (_, n) => `write-${n}`);
+  await Promise.all(
+    names.map(name => client.create(configMaps, { metadata: { name, ...place, labels: { written: 'yes' } } })),
+  );
+  const { items } = await client.listAll(configMaps, { ...place, labelSelector: 'written' });
+  expect(new Set(items.map(item => item.metadata.name))).toEqual(new Set(names));
+  expect(items).toHaveLength(names.length);
+  await client.close();
+});
+
+test('more watches than a connection may hold are spread over several', async () => {
+  const client = clientOf();
+  const { metadata } = await client.list(configMaps, place);
+  const stop = new AbortController();
+  let events = 0;
+  const options = {
+    ...place,
+    resourceVersion: metadata.resourceVersion ?? '',
+    signal: stop.signal,
+    fieldSelector: 'metadata.name=spread',
+  };
+  const watching = Array.from({ length: 100 }, async () => {
+    for await (const _ of client.watch(configMaps, options)) events += 1;
+  });
+  await delay(500);
+  await client.create(configMaps, { metadata: { name: 'spread', ...place } });
+  await expect.poll(() => events, { timeout: 10_000 }).toBe(100);
+  stop.abort();
+  await Promise.allSettled(watching);
+  await client.close();
+});
+
+test('goes on after the server was killed and started again', async () => {
+  const client = clientOf();
+  await client.get(namespaces, 'default');
+  const watching = (async () => {
+    for await (const _ of client.watch(configMaps, place));
+  })();
+  const broken = expect(watching).rejects.toMatchObject({ code: 'API_CONNECTION_BROKEN' });
+  await delay(200);
+  await cluster.kill('kube-apiserver');
+  await broken;
+  await expect(client.get(namespaces, 'default')).rejects.toMatchObject({
+    code: expect.stringMatching(/^API_(UNREACHABLE|CONNECTION_BROKEN|UNTRUSTED)$/),
+  });
+  await cluster.restart('kube-apiserver');
+  expect(await untilWorks(() => client.get(namespaces, 'default'))).toBeLessThan(5000);
+  await client.close();
+});
+
+test('goes on after the store was killed and started again', async () => {
+  const client = clientOf();
+  await client.create(configMaps, { metadata: { name: 'before', ...place } });
+  await cluster.kill('etcd');
+  await expect(client.create(configMaps, { metadata: { name: 'during', ...place } })).rejects.toMatchObject({
+    code: expect.anything(),
+  });
+  await cluster.restart('etcd');
+  await untilWorks(() => client.create(configMaps, { metadata: { name: 'after', ...place } }));
+  expect((await client.get(configMaps, 'before', place)).metadata.name).toBe('before');
+  await client.close();
+});
+
+test('a server that stands still is noticed by its pings, and used again when it goes on', async () => {
+  const client = clientOf({ pingIntervalMs: 200, pingTimeoutMs: 300 });
+  const watching = (async () => {
+    for await (const _ of client.watch(configMaps, place));
+  })();
+  const broken = expect(watching).rejects.toMatchObject({
+    code: 'API_CONNECTION_BROKEN',
+    message: expect.stringContaining('ping'),
+  });
+  await delay(200);
+  const pid = cluster.pidOf('kube-apiserver') ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  const start = performance.now();
+  try {
+    await broken;
+    expect(performance.now() - start).toBeLessThan(3000);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await untilWorks(() => client.get(namespaces, 'default'));
+  await client.close();
+});
+
+test('a connection that is cut without a word is noticed, and another one made', async () => {
+  const client = clientOf({ pingIntervalMs: 200, pingTimeoutMs: 300 });
+  await client.get(namespaces, 'default');
+  relay.freeze();
+  relay.thaw();
+  const start = performance.now();
+  expect((await client.get(namespaces, 'default')).metadata.name).toBe('default');
+  expect(performance.now() - start).toBeLessThan(3000);
+  await client.close();
+});
+
+test('resets in the middle of everything cost single requests and nothing more', async () => {
+  const client = clientOf();
+  const resetting = setInterval(() => relay.reset(), 30);
+  let answered = 0;
+  for (let turn = 0; turn < 200; turn += 1) {
+    await client.get(namespaces, 'default').then(
+      () => (answered += 1),
+      (error: unknown) => expect(error).toBeInstanceOf(AppError),
+    );
+  }
+  clearInterval(resetting);
+  expect(answered).toBeGreaterThan(20);
+  expect(await untilWorks(() => client.get(namespaces, 'default'))).toBeLessThan(2000);
+  await client.close();
+});

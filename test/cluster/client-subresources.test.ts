@@ -1,0 +1,238 @@
+import { createPrivateKey } from 'node:crypto';
+import { expect, inject, test } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
+import type { Client } from '../../src/kube/client.ts';
+import { createClient } from '../../src/kube/http-client.ts';
+import type { KubeResource, Resource } from '../../src/kube/resource.ts';
+import * as kubernetes from '../../src/kube/resources.ts';
+import * as openshift from '../../src/kube/resources-openshift.ts';
+import type { Connection, Identity } from '../../src/kube/transport/connection.ts';
+import { adminClient, adminConnection, makeNamespace } from '../kit/cluster/shared-cluster.ts';
+import { generateKey } from '../kit/certificates.ts';
+import { makeCsr } from '../kit/csr.ts';
+
+const { certificateSigningRequests, nodes, pods, secrets, serviceAccounts, tokenReviews } = kubernetes;
+const client = adminClient();
+const namespace = await makeNamespace(client, 'client-sub');
+const place = { namespace };
+const hasControllerManager = inject('hasControllerManager');
+
+/** Some objects of subresources are of a kind that stands nowhere else. */
+interface Plain extends KubeResource {
+  [member: string]: unknown;
+}
+const as = (resource: Resource) => resource as Resource<Plain>;
+
+function clientOf(identity: Partial<Identity>): Client {
+  const connection: Connection = {
+    ...adminConnection(),
+    identity: { current: () => Promise.resolve({}), renew: () => Promise.resolve(false), ...identity },
+  };
+  return createClient(connection);
+}
+
+test('every kind is served the way it is described', async () => {
+  const minor = inject('minor');
+  const served = (resource: Resource) =>
+    !(resource === kubernetes.podDisruptionBudgets && minor < 21) &&
+    !(resource === kubernetes.podDisruptionBudgetsV1beta1 && minor >= 25);
+  const described = [...Object.values(kubernetes), ...Object.values(openshift)]
+    .filter((value): value is Resource => typeof value === 'object')
+    .filter(served);
+  expect(described.length).toBeGreaterThan(30);
+  for (const { group, version, plural, kind, namespaced } of described) {
+    const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    const { resources } = await client.raw<{ resources: Record<string, unknown>[] }>('GET', path);
+    const found = resources.find(({ name }) => name === plural);
+    expect([plural, found?.kind, found?.namespaced]).toEqual([plural, kind, namespaced]);
+  }
+});
+
+test('status changes by its own path only', async () => {
+  const node = await client.create(nodes, { metadata: { name: `status-${namespace}` } });
+  const name = node.metadata.name ?? '';
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  const replaced = await client.replace(nodes, { ...node, status: { conditions } }, { subresource: 'status' });
+  expect(replaced.status?.conditions).toMatchObject(conditions);
+  const body = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
+  const patched = await client.patch(nodes, name, { type: 'strategic', body }, { subresource: 'status' });
+  expect(patched.status?.conditions).toMatchObject([{ type: 'Ready', status: 'False' }]);
+  await client.delete(nodes, name);
+});
+
+test('a custom resource keeps its status apart', async () => {
+  const { machines } = openshift;
+  const made = await client.create(machines, {
+    metadata: { name: 'm', namespace },
+    spec: { providerID: 'x' },
+    status: { phase: 'Lost' },
+  });
+  expect(made.status).toBeUndefined();
+  await client.patch(
+    machines,
+    'm',
+    { type: 'merge', body: { status: { phase: 'Running' } } },
+    { ...place, subresource: 'status' },
+  );
+  await client.patch(
+    machines,
+    'm',
+    { type: 'merge', body: { spec: { providerID: 'y' }, status: { phase: 'Lost' } } },
+    place,
+  );
+  expect(await client.get(machines, 'm', place)).toMatchObject({
+    spec: { providerID: 'y' },
+    status: { phase: 'Running' },
+    metadata: { generation: 2 },
+  });
+});
+
+test('a set is scaled by its own path', async () => {
+  const { machineSets } = openshift;
+  await client.create(machineSets, { metadata: { name: 's', namespace }, spec: { replicas: 1 } });
+  const scale = await client.get(as(machineSets), 's', { ...place, subresource: 'scale' });
+  expect(scale).toMatchObject({ kind: 'Scale', spec: { replicas: 1 } });
+  await client.replace(as(machineSets), { ...scale, spec: { replicas: 3 } }, { subresource: 'scale' });
+  expect((await client.get(machineSets, 's', place)).spec?.replicas).toBe(3);
+});
+
+test('a pod is evicted, and one that is not there is not found', async () => {
+  await client.create(pods, {
+    metadata: { name: 'evicted', namespace },
+    spec: { containers: [{ name: 'a', image: 'b' }] },
+  });
+  const apiVersion = inject('minor') < 22 ? 'policy/v1beta1' : 'policy/v1';
+  const eviction = (name: string): Plain => ({ apiVersion, kind: 'Eviction', metadata: { name, namespace } });
+  await client.create(as(pods), eviction('evicted'), { subresource: 'eviction' });
+  await expect(client.get(pods, 'evicted', place)).rejects.toMatchObject({ code: 404 });
+  await expect(client.create(as(pods), eviction('none'), { subresource: 'eviction' })).rejects.toMatchObject({
+    code: 404,
+  });
+});
+
+/** A token for a service account, from the server. */
+async function tokenFor(name: string): Promise<string> {
+  const request: Plain = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    metadata: {},
+    spec: { expirationSeconds: 600 },
+  };
+  const answer = await client.create(as(serviceAccounts), request, { ...place, name, subresource: 'token' });
+  return (answer.status as { token: string }).token;
+}
+
+test('a token that the server made is known to it, and may do nothing', async () => {
+  await client.create(serviceAccounts, { metadata: { name: 'robot', namespace } });
+  const token = await tokenFor('robot');
+  const review = await client.create(tokenReviews, { metadata: {}, spec: { token } });
+  expect(review.status).toMatchObject({
+    authenticated: true,
+    user: { username: `system:serviceaccount:${namespace}:robot` },
+  });
+  const robot = clientOf({ current: () => Promise.resolve({ authorization: new Secret(`Bearer ${token}`) }) });
+  const error = (await robot.list(secrets, place).catch((thrown: unknown) => thrown)) as Error;
+  expect(error).toMatchObject({ code: 403, reason: 'Forbidden' });
+  expect(error.message).toContain(`system:serviceaccount:${namespace}:robot`);
+  await robot.close();
+});
+
+test('a token that nobody knows is refused; the right one that comes next is taken', async () => {
+  await client.create(serviceAccounts, { metadata: { name: 'late', namespace } });
+  let token = 'wrong';
+  const late = clientOf({
+    current: () => Promise.resolve({ authorization: new Secret(`Bearer ${token}`) }),
+    renew: async refused => {
+      token = refused.authorization?.reveal() === 'Bearer wrong' ? 'wrong again' : await tokenFor('late');
+      return true;
+    },
+  });
+  const review = { metadata: {}, spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } };
+  await expect(late.create(kubernetes.selfSubjectAccessReviews, review)).rejects.toMatchObject({
+    code: 401,
+    reason: 'Unauthorized',
+  });
+  expect((await late.create(kubernetes.selfSubjectAccessReviews, review)).status?.allowed).toBe(false);
+  await late.close();
+});
+
+test('nobody at all is somebody with few rights', async () => {
+  const nobody = clientOf({});
+  await expect(nobody.list(nodes)).rejects.toMatchObject({
+    code: 403,
+    message: expect.stringContaining('system:anonymous'),
+  });
+  await nobody.close();
+});
+
+test.runIf(hasControllerManager)('a request is approved by its own path, signed, and lets its owner in', async () => {
+  const { key, publicKey } = generateKey();
+  const pem = makeCsr(
+    { commonNames: ['somebody'], organizations: ['system:masters'] },
+    { privateKey: createPrivateKey(key), publicKey },
+  );
+  const name = `csr-${namespace}`;
+  const request = await client
+    .create(certificateSigningRequests, {
+      metadata: { name },
+      spec: {
+        request: Buffer.from(pem).toString('base64'),
+        // The server lets nobody become an administrator this way, so another signer's name is used where groups do not matter.
+        signerName: 'kubernetes.io/kube-apiserver-client',
+        usages: ['client auth'],
+      },
+    })
+    .catch((error: unknown) => error);
+  expect(request).toMatchObject({ code: 403 });
+
+  const modest = makeCsr(
+    { commonNames: ['somebody'], organizations: ['some-group'] },
+    { privateKey: createPrivateKey(key), publicKey },
+  );
+  const made = await client.create(certificateSigningRequests, {
+    metadata: { name },
+    spec: {
+      request: Buffer.from(modest).toString('base64'),
+      signerName: 'kubernetes.io/kube-apiserver-client',
+      usages: ['client auth'],
+    },
+  });
+  const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'approved by a test' }];
+  await client.replace(certificateSigningRequests, { ...made, status: { conditions } }, { subresource: 'approval' });
+  const signed = async () => (await client.get(certificateSigningRequests, name)).status?.certificate ?? '';
+  await expect.poll(signed, { timeout: 30_000 }).not.toBe('');
+  const certificate = Buffer.from(await signed(), 'base64').toString();
+  const somebody = clientOf({
+    current: () => Promise.resolve({ clientCertificate: { certificate, key: new Secret(key) } }),
+  });
+  await expect(somebody.list(nodes)).rejects.toMatchObject({
+    code: 403,
+    message: expect.stringContaining('User "somebody"'),
+  });
+  await somebody.close();
+  await client.delete(certificateSigningRequests, name);
+});
+
+test.runIf(hasControllerManager)('a token Secret is filled in', async () => {
+  await client.create(serviceAccounts, { metadata: { name: 'filled', namespace } });
+  const annotations = { 'kubernetes.io/service-account.name': 'filled' };
+  await client.create(secrets, {
+    metadata: { name: 'filled', namespace, annotations },
+    type: 'kubernetes.io/service-account-token',
+  });
+  const keys = async () => Object.keys((await client.get(secrets, 'filled', place)).data ?? {}).sort();
+  await expect.poll(keys, { timeout: 30_000 }).toEqual(['ca.crt', 'namespace', 'token']);
+});
+
+test.runIf(hasControllerManager)('what belongs to a deleted object goes with it', async () => {
+  const { metadata } = await client.create(kubernetes.configMaps, { metadata: { name: 'owner', namespace } });
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: metadata.uid ?? '' }];
+  await client.create(secrets, { metadata: { name: 'owned', namespace, ownerReferences } });
+  await client.delete(kubernetes.configMaps, 'owner', { ...place, propagationPolicy: 'Background' });
+  const isGone = () =>
+    client.get(secrets, 'owned', place).then(
+      () => false,
+      () => true,
+    );
+  await expect.poll(isGone, { timeout: 60_000, interval: 250 }).toBe(true);
+});

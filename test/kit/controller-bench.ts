@@ -1,0 +1,61 @@
+import { Controller, type ControllerOptions } from '#kube/controller.ts';
+import { MemoryMetrics } from '#kube/metrics.ts';
+import { done, type Outcome, type Pass, type Reconcile } from '#kube/reconcile.ts';
+import type { KubeResource } from '#kube/resource.ts';
+import { watching } from '#kube/watches.ts';
+import { manualClock, settle } from './manual-clock.ts';
+import { MemorySource } from './memory-source.ts';
+import { recordedLog } from './recorded-log.ts';
+
+export const thing = (name: string, generation = 1): KubeResource => ({ metadata: { name, generation } });
+
+/** A controller named things, with one source, whose time stands still. */
+export function controllerBench(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
+  const clock = manualClock();
+  const source = new MemorySource();
+  const metrics = new MemoryMetrics();
+  const { log, lines, messages } = recordedLog();
+  let ids = 0;
+  const controller = new Controller({
+    name: 'things',
+    watches: [watching({ source })],
+    reconcile,
+    clock,
+    log,
+    metrics,
+    newId: () => `id-${(ids += 1)}`,
+    ...options,
+    queue: { random: () => 0, ...options.queue },
+  });
+  const stop = new AbortController();
+  const state = { isReady: false, isOver: false };
+  const start = (): Promise<void> => {
+    const over = controller.run(stop.signal, () => (state.isReady = true)).finally(() => (state.isOver = true));
+    over.catch(() => undefined);
+    return over;
+  };
+  /** Starts with its source in step; the first passes have begun when it returns. */
+  const startSynced = async (): Promise<void> => {
+    source.sync();
+    void start();
+    await settle();
+  };
+  return { clock, source, metrics, lines, messages, controller, stop, state, start, startSynced };
+}
+
+/** A reconcile under the test's control: each pass waits until it is let go. */
+export function heldPasses() {
+  const running = new Map<string, { resolve: (outcome: Outcome) => void; pass: Pass }>();
+  let most = 0;
+  const reconcile: Reconcile = ({ name }, pass) =>
+    new Promise(resolve => {
+      running.set(name, { resolve, pass });
+      most = Math.max(most, running.size);
+    });
+  const letGo = async (name: string) => {
+    running.get(name)?.resolve(done);
+    running.delete(name);
+    await settle();
+  };
+  return { reconcile, running, letGo, most: () => most };
+}

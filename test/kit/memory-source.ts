@@ -1,0 +1,50 @@
+import { type Key, type KubeResource, keyOf, keyText } from '#kube/resource.ts';
+import type { Source } from '#kube/watches.ts';
+
+type Handler<T> = Parameters<Source<T>['addHandler']>[0];
+
+/** Objects in memory that tell of their changes as a shared informer does. */
+export class MemorySource<T extends KubeResource = KubeResource> implements Source<T> {
+  readonly synced: Promise<void>;
+  readonly sync: () => void;
+  readonly failSync: (error: Error) => void;
+  readonly store = { list: (): T[] => [...this.#objects.values()] };
+  readonly #objects = new Map<string, T>();
+  readonly #handlers = new Set<Handler<T>>();
+
+  constructor() {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => undefined);
+    [this.synced, this.sync, this.failSync] = [promise, resolve, reject];
+  }
+
+  get handlerCount(): number {
+    return this.#handlers.size;
+  }
+
+  get(key: Key): T | undefined {
+    return this.#objects.get(keyText(key));
+  }
+
+  addHandler(handler: Handler<T>): () => void {
+    for (const object of this.#objects.values()) handler.added(object);
+    this.#handlers.add(handler);
+    return () => this.#handlers.delete(handler);
+  }
+
+  put(object: T): void {
+    const text = keyText(keyOf(object));
+    const old = this.#objects.get(text);
+    this.#objects.set(text, object);
+    for (const handler of this.#handlers) {
+      if (old === undefined) handler.added(object);
+      else handler.updated(old, object);
+    }
+  }
+
+  remove(key: Key): void {
+    const old = this.#objects.get(keyText(key));
+    this.#objects.delete(keyText(key));
+    if (old !== undefined) for (const handler of this.#handlers) handler.deleted(old);
+  }
+}

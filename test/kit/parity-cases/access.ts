@@ -1,0 +1,309 @@
+import { core, given, type ParityCase, type Step, status } from './case.ts';
+
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+const roles = `${rbac}/namespaces/{ns}/roles`;
+const bindings = `${rbac}/namespaces/{ns}/rolebindings`;
+const reviews = '/apis/authorization.k8s.io/v1';
+const joe = 'joe-{id}';
+
+const readPods: Step = {
+  send: `POST ${roles}`,
+  body: { metadata: { name: 'r' }, rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }] },
+  code: 201,
+};
+const bindJoe: Step = {
+  send: `POST ${bindings}`,
+  body: { metadata: { name: 'b' }, roleRef: { kind: 'Role', name: 'r' }, subjects: [{ kind: 'User', name: joe }] },
+  code: 201,
+};
+
+function forbids(name: string, send: string, message: string, details: Record<string, unknown>): ParityCase {
+  const body = send.startsWith('GET') || send.startsWith('DELETE') ? {} : { body: {} };
+  return {
+    name: `forbids ${name}`,
+    steps: [{ send, ...body, as: joe, code: 403, gives: status('Forbidden', message, details) }],
+  };
+}
+
+export const accessCases: readonly ParityCase[] = [
+  forbids(
+    'to list in a namespace',
+    `GET ${core}/configmaps`,
+    `configmaps is forbidden: User "${joe}" cannot list resource "configmaps" in API group "" in the namespace "{ns}"`,
+    { kind: 'configmaps' },
+  ),
+  forbids(
+    'to get',
+    `GET ${core}/configmaps/a`,
+    `configmaps "a" is forbidden: User "${joe}" cannot get resource "configmaps" in API group "" in the namespace "{ns}"`,
+    { name: 'a', kind: 'configmaps' },
+  ),
+  forbids(
+    'to list in the cluster',
+    'GET /api/v1/nodes',
+    `nodes is forbidden: User "${joe}" cannot list resource "nodes" in API group "" at the cluster scope`,
+    { kind: 'nodes' },
+  ),
+  forbids(
+    'to watch',
+    `GET ${core}/configmaps?watch=true`,
+    `configmaps is forbidden: User "${joe}" cannot watch resource "configmaps" in API group "" in the namespace "{ns}"`,
+    { kind: 'configmaps' },
+  ),
+  forbids(
+    'to create',
+    `POST ${core}/configmaps`,
+    `configmaps is forbidden: User "${joe}" cannot create resource "configmaps" in API group "" in the namespace "{ns}"`,
+    { kind: 'configmaps' },
+  ),
+  forbids(
+    'a subresource',
+    `PUT ${core}/pods/p/status`,
+    `pods "p" is forbidden: User "${joe}" cannot update resource "pods/status" in API group "" in the namespace "{ns}"`,
+    { name: 'p', kind: 'pods' },
+  ),
+  forbids(
+    'to delete a collection of a group',
+    `DELETE ${roles}`,
+    `roles.rbac.authorization.k8s.io is forbidden: User "${joe}" cannot deletecollection resource "roles" in API group "rbac.authorization.k8s.io" in the namespace "{ns}"`,
+    { group: 'rbac.authorization.k8s.io', kind: 'roles' },
+  ),
+  forbids('a path', 'GET /metrics', `forbidden: User "${joe}" cannot get path "/metrics"`, {}),
+  {
+    name: 'allows what a role and its binding allow, there and nowhere else',
+    steps: [
+      readPods,
+      bindJoe,
+      { send: `GET ${core}/pods`, as: joe, code: 200, gives: { kind: 'PodList' }, eventually: true },
+      { send: `GET ${core}/pods/none`, as: joe, code: 404 },
+      { send: `DELETE ${core}/pods/none`, as: joe, code: 403 },
+      { send: 'GET /api/v1/namespaces/default/pods', as: joe, code: 403 },
+      { send: 'GET /api/v1/pods', as: joe, code: 403 },
+      { send: `DELETE ${bindings}/b`, code: 200 },
+      { send: `GET ${core}/pods`, as: joe, code: 403, eventually: true },
+    ],
+  },
+  {
+    name: 'lets a role name single objects',
+    steps: [
+      given('a'),
+      given('b'),
+      {
+        ...readPods,
+        body: {
+          metadata: { name: 'r' },
+          rules: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['a'], verbs: ['get'] }],
+        },
+      },
+      bindJoe,
+      { send: `GET ${core}/configmaps/a`, as: joe, code: 200, eventually: true },
+      { send: `GET ${core}/configmaps/b`, as: joe, code: 403 },
+    ],
+  },
+  {
+    name: 'lets everybody see version and discovery',
+    steps: [
+      { send: 'GET /version', as: joe, code: 200 },
+      { send: 'GET /api', as: joe, code: 200 },
+      { send: 'GET /apis', as: joe, code: 200 },
+      { send: 'GET /healthz', as: joe, code: 200 },
+    ],
+  },
+  {
+    name: 'does not let anybody grant more than they have',
+    steps: [
+      {
+        ...readPods,
+        body: {
+          metadata: { name: 'r' },
+          rules: [{ apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['create', 'list'] }],
+        },
+      },
+      bindJoe,
+      { send: `GET ${roles}`, as: joe, code: 200, eventually: true },
+      {
+        send: `POST ${roles}`,
+        body: { metadata: { name: 'more' }, rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }] },
+        as: joe,
+        code: 403,
+        gives: status('Forbidden', /is attempting to grant RBAC permissions not currently held/),
+      },
+    ],
+  },
+  {
+    name: 'answers whether one may',
+    steps: [
+      readPods,
+      bindJoe,
+      {
+        send: `POST ${reviews}/selfsubjectaccessreviews`,
+        body: { spec: { resourceAttributes: { namespace: '{ns}', verb: 'get', resource: 'pods' } } },
+        as: joe,
+        code: 201,
+        gives: { kind: 'SelfSubjectAccessReview', status: { allowed: true, reason: /^RBAC: allowed by RoleBinding/ } },
+        eventually: true,
+      },
+      {
+        send: `POST ${reviews}/selfsubjectaccessreviews`,
+        body: { spec: { resourceAttributes: { namespace: '{ns}', verb: 'get', resource: 'secrets' } } },
+        as: joe,
+        code: 201,
+        gives: { status: { allowed: false } },
+      },
+      {
+        send: `POST ${reviews}/selfsubjectaccessreviews`,
+        body: { spec: { nonResourceAttributes: { path: '/version', verb: 'get' } } },
+        as: joe,
+        code: 201,
+        gives: { status: { allowed: true } },
+      },
+      {
+        send: `POST ${reviews}/selfsubjectaccessreviews`,
+        body: { spec: {} },
+        as: joe,
+        code: 422,
+        gives: status('Invalid', /exactly one of nonResourceAttributes or resourceAttributes must be specified/),
+      },
+    ],
+  },
+  {
+    name: 'answers whether somebody else may',
+    steps: [
+      readPods,
+      bindJoe,
+      {
+        send: `POST ${reviews}/subjectaccessreviews`,
+        body: { spec: { user: joe, resourceAttributes: { namespace: '{ns}', verb: 'list', resource: 'pods' } } },
+        code: 201,
+        gives: { kind: 'SubjectAccessReview', status: { allowed: true } },
+        eventually: true,
+      },
+      {
+        send: `POST ${reviews}/subjectaccessreviews`,
+        body: { spec: { resourceAttributes: { verb: 'list', resource: 'pods' } } },
+        code: 422,
+        gives: status('Invalid', /at least one of user or group must be specified/),
+      },
+    ],
+  },
+  {
+    name: 'tells what one may do in a namespace',
+    steps: [
+      readPods,
+      bindJoe,
+      {
+        send: `POST ${reviews}/subjectaccessreviews`,
+        body: { spec: { user: joe, resourceAttributes: { namespace: '{ns}', verb: 'list', resource: 'pods' } } },
+        code: 201,
+        gives: { status: { allowed: true } },
+        eventually: true,
+      },
+      {
+        send: `POST ${reviews}/selfsubjectrulesreviews`,
+        body: { spec: { namespace: '{ns}' } },
+        as: joe,
+        code: 201,
+        gives: { kind: 'SelfSubjectRulesReview', status: { incomplete: false } },
+      },
+    ],
+  },
+  {
+    name: 'reviews tokens',
+    steps: [
+      {
+        send: 'POST /apis/authentication.k8s.io/v1/tokenreviews',
+        body: { spec: { token: 'bad' } },
+        code: 201,
+        gives: { kind: 'TokenReview', status: { error: /invalid bearer token/ } },
+        lacks: ['status.authenticated'],
+      },
+      {
+        send: 'POST /apis/authentication.k8s.io/v1/tokenreviews',
+        body: { spec: {} },
+        code: 400,
+        gives: status('BadRequest', 'token is required for TokenReview in authentication'),
+      },
+      { send: 'GET /apis/authentication.k8s.io/v1/tokenreviews', code: 405, gives: status('MethodNotAllowed') },
+    ],
+  },
+  {
+    name: 'knows a ServiceAccount by its token',
+    steps: [
+      { send: `POST ${core}/serviceaccounts`, body: { metadata: { name: 'a' } }, code: 201 },
+      {
+        send: `POST ${core}/serviceaccounts/a/token`,
+        body: { spec: {} },
+        code: 201,
+        keep: { token: 'status.token' },
+      },
+      {
+        send: 'POST /apis/authentication.k8s.io/v1/tokenreviews',
+        body: { spec: { token: '{token}' } },
+        code: 201,
+        gives: {
+          status: {
+            authenticated: true,
+            user: {
+              username: 'system:serviceaccount:{ns}:a',
+              groups: ['system:serviceaccounts', 'system:serviceaccounts:{ns}', 'system:authenticated'],
+            },
+          },
+        },
+      },
+      { send: `DELETE ${core}/serviceaccounts/a`, code: 200 },
+      {
+        send: 'POST /apis/authentication.k8s.io/v1/tokenreviews',
+        body: { spec: { token: '{token}' } },
+        code: 201,
+        lacks: ['status.authenticated'],
+        eventually: true,
+      },
+    ],
+  },
+  {
+    name: 'checks roles',
+    steps: [
+      {
+        send: `POST ${roles}`,
+        body: { metadata: { name: 'r' }, rules: [{ apiGroups: [''], resources: ['pods'] }] },
+        code: 422,
+        gives: status('Invalid', /rules\[0\].verbs: Required value: verbs must contain at least one value/),
+      },
+      { send: `POST ${roles}`, body: { metadata: { name: 'a:b' } }, code: 201, gives: { rules: null } },
+      {
+        send: `POST ${rbac}/clusterroles`,
+        body: { metadata: { name: 'a/b' }, rules: [] },
+        code: 422,
+        gives: status('Invalid', /metadata.name: Invalid value: "a\/b": may not contain '\/'/),
+      },
+    ],
+  },
+  {
+    name: 'fills in groups of a binding and never changes its role',
+    steps: [
+      {
+        send: `POST ${bindings}`,
+        body: {
+          metadata: { name: 'b' },
+          roleRef: { kind: 'Role', name: 'r' },
+          subjects: [
+            { kind: 'User', name: 'u' },
+            { kind: 'ServiceAccount', name: 's' },
+          ],
+        },
+        code: 201,
+        gives: {
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' },
+          subjects: [{ apiGroup: 'rbac.authorization.k8s.io' }, { kind: 'ServiceAccount', name: 's' }],
+        },
+        lacks: ['subjects.1.apiGroup'],
+      },
+      {
+        send: `PATCH ${bindings}/b`,
+        body: { roleRef: { name: 'other' } },
+        code: 422,
+        gives: status('Invalid', /roleRef: Invalid value: .*: cannot change roleRef/),
+      },
+    ],
+  },
+];

@@ -1,0 +1,51 @@
+import { accessCases } from './access.ts';
+import { applyCases } from './apply.ts';
+import type { ParityCase } from './case.ts';
+import { certificateCases } from './certificates.ts';
+import { crdCases } from './crd.ts';
+import { createCases } from './create.ts';
+import { csrCases } from './csr.ts';
+import { customCases } from './custom.ts';
+import { deleteCases } from './delete.ts';
+import { discoveryCases } from './discovery.ts';
+import { evictionCases } from './evictions.ts';
+import { garbageCollectionCases } from './garbage-collection.ts';
+import { jsonPatchCases } from './json-patch.ts';
+import { namespaceCases } from './namespaces.ts';
+import { nodeCases } from './nodes.ts';
+import { patchCases } from './patch.ts';
+import { podCases } from './pods.ts';
+import { rbacCases } from './rbac.ts';
+import { readCases } from './read.ts';
+import { smallCases } from './small.ts';
+import { strategicCases } from './strategic.ts';
+import { tokenCases } from './tokens.ts';
+import { updateCases } from './update.ts';
+import { watchCases } from './watch.ts';
+
+/** What every API server we work with does alike; run against the real one and against the sandbox's. */
+export const parityCases: readonly ParityCase[] = [
+  ...createCases,
+  ...readCases,
+  ...updateCases,
+  ...patchCases,
+  ...jsonPatchCases,
+  ...strategicCases,
+  ...applyCases,
+  ...deleteCases,
+  ...watchCases,
+  ...nodeCases,
+  ...podCases,
+  ...evictionCases,
+  ...namespaceCases,
+  ...smallCases,
+  ...certificateCases,
+  ...accessCases,
+  ...customCases,
+  ...crdCases,
+  ...discoveryCases,
+  ...rbacCases,
+  ...csrCases,
+  ...tokenCases,
+  ...garbageCollectionCases,
+];

@@ -1,0 +1,261 @@
+import { core, given, type ParityCase, type Step } from './case.ts';
+
+const maps = `${core}/configmaps`;
+const waiting = ['example.com/wait'];
+
+/** A ConfigMap whose uid later steps know by its name. */
+const owner = (name: string, metadata: Record<string, unknown> = {}): Step => ({
+  ...given(name, {}, metadata),
+  keep: { [name]: 'metadata.uid' },
+});
+const refTo = (name: string, more: Record<string, unknown> = {}) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  name,
+  uid: `{${name}}`,
+  ...more,
+});
+const ownedBy = (...ownerReferences: unknown[]) => ({ ownerReferences });
+const blocking = { blockOwnerDeletion: true };
+const drop = (name: string, propagationPolicy?: string): Step => ({
+  send: `DELETE ${maps}/${name}`,
+  body: propagationPolicy === undefined ? {} : { propagationPolicy },
+  code: 200,
+});
+const goes = (name: string): Step => ({ send: `GET ${maps}/${name}`, code: 404, eventually: true });
+const stays = (name: string, gives: unknown = {}): Step => ({
+  send: `GET ${maps}/${name}`,
+  code: 200,
+  gives,
+  eventually: true,
+});
+const release = (name: string): Step => ({
+  send: `PATCH ${maps}/${name}`,
+  body: { metadata: { finalizers: null } },
+  code: 200,
+});
+const isDeleting = { metadata: { deletionTimestamp: /^20/ } };
+
+const namespaceCases: readonly ParityCase[] = [
+  {
+    name: 'a namespace has an account and the certificate of the authority',
+    steps: [
+      { send: `GET ${core}/serviceaccounts/default`, code: 200, eventually: true },
+      {
+        send: `GET ${maps}/kube-root-ca.crt`,
+        code: 200,
+        gives: { data: { 'ca.crt': /^-----BEGIN CERTIFICATE-----/ } },
+        eventually: true,
+      },
+    ],
+  },
+  {
+    name: 'account and certificate come back',
+    steps: [
+      { send: `GET ${maps}/kube-root-ca.crt`, code: 200, eventually: true },
+      { send: `DELETE ${core}/serviceaccounts/default`, code: 200 },
+      { send: `DELETE ${maps}/kube-root-ca.crt`, code: 200 },
+      {
+        send: `GET ${core}/serviceaccounts/default`,
+        code: 200,
+        lacks: ['metadata.deletionTimestamp'],
+        eventually: true,
+      },
+      { send: `GET ${maps}/kube-root-ca.crt`, code: 200, eventually: true },
+    ],
+  },
+  {
+    name: 'a deleted namespace is emptied and goes',
+    steps: [
+      given('a'),
+      { send: 'DELETE /api/v1/namespaces/{ns}', code: 200, gives: { status: { phase: 'Terminating' } } },
+      { send: 'GET /api/v1/namespaces/{ns}', code: 404, eventually: true },
+      { send: `GET ${maps}/a`, code: 404 },
+    ],
+  },
+  {
+    name: 'a namespace waits for what finalizers hold, and says so',
+    steps: [
+      given('a', {}, { finalizers: waiting }),
+      given('b', {}, { finalizers: waiting }),
+      { send: 'DELETE /api/v1/namespaces/{ns}', code: 200 },
+      {
+        send: 'GET /api/v1/namespaces/{ns}',
+        code: 200,
+        gives: {
+          spec: { finalizers: ['kubernetes'] },
+          status: {
+            phase: 'Terminating',
+            conditions: [
+              { type: 'NamespaceDeletionDiscoveryFailure', status: 'False', reason: 'ResourcesDiscovered' },
+              { type: 'NamespaceDeletionGroupVersionParsingFailure', status: 'False', reason: 'ParsedGroupVersions' },
+              { type: 'NamespaceDeletionContentFailure', status: 'False', reason: 'ContentDeleted' },
+              {
+                type: 'NamespaceContentRemaining',
+                status: 'True',
+                reason: 'SomeResourcesRemain',
+                message: 'Some resources are remaining: configmaps. has 2 resource instances',
+              },
+              {
+                type: 'NamespaceFinalizersRemaining',
+                status: 'True',
+                reason: 'SomeFinalizersRemain',
+                message:
+                  'Some content in the namespace has finalizers remaining: example.com/wait in 2 resource instances',
+              },
+            ],
+          },
+        },
+        eventually: true,
+      },
+      release('a'),
+      release('b'),
+      { send: 'GET /api/v1/namespaces/{ns}', code: 404, eventually: true },
+    ],
+  },
+];
+
+export const garbageCollectionCases: readonly ParityCase[] = [
+  {
+    name: 'background: dependents go after their owner, however deep',
+    steps: [
+      owner('a'),
+      { ...owner('b', ownedBy(refTo('a'))) },
+      given('c', {}, ownedBy(refTo('b'))),
+      given('other'),
+      drop('a', 'Background'),
+      { send: `GET ${maps}/a`, code: 404 },
+      goes('b'),
+      goes('c'),
+      stays('other'),
+    ],
+  },
+  {
+    name: 'without a wish dependents go in the background',
+    steps: [owner('a'), given('b', {}, ownedBy(refTo('a'))), drop('a'), goes('b')],
+  },
+  {
+    name: 'dependents of other kinds go too',
+    steps: [
+      owner('a'),
+      { send: `POST ${core}/secrets`, body: { metadata: { name: 's', ...ownedBy(refTo('a')) } }, code: 201 },
+      drop('a'),
+      { send: `GET ${core}/secrets/s`, code: 404, eventually: true },
+    ],
+  },
+  {
+    name: 'an object whose owner never was goes',
+    steps: [given('b', {}, ownedBy({ ...refTo('ghost'), uid: '00000000-0000-0000-0000-000000000000' })), goes('b')],
+  },
+  {
+    name: 'an object whose owner was made anew goes',
+    steps: [
+      owner('a'),
+      given('b', {}, ownedBy(refTo('a', { uid: '00000000-0000-0000-0000-000000000000' }))),
+      goes('b'),
+      stays('a'),
+    ],
+  },
+  {
+    name: 'with one owner left an object stays and forgets the other',
+    steps: [
+      owner('a'),
+      owner('b'),
+      given('c', {}, ownedBy(refTo('a'), refTo('b'))),
+      drop('a'),
+      stays('c', { metadata: { ownerReferences: [refTo('b')] } }),
+      drop('b'),
+      goes('c'),
+    ],
+  },
+  {
+    name: 'foreground: the owner waits for a dependent that blocks it',
+    steps: [
+      owner('a'),
+      given('b', {}, { ...ownedBy(refTo('a', blocking)), finalizers: waiting }),
+      {
+        ...drop('a', 'Foreground'),
+        gives: {
+          metadata: { finalizers: ['foregroundDeletion'], deletionTimestamp: /^20/, deletionGracePeriodSeconds: 0 },
+        },
+      },
+      stays('b', isDeleting),
+      stays('a', { metadata: { finalizers: ['foregroundDeletion'] } }),
+      release('b'),
+      goes('b'),
+      goes('a'),
+    ],
+  },
+  {
+    name: 'foreground: nobody waits for dependents that do not block',
+    steps: [
+      owner('a'),
+      given('b', {}, { ...ownedBy(refTo('a')), finalizers: waiting }),
+      drop('a', 'Foreground'),
+      goes('a'),
+      stays('b', isDeleting),
+      release('b'),
+      goes('b'),
+    ],
+  },
+  {
+    name: 'foreground: goes down the chain',
+    steps: [
+      owner('a'),
+      owner('b', ownedBy(refTo('a', blocking))),
+      given('c', {}, { ...ownedBy(refTo('b', blocking)), finalizers: waiting }),
+      drop('a', 'Foreground'),
+      stays('b', { metadata: { finalizers: ['foregroundDeletion'] } }),
+      stays('c', isDeleting),
+      release('c'),
+      goes('c'),
+      goes('b'),
+      goes('a'),
+    ],
+  },
+  {
+    name: 'foreground: a dependent with another owner stays',
+    steps: [
+      owner('a'),
+      owner('b'),
+      given('c', {}, ownedBy(refTo('a', blocking), refTo('b'))),
+      drop('a', 'Foreground'),
+      goes('a'),
+      stays('c', { metadata: { ownerReferences: [refTo('b')] } }),
+    ],
+  },
+  {
+    name: 'orphan: dependents lose their owner and stay',
+    steps: [
+      owner('a'),
+      owner('z'),
+      given('b', {}, ownedBy(refTo('a'))),
+      given('c', {}, ownedBy(refTo('a'), refTo('z'))),
+      { ...drop('a', 'Orphan'), gives: { metadata: { finalizers: ['orphan'], deletionTimestamp: /^20/ } } },
+      goes('a'),
+      { ...stays('b'), lacks: ['metadata.ownerReferences'] },
+      stays('c', { metadata: { ownerReferences: [refTo('z')] } }),
+    ],
+  },
+  { name: 'orphan: an owner without dependents goes', steps: [owner('a'), drop('a', 'Orphan'), goes('a')] },
+  {
+    name: 'an object may be owned by one without namespace',
+    steps: [
+      {
+        send: 'POST /apis/rbac.authorization.k8s.io/v1/clusterroles',
+        body: { metadata: { name: 'owner-{id}' }, rules: [] },
+        code: 201,
+        keep: { role: 'metadata.uid' },
+      },
+      given(
+        'b',
+        {},
+        ownedBy({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', name: 'owner-{id}', uid: '{role}' }),
+      ),
+      stays('b'),
+      { send: 'DELETE /apis/rbac.authorization.k8s.io/v1/clusterroles/owner-{id}', code: 200 },
+      goes('b'),
+    ],
+  },
+  ...namespaceCases,
+];

@@ -1,0 +1,333 @@
+import { asMetadata, asTable, core, given, type ParityCase, status } from './case.ts';
+
+const list = `GET ${core}/configmaps`;
+const three = [
+  given('a', {}, { labels: { n: '1', t: 'x' } }),
+  given('b', {}, { labels: { n: '2' } }),
+  given('c', {}, { labels: { n: '3', t: 'y' } }),
+];
+// A real server adds a ConfigMap with its CA to each namespace, in the end.
+const ours = 'labelSelector=n';
+
+function selects(name: string, selector: string, names: readonly string[]): ParityCase {
+  return {
+    name: `selects by ${name}`,
+    steps: [
+      ...three,
+      {
+        send: `${list}?labelSelector=${encodeURIComponent(selector)}`,
+        code: 200,
+        gives: { items: names.map(item => ({ metadata: { name: item } })) },
+      },
+    ],
+  };
+}
+
+function refusesSelector(selector: string, message: string | RegExp): ParityCase {
+  return {
+    name: `refuses the label selector ${selector}`,
+    steps: [
+      {
+        send: `${list}?labelSelector=${encodeURIComponent(selector)}`,
+        code: 400,
+        gives: status('BadRequest', message),
+      },
+    ],
+  };
+}
+
+export const readCases: readonly ParityCase[] = [
+  {
+    name: 'gets an object',
+    steps: [
+      given('a', { data: { k: 'v' } }),
+      { send: `GET ${core}/configmaps/a`, code: 200, gives: { kind: 'ConfigMap', apiVersion: 'v1', data: { k: 'v' } } },
+    ],
+  },
+  {
+    name: 'says what was not found',
+    steps: [
+      {
+        send: `GET ${core}/configmaps/none`,
+        code: 404,
+        gives: status('NotFound', 'configmaps "none" not found', { name: 'none', kind: 'configmaps' }),
+      },
+      {
+        send: 'GET /apis/apps/v1/namespaces/{ns}/daemonsets/none',
+        code: 404,
+        gives: status('NotFound', 'daemonsets.apps "none" not found', {
+          name: 'none',
+          group: 'apps',
+          kind: 'daemonsets',
+        }),
+      },
+    ],
+  },
+  {
+    name: 'knows no such resource, subresource or version',
+    steps: [
+      {
+        send: `GET ${core}/nothings`,
+        code: 404,
+        gives: status('NotFound', 'the server could not find the requested resource'),
+      },
+      { send: `GET ${core}/configmaps/a/nothing`, code: 404, gives: status('NotFound') },
+      { send: `GET ${core}/nodes`, code: 404, gives: status('NotFound') },
+      { send: 'GET /apis/apps/v9/daemonsets', code: 404 },
+      { send: 'GET /apis/nothing.example.com/v1/things', code: 404 },
+      { send: 'GET /nothing', code: 404 },
+    ],
+  },
+  {
+    name: 'allows no method that the resource does not have',
+    steps: [
+      { send: `POST ${core}/configmaps/a`, body: {}, code: 405, gives: status('MethodNotAllowed') },
+      { send: `PUT ${core}/configmaps`, body: {}, code: 405, gives: status('MethodNotAllowed') },
+      { send: 'DELETE /api/v1/namespaces', code: 405, gives: status('MethodNotAllowed') },
+      { send: `GET ${core}/pods/a/eviction`, code: 405, gives: status('MethodNotAllowed') },
+    ],
+  },
+  {
+    name: 'lists in the order of names, without kinds in the items',
+    steps: [
+      ...three,
+      {
+        send: `${list}?${ours}`,
+        code: 200,
+        gives: {
+          kind: 'ConfigMapList',
+          apiVersion: 'v1',
+          metadata: { resourceVersion: /^\d+$/ },
+          items: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }, { metadata: { name: 'c' } }],
+        },
+        lacks: ['items.0.kind', 'items.0.apiVersion', 'metadata.continue'],
+      },
+    ],
+  },
+  {
+    name: 'lists nothing of a namespace that does not exist',
+    steps: [{ send: 'GET /api/v1/namespaces/{ns}-none/configmaps', code: 200, gives: { items: [] } }],
+  },
+  {
+    name: 'lists over all namespaces',
+    steps: [
+      given('a', {}, { labels: { only: '{id}' } }),
+      {
+        send: 'GET /api/v1/configmaps?labelSelector=only%3D{id}',
+        code: 200,
+        gives: { items: [{ metadata: { name: 'a', namespace: '{ns}' } }] },
+      },
+    ],
+  },
+  {
+    name: 'pages through a list',
+    steps: [
+      ...three,
+      {
+        send: `${list}?limit=2&${ours}`,
+        code: 200,
+        gives: { metadata: { continue: /./ }, items: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }] },
+        lacks: ['metadata.remainingItemCount'],
+        keep: { token: 'metadata.continue', version: 'metadata.resourceVersion' },
+      },
+      given('bb', {}, { labels: { n: '9' } }),
+      {
+        send: `${list}?limit=2&${ours}&continue={token}`,
+        code: 200,
+        gives: { metadata: { resourceVersion: '{version}' }, items: [{ metadata: { name: 'c' } }] },
+      },
+    ],
+  },
+  {
+    name: 'counts what remains of a list without selectors',
+    steps: [
+      ...['a', 'b', 'c'].map(name => ({
+        send: `POST ${core}/endpoints`,
+        body: { metadata: { name } },
+        code: 201,
+      })),
+      { send: `GET ${core}/endpoints?limit=1`, code: 200, gives: { metadata: { remainingItemCount: 2 } } },
+      { send: `GET ${core}/endpoints?limit=3`, code: 200, lacks: ['metadata.continue', 'metadata.remainingItemCount'] },
+    ],
+  },
+  {
+    name: 'refuses a bad continue token, limit and version',
+    steps: [
+      { send: `${list}?continue=abc`, code: 400, gives: status('BadRequest', /continue/) },
+      {
+        send: `${list}?limit=abc`,
+        code: 400,
+        gives: status('BadRequest', 'strconv.ParseInt: parsing "abc": invalid syntax'),
+      },
+      {
+        send: `${list}?limit=1&continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhXHUwMDAwIn0&resourceVersion=5`,
+        code: 400,
+        gives: status('BadRequest', 'specifying resource version is not allowed when using continue'),
+      },
+      {
+        send: `${list}?resourceVersion=1&resourceVersionMatch=Some`,
+        code: 422,
+        gives: status('Invalid', /resourceVersionMatch: Unsupported value: "Some"/),
+      },
+      {
+        send: `${list}?resourceVersionMatch=Exact`,
+        code: 422,
+        gives: status('Invalid', /resourceVersionMatch is forbidden unless resourceVersion is provided/),
+      },
+      {
+        send: `${list}?resourceVersion=0&resourceVersionMatch=Exact`,
+        code: 422,
+        gives: status('Invalid', /resourceVersionMatch "exact" is forbidden for resourceVersion "0"/),
+      },
+    ],
+  },
+  {
+    name: 'lists at an exact version',
+    steps: [
+      given('a', {}, { labels: { n: '1' } }),
+      { send: `${list}?${ours}`, code: 200, keep: { version: 'metadata.resourceVersion' } },
+      given('b', {}, { labels: { n: '2' } }),
+      {
+        send: `${list}?${ours}&resourceVersion={version}&resourceVersionMatch=Exact`,
+        code: 200,
+        gives: { metadata: { resourceVersion: '{version}' }, items: [{ metadata: { name: 'a' } }] },
+      },
+    ],
+  },
+  {
+    name: 'has not reached a version of the future',
+    steps: [
+      {
+        send: `${list}?resourceVersion=100000000`,
+        code: 504,
+        gives: status('Timeout', /Too large resource version: 100000000/, {
+          causes: [{ reason: 'ResourceVersionTooLarge' }],
+        }),
+      },
+    ],
+  },
+  selects('equality', 'n=2', ['b']),
+  selects('double equality', 'n==2', ['b']),
+  selects('inequality', 'n!=2,n', ['a', 'c']),
+  selects('a set', 'n in (1,3)', ['a', 'c']),
+  selects('exclusion from a set', 'n notin (1,3),n', ['b']),
+  selects('existence', 't', ['a', 'c']),
+  selects('absence', '!t,n', ['b']),
+  selects('being greater', 'n>1', ['b', 'c']),
+  selects('being less', 'n<2', ['a']),
+  selects('several demands', 'n in (1,2,3),t=y', ['c']),
+  refusesSelector('a=b=c', "found '=', expected: ',' or 'end of string'"),
+  refusesSelector('a in b', "unable to parse requirement: found 'b' expected: '('"),
+  refusesSelector('a in (b,c', "unable to parse requirement: found '', expected: ',' or ')'"),
+  refusesSelector(',', "found ',', expected: !, identifier, or 'end of string'"),
+  refusesSelector('a=b,', "found '', expected: identifier after ','"),
+  refusesSelector('a>b', /for 'Gt', 'Lt' operators, the value must be an integer/),
+  refusesSelector('-a=b', /name part must consist of alphanumeric characters/),
+  refusesSelector('a=-b', /a valid label must be an empty string or consist of/),
+  {
+    name: 'selects by the fields every kind has',
+    steps: [
+      ...three,
+      {
+        send: `${list}?fieldSelector=metadata.name%3Db`,
+        code: 200,
+        gives: { items: [{ metadata: { name: 'b' } }] },
+      },
+      {
+        send: `${list}?${ours}&fieldSelector=metadata.name!%3Db,metadata.namespace%3D{ns}`,
+        code: 200,
+        gives: { items: [{ metadata: { name: 'a' } }, { metadata: { name: 'c' } }] },
+      },
+    ],
+  },
+  {
+    name: 'refuses fields by which nothing is selected',
+    steps: [
+      { send: `${list}?fieldSelector=data%3Db`, code: 400, gives: status('BadRequest') },
+      {
+        send: `GET ${core}/pods?fieldSelector=spec.x%3Db`,
+        code: 400,
+        gives: status('BadRequest', 'field label not supported: spec.x'),
+      },
+      {
+        send: `${list}?fieldSelector=a`,
+        code: 400,
+        gives: status('BadRequest', "invalid selector: 'a'; can't understand 'a'"),
+      },
+    ],
+  },
+  {
+    name: 'shows a table',
+    steps: [
+      given('a', { data: { k: 'v' } }),
+      {
+        send: `GET ${core}/configmaps/a`,
+        accept: asTable,
+        code: 200,
+        gives: {
+          kind: 'Table',
+          apiVersion: 'meta.k8s.io/v1',
+          metadata: { resourceVersion: /^\d+$/ },
+          columnDefinitions: [
+            { name: 'Name', type: 'string', format: 'name', priority: 0 },
+            { name: 'Data', type: 'string', format: '', priority: 0 },
+            { name: 'Age', type: 'string', format: '', priority: 0 },
+          ],
+          rows: [
+            {
+              cells: ['a', 1, /^\d+s$/],
+              object: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' } },
+            },
+          ],
+        },
+      },
+      {
+        send: `GET ${core}/configmaps/a?includeObject=Object`,
+        accept: `${asTable},application/json`,
+        code: 200,
+        gives: { rows: [{ object: { kind: 'ConfigMap', data: { k: 'v' } } }] },
+      },
+      {
+        send: `GET ${core}/configmaps/a?includeObject=None`,
+        accept: asTable,
+        code: 200,
+        gives: { rows: [{ object: null }] },
+      },
+    ],
+  },
+  {
+    name: 'shows metadata alone',
+    steps: [
+      given('a', { data: { k: 'v' } }),
+      {
+        send: `GET ${core}/configmaps/a`,
+        accept: asMetadata,
+        code: 200,
+        gives: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' } },
+        lacks: ['data'],
+      },
+      {
+        send: `${list}?fieldSelector=metadata.name%3Da`,
+        accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+        code: 200,
+        gives: {
+          kind: 'PartialObjectMetadataList',
+          items: [{ kind: 'PartialObjectMetadata', metadata: { name: 'a' } }],
+        },
+      },
+    ],
+  },
+  {
+    name: 'refuses forms it cannot write',
+    steps: [
+      given('a'),
+      { send: `GET ${core}/configmaps/a`, accept: 'text/nothing', code: 406, gives: status('NotAcceptable') },
+      {
+        send: `GET ${core}/configmaps/a`,
+        accept: 'application/json;as=Nothing;v=v1;g=meta.k8s.io',
+        code: 406,
+        gives: status('NotAcceptable', /^only the following media types are accepted: application\/json/),
+      },
+    ],
+  },
+];

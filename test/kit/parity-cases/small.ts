@@ -1,0 +1,333 @@
+import { asTable, core, given, type ParityCase, type Step, status } from './case.ts';
+
+const leases = '/apis/coordination.k8s.io/v1/namespaces/{ns}/leases';
+const account: Step = { send: `POST ${core}/serviceaccounts`, body: { metadata: { name: 'a' } }, code: 201 };
+const event = { reason: 'R', message: 'M', type: 'Normal' };
+
+export const smallCases: readonly ParityCase[] = [
+  {
+    name: 'keeps a Lease to the microsecond',
+    steps: [
+      {
+        send: `POST ${leases}`,
+        body: {
+          metadata: { name: 'a' },
+          spec: {
+            holderIdentity: 'x',
+            leaseDurationSeconds: 15,
+            acquireTime: '2026-01-02T03:04:05.123456Z',
+            renewTime: '2026-01-02T03:04:05.123456Z',
+            leaseTransitions: 0,
+          },
+        },
+        code: 201,
+        gives: {
+          apiVersion: 'coordination.k8s.io/v1',
+          spec: { holderIdentity: 'x', renewTime: '2026-01-02T03:04:05.123456Z', leaseTransitions: 0 },
+        },
+      },
+    ],
+  },
+  {
+    name: 'checks a Lease',
+    steps: [
+      {
+        send: `POST ${leases}`,
+        body: { metadata: { name: 'a' }, spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } },
+        code: 422,
+        gives: status('Invalid', /spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0/, {
+          causes: [{ field: 'spec.leaseDurationSeconds' }, { field: 'spec.leaseTransitions' }],
+        }),
+      },
+    ],
+  },
+  {
+    name: 'lets only one of two holders take a Lease',
+    steps: [
+      {
+        send: `POST ${leases}`,
+        body: { metadata: { name: 'a' }, spec: { holderIdentity: 'x' } },
+        code: 201,
+        keep: { version: 'metadata.resourceVersion' },
+      },
+      {
+        send: `PUT ${leases}/a`,
+        body: { metadata: { name: 'a', resourceVersion: '{version}' }, spec: { holderIdentity: 'y' } },
+        code: 200,
+      },
+      {
+        send: `PUT ${leases}/a`,
+        body: { metadata: { name: 'a', resourceVersion: '{version}' }, spec: { holderIdentity: 'z' } },
+        code: 409,
+        gives: status('Conflict', /^Operation cannot be fulfilled on leases.coordination.k8s.io "a"/),
+      },
+    ],
+  },
+  {
+    name: 'keeps an event',
+    steps: [
+      {
+        send: `POST ${core}/events`,
+        body: {
+          metadata: { name: 'a' },
+          involvedObject: { kind: 'Pod', name: 'x', namespace: '{ns}' },
+          source: { component: 'me', host: 'h' },
+          firstTimestamp: '2026-01-01T00:00:00Z',
+          lastTimestamp: '2026-01-01T00:00:01Z',
+          count: 2,
+          ...event,
+        },
+        code: 201,
+        gives: { kind: 'Event', apiVersion: 'v1', count: 2, source: { component: 'me', host: 'h' }, reason: 'R' },
+      },
+      {
+        send: 'GET /apis/events.k8s.io/v1/namespaces/{ns}/events/a',
+        code: 200,
+        gives: {
+          apiVersion: 'events.k8s.io/v1',
+          regarding: { kind: 'Pod', name: 'x' },
+          note: 'M',
+          deprecatedCount: 2,
+          deprecatedSource: { component: 'me' },
+        },
+        lacks: ['message', 'involvedObject'],
+      },
+    ],
+  },
+  {
+    name: 'wants an event beside its object',
+    steps: [
+      {
+        send: `POST ${core}/events`,
+        body: { metadata: { name: 'a' }, involvedObject: { kind: 'Pod', name: 'x', namespace: 'other' }, ...event },
+        code: 422,
+        gives: status('Invalid', /involvedObject.namespace: Invalid value: "other": does not match event.namespace/),
+      },
+    ],
+  },
+  {
+    name: 'selects events by their object',
+    steps: [
+      ...['a', 'b'].map(name => ({
+        send: `POST ${core}/events`,
+        body: { metadata: { name }, involvedObject: { kind: 'Pod', name: `p-${name}`, namespace: '{ns}' }, ...event },
+        code: 201,
+      })),
+      {
+        send: `GET ${core}/events?fieldSelector=involvedObject.name%3Dp-b,involvedObject.kind%3DPod,reason%3DR,type%3DNormal`,
+        code: 200,
+        gives: { items: [{ metadata: { name: 'b' } }] },
+      },
+    ],
+  },
+  {
+    name: 'gives a Service an address for good',
+    steps: [
+      {
+        send: `POST ${core}/services`,
+        body: { metadata: { name: 's' }, spec: { ports: [{ port: 80 }], selector: { a: 'b' } } },
+        code: 201,
+        gives: {
+          spec: {
+            type: 'ClusterIP',
+            clusterIP: /^\d+\.\d+\.\d+\.\d+$/,
+            sessionAffinity: 'None',
+            ports: [{ port: 80, protocol: 'TCP', targetPort: 80 }],
+          },
+          status: { loadBalancer: {} },
+        },
+      },
+      {
+        send: `PATCH ${core}/services/s`,
+        body: { spec: { clusterIP: '10.1.1.1' } },
+        code: 422,
+        gives: status('Invalid', /may not change once set/),
+      },
+      { send: `DELETE ${core}/services/s`, code: 200 },
+    ],
+  },
+  {
+    name: 'knows Services without an address',
+    steps: [
+      {
+        send: `POST ${core}/services`,
+        body: { metadata: { name: 's' }, spec: { clusterIP: 'None', ports: [{ port: 9182, name: 'metrics' }] } },
+        code: 201,
+        gives: { spec: { clusterIP: 'None', clusterIPs: ['None'], ports: [{ name: 'metrics', targetPort: 9182 }] } },
+      },
+      {
+        send: `POST ${core}/services`,
+        body: { metadata: { name: 't' }, spec: {} },
+        code: 422,
+        gives: status('Invalid', 'Service "t" is invalid: spec.ports: Required value'),
+      },
+    ],
+  },
+  {
+    name: 'keeps Endpoints',
+    steps: [
+      {
+        send: `POST ${core}/endpoints`,
+        body: {
+          metadata: { name: 'e' },
+          subsets: [
+            {
+              addresses: [{ ip: '10.1.1.1', nodeName: 'n', targetRef: { kind: 'Node', name: 'n' } }],
+              ports: [{ port: 9182, name: 'metrics' }],
+            },
+          ],
+        },
+        code: 201,
+        gives: {
+          subsets: [
+            {
+              addresses: [{ ip: '10.1.1.1', nodeName: 'n' }],
+              ports: [{ port: 9182, name: 'metrics', protocol: 'TCP' }],
+            },
+          ],
+        },
+      },
+    ],
+  },
+  {
+    name: 'hands out a token of a ServiceAccount',
+    steps: [
+      account,
+      {
+        send: `POST ${core}/serviceaccounts/a/token`,
+        body: { spec: { audiences: ['example.com'], expirationSeconds: 600 } },
+        code: 201,
+        gives: {
+          kind: 'TokenRequest',
+          apiVersion: 'authentication.k8s.io/v1',
+          spec: { audiences: ['example.com'], expirationSeconds: 600 },
+          status: { token: /^[\w-]+\.[\w-]+\.[\w-]+$/, expirationTimestamp: /Z$/ },
+        },
+      },
+      {
+        send: `POST ${core}/serviceaccounts/a/token`,
+        body: { spec: { audiences: [], expirationSeconds: 1 } },
+        code: 422,
+        gives: status('Invalid', /spec.expirationSeconds: Invalid value: 1: may not specify a duration less than 10/),
+      },
+      {
+        send: `POST ${core}/serviceaccounts/none/token`,
+        body: { spec: {} },
+        code: 404,
+        gives: status('NotFound', 'serviceaccounts "none" not found'),
+      },
+    ],
+  },
+  {
+    name: 'fills in the token Secret of a ServiceAccount',
+    steps: [
+      account,
+      {
+        send: `POST ${core}/secrets`,
+        body: {
+          metadata: { name: 's', annotations: { 'kubernetes.io/service-account.name': 'a' } },
+          type: 'kubernetes.io/service-account-token',
+        },
+        code: 201,
+      },
+      {
+        send: `GET ${core}/secrets/s`,
+        code: 200,
+        gives: { data: { token: /./, 'ca.crt': /./, namespace: /./ } },
+        eventually: true,
+      },
+    ],
+  },
+  {
+    name: 'shows the columns of small kinds',
+    steps: [
+      given('x'),
+      {
+        send: `GET ${leases}`,
+        accept: asTable,
+        code: 200,
+        gives: { columnDefinitions: [{ name: 'Name' }, { name: 'Holder' }, { name: 'Age' }] },
+      },
+      {
+        send: `GET ${core}/services`,
+        accept: asTable,
+        code: 200,
+        gives: {
+          columnDefinitions: [
+            { name: 'Name' },
+            { name: 'Type' },
+            { name: 'Cluster-IP' },
+            { name: 'External-IP' },
+            { name: 'Port(s)' },
+            { name: 'Age' },
+            { name: 'Selector', priority: 1 },
+          ],
+        },
+      },
+      {
+        send: `GET ${core}/events`,
+        accept: asTable,
+        code: 200,
+        gives: {
+          columnDefinitions: [
+            { name: 'Last Seen' },
+            { name: 'Type' },
+            { name: 'Reason' },
+            { name: 'Object' },
+            { name: 'Subobject', priority: 1 },
+            { name: 'Source', priority: 1 },
+            { name: 'Message' },
+            { name: 'First Seen', priority: 1 },
+            { name: 'Count', priority: 1 },
+            { name: 'Name', priority: 1 },
+          ],
+        },
+      },
+    ],
+  },
+  {
+    name: 'fills in and fixes a workload',
+    steps: [
+      {
+        send: 'POST /apis/apps/v1/namespaces/{ns}/daemonsets',
+        body: {
+          metadata: { name: 'd' },
+          spec: {
+            selector: { matchLabels: { a: 'b' } },
+            template: {
+              metadata: { labels: { a: 'b' } },
+              spec: { containers: [{ name: 'c', image: 'example.com/i:1' }] },
+            },
+          },
+        },
+        code: 201,
+        gives: {
+          metadata: { generation: 1 },
+          spec: {
+            revisionHistoryLimit: 10,
+            template: { spec: { restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' } },
+          },
+          status: { desiredNumberScheduled: 0 },
+        },
+      },
+      {
+        send: 'PATCH /apis/apps/v1/namespaces/{ns}/daemonsets/d',
+        body: { spec: { selector: { matchLabels: { a: 'c' } }, template: { metadata: { labels: { a: 'c' } } } } },
+        code: 422,
+        gives: status('Invalid', /spec.selector: Invalid value: .*field is immutable/),
+      },
+      {
+        send: 'POST /apis/apps/v1/namespaces/{ns}/daemonsets',
+        body: {
+          metadata: { name: 'e' },
+          spec: {
+            selector: { matchLabels: { a: 'b' } },
+            template: { metadata: { labels: { a: 'x' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+          },
+        },
+        code: 422,
+        gives: status('Invalid', /`selector` does not match template `labels`/),
+      },
+    ],
+  },
+];

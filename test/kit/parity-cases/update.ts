@@ -1,0 +1,256 @@
+import { core, given, type ParityCase, status } from './case.ts';
+
+const a = `${core}/configmaps/a`;
+const leases = '/apis/coordination.k8s.io/v1/namespaces/{ns}/leases';
+const conflict = /^Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your/;
+
+export const updateCases: readonly ParityCase[] = [
+  {
+    name: 'replaces an object, keeping its identity',
+    steps: [
+      { ...given('a', { data: { k: 'v' } }, { labels: { x: '1' } }), keep: { uid: 'metadata.uid' } },
+      {
+        send: `PUT ${a}`,
+        body: { metadata: { name: 'a' }, data: { z: 'w' } },
+        code: 200,
+        gives: { metadata: { uid: '{uid}', creationTimestamp: /./ }, data: { z: 'w' } },
+        lacks: ['data.k', 'metadata.labels'],
+      },
+    ],
+  },
+  {
+    name: 'does not write what has not changed',
+    steps: [
+      { ...given('a', { data: { k: 'v' } }), keep: { version: 'metadata.resourceVersion' } },
+      {
+        send: `PUT ${a}`,
+        body: { metadata: { name: 'a' }, data: { k: 'v' } },
+        code: 200,
+        gives: { metadata: { resourceVersion: '{version}' } },
+      },
+    ],
+  },
+  {
+    name: 'replaces at the version that is there',
+    steps: [
+      { ...given('a'), keep: { version: 'metadata.resourceVersion' } },
+      {
+        send: `PUT ${a}`,
+        body: { metadata: { name: 'a', resourceVersion: '{version}' }, data: { k: 'v' } },
+        code: 200,
+      },
+      {
+        send: `PUT ${a}`,
+        body: { metadata: { name: 'a', resourceVersion: '{version}' }, data: { k: 'w' } },
+        code: 409,
+        gives: status('Conflict', conflict, { name: 'a', kind: 'configmaps' }),
+      },
+    ],
+  },
+  {
+    name: 'wants a version for kinds that are never replaced blindly',
+    steps: [
+      { send: `POST ${leases}`, body: { metadata: { name: 'a' }, spec: { holderIdentity: 'x' } }, code: 201 },
+      {
+        send: `PUT ${leases}/a`,
+        body: { metadata: { name: 'a' }, spec: { holderIdentity: 'y' } },
+        code: 422,
+        gives: status(
+          'Invalid',
+          /^leases.coordination.k8s.io "a" is invalid: metadata.resourceVersion: Invalid value: \w+: must be specified for/,
+          { name: 'a', group: 'coordination.k8s.io', kind: 'leases' },
+        ),
+      },
+    ],
+  },
+  {
+    name: 'creates by a replace where the kind allows it',
+    steps: [
+      {
+        send: `PUT ${leases}/a`,
+        body: { metadata: { name: 'a' }, spec: { holderIdentity: 'x' } },
+        code: 201,
+        gives: { metadata: { uid: /./ }, spec: { holderIdentity: 'x' } },
+      },
+      {
+        send: `PUT ${a}`,
+        body: { metadata: { name: 'a' } },
+        code: 404,
+        gives: status('NotFound', 'configmaps "a" not found'),
+      },
+    ],
+  },
+  {
+    name: 'refuses names that are not those of the path',
+    steps: [
+      given('a'),
+      {
+        send: `PUT ${a}`,
+        body: { metadata: { name: 'b' } },
+        code: 400,
+        gives: status('BadRequest', 'the name of the object (b) does not match the name on the URL (a)'),
+      },
+      {
+        send: `PUT ${a}`,
+        body: { metadata: {} },
+        code: 400,
+        gives: status('BadRequest', /name must be provided/),
+      },
+      {
+        send: `PUT ${a}`,
+        body: { metadata: { name: 'a', namespace: 'other' } },
+        code: 400,
+        gives: status(
+          'BadRequest',
+          'the namespace of the object (other) does not match the namespace on the request ({ns})',
+        ),
+      },
+    ],
+  },
+  {
+    name: 'refuses another uid',
+    steps: [
+      given('a'),
+      {
+        send: `PUT ${a}`,
+        body: { metadata: { name: 'a', uid: 'other' } },
+        code: 409,
+        gives: status('Conflict', /Precondition failed: UID in precondition: other, UID in object meta/),
+      },
+    ],
+  },
+  {
+    name: 'keeps times and generation that a client tries to change',
+    steps: [
+      { ...given('a'), keep: { time: 'metadata.creationTimestamp' } },
+      {
+        send: `PUT ${a}`,
+        body: { metadata: { name: 'a', creationTimestamp: '2001-01-01T00:00:00Z', generation: 7 }, data: { k: 'v' } },
+        code: 200,
+        gives: { metadata: { creationTimestamp: '{time}' } },
+        lacks: ['metadata.generation'],
+      },
+    ],
+  },
+  {
+    name: 'stores nothing on a dry run of a replace',
+    steps: [
+      { ...given('a'), keep: { version: 'metadata.resourceVersion' } },
+      {
+        send: `PUT ${a}?dryRun=All`,
+        body: { metadata: { name: 'a' }, data: { k: 'v' } },
+        code: 200,
+        gives: { data: { k: 'v' }, metadata: { resourceVersion: '{version}' } },
+      },
+      { send: `GET ${a}`, code: 200, lacks: ['data'] },
+    ],
+  },
+  {
+    name: 'never changes an immutable ConfigMap',
+    steps: [
+      given('a', { immutable: true, data: { k: 'v' } }),
+      {
+        send: `PATCH ${a}`,
+        body: { data: { k: 'w' } },
+        code: 422,
+        gives: status(
+          'Invalid',
+          'ConfigMap "a" is invalid: data: Forbidden: field is immutable when `immutable` is set',
+        ),
+      },
+      {
+        send: `PATCH ${a}`,
+        body: { immutable: null },
+        code: 422,
+        gives: status('Invalid', /immutable: Forbidden: field is immutable when `immutable` is set/),
+      },
+      { send: `PATCH ${a}`, body: { binaryData: { x: 'ZA==' } }, code: 422, gives: status('Invalid', /binaryData/) },
+      {
+        send: `PATCH ${a}`,
+        body: { metadata: { labels: { l: 'm' } } },
+        code: 200,
+        gives: { metadata: { labels: { l: 'm' } } },
+      },
+      { send: `DELETE ${a}`, code: 200 },
+    ],
+  },
+  {
+    name: 'never changes an immutable Secret',
+    steps: [
+      {
+        send: `POST ${core}/secrets`,
+        body: { metadata: { name: 'a' }, immutable: true, data: { k: 'ZA==' } },
+        code: 201,
+      },
+      {
+        send: `PATCH ${core}/secrets/a`,
+        body: { data: { k: 'ZQ==' } },
+        code: 422,
+        gives: status('Invalid', 'Secret "a" is invalid: data: Forbidden: field is immutable when `immutable` is set'),
+      },
+      {
+        send: `PATCH ${core}/secrets/a`,
+        body: { immutable: false },
+        code: 422,
+        gives: status('Invalid', /immutable: Forbidden/),
+      },
+    ],
+  },
+  {
+    name: 'fills in and keeps the type of a Secret',
+    steps: [
+      {
+        send: `POST ${core}/secrets`,
+        body: { metadata: { name: 'a' }, stringData: { p: 'b' }, data: { q: 'ZA==' } },
+        code: 201,
+        gives: { type: 'Opaque', data: { p: 'Yg==', q: 'ZA==' } },
+        lacks: ['stringData'],
+      },
+      {
+        send: `PATCH ${core}/secrets/a`,
+        body: { type: 'other' },
+        code: 422,
+        gives: status('Invalid', 'Secret "a" is invalid: type: Invalid value: "other": field is immutable'),
+      },
+      {
+        send: `PATCH ${core}/secrets/a`,
+        body: { stringData: { z: 'y' } },
+        code: 200,
+        gives: { data: { p: 'Yg==', q: 'ZA==', z: 'eQ==' } },
+        lacks: ['stringData'],
+      },
+    ],
+  },
+  {
+    name: 'wants the keys that the type of a Secret promises',
+    steps: [
+      {
+        send: `POST ${core}/secrets`,
+        body: { metadata: { name: 'a' }, type: 'kubernetes.io/tls', data: { x: 'ZA==' } },
+        code: 422,
+        gives: status(
+          'Invalid',
+          'Secret "a" is invalid: [data[tls.crt]: Required value, data[tls.key]: Required value]',
+        ),
+      },
+      {
+        send: `POST ${core}/secrets`,
+        body: { metadata: { name: 'a' }, type: 'kubernetes.io/service-account-token' },
+        code: 422,
+        gives: status('Invalid', /metadata.annotations\[kubernetes.io\/service-account.name\]: Required value/),
+      },
+    ],
+  },
+  {
+    name: 'selects Secrets by type',
+    steps: [
+      { send: `POST ${core}/secrets`, body: { metadata: { name: 'a' }, type: 'example.com/x' }, code: 201 },
+      { send: `POST ${core}/secrets`, body: { metadata: { name: 'b' } }, code: 201 },
+      {
+        send: `GET ${core}/secrets?fieldSelector=type%3Dexample.com%2Fx`,
+        code: 200,
+        gives: { items: [{ metadata: { name: 'a' }, type: 'example.com/x' }] },
+      },
+    ],
+  },
+];

@@ -1,0 +1,75 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Stands between client and server and fails as networks do. */
+export interface TcpRelay extends AsyncDisposable {
+  readonly port: number;
+  /** Connections since the start. */
+  accepted(): number;
+  /** Lets nothing through any more in either direction, without telling anybody: a half-open connection. */
+  freeze(): void;
+  /** New connections get through again; frozen ones stay frozen. */
+  thaw(): void;
+  /** Ends all connections with a TCP reset. */
+  reset(): void;
+  /** Refuses new connections by closing them at once, until told otherwise. */
+  refuse(refusing: boolean): void;
+  stop(): Promise<void>;
+}
+
+export async function startRelay(targetPort: number): Promise<TcpRelay> {
+  const pairs = new Set<{ near: Socket; far: Socket; isFrozen: boolean }>();
+  let [accepted, isFreezing, isRefusing] = [0, false, false];
+  const server = createServer(near => {
+    accepted += 1;
+    if (isRefusing) return near.resetAndDestroy();
+    const far = connect(targetPort, '127.0.0.1');
+    const pair = { near, far, isFrozen: isFreezing };
+    pairs.add(pair);
+    const end = () => {
+      if (pair.isFrozen) return;
+      pairs.delete(pair);
+      near.destroy();
+      far.destroy();
+    };
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.on('data', chunk => {
+        if (!pair.isFrozen) to.write(chunk);
+      });
+      from.on('error', end).on('close', end);
+    }
+    return undefined;
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const reset = () => {
+    for (const { near, far } of pairs) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+    pairs.clear();
+  };
+  const stop = async () => {
+    const closed = new Promise(resolve => server.close(resolve));
+    reset();
+    await closed;
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    accepted: () => accepted,
+    freeze: () => {
+      isFreezing = true;
+      for (const pair of pairs) pair.isFrozen = true;
+    },
+    thaw: () => {
+      isFreezing = false;
+    },
+    reset,
+    refuse: refusing => {
+      isRefusing = refusing;
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
