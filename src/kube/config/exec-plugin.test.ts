@@ -16,7 +16,8 @@ const secretText = 'never-show-this';
 /** A real program: a shell script that counts its runs in a file and prints what the test says. */
 async function script(body: string, more: Partial<ExecPlugin> = {}, context: PluginContext = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'exec-plugin-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  // A plugin may still be writing.
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   await writeFile(join(folder, 'plugin.sh'), `#!/bin/sh\ncd "$(dirname "$0")" || exit\necho run >>runs\n${body}\n`);
   await chmod(join(folder, 'plugin.sh'), 0o755);
   const plugin: ExecPlugin = {

@@ -6,8 +6,9 @@ import { type Handler, json } from '../../../test/kit/tls-server.ts';
 import type { ClientOptions } from '../http-client.ts';
 import type { Identity } from '../transport/connection.ts';
 
-/** A second is ten milliseconds. */
+/** A second is ten milliseconds; nothing else may end before its time on a busy machine. */
 const clock = fastClock(100);
+const patient = { clock, timeoutMs: 1_000_000, connectTimeoutMs: 1_000_000, pingIntervalMs: 1_000_000 };
 const pod = { metadata: { name: 'p', namespace: 'ns' } };
 const echo: Handler = (_, answer) => json(answer, 200, {});
 
@@ -34,7 +35,7 @@ const retries: [string, Handler, ClientOptions, number, number][] = [
 ];
 for (const [name, handler, options, status, requests] of retries) {
   test(`repeats ${name}`, async () => {
-    const { client, seen } = await clientTo(handler, { clock, ...options });
+    const { client, seen } = await clientTo(handler, { ...patient, ...options });
     const result = client.create(pods, pod).then(
       () => 200,
       (error: { code: number }) => error.code,
@@ -46,7 +47,7 @@ for (const [name, handler, options, status, requests] of retries) {
 }
 
 test('a call may be repeated less often than the client does', async () => {
-  const { client, seen } = await clientTo(busy(99, 429, soon), { clock });
+  const { client, seen } = await clientTo(busy(99, 429, soon), patient);
   await expect(client.create(pods, pod, { maxRetries: 1 })).rejects.toMatchObject({
     code: 429,
     details: { retryAfterSeconds: 1 },
@@ -55,13 +56,10 @@ test('a call may be repeated less often than the client does', async () => {
 });
 
 test('does not wait for what comes after the deadline, but tells what the server said', async () => {
-  const { client, seen } = await clientTo(busy(99, 429, { 'retry-after': '60' }), {
-    clock,
-    timeoutMs: 30_000,
-  });
+  const { client, seen } = await clientTo(busy(99, 429, { 'retry-after': '6000' }), patient);
   const start = performance.now();
   await expect(client.get(nodes, 'n')).rejects.toMatchObject({ code: 429 });
-  expect(performance.now() - start).toBeLessThan(250);
+  expect(performance.now() - start).toBeLessThan(5000);
   expect(seen).toHaveLength(1);
 });
 

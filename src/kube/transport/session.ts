@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '#base/clock.ts';
+import { orAborted } from './deadline.ts';
 import { type Channel, type Exchange, Interrupted, type Request } from './exchange.ts';
 
 export interface SessionOptions {
@@ -29,7 +30,24 @@ export class Session implements Channel {
   #retired = false;
   #error: Error | undefined;
 
-  constructor(authority: string, socket: Socket, options: SessionOptions) {
+  /** Resolves once the server has said how many streams it takes; before that a burst would be refused. */
+  static async start(
+    authority: string,
+    socket: Socket,
+    options: SessionOptions,
+    signal: AbortSignal,
+  ): Promise<Session> {
+    const session = new Session(authority, socket, options);
+    try {
+      await orAborted(session.#hasSettings(), signal);
+      return session;
+    } catch (error) {
+      await session.destroy(error as Error);
+      throw error;
+    }
+  }
+
+  private constructor(authority: string, socket: Socket, options: SessionOptions) {
     this.#options = options;
     this.#session = connect(authority, {
       createConnection: () => socket,
@@ -88,6 +106,13 @@ export class Session implements Channel {
     // Without an error streams would end as if they were whole.
     this.#session.destroy(reason, NGHTTP2_CANCEL);
     await closed;
+  }
+
+  #hasSettings(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#session.once('remoteSettings', () => resolve());
+      this.#session.once('close', () => reject(this.#error ?? new Error('the server closed the connection')));
+    });
   }
 
   #head(stream: ClientHttp2Stream, signal: AbortSignal): Promise<Exchange> {

@@ -67,10 +67,15 @@ for (const protocol of protocols) {
   });
 
   test(named('stops waiting for the head when the caller gives up, and tells the server'), async () => {
-    const ended = Promise.withResolvers<void>();
-    const { transport } = await connected((_, answer) => void answer.once('close', ended.resolve), { protocol });
     const caller = new AbortController();
-    setTimeout(() => caller.abort(new Error('enough')), 20);
+    const ended = Promise.withResolvers<void>();
+    const { transport } = await connected(
+      (_, answer) => {
+        answer.once('close', ended.resolve);
+        caller.abort(new Error('enough'));
+      },
+      { protocol },
+    );
     const request = { method: 'GET', path: '/x', headers: {} };
     await expect(transport.send(request, {}, caller.signal)).rejects.toThrow('enough');
     await ended.promise;
@@ -358,5 +363,5 @@ test('the stream of a server that refuses it is repeated, whatever the method', 
 test('a server that refuses every stream is not asked without end', async () => {
   const { server, ask } = await connected((_, answer) => streamOf(answer).close(7));
   await expect(ask()).rejects.toMatchObject({ code: 'API_CONNECTION_BROKEN' });
-  expect(server.seen).toHaveLength(4);
+  expect(server.seen).toHaveLength(11);
 });

@@ -1,6 +1,6 @@
 #!/bin/bash
 # make-kube.sh FOLDER : builds kube-apiserver and kube-controller-manager 1.20.2 from Debian's source package "kubernetes" with
-# Debian's Go and puts them into FOLDER beside a link to Debian's etcd. Needs root and apt; 6 to 10 minutes on two cores, once.
+# Debian's Go and puts them into FOLDER beside a copy of Debian's etcd. Needs root and apt; 6 to 10 minutes on two cores, once.
 # Progress goes to the error output. Two runs at once do not build twice: the second waits for the first.
 # Debian's Go (1.19) is newer than this Kubernetes knows: the JSON library in it walks over maps in a way that changed with
 # Go 1.18, so that kube-apiserver dies when a custom resource is created. fix_map_iteration mends that.
@@ -30,6 +30,8 @@ if complete; then exit 0; fi
 command -v apt-get >/dev/null || fail "apt-get is missing: the build needs Debian or a relative of it"
 [ "$(id -u)" = 0 ] || fail "not root: run 'sudo $0 $folder' once, or set KUBEBUILDER_ASSETS"
 mirror=$(grep -hoE '^URIs: \S+' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -1 | cut -d' ' -f2 || true)
+[ -n "$mirror" ] || mirror=$(grep -hE '^deb ' /etc/apt/sources.list 2>/dev/null | grep -oE 'https?://\S+' | head -1 || true)
+[ -n "$mirror" ] || fail "neither /etc/apt/sources.list.d/debian.sources nor /etc/apt/sources.list names a Debian mirror"
 work=$folder.build
 mkdir -p "$work/lists/partial"
 trap 'rm -rf "$work"; kill %1 2>/dev/null || true' EXIT
@@ -44,7 +46,7 @@ go version | grep -qE 'go1\.(18|19|20|21|22)' || fail "$(go version) cannot buil
 say "fetching the source"
 cat >"$work/src.sources" <<SOURCES
 Types: deb-src
-URIs: ${mirror:-http://deb.debian.org/debian}
+URIs: $mirror
 Suites: bookworm
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
@@ -67,5 +69,5 @@ fix_map_iteration
 make WHAT="cmd/kube-apiserver cmd/kube-controller-manager" >"$folder/build.log" 2>&1 ||
   { tail -15 "$folder/build.log" >&2; fail "the build failed, see $folder/build.log"; }
 install -m 755 _output/local/bin/linux/amd64/kube-apiserver _output/local/bin/linux/amd64/kube-controller-manager "$folder/"
-ln -sfn "$(command -v etcd)" "$folder/etcd"
+cp -f "$(readlink -f "$(command -v etcd)")" "$folder/etcd"
 say "done"

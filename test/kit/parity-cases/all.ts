@@ -2,12 +2,15 @@ import { accessCases } from './access.ts';
 import { applyCases } from './apply.ts';
 import type { ParityCase } from './case.ts';
 import { certificateCases } from './certificates.ts';
+import { configCases } from './config.ts';
 import { crdCases } from './crd.ts';
 import { createCases } from './create.ts';
 import { csrCases } from './csr.ts';
 import { customCases } from './custom.ts';
+import { customWriteCases } from './custom-writes.ts';
 import { deleteCases } from './delete.ts';
 import { discoveryCases } from './discovery.ts';
+import { eventAndAccountCases } from './events-and-accounts.ts';
 import { evictionCases } from './evictions.ts';
 import { garbageCollectionCases } from './garbage-collection.ts';
 import { jsonPatchCases } from './json-patch.ts';
@@ -17,6 +20,9 @@ import { patchCases } from './patch.ts';
 import { podCases } from './pods.ts';
 import { rbacCases } from './rbac.ts';
 import { readCases } from './read.ts';
+import { refusalCases } from './refusals.ts';
+import { reviewCases } from './reviews.ts';
+import { selectorCases } from './selectors.ts';
 import { smallCases } from './small.ts';
 import { strategicCases } from './strategic.ts';
 import { tokenCases } from './tokens.ts';
@@ -26,8 +32,11 @@ import { watchCases } from './watch.ts';
 /** What every API server we work with does alike; run against the real one and against the sandbox's. */
 export const parityCases: readonly ParityCase[] = [
   ...createCases,
+  ...refusalCases,
   ...readCases,
+  ...selectorCases,
   ...updateCases,
+  ...configCases,
   ...patchCases,
   ...jsonPatchCases,
   ...strategicCases,
@@ -39,9 +48,12 @@ export const parityCases: readonly ParityCase[] = [
   ...evictionCases,
   ...namespaceCases,
   ...smallCases,
+  ...eventAndAccountCases,
   ...certificateCases,
   ...accessCases,
+  ...reviewCases,
   ...customCases,
+  ...customWriteCases,
   ...crdCases,
   ...discoveryCases,
   ...rbacCases,

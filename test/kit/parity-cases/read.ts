@@ -9,33 +9,6 @@ const three = [
 // A real server adds a ConfigMap with its CA to each namespace, in the end.
 const ours = 'labelSelector=n';
 
-function selects(name: string, selector: string, names: readonly string[]): ParityCase {
-  return {
-    name: `selects by ${name}`,
-    steps: [
-      ...three,
-      {
-        send: `${list}?labelSelector=${encodeURIComponent(selector)}`,
-        code: 200,
-        gives: { items: names.map(item => ({ metadata: { name: item } })) },
-      },
-    ],
-  };
-}
-
-function refusesSelector(selector: string, message: string | RegExp): ParityCase {
-  return {
-    name: `refuses the label selector ${selector}`,
-    steps: [
-      {
-        send: `${list}?labelSelector=${encodeURIComponent(selector)}`,
-        code: 400,
-        gives: status('BadRequest', message),
-      },
-    ],
-  };
-}
-
 export const readCases: readonly ParityCase[] = [
   {
     name: 'gets an object',
@@ -203,56 +176,6 @@ export const readCases: readonly ParityCase[] = [
         gives: status('Timeout', /Too large resource version: 100000000/, {
           causes: [{ reason: 'ResourceVersionTooLarge' }],
         }),
-      },
-    ],
-  },
-  selects('equality', 'n=2', ['b']),
-  selects('double equality', 'n==2', ['b']),
-  selects('inequality', 'n!=2,n', ['a', 'c']),
-  selects('a set', 'n in (1,3)', ['a', 'c']),
-  selects('exclusion from a set', 'n notin (1,3),n', ['b']),
-  selects('existence', 't', ['a', 'c']),
-  selects('absence', '!t,n', ['b']),
-  selects('being greater', 'n>1', ['b', 'c']),
-  selects('being less', 'n<2', ['a']),
-  selects('several demands', 'n in (1,2,3),t=y', ['c']),
-  refusesSelector('a=b=c', "found '=', expected: ',' or 'end of string'"),
-  refusesSelector('a in b', "unable to parse requirement: found 'b' expected: '('"),
-  refusesSelector('a in (b,c', "unable to parse requirement: found '', expected: ',' or ')'"),
-  refusesSelector(',', "found ',', expected: !, identifier, or 'end of string'"),
-  refusesSelector('a=b,', "found '', expected: identifier after ','"),
-  refusesSelector('a>b', /for 'Gt', 'Lt' operators, the value must be an integer/),
-  refusesSelector('-a=b', /name part must consist of alphanumeric characters/),
-  refusesSelector('a=-b', /a valid label must be an empty string or consist of/),
-  {
-    name: 'selects by the fields every kind has',
-    steps: [
-      ...three,
-      {
-        send: `${list}?fieldSelector=metadata.name%3Db`,
-        code: 200,
-        gives: { items: [{ metadata: { name: 'b' } }] },
-      },
-      {
-        send: `${list}?${ours}&fieldSelector=metadata.name!%3Db,metadata.namespace%3D{ns}`,
-        code: 200,
-        gives: { items: [{ metadata: { name: 'a' } }, { metadata: { name: 'c' } }] },
-      },
-    ],
-  },
-  {
-    name: 'refuses fields by which nothing is selected',
-    steps: [
-      { send: `${list}?fieldSelector=data%3Db`, code: 400, gives: status('BadRequest') },
-      {
-        send: `GET ${core}/pods?fieldSelector=spec.x%3Db`,
-        code: 400,
-        gives: status('BadRequest', 'field label not supported: spec.x'),
-      },
-      {
-        send: `${list}?fieldSelector=a`,
-        code: 400,
-        gives: status('BadRequest', "invalid selector: 'a'; can't understand 'a'"),
       },
     ],
   },

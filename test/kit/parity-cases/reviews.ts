@@ -1,155 +1,197 @@
-import { core, type ParityCase, type Step } from './case.ts';
-import { jane, on, makeClusterRole, bindEverywhere, allowing } from './rbac-steps.ts';
+import { core, type ParityCase, type Step, status } from './case.ts';
 
+const rbac = '/apis/rbac.authorization.k8s.io/v1';
+const roles = `${rbac}/namespaces/{ns}/roles`;
+const bindings = `${rbac}/namespaces/{ns}/rolebindings`;
 const reviews = '/apis/authorization.k8s.io/v1';
-const review = (kind: string, spec: unknown, expected: unknown, more: Partial<Step> = {}): Step => ({
-  send: `POST ${reviews}/${kind}`,
-  body: { apiVersion: 'authorization.k8s.io/v1', spec },
+const joe = 'joe-{id}';
+
+const readPods: Step = {
+  send: `POST ${roles}`,
+  body: { metadata: { name: 'r' }, rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list'] }] },
   code: 201,
-  gives: { status: expected },
-  eventually: true,
-  ...more,
-});
-const node = { user: 'system:node:n-{id}', groups: ['system:nodes', 'system:authenticated'] };
-const lease = { group: 'coordination.k8s.io', resource: 'leases', namespace: 'kube-node-lease' };
+};
+const bindJoe: Step = {
+  send: `POST ${bindings}`,
+  body: { metadata: { name: 'b' }, roleRef: { kind: 'Role', name: 'r' }, subjects: [{ kind: 'User', name: joe }] },
+  code: 201,
+};
 
 export const reviewCases: readonly ParityCase[] = [
   {
-    name: 'a path is allowed by a cluster binding',
+    name: 'answers whether one may',
     steps: [
-      makeClusterRole('paths', { verbs: ['get'], nonResourceURLs: ['/metrics', '/logs/*'] }),
-      bindEverywhere('paths'),
-      ...['/metrics', '/logs/a'].map(path =>
-        review(
-          'selfsubjectaccessreviews',
-          { nonResourceAttributes: { verb: 'get', path } },
-          {
-            allowed: true,
-            reason: `RBAC: allowed by ClusterRoleBinding "paths-{id}" of ClusterRole "paths-{id}" to User "${jane}"`,
-          },
-          { as: jane },
-        ),
-      ),
-      review(
-        'selfsubjectaccessreviews',
-        { nonResourceAttributes: { verb: 'get', path: '/logs' } },
-        { allowed: false },
-        { as: jane },
-      ),
+      readPods,
+      bindJoe,
+      {
+        send: `POST ${reviews}/selfsubjectaccessreviews`,
+        body: { spec: { resourceAttributes: { namespace: '{ns}', verb: 'get', resource: 'pods' } } },
+        as: joe,
+        code: 201,
+        gives: { kind: 'SelfSubjectAccessReview', status: { allowed: true, reason: /^RBAC: allowed by RoleBinding/ } },
+        eventually: true,
+      },
+      {
+        send: `POST ${reviews}/selfsubjectaccessreviews`,
+        body: { spec: { resourceAttributes: { namespace: '{ns}', verb: 'get', resource: 'secrets' } } },
+        as: joe,
+        code: 201,
+        gives: { status: { allowed: false } },
+      },
+      {
+        send: `POST ${reviews}/selfsubjectaccessreviews`,
+        body: { spec: { nonResourceAttributes: { path: '/version', verb: 'get' } } },
+        as: joe,
+        code: 201,
+        gives: { status: { allowed: true } },
+      },
+      {
+        send: `POST ${reviews}/selfsubjectaccessreviews`,
+        body: { spec: {} },
+        as: joe,
+        code: 422,
+        gives: status('Invalid', /exactly one of nonResourceAttributes or resourceAttributes must be specified/),
+      },
     ],
   },
   {
-    name: 'somebody asks for their own rights',
+    name: 'answers whether somebody else may',
     steps: [
-      ...allowing(on(['list'], ['configmaps'])),
-      review(
-        'selfsubjectaccessreviews',
-        { resourceAttributes: { verb: 'list', resource: 'configmaps', namespace: '{ns}' } },
-        { allowed: true, reason: `RBAC: allowed by RoleBinding "own/{ns}" of Role "own" to User "${jane}"` },
-        { as: jane },
-      ),
-      review(
-        'selfsubjectaccessreviews',
-        { resourceAttributes: { verb: 'list', resource: 'configmaps' } },
-        { allowed: false },
-        { as: jane, lacks: ['status.reason'] },
-      ),
-      review(
-        'selfsubjectaccessreviews',
-        { nonResourceAttributes: { verb: 'get', path: '/version' } },
-        { allowed: true },
-        { as: jane },
-      ),
-    ],
-  },
-  {
-    name: 'somebody asks for the rights of others, if allowed',
-    steps: [
-      review(
-        'subjectaccessreviews',
-        { user: 'x', groups: ['system:masters'], resourceAttributes: { verb: 'destroy', resource: 'worlds' } },
-        { allowed: true },
-      ),
-      review(
-        'subjectaccessreviews',
-        { user: jane, resourceAttributes: { verb: 'get', resource: 'nodes' } },
-        { allowed: false },
-      ),
+      readPods,
+      bindJoe,
       {
         send: `POST ${reviews}/subjectaccessreviews`,
-        body: { spec: { user: 'x', resourceAttributes: { verb: 'get', resource: 'nodes' } } },
-        as: jane,
-        code: 403,
+        body: { spec: { user: joe, resourceAttributes: { namespace: '{ns}', verb: 'list', resource: 'pods' } } },
+        code: 201,
+        gives: { kind: 'SubjectAccessReview', status: { allowed: true } },
+        eventually: true,
+      },
+      {
+        send: `POST ${reviews}/subjectaccessreviews`,
+        body: { spec: { resourceAttributes: { verb: 'list', resource: 'pods' } } },
+        code: 422,
+        gives: status('Invalid', /at least one of user or group must be specified/),
       },
     ],
   },
   {
-    name: 'a list of rights',
+    name: 'tells what one may do in a namespace',
     steps: [
-      ...allowing({ ...on(['get'], ['configmaps']), resourceNames: ['a'] }),
-      review(
-        'selfsubjectrulesreviews',
-        { namespace: '{ns}' },
-        {
-          incomplete: false,
-          resourceRules: [
-            on(['create'], ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], 'authorization.k8s.io'),
-            { ...on(['get'], ['configmaps']), resourceNames: ['a'] },
-          ],
-        },
-        { as: jane },
-      ),
+      readPods,
+      bindJoe,
+      {
+        send: `POST ${reviews}/subjectaccessreviews`,
+        body: { spec: { user: joe, resourceAttributes: { namespace: '{ns}', verb: 'list', resource: 'pods' } } },
+        code: 201,
+        gives: { status: { allowed: true } },
+        eventually: true,
+      },
+      {
+        send: `POST ${reviews}/selfsubjectrulesreviews`,
+        body: { spec: { namespace: '{ns}' } },
+        as: joe,
+        code: 201,
+        gives: { kind: 'SelfSubjectRulesReview', status: { incomplete: false } },
+      },
     ],
   },
   {
-    name: 'what a kubelet may do',
+    name: 'reviews tokens',
     steps: [
-      ['get', { ...lease, name: 'n-{id}' }, { allowed: true }],
-      ['create', lease, { allowed: true }],
-      [
-        'get',
-        { ...lease, name: 'other' },
-        { allowed: false, reason: 'can only access node lease with the same name as the requesting node' },
-      ],
-      ['get', { resource: 'nodes', name: 'other' }, { allowed: true }],
-      ['delete', { resource: 'nodes', name: 'n-{id}' }, { allowed: false }],
-      ['create', { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' }, { allowed: true }],
-      ['list', { resource: 'secrets', namespace: '{ns}' }, { allowed: false, reason: 'No Object name found' }],
-      [
-        'get',
-        { resource: 'secrets', namespace: '{ns}', name: 'a' },
-        { allowed: false, reason: "no relationship found between node 'n-{id}' and this object" },
-      ],
-    ].map(([verb, attributes, expected]) =>
-      review('subjectaccessreviews', { ...node, resourceAttributes: { verb, ...(attributes as object) } }, expected),
-    ),
+      {
+        send: 'POST /apis/authentication.k8s.io/v1/tokenreviews',
+        body: { spec: { token: 'bad' } },
+        code: 201,
+        gives: { kind: 'TokenReview', status: { error: /invalid bearer token/ } },
+        lacks: ['status.authenticated'],
+      },
+      {
+        send: 'POST /apis/authentication.k8s.io/v1/tokenreviews',
+        body: { spec: {} },
+        code: 400,
+        gives: status('BadRequest', 'token is required for TokenReview in authentication'),
+      },
+      { send: 'GET /apis/authentication.k8s.io/v1/tokenreviews', code: 405, gives: status('MethodNotAllowed') },
+    ],
   },
   {
-    name: 'a kubelet reads what its pods refer to',
+    name: 'knows a ServiceAccount by its token',
     steps: [
-      { send: 'POST /api/v1/nodes', body: { metadata: { name: 'n-{id}' } }, code: 201 },
+      { send: `POST ${core}/serviceaccounts`, body: { metadata: { name: 'a' } }, code: 201 },
       {
-        send: `POST ${core}/pods`,
-        body: {
-          metadata: { name: 'p' },
-          spec: {
-            nodeName: 'n-{id}',
-            containers: [{ name: 'c', image: 'i' }],
-            volumes: [{ name: 'v', secret: { secretName: 'a' } }],
+        send: `POST ${core}/serviceaccounts/a/token`,
+        body: { spec: {} },
+        code: 201,
+        keep: { token: 'status.token' },
+      },
+      {
+        send: 'POST /apis/authentication.k8s.io/v1/tokenreviews',
+        body: { spec: { token: '{token}' } },
+        code: 201,
+        gives: {
+          status: {
+            authenticated: true,
+            user: {
+              username: 'system:serviceaccount:{ns}:a',
+              groups: ['system:serviceaccounts', 'system:serviceaccounts:{ns}', 'system:authenticated'],
+            },
           },
         },
-        code: 201,
       },
-      review(
-        'subjectaccessreviews',
-        { ...node, resourceAttributes: { verb: 'get', resource: 'secrets', namespace: '{ns}', name: 'a' } },
-        { allowed: true },
-      ),
-      review(
-        'subjectaccessreviews',
-        { ...node, resourceAttributes: { verb: 'get', resource: 'secrets', namespace: '{ns}', name: 'b' } },
-        { allowed: false, reason: "no relationship found between node 'n-{id}' and this object" },
-      ),
+      { send: `DELETE ${core}/serviceaccounts/a`, code: 200 },
+      {
+        send: 'POST /apis/authentication.k8s.io/v1/tokenreviews',
+        body: { spec: { token: '{token}' } },
+        code: 201,
+        lacks: ['status.authenticated'],
+        eventually: true,
+      },
+    ],
+  },
+  {
+    name: 'checks roles',
+    steps: [
+      {
+        send: `POST ${roles}`,
+        body: { metadata: { name: 'r' }, rules: [{ apiGroups: [''], resources: ['pods'] }] },
+        code: 422,
+        gives: status('Invalid', /rules\[0\].verbs: Required value: verbs must contain at least one value/),
+      },
+      { send: `POST ${roles}`, body: { metadata: { name: 'a:b' } }, code: 201, gives: { rules: null } },
+      {
+        send: `POST ${rbac}/clusterroles`,
+        body: { metadata: { name: 'a/b' }, rules: [] },
+        code: 422,
+        gives: status('Invalid', /metadata.name: Invalid value: "a\/b": may not contain '\/'/),
+      },
+    ],
+  },
+  {
+    name: 'fills in groups of a binding and never changes its role',
+    steps: [
+      {
+        send: `POST ${bindings}`,
+        body: {
+          metadata: { name: 'b' },
+          roleRef: { kind: 'Role', name: 'r' },
+          subjects: [
+            { kind: 'User', name: 'u' },
+            { kind: 'ServiceAccount', name: 's' },
+          ],
+        },
+        code: 201,
+        gives: {
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' },
+          subjects: [{ apiGroup: 'rbac.authorization.k8s.io' }, { kind: 'ServiceAccount', name: 's' }],
+        },
+        lacks: ['subjects.1.apiGroup'],
+      },
+      {
+        send: `PATCH ${bindings}/b`,
+        body: { roleRef: { name: 'other' } },
+        code: 422,
+        gives: status('Invalid', /roleRef: Invalid value: .*: cannot change roleRef/),
+      },
     ],
   },
 ];

@@ -32,18 +32,25 @@ const defaultAccount: Step = {
 };
 
 async function runStep(setting: Setting, step: Step, values: Record<string, string>): Promise<string | undefined> {
-  const deadline = performance.now() + (step.eventually === true ? eventuallyMs : 0);
+  const tooEarlyDeadline = performance.now() + eventuallyMs;
+  const deadline = step.eventually === true ? tooEarlyDeadline : performance.now();
   for (;;) {
     const sent = requestOf(step, values);
     const received = await setting.target.send(sent);
     setting.observe?.(step, received);
     const problem = problemOf(step, received, values);
-    if (problem === undefined || performance.now() >= deadline) {
+    const patient = isTooEarly(received) ? tooEarlyDeadline : deadline;
+    if (problem === undefined || performance.now() >= patient) {
       for (const [name, path] of Object.entries(step.keep ?? {})) values[name] = String(valueAt(received.body, path));
       return problem && `${sent.method} ${sent.path}: ${problem}\n${JSON.stringify(received.body)}`;
     }
     await delay(retryMs);
   }
+}
+
+/** Before Kubernetes 1.24 pods were refused until the token of their account was there, which asks to be tried again. */
+function isTooEarly({ code, body }: Received): boolean {
+  return code === 500 && String(valueAt(body, 'message')).includes('retry after the token is automatically created');
 }
 
 function problemOf(step: Step, { code, body }: Received, values: Record<string, string>): string | undefined {

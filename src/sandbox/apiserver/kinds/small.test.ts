@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { problems, row } from '../../../../test/kit/kind-checks.ts';
+import { endpointSlice, lease } from './small.ts';
+
+const leases: [string, Record<string, unknown>, string[]][] = [
+  ['nothing', {}, []],
+  ['a holder', { holderIdentity: 'x', leaseDurationSeconds: 15, leaseTransitions: 0 }, []],
+  ['no time', { leaseDurationSeconds: 0 }, ['spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0']],
+  [
+    'less than no time',
+    { leaseDurationSeconds: -5 },
+    ['spec.leaseDurationSeconds: Invalid value: -5: must be greater than 0'],
+  ],
+  [
+    'fewer than no holders',
+    { leaseTransitions: -1 },
+    ['spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0'],
+  ],
+];
+test.each(leases)('judges a Lease with %s', (_, spec, wanted) => expect(problems(lease, { spec })).toEqual(wanted));
+
+test('shows who holds a Lease', () => {
+  expect(row(lease, { spec: { holderIdentity: 'x' } })).toEqual({ Name: 'a', Holder: 'x', Age: '60s' });
+  expect(row(lease, {})).toMatchObject({ Holder: '' });
+});
+
+test('lets PUT create a Lease, but not replace one blindly', () => {
+  expect(lease).toMatchObject({ createsOnUpdate: true, updatesUnconditionally: false });
+});
+
+test('wants the family of an EndpointSlice', () => {
+  expect(problems(endpointSlice, {})).toEqual(['addressType: Required value']);
+  expect(problems(endpointSlice, { addressType: 'IPv4' })).toEqual([]);
+});
+
+test('shows an EndpointSlice', () => {
+  const endpoints = [{ addresses: ['10.0.0.1', '10.0.0.2'] }, { addresses: ['10.0.0.3'] }];
+  expect(row(endpointSlice, { addressType: 'IPv4', ports: [{ port: 80 }, { port: 81 }], endpoints })).toEqual({
+    Name: 'a',
+    AddressType: 'IPv4',
+    Ports: '80,81',
+    Endpoints: '10.0.0.1,10.0.0.2,10.0.0.3',
+    Age: '60s',
+  });
+  expect(row(endpointSlice, { addressType: 'IPv4' })).toMatchObject({ Ports: '<unset>', Endpoints: '<unset>' });
+});
