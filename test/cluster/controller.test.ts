@@ -3,16 +3,16 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { findCondition, setCondition } from '../../src/kube/conditions.ts';
-import { Controller } from '../../src/kube/controller.ts';
-import { EventRecorder, referenceTo } from '../../src/kube/events.ts';
+import { Controller } from '../../src/kube/controller/controller.ts';
+import { EventRecorder, referenceTo } from '../../src/kube/events/events.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import { Informers } from '../../src/kube/informers.ts';
+import { Informers } from '../../src/kube/informer/informers.ts';
 import { LeaseLeadership } from '../../src/kube/leader/lease.ts';
-import { runManager } from '../../src/kube/manager.ts';
-import { changeObject, patchObject } from '../../src/kube/patch-helper.ts';
-import { done } from '../../src/kube/reconcile.ts';
+import { runManager } from '../../src/kube/controller/manager.ts';
+import { changeObject, patchObject } from '../../src/kube/patch/patch-helper.ts';
+import { done } from '../../src/kube/controller/reconcile.ts';
 import { configMaps, events, type KubeEvent, namespaces, nodes } from '../../src/kube/resources.ts';
-import { watching } from '../../src/kube/watches.ts';
+import { watching } from '../../src/kube/controller/watches.ts';
 
 let client: Client;
 beforeAll(() => {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import { Informer } from '../../src/kube/informer.ts';
-import { Informers } from '../../src/kube/informers.ts';
+import { Informer } from '../../src/kube/informer/informer.ts';
+import { Informers } from '../../src/kube/informer/informers.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import { type ConfigMap, configMaps, namespaces } from '../../src/kube/resources.ts';
 

@@ -8,7 +8,7 @@ import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { LeaseLeadership } from '../../src/kube/leader/lease.ts';
 import { afterLegacyLock, LegacyLock } from '../../src/kube/leader/legacy-lock.ts';
-import { runManager } from '../../src/kube/manager.ts';
+import { runManager } from '../../src/kube/controller/manager.ts';
 import { configMaps, leases, pods } from '../../src/kube/resources.ts';
 import { makeNamespace, makePod } from '../kit/cluster-pods.ts';
 import type { CandidateConfig, CandidateNews } from '../kit/leader-process.ts';

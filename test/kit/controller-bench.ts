@@ -1,8 +1,8 @@
-import { Controller, type ControllerOptions } from '#kube/controller.ts';
-import { MemoryMetrics } from '#kube/metrics.ts';
-import { done, type Outcome, type Pass, type Reconcile } from '#kube/reconcile.ts';
+import { Controller, type ControllerOptions } from '#kube/controller/controller.ts';
+import { MemoryMetrics } from '#kube/controller/metrics.ts';
+import { done, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
 import type { KubeResource } from '#kube/resource.ts';
-import { watching } from '#kube/watches.ts';
+import { watching } from '#kube/controller/watches.ts';
 import { manualClock, settle } from './manual-clock.ts';
 import { MemorySource } from './memory-source.ts';
 import { recordedLog } from './recorded-log.ts';

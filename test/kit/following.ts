@@ -1,4 +1,4 @@
-import { Reflector, type ReflectorOptions } from '#kube/reflector.ts';
+import { Reflector, type ReflectorOptions } from '#kube/informer/reflector.ts';
 import { keyOf, keyText } from '#kube/resource.ts';
 import { manualClock, settle } from './manual-clock.ts';
 import { recordedLog } from './recorded-log.ts';

@@ -20,7 +20,7 @@ import { openUsername } from '../../src/host/keys/username-seal.ts';
 import { evaluateJsonPath } from '../../src/kube/jsonpath/evaluate.ts';
 import { parseJsonPath } from '../../src/kube/jsonpath/parse.ts';
 import { jsonPathText } from '../../src/kube/jsonpath/print.ts';
-import { parseKubeconfig, resolveContext } from '../../src/kube/kubeconfig.ts';
+import { parseKubeconfig, resolveContext } from '../../src/kube/config/kubeconfig.ts';
 import { registryFiles } from '../../src/node/desired/registries/registries.ts';
 import type { Row } from '../conformance/row.ts';
 import { maxInputLength } from './mutate.ts';

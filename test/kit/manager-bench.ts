@@ -1,4 +1,4 @@
-import { type Leadership, type ManagerOptions, type Runnable, runManager } from '#kube/manager.ts';
+import { type Leadership, type ManagerOptions, type Runnable, runManager } from '#kube/controller/manager.ts';
 import { manualClock } from './manual-clock.ts';
 import { recordedLog } from './recorded-log.ts';
 

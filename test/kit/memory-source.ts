@@ -1,5 +1,5 @@
 import { type Key, type KubeResource, keyOf, keyText } from '#kube/resource.ts';
-import type { Source } from '#kube/watches.ts';
+import type { Source } from '#kube/controller/watches.ts';
 
 type Handler<T> = Parameters<Source<T>['addHandler']>[0];
 

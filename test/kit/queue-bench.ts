@@ -1,5 +1,5 @@
-import { MemoryMetrics } from '#kube/metrics.ts';
-import { type QueueOptions, WorkQueue } from '#kube/queue.ts';
+import { MemoryMetrics } from '#kube/controller/metrics.ts';
+import { type QueueOptions, WorkQueue } from '#kube/queue/queue.ts';
 import type { Key } from '#kube/resource.ts';
 import { type ManualClock, manualClock, settle } from './manual-clock.ts';
 

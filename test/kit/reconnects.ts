@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
-import { Informers } from '#kube/informers.ts';
+import { Informers } from '#kube/informer/informers.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import { configMaps, namespaces, nodes, pods, secrets } from '#kube/resources.ts';
 import { startRelay } from './tcp-relay.ts';

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Secret } from '#base/secret.ts';
 import { TestCa } from '../../../test/kit/certificates.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
-import type { ExecPlugin } from '../kubeconfig.ts';
+import type { ExecPlugin } from './kubeconfig.ts';
 import { type PluginContext, pluginIdentity } from './exec-plugin.ts';
 
 const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
 import { Secret } from '#base/secret.ts';
-import type { ExecPlugin, KubeconfigCluster } from '../kubeconfig.ts';
+import type { ExecPlugin, KubeconfigCluster } from './kubeconfig.ts';
 import type { Credential, Identity } from '../transport/connection.ts';
 import { orAborted, startDeadline } from '../transport/deadline.ts';
 import { bearer, isSame, pairProblem } from './identity.ts';

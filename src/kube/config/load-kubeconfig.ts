@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '#base/clock.ts';
-import { type KubeconfigCluster, type KubeconfigUser, parseKubeconfig, resolveContext } from '../kubeconfig.ts';
+import { type KubeconfigCluster, type KubeconfigUser, parseKubeconfig, resolveContext } from './kubeconfig.ts';
 import type { Connection, Identity } from '../transport/connection.ts';
 import { pluginIdentity } from './exec-plugin.ts';
 import { certificateIdentity, combinedIdentity, passwordIdentity, tokenIdentity } from './identity.ts';

@@ -1,5 +1,5 @@
 import type { CallOptions, Client } from '../client.ts';
-import { changeObject } from '../patch-helper.ts';
+import { changeObject } from '../patch/patch-helper.ts';
 import { nodes } from '../resources.ts';
 
 /** Kubelets write to their Nodes all the time, so the one that sees a conflict is often we. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
-import type { Leadership } from '../manager.ts';
+import type { Leadership } from '../controller/manager.ts';
 import type { OwnerReference } from '../resource.ts';
 import { configMaps, type Pod, pods } from '../resources.ts';
 import { afterLegacyLock, LegacyLock, type LegacyLockOptions } from './legacy-lock.ts';

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../api-error.ts';
 import type { Client } from '../client.ts';
-import type { Leadership } from '../manager.ts';
+import type { Leadership } from '../controller/manager.ts';
 import type { OwnerReference } from '../resource.ts';
 import { type ConfigMap, configMaps, pods } from '../resources.ts';
 

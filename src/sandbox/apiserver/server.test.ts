@@ -7,7 +7,7 @@ import { manualClock } from '../../../test/kit/manual-clock.ts';
 import { startSandbox } from '../../../test/kit/sandbox.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
-import { parseKubeconfig, resolveContext } from '#kube/kubeconfig.ts';
+import { parseKubeconfig, resolveContext } from '#kube/config/kubeconfig.ts';
 import { createAuthority } from './auth/ca.ts';
 import { Target } from '../../../test/kit/parity-cases/target.ts';
 import type { Controller, LocalApi } from './ports.ts';

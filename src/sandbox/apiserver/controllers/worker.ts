@@ -1,6 +1,6 @@
 import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
-import { WorkQueue } from '#kube/queue.ts';
+import { WorkQueue } from '#kube/queue/queue.ts';
 import { type Key, keyText } from '#kube/resource.ts';
 import type { Change, Controller, LocalApi } from '../ports.ts';
 import { StatusError } from '../status.ts';

@@ -1,0 +1,107 @@
+import type { Clock } from '#base/clock.ts';
+import type { KubeEvent, ObjectReference } from '../resources.ts';
+
+/** What somebody wants to say about an object. */
+export interface Remark {
+  object: ObjectReference;
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+/** A remark as it goes out: remarks with the same identity are one event that is counted up. */
+export interface Correlated extends Remark {
+  identity: string;
+}
+
+export interface CorrelatorLimits {
+  /** From so many different messages of one reason on, they are combined; those before stay apart. */
+  combineFrom: number;
+  /** Forgets a reason after so long without it. */
+  windowMs: number;
+  /** Events about one object at once, and how long until one more may follow. */
+  burst: number;
+  refillMs: number;
+  /** How many objects and reasons are remembered. */
+  maxRemembered: number;
+}
+
+export const usualLimits: CorrelatorLimits = {
+  combineFrom: 10,
+  windowMs: 600_000,
+  burst: 25,
+  refillMs: 300_000,
+  maxRemembered: 4096,
+};
+
+interface Group {
+  messages: Set<string>;
+  lastMs: number;
+}
+
+interface Bucket {
+  tokens: number;
+  countedMs: number;
+}
+
+/** Keeps one busy object from flooding the API server: combines what is alike, holds back what is too much. */
+export class EventCorrelator {
+  readonly #limits: CorrelatorLimits;
+  readonly #clock: Clock;
+  readonly #groups = new Map<string, Group>();
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(clock: Clock, limits: Partial<CorrelatorLimits> = {}) {
+    this.#clock = clock;
+    this.#limits = { ...usualLimits, ...limits };
+  }
+
+  /** The remark as it should go out; undefined when there was too much about this object. */
+  correlate(remark: Remark): Correlated | undefined {
+    const object = objectText(remark.object);
+    const group = JSON.stringify([object, remark.type, remark.reason]);
+    const isCombined = this.#isCombined(group, remark.message);
+    if (!this.#isAllowed(object)) return undefined;
+    if (!isCombined) return { ...remark, identity: JSON.stringify([group, remark.message]) };
+    return { ...remark, message: `(combined from similar events): ${remark.message}`, identity: group };
+  }
+
+  #isCombined(name: string, message: string): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    const { combineFrom, windowMs } = this.#limits;
+    const known = this.#groups.get(name);
+    const group =
+      known !== undefined && nowMs - known.lastMs <= windowMs ? known : { messages: new Set<string>(), lastMs: 0 };
+    group.lastMs = nowMs;
+    this.#remember(this.#groups, name, group);
+    if (group.messages.has(message)) return false;
+    if (group.messages.size + 1 >= combineFrom) return true;
+    group.messages.add(message);
+    return false;
+  }
+
+  #isAllowed(object: string): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    const { burst, refillMs } = this.#limits;
+    const known = this.#buckets.get(object) ?? { tokens: burst, countedMs: nowMs };
+    const tokens = Math.min(burst, known.tokens + (nowMs - known.countedMs) / refillMs);
+    const isAllowed = tokens >= 1;
+    this.#remember(this.#buckets, object, { tokens: isAllowed ? tokens - 1 : tokens, countedMs: nowMs });
+    return isAllowed;
+  }
+
+  /** Forgets what was used longest ago. */
+  #remember<T>(memory: Map<string, T>, name: string, value: T): void {
+    memory.delete(name);
+    memory.set(name, value);
+    for (const oldest of memory.keys()) {
+      if (memory.size <= this.#limits.maxRemembered) break;
+      memory.delete(oldest);
+    }
+  }
+}
+
+/** The identity of what an event is about; without a uid, its name has to do. */
+function objectText({ apiVersion, kind, namespace, name, uid, fieldPath }: KubeEvent['involvedObject']): string {
+  return JSON.stringify([apiVersion, kind, namespace, name, uid, fieldPath]);
+}

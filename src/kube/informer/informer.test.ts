@@ -1,0 +1,385 @@
+import { expect, test } from 'vitest';
+import { apiWith } from '../../../test/kit/following.ts';
+import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
+import { refusal, ScriptedApi, type Thing, things } from '../../../test/kit/scripted-api.ts';
+import { silentLog } from '../../base/log.ts';
+import { type Handler, Informer } from './informer.ts';
+import type { Source } from '../controller/watches.ts';
+
+function informerOf(api: ScriptedApi) {
+  const [clock, errors] = [manualClock(), [] as string[]];
+  const log = {
+    ...silentLog,
+    error: (message: string, fields = {}) => void errors.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  log.with = () => log;
+  const informer = new Informer<Thing>({ client: api, resource: things, clock, random: () => 0, log });
+  return { clock, errors, informer };
+}
+
+/** A handler that writes down what it is told. */
+function notes(): { told: string[]; handler: Required<Handler<Thing>> } {
+  const told: string[] = [];
+  const handler = {
+    added: (object: Thing) => void told.push(`+${object.metadata.name}=${object.data.value}`),
+    updated: (old: Thing, object: Thing) =>
+      void told.push(`${object.metadata.name}:${old.data.value}>${object.data.value}`),
+    deleted: (object: Thing) => void told.push(`-${object.metadata.name}=${object.data.value}`),
+  };
+  return { told, handler };
+}
+
+test('tells every handler of additions, changes with old and new, and deletions', async () => {
+  const api = apiWith('a');
+  const { informer } = informerOf(api);
+  const [one, other] = [notes(), notes()];
+  informer.addHandler(one.handler);
+  informer.addHandler(other.handler);
+  informer.start();
+  await informer.synced;
+  await settle();
+  api.put('b', 1);
+  api.put('a', 2);
+  api.remove('b');
+  await settle();
+  expect(one.told).toEqual(['+a=0', '+b=1', 'a:0>2', '-b=1']);
+  expect(other.told).toEqual(one.told);
+  await informer.stop();
+});
+
+test('has synced when the store is filled and every handler was told', async () => {
+  const { informer } = informerOf(apiWith('a', 'b'));
+  const { told, handler } = notes();
+  informer.addHandler({ ...handler, added: object => told.push(`${object.metadata.name} ${informer.hasSynced}`) });
+  expect(informer.hasSynced).toBe(false);
+  informer.start();
+  await informer.synced;
+  expect(informer.hasSynced).toBe(true);
+  expect(told).toEqual(['a false', 'b false']);
+  expect(informer.store.size).toBe(2);
+  await informer.stop();
+});
+
+test('has synced with an empty server too', async () => {
+  const { informer } = informerOf(new ScriptedApi());
+  informer.start();
+  await informer.synced;
+  expect(informer.store.list()).toEqual([]);
+  await informer.stop();
+});
+
+test('is not synced while the server refuses, says why, and syncs later', async () => {
+  const api = apiWith('a');
+  api.fail('list', refusal(403), refusal(403));
+  const { clock, informer } = informerOf(api);
+  informer.start();
+  await settle();
+  expect([informer.hasSynced, informer.trouble]).toEqual([false, 'GET /things: refused with 403']);
+  await clock.advance(5000);
+  expect([informer.hasSynced, informer.trouble]).toEqual([true, undefined]);
+  await informer.stop();
+});
+
+test('tells a late handler the content as additions, at once and only to it', async () => {
+  const api = apiWith('a', 'b');
+  const { informer } = informerOf(api);
+  const [early, late] = [notes(), notes()];
+  informer.addHandler(early.handler);
+  informer.start();
+  await informer.synced;
+  await settle();
+  api.put('a', 1);
+  await settle();
+  informer.addHandler(late.handler);
+  expect(late.told).toEqual(['+a=1', '+b=0']);
+  api.remove('b');
+  await settle();
+  expect(late.told).toEqual(['+a=1', '+b=0', '-b=0']);
+  expect(early.told).toEqual(['+a=0', '+b=0', 'a:0>1', '-b=0']);
+  await informer.stop();
+});
+
+test('tells a handler that another handler adds nothing twice', async () => {
+  const { informer } = informerOf(apiWith('a', 'b', 'c'));
+  const inner = notes();
+  let isAdded = false;
+  informer.addHandler({
+    added: () => {
+      if (!isAdded) informer.addHandler(inner.handler);
+      isAdded = true;
+    },
+  });
+  informer.start();
+  await informer.synced;
+  expect(inner.told).toEqual(['+a=0', '+b=0', '+c=0']);
+  await informer.stop();
+});
+
+test('tells a removed handler nothing more, even in the middle of the news', async () => {
+  const api = apiWith('a', 'b');
+  const { informer } = informerOf(api);
+  const [other, told] = [notes(), [] as string[]];
+  const remove = informer.addHandler({
+    added: object => {
+      told.push(object.metadata.name ?? '');
+      remove();
+    },
+  });
+  informer.addHandler(other.handler);
+  informer.start();
+  await informer.synced;
+  await settle();
+  api.put('c');
+  await settle();
+  expect(told).toEqual(['a']);
+  expect(other.told).toEqual(['+a=0', '+b=0', '+c=0']);
+  await informer.stop();
+});
+
+test('does with handlers that want to know only some of it', async () => {
+  const api = apiWith('a');
+  const { informer, errors } = informerOf(api);
+  const deleted: string[] = [];
+  informer.addHandler({ deleted: object => deleted.push(object.metadata.name ?? '') });
+  informer.addHandler({});
+  informer.start();
+  await informer.synced;
+  await settle();
+  api.put('a', 1);
+  api.remove('a');
+  await settle();
+  expect(deleted).toEqual(['a']);
+  expect(errors).toEqual([]);
+  await informer.stop();
+});
+
+const brokenHandlers: [name: string, fail: () => unknown][] = [
+  [
+    'throws',
+    () => {
+      throw new Error('broken');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('broken'))],
+  [
+    'throws nothing in particular',
+    () => {
+      throw undefined;
+    },
+  ],
+];
+for (const [name, fail] of brokenHandlers) {
+  test(`contains a handler that ${name}: others are told, the stream goes on, it is logged and counted`, async () => {
+    const api = apiWith('a');
+    const { informer, errors } = informerOf(api);
+    const other = notes();
+    informer.addHandler({ added: fail, updated: fail, deleted: fail });
+    informer.addHandler(other.handler);
+    informer.start();
+    await informer.synced;
+    await settle();
+    api.put('a', 1);
+    api.remove('a');
+    await settle();
+    expect(other.told).toEqual(['+a=0', 'a:0>1', '-a=1']);
+    expect(informer.counts).toMatchObject({ handlerErrors: 3, failures: 0, lists: 1, watches: 2, events: 2 });
+    expect(errors).toHaveLength(3);
+    expect(errors[0]).toContain('A handler failed {"change":"added","object":"ns/a"');
+    await informer.stop();
+  });
+}
+
+test('contains a late handler that throws while it is told the content', async () => {
+  const { informer } = informerOf(apiWith('a', 'b'));
+  informer.start();
+  await informer.synced;
+  const remove = informer.addHandler({
+    added: () => {
+      throw new Error('broken');
+    },
+  });
+  expect(informer.counts.handlerErrors).toBe(2);
+  remove();
+  await informer.stop();
+});
+
+test('does not wait for handlers that take long', async () => {
+  const api = apiWith('a', 'b');
+  const { informer } = informerOf(api);
+  const told: string[] = [];
+  informer.addHandler({ added: object => new Promise<never>(() => told.push(object.metadata.name ?? '')) });
+  informer.start();
+  await informer.synced;
+  expect(told).toEqual(['a', 'b']);
+  await informer.stop();
+});
+
+test('tells what was deleted and made anew while it was cut off as two lives', async () => {
+  const api = apiWith('a', 'b');
+  const { clock, informer } = informerOf(api);
+  const { told, handler } = notes();
+  informer.addHandler(handler);
+  informer.start();
+  await informer.synced;
+  await settle();
+  api.endStreams(refusal(410, 'Expired'));
+  api.remove('a');
+  api.put('a', 5);
+  api.remove('b');
+  await clock.advance(5000);
+  expect(told.slice(2)).toEqual(['-b=0', '-a=0', '+a=5']);
+  await informer.stop();
+});
+
+test('tells nothing when a new list brings nothing new', async () => {
+  const api = apiWith('a', 'b');
+  const { clock, informer } = informerOf(api);
+  const { told, handler } = notes();
+  informer.addHandler(handler);
+  informer.start();
+  await informer.synced;
+  await settle();
+  const before = informer.store.get({ namespace: 'ns', name: 'a' });
+  api.endStreams(refusal(410, 'Expired'));
+  await clock.advance(5000);
+  expect(informer.counts.lists).toBe(2);
+  expect(told).toEqual(['+a=0', '+b=0']);
+  expect(informer.store.get({ namespace: 'ns', name: 'a' })).toBe(before);
+  await informer.stop();
+});
+
+test('resyncs a handler that asks for it, and nobody else', async () => {
+  const { clock, informer } = informerOf(apiWith('a', 'b'));
+  const [asks, other] = [notes(), notes()];
+  const remove = informer.addHandler(asks.handler, { resyncMs: 60_000 });
+  informer.addHandler(other.handler);
+  informer.start();
+  await informer.synced;
+  await clock.advance(59_999);
+  expect(asks.told).toEqual(['+a=0', '+b=0']);
+  await clock.advance(60_001);
+  expect(asks.told.slice(2)).toEqual(['a:0>0', 'b:0>0', 'a:0>0', 'b:0>0']);
+  expect(other.told).toEqual(['+a=0', '+b=0']);
+  remove();
+  await clock.advance(120_000);
+  expect(asks.told).toHaveLength(6);
+  await informer.stop();
+});
+
+test('serves its indexes from the store, also those that come late', async () => {
+  const api = apiWith('a', 'b');
+  const { informer } = informerOf(api);
+  informer.addIndex('value', object => [String(object.data.value)]);
+  informer.start();
+  await informer.synced;
+  await settle();
+  api.put('b', 7);
+  await settle();
+  informer.addIndex('first letter', object => [object.metadata.name?.[0] ?? '']);
+  expect(informer.store.byIndex('value', '7').map(object => object.metadata.name)).toEqual(['b']);
+  expect(informer.store.byIndex('first letter', 'a')).toHaveLength(1);
+  await informer.stop();
+});
+
+test('logs an object that an index cannot read and goes on', async () => {
+  const { informer, errors } = informerOf(apiWith('a', 'b'));
+  informer.addIndex('bad', () => {
+    throw new Error('unreadable');
+  });
+  informer.start();
+  await informer.synced;
+  expect(informer.store.size).toBe(2);
+  expect(errors).toHaveLength(2);
+  expect(errors[0]).toContain('An index cannot read an object {"index":"bad","object":"ns/a"');
+  await informer.stop();
+});
+
+test('gives objects that nobody can change, the same to everyone', async () => {
+  const { informer } = informerOf(apiWith('a'));
+  const seen: Thing[] = [];
+  informer.addHandler({ added: object => seen.push(object) });
+  informer.start();
+  await informer.synced;
+  const stored = informer.store.get({ namespace: 'ns', name: 'a' });
+  expect(seen[0]).toBe(stored);
+  expect(() => Object.assign(stored?.data ?? {}, { value: 1 })).toThrow(TypeError);
+  await informer.stop();
+});
+
+test('starts once, however often it is told to', async () => {
+  const api = apiWith('a');
+  const { informer } = informerOf(api);
+  informer.start();
+  informer.start();
+  await informer.synced;
+  await settle();
+  expect(api.openStreams).toBe(1);
+  await informer.stop();
+  informer.start();
+  await settle();
+  expect(api.openStreams).toBe(0);
+});
+
+test('stops with nothing left: no stream, no timer, no word to a handler; the store can be read on', async () => {
+  const api = apiWith('a');
+  const { clock, informer } = informerOf(api);
+  const { told, handler } = notes();
+  informer.addHandler(handler, { resyncMs: 1000 });
+  informer.start();
+  await informer.synced;
+  await settle();
+  await informer.stop();
+  api.put('a', 1);
+  await clock.advance(3_600_000);
+  expect([api.openStreams, clock.sleepers()]).toEqual([0, 0]);
+  expect(told).toEqual(['+a=0']);
+  expect(informer.store.size).toBe(1);
+  expect(informer.hasSynced).toBe(true);
+});
+
+test('a second stop waits for the first', async () => {
+  const { informer } = informerOf(apiWith('a'));
+  informer.start();
+  await informer.synced;
+  await Promise.all([informer.stop(), informer.stop()]);
+});
+
+test('whoever waits for a stopped informer is told, and nobody else is harmed', async () => {
+  const api = apiWith('a');
+  api.fail('list', refusal(500));
+  const { informer } = informerOf(api);
+  informer.start();
+  await settle();
+  await informer.stop();
+  await expect(informer.synced).rejects.toThrow('the informer was stopped before it had seen the server');
+});
+
+test('a handler that comes after the stop is told the content and leaves nothing behind', async () => {
+  const { clock, informer } = informerOf(apiWith('a'));
+  informer.start();
+  await informer.synced;
+  await informer.stop();
+  const { told, handler } = notes();
+  informer.addHandler(handler, { resyncMs: 1000 })();
+  await clock.advance(10_000);
+  expect(told).toEqual(['+a=0']);
+  expect(clock.sleepers()).toBe(0);
+});
+
+test('runs without clock, log and random numbers of its own', async () => {
+  const api = apiWith('a');
+  const informer = new Informer({ client: api, resource: things });
+  informer.start();
+  await informer.synced;
+  expect(informer.store.list()).toHaveLength(1);
+  await informer.stop();
+});
+
+test('is a source for controllers', async () => {
+  const { informer } = informerOf(apiWith('a'));
+  const source: Source<Thing> = informer;
+  informer.start();
+  await source.synced;
+  expect(source.store.list()).toHaveLength(1);
+  await informer.stop();
+});

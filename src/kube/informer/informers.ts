@@ -1,0 +1,88 @@
+import { whenAborted } from '../deadline.ts';
+import { Informer, type InformerOptions } from './informer.ts';
+import type { Runnable } from '../controller/manager.ts';
+import type { Scope } from './reflector-watch.ts';
+import type { KubeResource, Resource } from '../resource.ts';
+
+export type InformersOptions = Omit<InformerOptions<KubeResource>, 'resource' | 'scope'>;
+
+/** All informers of a program: one per resource and scope, however many ask for it. */
+export class Informers implements Runnable {
+  readonly name = 'informers';
+  readonly #options: InformersOptions;
+  readonly #informers = new Map<string, Informer<KubeResource>>();
+  #state: 'new' | 'started' | 'stopped' = 'new';
+
+  constructor(options: InformersOptions) {
+    this.#options = options;
+  }
+
+  /** Asked for after the start, an informer is started at once. */
+  get<T extends KubeResource>(resource: Resource<T>, scope: Scope = {}): Informer<T> {
+    if (this.#state === 'stopped') throw new Error(`the informers are stopped; ${resource.plural} came too late`);
+    const name = nameOf(resource, scope);
+    const present = this.#informers.get(name) as Informer<T> | undefined;
+    if (present !== undefined) return present;
+    const informer = new Informer<T>({ ...this.#options, resource, scope });
+    this.#informers.set(name, informer as unknown as Informer<KubeResource>);
+    if (this.#state === 'started') informer.start();
+    return informer;
+  }
+
+  start(): void {
+    if (this.#state === 'stopped') return;
+    this.#state = 'started';
+    for (const informer of this.#informers.values()) informer.start();
+  }
+
+  /** Resolves when all informers that there are now have seen the server; rejects when the signal is aborted before. */
+  async synced(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    const all = Promise.all([...this.#informers.values()].map(informer => informer.synced));
+    if (signal === undefined) return void (await all);
+    const { promise, reject } = Promise.withResolvers<never>();
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await Promise.race([all, promise]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** From start to stop under a manager: ready when all have synced. */
+  async run(signal: AbortSignal, ready: () => void): Promise<void> {
+    this.start();
+    try {
+      await this.synced(signal);
+      ready();
+      await whenAborted(signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      await this.stop();
+    }
+  }
+
+  /** For a report of what is not in order: each informer that has trouble, with the reason. */
+  troubles(): { informer: string; hasSynced: boolean; trouble: string }[] {
+    return [...this.#informers].flatMap(([name, { hasSynced, trouble }]) =>
+      trouble === undefined ? [] : [{ informer: name, hasSynced, trouble }],
+    );
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
+    this.#state = 'stopped';
+    await Promise.all([...this.#informers.values()].map(informer => informer.stop()));
+  }
+}
+
+/** For people, and different for different resources and scopes. */
+function nameOf(resource: Resource, { namespace, labelSelector, fieldSelector }: Scope): string {
+  const kind = [resource.plural, resource.version, resource.group].filter(part => part !== '').join('.');
+  const scope = Object.entries({ namespace, labelSelector, fieldSelector })
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]) => ` ${name}=${value}`);
+  return `${kind}${scope.join('')}`;
+}

@@ -1,0 +1,106 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { admit } from './reflector-objects.ts';
+import type { KubeResource, Resource } from '../resource.ts';
+
+const nodes: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
+const admitted = <T extends KubeResource>(object: T) => admit(nodes as Resource<T>, object);
+/** What every admitted object has. */
+const typed = { apiVersion: 'v1', kind: 'Node' };
+
+const isDeeplyFrozen = (value: unknown): boolean =>
+  typeof value !== 'object' || value === null || (Object.isFrozen(value) && Object.values(value).every(isDeeplyFrozen));
+
+test('gives back the same object, frozen to the last member', () => {
+  const object = { metadata: { name: 'x', labels: { a: 'b' } }, list: [{ deep: [1, { er: null }] }] };
+  expect(admitted(object)).toBe(object);
+  expect(isDeeplyFrozen(object)).toBe(true);
+});
+
+test('whoever writes to an admitted object gets a TypeError', () => {
+  const object = admitted({ metadata: { name: 'x', labels: { a: 'b' } } }) as { metadata: { labels: { a: string } } };
+  expect(() => {
+    object.metadata.labels.a = 'c';
+  }).toThrow(TypeError);
+});
+
+test('leaves an object alone that it has admitted before', () => {
+  const object = admitted({ metadata: { name: 'x' } });
+  expect(admitted(object as KubeResource)).toBe(object);
+});
+
+test('leaves out managedFields and nothing else', () => {
+  const object = {
+    metadata: { name: 'x', managedFields: [{ manager: 'kubelet' }], uid: 'u' },
+    spec: { managedFields: 1 },
+  };
+  expect(admitted(object)).toEqual({ ...typed, metadata: { name: 'x', uid: 'u' }, spec: { managedFields: 1 } });
+});
+
+test('adds apiVersion and kind where a list left them out, and keeps them where they are', () => {
+  const group = { ...nodes, group: 'example.com', kind: 'Thing' };
+  expect(admit(group, { metadata: { name: 'x' } })).toMatchObject({ apiVersion: 'example.com/v1', kind: 'Thing' });
+  const given = { apiVersion: 'example.com/v2', kind: 'Other', metadata: { name: 'x' } };
+  expect(admit(group, given)).toMatchObject({ apiVersion: 'example.com/v2', kind: 'Other' });
+});
+
+const nameless: [string, unknown][] = [
+  ['no metadata', {}],
+  ['null', null],
+  ['undefined', undefined],
+  ['metadata that is null', { metadata: null }],
+  ['no name', { metadata: {} }],
+  ['an empty name', { metadata: { name: '' } }],
+  ['a name that is a number', { metadata: { name: 7 } }],
+  ['a text', 'object'],
+];
+test.each(nameless)('does not admit an object with %s', (_, object) => {
+  expect(admitted(object as KubeResource)).toBeUndefined();
+});
+
+test('freezes an object that is nested deeper than any stack', () => {
+  let inner: Record<string, unknown> = {};
+  for (let depth = 0; depth < 200_000; depth += 1) inner = { inner };
+  const object = { metadata: { name: 'deep' }, inner };
+  admitted(object);
+  let depth = 0;
+  for (let next: unknown = object.inner; next !== undefined; next = (next as { inner?: unknown }).inner) {
+    if (!Object.isFrozen(next)) throw new Error(`not frozen at ${depth}`);
+    depth += 1;
+  }
+  expect(depth).toBe(200_001);
+});
+
+test('freezes any JSON', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), value => {
+      const object = { metadata: { name: 'x' }, value: structuredClone(value) };
+      expect(admitted(object)).toEqual({ ...typed, metadata: { name: 'x' }, value });
+      expect(isDeeplyFrozen(object)).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('freezes 5,000 Nodes in less than a second', () => {
+  const condition = (type: number) => ({
+    type: `t${type}`,
+    status: 'True',
+    reason: 'r',
+    message: 'm',
+    lastHeartbeatTime: 't',
+  });
+  const image = (index: number) => ({ names: [`registry/a@sha256:${index}`, `registry/a:${index}`], sizeBytes: index });
+  const node = (index: number) => ({
+    metadata: {
+      name: `node-${index}`,
+      labels: Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`l${n}`, 'v'])),
+    },
+    status: { conditions: [0, 1, 2, 3, 4].map(condition), images: Array.from({ length: 40 }, (_, n) => image(n)) },
+  });
+  const nodes = Array.from({ length: 5000 }, (_, index) => node(index));
+  const startMs = performance.now();
+  for (const object of nodes) admitted(object);
+  // Measured: about 0.13 s on one slow core, less than half of what it takes to parse them.
+  expect(performance.now() - startMs).toBeLessThan(1000);
+});

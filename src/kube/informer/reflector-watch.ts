@@ -1,0 +1,95 @@
+import type { Clock } from '#base/clock.ts';
+import type { Client } from '../client.ts';
+import { StreamError } from './reflector-failure.ts';
+import { admit } from './reflector-objects.ts';
+import { Watchdog } from './reflector-watchdog.ts';
+import { type KubeResource, keyOf, keyText, type Resource, type WatchEvent } from '../resource.ts';
+
+/** Which objects of a resource; all of them when empty. */
+export interface Scope {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export interface WatchTask<T extends KubeResource> {
+  client: Pick<Client, 'watch'>;
+  resource: Resource<T>;
+  scope: Scope;
+  clock: Clock;
+  random: () => number;
+  /** Where to go on; undefined to begin with all objects. */
+  position: string | undefined;
+  onAll(objects: T[], resourceVersion: string): void;
+  onEvent(event: WatchEvent<T>): void;
+}
+
+const minWatchSeconds = 300;
+/** How much later than agreed a server may end a watch. */
+const graceMs = 30_000;
+/** Between two of the initial events; a server that does not know them sends nothing that would mark their end. */
+const maxInitialSilenceMs = 10_000;
+/** A watch that ends sooner is no watch: to begin the next one at once would be a storm. */
+const minWatchMs = 1000;
+const endOfInitialEvents = 'k8s.io/initial-events-end';
+
+/** One watch from its beginning to its end, which the server sets after 5 to 10 minutes. Any other end is thrown. */
+export async function watchOnce<T extends KubeResource>(task: WatchTask<T>, signal: AbortSignal): Promise<void> {
+  const startMs = task.clock.monotonicMs();
+  const timeoutSeconds = Math.round(minWatchSeconds * (1 + task.random()));
+  const allowedMs = timeoutSeconds * 1000 + graceMs;
+  let initial = task.position === undefined ? new InitialObjects(task.resource) : undefined;
+  const watchdog = new Watchdog(signal, task.clock, initial === undefined ? allowedMs : maxInitialSilenceMs);
+  try {
+    for await (const event of open(task, timeoutSeconds, watchdog.signal)) {
+      if (initial === undefined) task.onEvent(event);
+      else if (initial.take(event)) watchdog.allow(maxInitialSilenceMs);
+      else {
+        task.onAll([...initial.objects.values()], event.object.metadata.resourceVersion ?? '');
+        initial = undefined;
+        watchdog.allow(allowedMs);
+      }
+    }
+  } catch (error) {
+    throw watchdog.hasBarked ? new StreamError('overdue') : error;
+  } finally {
+    watchdog.release();
+  }
+  if (watchdog.hasBarked) throw new StreamError('overdue');
+  if (initial !== undefined || task.clock.monotonicMs() - startMs < minWatchMs) throw new StreamError('short');
+}
+
+function open<T extends KubeResource>(task: WatchTask<T>, timeoutSeconds: number, signal: AbortSignal) {
+  const from = task.position === undefined ? { sendInitialEvents: true } : { resourceVersion: task.position };
+  return task.client.watch(task.resource, {
+    ...task.scope,
+    ...from,
+    timeoutSeconds,
+    allowWatchBookmarks: true,
+    signal,
+  });
+}
+
+/** The objects with which a watch may begin, until a bookmark says that these were all. */
+class InitialObjects<T extends KubeResource> {
+  readonly objects = new Map<string, T>();
+  readonly #resource: Resource<T>;
+
+  constructor(resource: Resource<T>) {
+    this.#resource = resource;
+  }
+
+  /** Whether more is to come. */
+  take({ type, object }: WatchEvent<T>): boolean {
+    if (type === 'BOOKMARK') {
+      if (object.metadata?.annotations?.[endOfInitialEvents] === 'true') return false;
+      // An ordinary one: the server knows bookmarks, but not what was asked of it.
+      throw new StreamError('unmarked');
+    }
+    const admitted = admit(this.#resource, object);
+    if (admitted === undefined) return true;
+    if (type === 'DELETED') this.objects.delete(keyText(keyOf(admitted)));
+    else this.objects.set(keyText(keyOf(admitted)), admitted);
+    return true;
+  }
+}

@@ -1,0 +1,109 @@
+import { isRecord } from '#base/fields.ts';
+import { isConflict } from '../api-error.ts';
+import type { CallOptions, Client } from '../client.ts';
+import { mergePatch } from './merge-patch.ts';
+import { type Key, type KubeResource, keyOf, type Resource } from '../resource.ts';
+
+export interface PatchOptions extends CallOptions {
+  /** False for kinds whose status is no subresource of its own; then everything goes in one patch. */
+  statusApart?: boolean;
+  /**
+   * Whether somebody else's write in between is a conflict. By default only where a list changes: a merge patch replaces
+   * lists whole, and would take away what somebody else has put into one.
+   */
+  lock?: 'always' | 'lists' | 'never';
+  fieldManager?: string;
+}
+
+/** Members of the metadata that belong to the server. */
+const serverMembers = new Set([
+  'resourceVersion',
+  'uid',
+  'generation',
+  'creationTimestamp',
+  'managedFields',
+  'selfLink',
+]);
+
+/**
+ * Writes what differs between two states of an object and nothing else; asks for nothing when nothing differs. The status
+ * goes first, because without its last finalizer the object may be gone. Gives back the object as the server has it.
+ */
+export async function patchObject<T extends KubeResource>(
+  client: Pick<Client, 'patch'>,
+  resource: Resource<T>,
+  { before, after }: { before: T; after: T },
+  options: PatchOptions = {},
+): Promise<T> {
+  let current = before;
+  for (const { body, subresource } of patchesBetween(before, after, options.statusApart ?? true)) {
+    const { namespace, name } = keyOf(before);
+    const write = {
+      ...callOptions(options),
+      ...(namespace !== '' && { namespace }),
+      ...(subresource !== undefined && { subresource }),
+    };
+    current = await client.patch(resource, name, { type: 'merge', body: locked(body, current, options.lock) }, write);
+  }
+  return current;
+}
+
+export interface ChangeOptions extends PatchOptions {
+  /** How often the change is made anew when somebody else was faster. */
+  attempts?: number;
+}
+
+/** Reads an object, changes it and writes the difference; begins again when somebody else wrote meanwhile. */
+export async function changeObject<T extends KubeResource>(
+  client: Pick<Client, 'get' | 'patch'>,
+  resource: Resource<T>,
+  { key, change }: { key: Key; change: (current: T) => T },
+  options: ChangeOptions = {},
+): Promise<{ before: T; after: T }> {
+  const place = key.namespace === '' ? {} : { namespace: key.namespace };
+  for (let left = options.attempts ?? 5; ; left -= 1) {
+    const before = await client.get(resource, key.name, { ...callOptions(options), ...place });
+    try {
+      const after = change(structuredClone(before));
+      return { before, after: await patchObject(client, resource, { before, after }, { lock: 'always', ...options }) };
+    } catch (error) {
+      if (!isConflict(error) || left <= 1) throw error;
+    }
+  }
+}
+
+type PatchBody = Record<string, unknown>;
+
+function patchesBetween(
+  before: KubeResource,
+  after: KubeResource,
+  statusApart: boolean,
+): { body: PatchBody; subresource?: string }[] {
+  const { status, metadata, ...rest } = (mergePatch(before, after) ?? {}) as PatchBody;
+  const ownMetadata = Object.entries(isRecord(metadata) ? metadata : {}).filter(([name]) => !serverMembers.has(name));
+  const main = { ...rest, ...(ownMetadata.length > 0 && { metadata: Object.fromEntries(ownMetadata) }) };
+  const hasStatus = status !== undefined;
+  if (!statusApart && hasStatus) return [{ body: { ...main, status } }];
+  return [
+    ...(hasStatus ? [{ body: { status }, subresource: 'status' }] : []),
+    ...(Object.keys(main).length > 0 ? [{ body: main }] : []),
+  ];
+}
+
+function locked(body: PatchBody, current: KubeResource, lock: PatchOptions['lock'] = 'lists'): PatchBody {
+  const { resourceVersion } = current.metadata;
+  if (resourceVersion === undefined || lock === 'never' || (lock === 'lists' && !hasList(body))) return body;
+  return { ...body, metadata: { ...(isRecord(body['metadata']) && body['metadata']), resourceVersion } };
+}
+
+function hasList(value: unknown): boolean {
+  return Array.isArray(value) || (isRecord(value) && Object.values(value).some(hasList));
+}
+
+function callOptions({ signal, timeoutMs, fieldManager }: PatchOptions) {
+  return {
+    ...(signal && { signal }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(fieldManager !== undefined && { fieldManager }),
+  };
+}

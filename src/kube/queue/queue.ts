@@ -1,0 +1,248 @@
+import { type Clock, systemClock } from '#base/clock.ts';
+import { Alarm } from './alarm.ts';
+import { type Due, DueHeap } from './due-heap.ts';
+import { type Metrics, noMetrics } from '../controller/metrics.ts';
+import { type Key, keyText } from '../resource.ts';
+
+export interface QueueOptions {
+  name: string;
+  /** How many different keys the queue holds, whatever they wait for. */
+  maxKeys?: number;
+  firstRetryMs?: number;
+  maxRetryMs?: number;
+  /** Called once there is room again after an add was refused: whoever feeds the queue then looks for what it missed. */
+  onRoom?: () => void;
+  clock?: Clock;
+  metrics?: Metrics;
+  random?: () => number;
+}
+
+/** One key, wherever it is: a key is never in two places that could both hand it out. */
+interface Entry extends Due {
+  readonly key: Key;
+  readonly text: string;
+  isReady: boolean;
+  isTaken: boolean;
+  failures: number;
+  sinceMs: number;
+}
+
+export const queueMetrics = {
+  depth: { name: 'workqueue_depth', help: 'Keys that wait for a worker.' },
+  adds: { name: 'workqueue_adds_total', help: 'Keys that became ready for a worker.' },
+  retries: { name: 'workqueue_retries_total', help: 'Keys put back after a failure.' },
+  refused: {
+    name: 'workqueue_refused_total',
+    help: 'Adds refused because the queue was full; found again by a relist.',
+  },
+  waitSeconds: { name: 'workqueue_queue_duration_seconds', help: 'How long keys wait for a worker.' },
+  workSeconds: { name: 'workqueue_work_duration_seconds', help: 'How long workers keep a key.' },
+} as const;
+
+/**
+ * Keys that want work. Equal keys are merged; a key added while a worker has it is handed out again afterwards, never
+ * to a second worker meanwhile. The earliest of several times wins, and "now" is the earliest of all.
+ */
+export class WorkQueue {
+  readonly #entries = new Map<string, Entry>();
+  readonly #delayed = new DueHeap<Entry>();
+  readonly #alarm: Alarm;
+  readonly #clock: Clock;
+  readonly #metrics: Metrics;
+  readonly #labels: { name: string };
+  readonly #options: Required<Pick<QueueOptions, 'maxKeys' | 'firstRetryMs' | 'maxRetryMs' | 'onRoom' | 'random'>>;
+  #ready: Entry[] = [];
+  #readyFrom = 0;
+  #takers: ((entry: Entry | undefined) => void)[] = [];
+  #takenCount = 0;
+  #hasRefused = false;
+  #isShut = false;
+  readonly #idle = Promise.withResolvers<void>();
+
+  constructor(options: QueueOptions) {
+    this.#clock = options.clock ?? systemClock;
+    this.#metrics = options.metrics ?? noMetrics;
+    this.#labels = { name: options.name };
+    this.#options = {
+      maxKeys: options.maxKeys ?? 100_000,
+      firstRetryMs: options.firstRetryMs ?? 5,
+      maxRetryMs: options.maxRetryMs ?? 300_000,
+      onRoom: options.onRoom ?? (() => undefined),
+      random: options.random ?? Math.random,
+    };
+    this.#alarm = new Alarm(this.#clock, () => this.#releaseDue());
+  }
+
+  /** Keys that wait for a worker now. */
+  get depth(): number {
+    return this.#ready.length - this.#readyFrom;
+  }
+
+  /** All keys: ready, delayed or in the hands of a worker. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /**
+   * False when the key was not taken up: the queue is full or shut down. Give `always` for a key that no relist would
+   * find again, such as that of a deleted object; there are never more of those than there were objects in memory.
+   */
+  add(key: Key, how: 'if there is room' | 'always' = 'if there is room'): boolean {
+    const entry = this.#entryFor(key, how === 'always');
+    if (entry === undefined) return false;
+    this.#delayed.remove(entry);
+    this.#makeReady(entry);
+    return true;
+  }
+
+  /** As add, but not before the time given. */
+  addAfter(key: Key, ms: number): boolean {
+    if (!(ms > 0)) return this.add(key);
+    const entry = this.#entryFor(key, false);
+    if (entry === undefined) return false;
+    const dueMs = this.#clock.monotonicMs() + ms;
+    if (entry.isReady || (entry.place !== -1 && entry.dueMs <= dueMs)) return true;
+    this.#delayed.put(entry, dueMs);
+    this.#alarm.setFor(this.#delayed.first()?.dueMs);
+    return true;
+  }
+
+  /** Puts a key back after a failure, each time in a row after twice the time; returns that time. */
+  retry(key: Key): number {
+    const entry = this.#entryFor(key, false);
+    if (entry === undefined) return 0;
+    const { firstRetryMs, maxRetryMs, random } = this.#options;
+    const fullMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(entry.failures, 40));
+    entry.failures += 1;
+    this.#metrics.count(queueMetrics.retries, this.#labels);
+    // Keys that failed together, for the same reason, must not come back together for ever.
+    const delayMs = fullMs * (1 - 0.2 * random());
+    this.addAfter(key, delayMs);
+    return delayMs;
+  }
+
+  /** The next failure of this key is its first again. */
+  forget(key: Key): void {
+    const entry = this.#entries.get(keyText(key));
+    if (entry !== undefined) entry.failures = 0;
+  }
+
+  /** Failures in a row. */
+  failuresOf(key: Key): number {
+    return this.#entries.get(keyText(key))?.failures ?? 0;
+  }
+
+  /** The next key; waits for one. Undefined once the queue is shut down. Every key taken must be given back with `done`. */
+  async take(): Promise<Key | undefined> {
+    const entry = this.#shift() ?? (this.#isShut ? undefined : await this.#wait());
+    return entry?.key;
+  }
+
+  done(key: Key): void {
+    const entry = this.#entries.get(keyText(key));
+    if (entry === undefined || !entry.isTaken) return;
+    entry.isTaken = false;
+    this.#takenCount -= 1;
+    this.#metrics.observe(queueMetrics.workSeconds, this.#labels, this.#secondsSince(entry.sinceMs));
+    if (entry.isReady) this.#enqueue(entry);
+    else if (entry.place === -1) this.#leave(entry);
+    this.#checkIdle();
+  }
+
+  /**
+   * Takes up nothing more and lets delayed keys go; ready keys are still handed out (`drain`) or let go too (`drop`).
+   * Resolves when every key that was handed out is done.
+   */
+  shutDown(how: 'drain' | 'drop'): Promise<void> {
+    this.#isShut = true;
+    this.#alarm.cancel();
+    for (const entry of this.#entries.values()) {
+      this.#delayed.remove(entry);
+      if (how === 'drop') entry.isReady = false;
+      if (!entry.isTaken && !entry.isReady) this.#entries.delete(entry.text);
+    }
+    if (how === 'drop') [this.#ready, this.#readyFrom] = [[], 0];
+    for (const taker of this.#takers.splice(0)) taker(undefined);
+    this.#reportDepth();
+    this.#checkIdle();
+    return this.#idle.promise;
+  }
+
+  #entryFor(key: Key, always: boolean): Entry | undefined {
+    const text = keyText(key);
+    const known = this.#entries.get(text);
+    if (this.#isShut) return undefined;
+    if (known !== undefined) return known;
+    if (this.#entries.size >= this.#options.maxKeys && !always) {
+      this.#hasRefused = true;
+      this.#metrics.count(queueMetrics.refused, this.#labels);
+      return undefined;
+    }
+    const entry: Entry = { key, text, isReady: false, isTaken: false, failures: 0, sinceMs: 0, dueMs: 0, place: -1 };
+    this.#entries.set(text, entry);
+    return entry;
+  }
+
+  #makeReady(entry: Entry): void {
+    if (entry.isReady) return;
+    entry.isReady = true;
+    this.#metrics.count(queueMetrics.adds, this.#labels);
+    if (!entry.isTaken) this.#enqueue(entry);
+  }
+
+  #enqueue(entry: Entry): void {
+    entry.sinceMs = this.#clock.monotonicMs();
+    this.#ready.push(entry);
+    const taker = this.#takers.shift();
+    if (taker !== undefined) taker(this.#shift());
+    else this.#reportDepth();
+  }
+
+  #shift(): Entry | undefined {
+    const entry = this.#ready[this.#readyFrom];
+    if (entry === undefined) return undefined;
+    this.#readyFrom += 1;
+    if (this.#readyFrom > 1000 && this.#readyFrom * 2 > this.#ready.length) {
+      this.#ready = this.#ready.slice(this.#readyFrom);
+      this.#readyFrom = 0;
+    }
+    this.#metrics.observe(queueMetrics.waitSeconds, this.#labels, this.#secondsSince(entry.sinceMs));
+    Object.assign(entry, { isReady: false, isTaken: true, sinceMs: this.#clock.monotonicMs() });
+    this.#takenCount += 1;
+    this.#reportDepth();
+    return entry;
+  }
+
+  #wait(): Promise<Entry | undefined> {
+    return new Promise(resolve => this.#takers.push(resolve));
+  }
+
+  #releaseDue(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (let entry = this.#delayed.first(); entry !== undefined && entry.dueMs <= nowMs; ) {
+      this.#delayed.remove(entry);
+      this.#makeReady(entry);
+      entry = this.#delayed.first();
+    }
+    this.#alarm.setFor(this.#delayed.first()?.dueMs);
+  }
+
+  #leave(entry: Entry): void {
+    this.#entries.delete(entry.text);
+    if (!this.#hasRefused || this.#isShut || this.#entries.size > this.#options.maxKeys / 2) return;
+    this.#hasRefused = false;
+    this.#options.onRoom();
+  }
+
+  #checkIdle(): void {
+    if (this.#isShut && this.#takenCount === 0 && this.depth === 0) this.#idle.resolve();
+  }
+
+  #reportDepth(): void {
+    this.#metrics.gauge(queueMetrics.depth, this.#labels, this.depth);
+  }
+
+  #secondsSince(ms: number): number {
+    return (this.#clock.monotonicMs() - ms) / 1000;
+  }
+}
