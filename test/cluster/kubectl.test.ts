@@ -31,7 +31,7 @@ const tool = (binary: string): Kubectl => kubectl(binary, kubeconfig(), folder);
 
 async function file(name: string, ...objects: object[]): Promise<string> {
   const path = join(folder, name);
-  await writeFile(path, objects.map(object => JSON.stringify(object)).join('\n---\n'));
+  await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
   return path;
 }
 

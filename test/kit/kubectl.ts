@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 /** Every kubectl there is: that of the machine, and Debian's old one, fetched once into the cache where that is possible. */
 export function findKubectls(): string[] {
   const own = works('kubectl') ? ['kubectl'] : [];
-  const cache = join(homedir(), '.cache', 'windows-machine-config-operator');
-  const debian = join(cache, 'kubectl', 'usr', 'bin', 'kubectl');
-  if (!existsSync(debian)) fetchDebian(cache);
+  const cached = join(homedir(), '.cache', 'windows-machine-config-operator', 'kubectl');
+  const debian = join(cached, 'usr', 'bin', 'kubectl');
+  if (!existsSync(debian)) spawnSync(join(import.meta.dirname, 'fetch-kubectl.sh'), [cached], { timeout: 180_000 });
   const found = [...own, ...(works(debian) ? [debian] : [])];
   if (found.length > 0) return found;
   throw new Error(
@@ -19,21 +19,6 @@ export function findKubectls(): string[] {
 
 function works(binary: string): boolean {
   return spawnSync(binary, ['version', '--client'], { timeout: 20_000 }).status === 0;
-}
-
-/** Unpacks the package without installing it, so that it needs no rights. */
-function fetchDebian(cache: string): void {
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(join(cache, 'kubectl-'));
-  try {
-    spawnSync('apt-get', ['download', '-q', 'kubernetes-client'], { cwd: folder, timeout: 120_000 });
-    const archive = readdirSync(folder).find(name => name.endsWith('.deb'));
-    if (archive === undefined) return;
-    spawnSync('dpkg-deb', ['-x', archive, 'files'], { cwd: folder, timeout: 60_000 });
-    renameSync(join(folder, 'files'), join(cache, 'kubectl'));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 export interface Kubectl {

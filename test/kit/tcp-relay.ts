@@ -22,7 +22,8 @@ export async function startRelay(targetPort: number): Promise<TcpRelay> {
   const server = createServer(near => {
     accepted += 1;
     if (isRefusing) return near.resetAndDestroy();
-    const far = connect(targetPort, '127.0.0.1');
+    near.setNoDelay(true);
+    const far = connect({ port: targetPort, host: '127.0.0.1', noDelay: true });
     const pair = { near, far, isFrozen: isFreezing };
     pairs.add(pair);
     const end = () => {

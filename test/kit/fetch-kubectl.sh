@@ -1,0 +1,12 @@
+#!/bin/bash
+# fetch-kubectl.sh FOLDER : unpacks the kubectl of Debian's package "kubernetes-client" into FOLDER without installing it, so that
+# it needs no rights. Two runs at once do no harm: the folder appears whole or not at all.
+set -euo pipefail
+folder=$(readlink -m "$1")
+mkdir -p "$(dirname "$folder")"
+work=$(mktemp -d "$folder.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+apt-get download -q kubernetes-client >/dev/null 2>&1
+dpkg-deb -x kubernetes-client_*.deb files
+mv -T files "$folder"
