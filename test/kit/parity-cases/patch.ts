@@ -63,6 +63,30 @@ export const patchCases: readonly ParityCase[] = [
     name: 'merges lists of a strategic patch by their keys',
     steps: [
       {
+        send: `POST ${core}/services`,
+        body: { metadata: { name: 'a' }, spec: { clusterIP: 'None', ports: [{ name: 'p', port: 80 }] } },
+        code: 201,
+      },
+      {
+        send: `PATCH ${core}/services/a`,
+        type: strategicPatch,
+        body: { spec: { ports: [{ name: 'q', port: 81 }] } },
+        code: 200,
+        gives: { spec: { ports: [{ name: 'q' }, { name: 'p' }] } },
+      },
+      {
+        send: `PATCH ${core}/services/a`,
+        type: strategicPatch,
+        body: { spec: { ports: [{ $patch: 'delete', port: 80 }] } },
+        code: 200,
+        gives: { spec: { ports: [{ name: 'q', port: 81 }] } },
+      },
+    ],
+  },
+  {
+    name: 'replaces lists of a strategic patch that have no key',
+    steps: [
+      {
         send: `POST ${core}/serviceaccounts`,
         body: { metadata: { name: 'a' }, imagePullSecrets: [{ name: 's' }] },
         code: 201,
@@ -70,23 +94,9 @@ export const patchCases: readonly ParityCase[] = [
       {
         send: `PATCH ${core}/serviceaccounts/a`,
         type: strategicPatch,
-        body: { secrets: [{ name: 'p' }], imagePullSecrets: [{ name: 't' }] },
+        body: { imagePullSecrets: [{ name: 't' }] },
         code: 200,
-        gives: { secrets: [{ name: 'p' }], imagePullSecrets: [{ name: 't' }] },
-      },
-      {
-        send: `PATCH ${core}/serviceaccounts/a`,
-        type: strategicPatch,
-        body: { secrets: [{ name: 'q' }] },
-        code: 200,
-        gives: { secrets: [{ name: 'q' }, { name: 'p' }] },
-      },
-      {
-        send: `PATCH ${core}/serviceaccounts/a`,
-        type: strategicPatch,
-        body: { secrets: [{ $patch: 'delete', name: 'p' }] },
-        code: 200,
-        gives: { secrets: [{ name: 'q' }] },
+        gives: { imagePullSecrets: [{ name: 't' }] },
       },
     ],
   },
