@@ -7,6 +7,8 @@ mkdir -p "$(dirname "$folder")"
 work=$(mktemp -d "$folder.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-apt-get download -q kubernetes-client >/dev/null 2>&1
+# A new machine has no package lists yet; only root can fetch them.
+apt-get download -q kubernetes-client >/dev/null 2>&1 ||
+  { apt-get update -qq && apt-get download -q kubernetes-client; } >/dev/null 2>&1
 dpkg-deb -x kubernetes-client_*.deb files
 mv -T files "$folder"
