@@ -19,7 +19,8 @@ export interface TcpRelay extends AsyncDisposable {
 export async function startRelay(targetPort: number): Promise<TcpRelay> {
   const pairs = new Set<{ near: Socket; far: Socket; isFrozen: boolean }>();
   let [accepted, isFreezing, isRefusing] = [0, false, false];
-  const server = createServer(near => {
+  // A frozen connection does not answer its end either, so ends are answered by hand.
+  const server = createServer({ allowHalfOpen: true }, near => {
     accepted += 1;
     if (isRefusing) return near.resetAndDestroy();
     near.setNoDelay(true);
@@ -39,7 +40,7 @@ export async function startRelay(targetPort: number): Promise<TcpRelay> {
       from.on('data', chunk => {
         if (!pair.isFrozen) to.write(chunk);
       });
-      from.on('error', end).on('close', end);
+      from.on('error', end).on('end', end).on('close', end);
     }
     return undefined;
   });

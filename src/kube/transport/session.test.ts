@@ -1,3 +1,4 @@
+import { getActiveResourcesInfo } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startRelay } from '../../../test/kit/tcp-relay.ts';
@@ -159,6 +160,32 @@ test('a quiet session that answers pings is kept', async () => {
   release();
   expect(await text(exchange)).toBe('first last');
   expect(relay.accepted()).toBe(1);
+});
+
+/** A session that the server wanted to end, whose last stream has gone, and whose peer has fallen silent before it closed. */
+async function closing(options: TransportOptions) {
+  const all = await relayed(options);
+  const exchange = await all.open('/hold');
+  for (const session of all.server.sessions) session.goaway();
+  await delay(50);
+  all.relay.freeze();
+  exchange.cancel();
+  await delay(50);
+  return all;
+}
+
+test('closing does not wait for a peer that has fallen silent', async () => {
+  const { transport } = await closing({});
+  const start = performance.now();
+  await transport.close();
+  expect(performance.now() - start).toBeLessThan(2000);
+});
+
+test('a session that is closing is not kept for a peer that has fallen silent', async () => {
+  const sockets = () => getActiveResourcesInfo().filter(name => name === 'TCPSocketWrap').length;
+  await closing({ pingIntervalMs: 400, pingTimeoutMs: 100 });
+  const before = sockets();
+  await expect.poll(sockets, { timeout: 5000 }).toBeLessThan(before);
 });
 
 test('reports a TCP reset in the middle of a stream, and goes on with another connection', async () => {

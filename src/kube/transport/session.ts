@@ -23,6 +23,7 @@ const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = constants;
 /** An HTTP/2 session on a socket. Pings find a peer that has gone silently, which TCP alone would take minutes to notice. */
 export class Session implements Channel {
   readonly #session: ClientHttp2Session;
+  readonly #socket: Socket;
   readonly #options: SessionOptions;
   readonly #closed = new AbortController();
   #streams = 0;
@@ -48,6 +49,7 @@ export class Session implements Channel {
   }
 
   private constructor(authority: string, socket: Socket, options: SessionOptions) {
+    this.#socket = socket;
     this.#options = options;
     this.#session = connect(authority, {
       createConnection: () => socket,
@@ -103,9 +105,15 @@ export class Session implements Channel {
     this.#retired = true;
     if (this.isClosed) return;
     const closed = once(this.#closed.signal, 'abort');
-    // Without an error streams would end as if they were whole.
-    this.#session.destroy(reason, NGHTTP2_CANCEL);
+    this.#cut(reason);
     await closed;
+  }
+
+  /** Ends everything now. Streams need the error: without it they would end as if they were whole. */
+  #cut(error: Error): void {
+    this.#session.destroy(error, NGHTTP2_CANCEL);
+    // A session that was already closing would wait for the peer to close too, and a dead peer never does.
+    this.#socket.destroy();
   }
 
   #hasSettings(): Promise<void> {
@@ -164,11 +172,12 @@ export class Session implements Channel {
         await clock.sleep(pingIntervalMs, this.#closed.signal);
         if (!(await this.#isAlive(pingTimeoutMs))) {
           this.#error ??= new Error(`the server did not answer a ping within ${pingTimeoutMs} ms`);
-          this.#session.destroy(this.#error);
+          this.#cut(this.#error);
         }
       }
     } catch {
-      // The session is closed.
+      // The session is closed, or is closing and its peer has not done so for a whole interval.
+      this.#socket.destroy();
     }
   }
 
