@@ -221,9 +221,10 @@ test('judges anything', () => {
     fc.property(anySchema.schema, schema => {
       for (const { reason, field, message } of checkSchema(schema, 'S')) {
         expect([reason, field, message]).not.toContain(undefined);
-        expect(field?.startsWith('S')).toBe(true);
+        // A default that breaks "not" or "anyOf" has no field of its own on the real server either.
+        expect(field === '<nil>' ? message : field).toMatch(/^S|must (not )?validate/);
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 1000, examples: [[{ type: 'object', default: [], not: {} }]] },
   );
 });
