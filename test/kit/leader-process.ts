@@ -38,12 +38,14 @@ async function stand({ kubeconfig, namespace, ...times }: CandidateConfig): Prom
   let counter = await client.get(configMaps, 'counter', { namespace });
   while (leadership.isHeld()) {
     const count = Number(counter.data?.['count'] ?? 0) + 1;
+    // The time it was sent: a process that is stopped while the answer travels hears of its own write much later.
+    const atMs = nowMs();
     try {
       // Over the version of our own last write: another leader would have made another one.
       counter = await client.replace(configMaps, { ...counter, data: { count: String(count), by: times.identity } });
-      tell({ is: 'wrote', atMs: nowMs(), count });
+      tell({ is: 'wrote', atMs, count });
     } catch (error) {
-      tell({ is: 'refused', atMs: nowMs(), count });
+      tell({ is: 'refused', atMs, count });
       if (isConflict(error)) return;
     }
     await delay(20);
