@@ -25,6 +25,18 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      {
+        test: {
+          name: 'windows',
+          include: ['test/windows/**/*.test.ts'],
+          // Makes Wine, the doubles and the agent; each file starts hosts of its own.
+          globalSetup: 'test/kit/winhost/global-setup.ts',
+          pool: 'forks',
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+        },
+      },
     ],
   },
 });

@@ -3,12 +3,14 @@ import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { errorCodes } from '../src/base/error-codes.ts';
 import { windowsInstanceCrd } from '../src/contract/windows-instance/crd.ts';
+import { windowsApiPage } from './windows-api-page.ts';
 
 const root = join(import.meta.dirname, '..');
 
 /** Files that are made from code. `npm run generate` writes them; a test fails when one is not what it should be. */
 export const generated: Record<string, () => string> = {
   'docs/reference/errors.md': errorPage,
+  'docs/windows-api.md': windowsApiPage,
   'deploy/crd/windowsinstances.yaml': () =>
     stringify(windowsInstanceCrd(), { lineWidth: 0, aliasDuplicateObjects: false }),
 };

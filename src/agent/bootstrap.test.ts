@@ -4,6 +4,7 @@ import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../test/kit/model-host.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
 import { bootstrap } from './bootstrap.ts';
+import { noteChangedFiles, readState } from './state.ts';
 
 const entry = (name: string, isBootstrap: boolean, priority: number): Service =>
   service({ name, command: `${name} arg`, bootstrap: isBootstrap, priority });
@@ -59,7 +60,7 @@ test('finds out natively what the kubelet needs before there is a Node', async (
   expect(await running(host)).toEqual(['k 10.0.0.4']);
 });
 
-test('runs scripts for a bootstrap service', async () => {
+test('runs scripts for a bootstrap service, and only once', async () => {
   const preScripts = [
     { path: 'exclude.ps1', args: [] },
     { path: 'ip.ps1', variable: 'IP', args: [] },
@@ -67,7 +68,15 @@ test('runs scripts for a bootstrap service', async () => {
   const host = hostFor(service({ name: 'kubelet', command: 'k IP', bootstrap: true, preScripts }));
   host.scriptOutputs = { 'exclude.ps1': '', 'ip.ps1': '10.0.0.4' };
   await run(host);
-  expect(host.log).toEqual(['run ip.ps1', 'run exclude.ps1']);
+  await run(host);
+  expect(host.log.filter(call => call.startsWith('run '))).toEqual(['run ip.ps1', 'run exclude.ps1']);
+});
+
+test('leaves it to the controller to make services read a file that was changed', async () => {
+  const host = hostFor(service({ name: 'kubelet', command: 'k C:\\k\\kubelet.conf', bootstrap: true }));
+  await noteChangedFiles(['C:\\k\\kubelet.conf'], host.files);
+  await run(host);
+  expect(await readState(host.files)).toMatchObject({ changedFiles: ['C:\\k\\kubelet.conf'] });
 });
 
 test('fails without the ConfigMap of the version', async () => {

@@ -9,9 +9,16 @@ export interface BootstrapPorts extends ServicePorts, VariablePorts {
   files: Files;
 }
 
-/** Brings up the services from which the host becomes a Node; there is none yet that could be asked for anything. */
-export async function bootstrap(version: string, ports: BootstrapPorts, waiting: Waiting): Promise<void> {
+/**
+ * Brings up the services from which the host becomes a Node and gives their names; there is no Node yet that could be asked
+ * for anything.
+ */
+export async function bootstrap(version: string, ports: BootstrapPorts, waiting: Waiting): Promise<string[]> {
   const manifest = await readManifest(version, ports.cluster);
   const services = manifest.services.filter(service => service.bootstrap);
-  await reconcileServices(services, undefined, servicesWork(ports), waiting);
+  const work = servicesWork(ports, version, waiting);
+  // Other services than these may have to read a changed file, too, so that is left to the controller.
+  const nothingChanged = { changedFiles: async () => [], keepChangedFiles: async () => undefined };
+  await reconcileServices(services, undefined, { ...work, ...nothingChanged }, waiting);
+  return services.map(service => service.name);
 }

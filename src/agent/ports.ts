@@ -34,9 +34,15 @@ export interface ServiceStatus {
   pid: number;
 }
 
+/** The configuration as Windows tells it. */
+export interface InstalledConfig extends Omit<ServiceConfig, 'recovery'> {
+  /** Undefined also where Windows does more than restarting; not every system (Wine does not) tells it at all. */
+  recovery: Recovery | undefined | 'unreadable';
+}
+
 export interface InstalledService extends ServiceStatus {
   name: string;
-  config: ServiceConfig;
+  config: InstalledConfig;
 }
 
 /** The Windows service control manager. Names are compared without regard to case. */
@@ -91,24 +97,153 @@ export interface CertStore {
 export interface Files {
   /** Undefined when the file does not exist. */
   read(path: string): Promise<string | undefined>;
-  /** Replaces the file as a whole or not at all. */
-  write(path: string, text: string): Promise<void>;
+  /** Replaces the file as a whole or not at all, making its directory; `secret` is for SYSTEM and Administrators only. */
+  write(path: string, text: string, access?: 'secret'): Promise<void>;
   /** Absent is fine. */
   remove(path: string): Promise<void>;
 }
 
+export interface FileStat {
+  bytes: number;
+  /** As fine as the file system has it: a fraction of a millisecond counts. */
+  modifiedMs: number;
+}
+
+/** What staging, checking and pruning need beside small text files. */
+export interface HostFiles extends Files {
+  /** Names in a directory; none when it does not exist. */
+  list(directory: string): Promise<string[]>;
+  /** Lower-case hex; undefined when the file does not exist. */
+  sha256(path: string): Promise<string | undefined>;
+  /** The bytes in order; rejects when the file does not exist. */
+  readChunks(path: string): AsyncIterable<Uint8Array>;
+  /**
+   * Replaces the file as a whole or not at all, making its directory: when the chunks end in an error, it is as it was.
+   * A program that runs is moved aside, not waited for. `secret` is for SYSTEM and Administrators only.
+   */
+  writeChunks(path: string, chunks: AsyncIterable<Uint8Array>, access?: 'secret'): Promise<void>;
+  /** Undefined when the file does not exist. */
+  stat(path: string): Promise<FileStat | undefined>;
+  /**
+   * There already is fine. In one for `programs` only SYSTEM and Administrators may write, and everybody may read; one that
+   * is `secret` is theirs alone.
+   */
+  makeDirectory(path: string, access?: 'programs' | 'secret'): Promise<void>;
+  removeDirectory(path: string): Promise<void>;
+}
+
 export interface ScriptRunner {
-  /** Runs PowerShell text and gives its standard output; rejects when it fails or takes too long. */
-  run(text: string, signal: AbortSignal): Promise<string>;
+  /**
+   * Runs PowerShell text and gives its standard output; rejects when it fails or takes too long. What is expected matters
+   * to whoever keeps outputs, not to PowerShell.
+   */
+  run(text: string, signal: AbortSignal, expected?: 'one line'): Promise<string>;
+}
+
+/** The Node of this host as the API server gives it, with its name. */
+export interface NodeSource {
+  name: string;
+  object: unknown;
 }
 
 /** What the agent finds out or brings about natively instead of by a script. */
 export interface HostValues {
   resolve(source: HostVariableSource, signal: AbortSignal): Promise<string>;
-  /** True when a file that a service reads has changed. */
-  prepare(preparation: Preparation, signal: AbortSignal): Promise<boolean>;
+  /** True when a file that a service reads has changed. The Node is undefined during bootstrap. */
+  prepare(preparation: Preparation, node: NodeSource | undefined, signal: AbortSignal): Promise<boolean>;
+  /** Takes back what preparations have changed besides files; nothing to take back is fine. */
+  takeBack(signal: AbortSignal): Promise<void>;
   /** Changes with every boot of the host and never otherwise. */
   bootId(): Promise<string>;
+}
+
+export interface Adapter {
+  name: string;
+  index: number;
+  /** Lower case, with dashes. */
+  mac: string;
+  /** IPv4 and IPv6 as `address/length`. */
+  addresses: string[];
+  isUp: boolean;
+  /** Metric of its route to everywhere (route and interface added); undefined without one. The lowest wins. */
+  defaultRouteMetric: number | undefined;
+}
+
+export interface OperatingSystem {
+  /** Such as `Windows Server 2022 Datacenter`. */
+  product: string;
+  /** Such as `10.0.20348.2700`. */
+  build: string;
+  /** `Server` or `Server Core`; `Client` is not supported. */
+  installationType: string;
+}
+
+export type FeatureState = 'enabled' | 'disabled' | 'enable-pending' | 'disable-pending' | 'unknown';
+
+/** The machine as a whole. */
+export interface System {
+  hostName(): Promise<string>;
+  /** Host name with the primary DNS suffix, where there is one. */
+  fqdn(): Promise<string>;
+  operatingSystem(): Promise<OperatingSystem>;
+  /** Changes with every boot of the host and never otherwise. */
+  bootId(): Promise<string>;
+  /** Why Windows itself wants to be rebooted; empty when it does not. */
+  pendingReboot(): Promise<string[]>;
+  adapters(): Promise<Adapter[]>;
+  freeBytes(path: string): Promise<number>;
+  containersFeature(): Promise<FeatureState>;
+  /** Done already is fine; true when the host has to be rebooted for it. */
+  enableContainers(signal: AbortSignal): Promise<boolean>;
+  /** Takes effect at the next boot; true when the host has to be rebooted for it. */
+  rename(name: string): Promise<boolean>;
+  /** Returns at once; Windows goes down after the delay. */
+  reboot(delaySeconds: number, reason: string): Promise<void>;
+  isProcessRunning(name: string): Promise<boolean>;
+  /** Whether whoever runs the agent has the rights of an administrator. */
+  isAdministrator(): Promise<boolean>;
+  /** TCP ports on which anybody listens. */
+  listeningPorts(): Promise<number[]>;
+}
+
+export interface HnsNetwork {
+  id: string;
+  name: string;
+  /** Address prefixes. */
+  subnets: string[];
+  /** '' when it has none. */
+  managementIp: string;
+}
+
+export interface HnsEndpoint {
+  id: string;
+  name: string;
+  networkId: string;
+  ipAddress: string;
+  mac: string;
+}
+
+/** Networks of Windows containers, as the Host Networking Service knows them. */
+export interface HostNetwork {
+  networks(): Promise<HnsNetwork[]>;
+  endpoints(): Promise<HnsEndpoint[]>;
+  createEndpoint(networkId: string, name: string): Promise<HnsEndpoint>;
+  /** Gives the endpoint to the host itself. */
+  attachToHost(endpointId: string): Promise<void>;
+  /** Absent is fine. */
+  removeNetwork(id: string): Promise<void>;
+}
+
+/** Everything the agent asks of the machine it runs on; agent/win32 has the one for Windows. */
+export interface HostPorts {
+  services: ServiceManager;
+  processes: Processes;
+  environment: Environment;
+  certificates: CertStore;
+  files: HostFiles;
+  scripts: ScriptRunner;
+  system: System;
+  network: HostNetwork;
 }
 
 /** The agent's own Node and the services ConfigMaps of its namespace. */
@@ -117,6 +252,8 @@ export interface Cluster {
   node(): Promise<unknown>;
   /** Sets annotations, and removes those given as null. */
   annotateNode(annotations: Record<string, string | null>): Promise<void>;
+  /** The ConfigMap that describes the services of a version; undefined when it does not exist. */
+  servicesConfigMap(version: string): Promise<unknown>;
   /** All ConfigMaps that describe services. */
   servicesConfigMaps(): Promise<unknown[]>;
 }

@@ -1,9 +1,15 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ModelHost } from '../../test/kit/model-host.ts';
-import { type AgentState, changeState, parseState, readState, stateFile } from './state.ts';
+import { type AgentState, changeState, noteChangedFiles, parseState, readState, stateFile } from './state.ts';
 
-const none: AgentState = { environment: undefined, stoppedServices: [], reboot: undefined };
+const none: AgentState = {
+  environment: undefined,
+  stoppedServices: [],
+  reboot: undefined,
+  changedFiles: [],
+  defenderExclusions: [],
+};
 const full: AgentState = {
   environment: [
     { name: 'HTTP_PROXY', value: 'a', previous: 'b', was: 'c' },
@@ -11,6 +17,8 @@ const full: AgentState = {
   ],
   stoppedServices: ['antivirus'],
   reboot: { bootId: 'boot-1', variables: ['HTTP_PROXY'] },
+  changedFiles: ['C:\\k\\kubelet.conf'],
+  defenderExclusions: [{ path: 'C:\\k\\containerd\\containerd.exe', done: true }],
 };
 
 const unreadable: [name: string, text: string][] = [
@@ -24,6 +32,8 @@ const unreadable: [name: string, text: string][] = [
   ['a variable that is a text', '{"environment": ["A"]}'],
   ['services that are numbers', '{"stoppedServices": [1]}'],
   ['a reboot without a boot', '{"reboot": {"variables": []}}'],
+  ['changed files that are one text', '{"changedFiles": "C:\\\\k"}'],
+  ['an exclusion without a path', '{"defenderExclusions": [{"done": true}]}'],
 ];
 for (const [name, text] of unreadable) test(`takes ${name} as no record`, () => expect(parseState(text)).toEqual(none));
 
@@ -51,7 +61,7 @@ test('forgets a member that is set to nothing', async () => {
   const host = new ModelHost();
   await changeState(host.files, full);
   await changeState(host.files, { reboot: undefined, environment: undefined });
-  expect(await readState(host.files)).toEqual({ ...none, stoppedServices: ['antivirus'] });
+  expect(await readState(host.files)).toEqual({ ...full, reboot: undefined, environment: undefined });
 });
 
 test('writes the file only when something changes', async () => {
@@ -60,6 +70,13 @@ test('writes the file only when something changes', async () => {
   await changeState(host.files, { stoppedServices: ['antivirus'] });
   await changeState(host.files, {});
   expect(host.log).toEqual([`write ${stateFile}`]);
+});
+
+test('notes changed files once each, beside those that are known', async () => {
+  const host = new ModelHost();
+  await noteChangedFiles(['a', 'b'], host.files);
+  await noteChangedFiles(['b', 'c'], host.files);
+  expect((await readState(host.files)).changedFiles).toEqual(['a', 'b', 'c']);
 });
 
 test('lies in the folder that the operator removes with everything else', () => {
@@ -76,6 +93,8 @@ test('reads again whatever it has written', async () => {
     environment: fc.option(fc.array(variable), { nil: undefined }),
     stoppedServices: fc.array(text),
     reboot: fc.option(fc.record({ bootId: text, variables: fc.array(text) }), { nil: undefined }),
+    changedFiles: fc.array(text),
+    defenderExclusions: fc.array(fc.record({ path: text, done: fc.boolean() })),
   });
   await fc.assert(
     fc.asyncProperty(state, async given => {

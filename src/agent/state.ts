@@ -17,6 +17,15 @@ export interface AgentState {
   /** Services of others that we stopped and have to start again. */
   stoppedServices: string[];
   reboot: RebootRecord | undefined;
+  /** Files of ours that were changed while a service that reads them may have been running. */
+  changedFiles: string[];
+  /** Programs that Defender was, or was about to be, told to leave alone. */
+  defenderExclusions: DefenderExclusion[];
+}
+
+export interface DefenderExclusion {
+  path: string;
+  done: boolean;
 }
 
 export const stateFile = `${dir.k}\\wicd-state.json`;
@@ -32,10 +41,16 @@ export async function changeState(files: Files, change: Partial<AgentState>): Pr
   if (after !== before) await files.write(stateFile, after);
 }
 
+/** Said before the change, so that a service is started anew for it even when the agent is cut short in between. */
+export async function noteChangedFiles(paths: readonly string[], files: Files): Promise<void> {
+  const { changedFiles } = await readState(files);
+  await changeState(files, { changedFiles: [...new Set([...changedFiles, ...paths])] });
+}
+
 /** A record that cannot be read is as good as none: it must never keep a host from being configured or cleaned. */
 export function parseState(text: string): AgentState {
   const parsed = attempt(() => readFields(new Fields(parseJson(text), 'agent state')));
-  return parsed.ok ? parsed.value : { environment: undefined, stoppedServices: [], reboot: undefined };
+  return parsed.ok ? parsed.value : readFields(new Fields({}, 'agent state'));
 }
 
 function readFields(fields: Fields): AgentState {
@@ -43,6 +58,10 @@ function readFields(fields: Fields): AgentState {
     environment: fields.raw('environment') === undefined ? undefined : fields.objects('environment').map(readVariable),
     stoppedServices: fields.strings('stoppedServices'),
     reboot: fields.raw('reboot') === undefined ? undefined : readReboot(fields.object('reboot')),
+    changedFiles: fields.strings('changedFiles'),
+    defenderExclusions: fields
+      .objects('defenderExclusions')
+      .map(item => ({ path: item.requiredString('path'), done: item.boolean('done') ?? false })),
   };
 }
 

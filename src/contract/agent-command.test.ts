@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { agentRecovery, bootstrapCommand, cleanupCommand, controllerCommand } from './agent-command.ts';
+import {
+  agentQuery,
+  agentRecovery,
+  bootstrapCommand,
+  cleanupCommand,
+  controllerCommand,
+  installCommand,
+  inventoryCommand,
+} from './agent-command.ts';
 
 const namespace = 'openshift-windows-machine-config-operator';
 const agent = String.raw`C:\k\windows-instance-config-daemon.exe`;
@@ -13,6 +21,13 @@ const commands: [string, string, string][] = [
     cleanupCommand(namespace),
     `${agent} cleanup --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace}`,
   ],
+  [
+    'cleans up before the next configuration',
+    cleanupCommand(namespace, 'keep settings'),
+    `${agent} cleanup --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace} --keep-settings`,
+  ],
+  ['installs', installCommand('ns'), `${agent} install --namespace ns -o json`],
+  ['installs with a size', installCommand('ns', 105), `${agent} install --namespace ns --service-log-size 105 -o json`],
   [
     'bootstraps',
     bootstrapCommand('11.0.0-1b759bf', namespace),
@@ -28,6 +43,24 @@ const commands: [string, string, string][] = [
   ],
 ];
 for (const [name, got, want] of commands) test(`${name} with exactly this command`, () => expect(got).toBe(want));
+
+const servers: [url: string, probed: boolean][] = [
+  ['https://api-int.cluster.example.com:6443', true],
+  ['https://10.0.0.1:6443/', true],
+  ['https://[fd00::1]:6443', true],
+  ['http://api:6443', false],
+  ['https://api:6443&calc', false],
+  ['https://api:6443 -o text', false],
+  ['https://$(calc)', false],
+  ['https://%PATH%', false],
+  ['', false],
+];
+for (const [url, probed] of servers) {
+  test(`asks ${probed ? 'for' : 'nothing about'} the API server ${JSON.stringify(url)}`, () => {
+    const want = probed ? `${agent} inventory --probe ${url} -o json` : agentQuery.inventory;
+    expect(inventoryCommand(url)).toBe(want);
+  });
+}
 
 test('no command needs quoting in cmd.exe or PowerShell', () => {
   for (const [, command] of commands) expect(command).toMatch(/^[A-Za-z0-9:\\._ -]+$/);

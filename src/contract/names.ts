@@ -16,6 +16,8 @@ export const nodeAnnotation = {
   rebootRequired: `${prefix}/reboot-required`,
   sshHostKey: `${prefix}/ssh-host-key`,
   sshHostKeyType: `${prefix}/ssh-host-key-type`,
+  /** Ours: the operator keeps pods away from this Node. A Node that is cordoned without it was cordoned by somebody else. */
+  cordoned: `${prefix}/cordoned`,
   /** Owned by OVN. */
   hybridOverlaySubnet: 'k8s.ovn.org/hybrid-overlay-node-subnet',
   hybridOverlayGatewayMac: 'k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac',

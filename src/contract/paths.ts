@@ -10,6 +10,12 @@ export const dir = {
   tls: 'C:\\k\\tls',
   tlsCerts: 'C:\\k\\tls\\certs',
   agentCerts: 'C:\\k\\wicd-certs',
+  /** What was uploaded, kept packed by the hash of its content, so that a damaged file can be put right. */
+  staged: 'C:\\k\\staged',
+  /** Where bundles are uploaded to, each under its hash: for SYSTEM and Administrators only, once `stage` has made it so. */
+  incoming: 'C:\\k\\incoming',
+  /** Native code of the agent: a place where only administrators may write. Left to the operator to remove. */
+  agentNative: 'C:\\Program Files\\windows-instance-config-daemon',
   staticPods: 'C:\\k\\etc\\kubernetes\\manifests',
   log: 'C:\\var\\log',
   kubeletLog: 'C:\\var\\log\\kubelet',
@@ -70,7 +76,15 @@ export const file = {
   caBundle: `${dir.k}\\ca-bundle.crt`,
   importedCerts: `${dir.k}\\imported-certs.pem`,
   agentKubeconfig: `${dir.k}\\wicd-kubeconfig`,
+  /**
+   * Kubeconfig with a token of the agent's service account and nothing that expires with the agent's own certificate: what
+   * enrols an agent that was off for so long that its certificate is over. The operator writes it anew, with a fresh token,
+   * whenever it is connected to the host, also when `wicd-kubeconfig` names the certificate.
+   */
+  agentBootstrapKubeconfig: `${dir.k}\\wicd-bootstrap-kubeconfig`,
   agentCertificate: `${dir.agentCerts}\\wicd-client-current.pem`,
+  /** What `stage` has put in place, with hashes. */
+  stagedRecord: `${dir.staged}\\files.json`,
   cniConfig: `${dir.cniConfig}\\cni.conf`,
   kubeletLog: `${dir.kubeletLog}\\kubelet.log`,
   kubeProxyLog: `${dir.kubeProxyLog}\\kube-proxy.log`,
@@ -79,6 +93,11 @@ export const file = {
   exporterLog: `${dir.exporterLog}\\windows_exporter.log`,
   csiProxyLog: `${dir.csiProxyLog}\\csi-proxy.log`,
 } as const;
+
+/** Where a bundle is kept until it is staged; only a complete one has this name. */
+export function bundlePath(sha256: string): string {
+  return `${dir.incoming}\\${sha256}`;
+}
 
 /** Splits at the last backslash, which stays with the directory: `C:\a\b` gives `C:\a\` and `b`. */
 export function splitPath(path: string): { directory: string; name: string } {

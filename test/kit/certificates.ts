@@ -59,6 +59,11 @@ export class TestCa {
 
   issue(content: LeafContent): KeyPair {
     const { key, publicKey } = generateKey();
+    return { key, cert: this.certify(content, publicKey) };
+  }
+
+  /** A certificate for a key of somebody else. */
+  certify(content: LeafContent, publicKey: Uint8Array): string {
     const usages = sequence(oid('1.3.6.1.5.5.7.3.2'), ...(content.names ? [oid('1.3.6.1.5.5.7.3.1')] : []));
     const names = alternativeNames({
       dnsNames: (content.names ?? []).filter(name => !isIPv4(name)),
@@ -70,10 +75,7 @@ export class TestCa {
       extension('2.5.29.35', sequence(der(0x80, this.#keyId))),
       ...(names === undefined ? [] : [extension('2.5.29.17', names)]),
     ];
-    return {
-      key,
-      cert: sign(certificateInfo({ subject: content, issuer: this.#name, publicKey, extensions }), this.key),
-    };
+    return sign(certificateInfo({ subject: content, issuer: this.#name, publicKey, extensions }), this.key);
   }
 }
 

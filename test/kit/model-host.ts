@@ -1,9 +1,12 @@
 import type { Clock } from '../../src/base/clock.ts';
 import { sha256 } from '../../src/base/sha256.ts';
-import type { CertStore, Cluster, Environment, Files, Waiting } from '../../src/agent/ports.ts';
+import type { CertStore, Cluster, Environment, HostPorts, Waiting } from '../../src/agent/ports.ts';
 import type { AgentPorts } from '../../src/agent/reconcile/carry-out.ts';
 import type { HostVariableSource, Preparation } from '../../src/contract/services/manifest.ts';
+import { ModelFiles } from './model-files.ts';
+import { settle } from './manual-clock.ts';
 import { ModelServices } from './model-services.ts';
+import { ModelNetwork, ModelSystem } from './model-system.ts';
 
 export interface ModelNode {
   name: string;
@@ -11,27 +14,60 @@ export interface ModelNode {
   ready: boolean;
 }
 
-/** Time that passes only when somebody sleeps. */
+/** Time that passes only when everybody sleeps: whoever is due first is woken once nothing else is going on. */
 export class ModelClock implements Clock {
   ms = 0;
+  readonly #sleepers = new Set<{ dueMs: number; wake: () => void }>();
+  #passing = false;
   now = () => this.ms;
   monotonicMs = () => this.ms;
+
   sleep = async (ms: number, signal?: AbortSignal) => {
     signal?.throwIfAborted();
-    this.ms += ms;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const sleeper = { dueMs: this.ms + ms, wake: resolve };
+    const abort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#sleepers.add(sleeper);
+    void this.#pass();
+    try {
+      await promise;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      this.#sleepers.delete(sleeper);
+    }
   };
+
+  async #pass(): Promise<void> {
+    if (this.#passing) return;
+    this.#passing = true;
+    while (this.#sleepers.size > 0) {
+      await settle();
+      const [first] = [...this.#sleepers].toSorted((one, other) => one.dueMs - other.dueMs);
+      if (first === undefined) continue;
+      this.ms = Math.max(this.ms, first.dueMs);
+      first.wake();
+      await settle();
+    }
+    this.#passing = false;
+  }
 }
 
 /** A Windows host with its Node in memory: everything the agent reaches through its ports. */
-export class ModelHost implements AgentPorts {
+export class ModelHost implements AgentPorts, HostPorts {
   readonly services = new ModelServices();
   readonly processes = this.services;
   readonly clock = new ModelClock();
-  readonly fileTexts = new Map<string, string>();
+  readonly system = new ModelSystem(call => this.#note(call));
+  readonly network = new ModelNetwork(this.system, call => this.#note(call));
+  readonly files = new ModelFiles(
+    call => this.#note(call),
+    call => this.before(call),
+  );
+  readonly fileTexts = this.files.texts;
   readonly store: Uint8Array[] = [];
   machine: Record<string, string> = {};
   process: Record<string, string> = {};
-  bootId = 'boot-1';
   node: ModelNode | undefined = { name: 'node', annotations: {}, ready: true };
   configMaps: { name: string; created: string; data: Record<string, string> }[] = [];
   /** Output of PowerShell texts; any other text fails. */
@@ -39,6 +75,8 @@ export class ModelHost implements AgentPorts {
   hostValues: Partial<Record<HostVariableSource, string>> = {};
   /** Whether a preparation changes a file. */
   prepared: (preparation: Preparation) => boolean = () => false;
+  /** Whether a preparation has left something to take back. */
+  excluded = false;
   /** Everything changed or run, in order; services in their own list. */
   readonly log: string[] = [];
   /** Throws to make a call fail, or to end the agent at that point. */
@@ -70,15 +108,6 @@ export class ModelHost implements AgentPorts {
     },
   };
 
-  readonly files: Files = {
-    read: async path => this.fileTexts.get(path),
-    write: async (path, text) => {
-      this.#note(`write ${path}`);
-      this.fileTexts.set(path, text);
-    },
-    remove: async path => void this.fileTexts.delete(path),
-  };
-
   readonly scripts = {
     run: async (text: string): Promise<string> => {
       this.#note(`run ${text}`);
@@ -98,7 +127,11 @@ export class ModelHost implements AgentPorts {
       this.#note(`prepare ${preparation.kind}`);
       return this.prepared(preparation);
     },
-    bootId: async () => this.bootId,
+    takeBack: async (): Promise<void> => {
+      if (this.excluded) this.#note('take back');
+      this.excluded = false;
+    },
+    bootId: () => this.system.bootId(),
   };
 
   readonly cluster: Cluster = {
@@ -111,18 +144,18 @@ export class ModelHost implements AgentPorts {
         else this.node.annotations[name] = value;
       }
     },
-    servicesConfigMaps: async () =>
-      this.configMaps.map(({ name, created, data }) => ({
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { name, namespace: 'ns', creationTimestamp: created },
-        data,
-      })),
+    servicesConfigMap: async version =>
+      this.configMaps.filter(({ name }) => name === `windows-services-${version}`).map(configMapObject)[0],
+    servicesConfigMaps: async () => this.configMaps.map(configMapObject),
   };
+
+  get bootId(): string {
+    return `boot-${this.system.bootNumber}`;
+  }
 
   /** A reboot: processes see the machine's variables, nothing but automatic services runs. */
   async reboot(): Promise<void> {
-    this.bootId = `boot-${Number(this.bootId.slice(5)) + 1}`;
+    this.system.boot();
     this.process = { ...this.machine };
     for (const { name, config } of await this.services.list()) {
       this.services.install(name, config, config.startType === 'automatic' ? 'running' : 'stopped');
@@ -137,6 +170,11 @@ export class ModelHost implements AgentPorts {
     this.before(call);
     this.log.push(call);
   }
+}
+
+function configMapObject({ name, created, data }: ModelHost['configMaps'][number]): unknown {
+  const metadata = { name, namespace: 'ns', creationTimestamp: created };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
 }
 
 function nodeObject({ name, annotations, ready }: ModelNode): unknown {

@@ -1,6 +1,7 @@
 import type * as ports from '../../src/agent/ports.ts';
 
 type InstalledService = ports.InstalledService;
+type InstalledConfig = ports.InstalledConfig;
 type ServiceConfig = ports.ServiceConfig;
 type ServiceState = ports.ServiceState;
 
@@ -24,7 +25,7 @@ export class ModelServices implements ports.ServiceManager, ports.Processes {
   #lastPid = 0;
 
   /** Installs a service as it is found on a host. */
-  install(name: string, over: Partial<ServiceConfig> = {}, state: ServiceState = 'running'): this {
+  install(name: string, over: Partial<InstalledConfig> = {}, state: ServiceState = 'running'): this {
     const empty = { command: '', description: '', dependencies: [], startType: 'manual', recovery: undefined } as const;
     const pid = state === 'stopped' ? 0 : ++this.#lastPid;
     const entry = { name, config: { ...empty, ...over }, state, pid, pending: this.slowness, marked: false };

@@ -16,7 +16,8 @@ export interface TcpRelay extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-export async function startRelay(targetPort: number): Promise<TcpRelay> {
+/** Listens on a free port of loopback unless told otherwise. */
+export async function startRelay(targetPort: number, listen = { host: '127.0.0.1', port: 0 }): Promise<TcpRelay> {
   const pairs = new Set<{ near: Socket; far: Socket; isFrozen: boolean }>();
   let [accepted, isFreezing, isRefusing] = [0, false, false];
   // A frozen connection does not answer its end either, so ends are answered by hand.
@@ -44,7 +45,7 @@ export async function startRelay(targetPort: number): Promise<TcpRelay> {
     }
     return undefined;
   });
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(listen, resolve));
   const reset = () => {
     for (const { near, far } of pairs) {
       near.resetAndDestroy();

@@ -152,6 +152,7 @@ const layout: Layout = {
   admissionPlugins: [],
   controllers: ['nodelifecycle'],
   apiServerFlags: [],
+  controllerManagerFlags: ['--cluster-signing-duration=5m'],
 };
 const versions: [number, string, boolean][] = [
   [20, 'serviceaccount,serviceaccount-token,root-ca-cert-publisher,', true],
@@ -167,5 +168,6 @@ for (const [managerMinor, controllers, hasPort] of versions) {
       new RegExp(`^--controllers=${controllers}.*,nodelifecycle$`),
     );
     expect(flags.includes('--port=0')).toBe(hasPort);
+    expect(flags.at(-1)).toBe('--cluster-signing-duration=5m');
   });
 }

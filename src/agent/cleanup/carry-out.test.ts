@@ -6,7 +6,9 @@ import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { printBundle } from '../certificates/bundle.ts';
+import { knownGoodFile, saveKnownGood } from '../known-good.ts';
 import { reconcileOnce } from '../reconcile/carry-out.ts';
+import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { readState, stateFile } from '../state.ts';
 import { carryOutRemovals, cleanUp } from './carry-out.ts';
 
@@ -96,11 +98,62 @@ test('does not take an error of the API server for a missing Node', async () => 
   expect([host.log, host.services.calls]).toEqual([[], []]);
 });
 
-test('touches nothing without a services ConfigMap', async () => {
+const withoutServices: [name: string, configMaps: ModelHost['configMaps']][] = [
+  ['there is no services ConfigMap', []],
+  ['the latest services ConfigMap is damaged', [{ ...configMap('windows-services-v1', ''), data: { services: '[' } }]],
+];
+for (const [name, configMaps] of withoutServices) {
+  test(`goes by marks and variables of its own when ${name}`, async () => {
+    const host = await configuredHost();
+    host.configMaps = configMaps;
+    host.services.install('spooler');
+    expect(await clean(host)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
+    expect([await serviceNames(host), host.machine]).toEqual([['spooler'], {}]);
+  });
+
+  test(`goes by its own record, too, when ${name}`, async () => {
+    const host = await configuredHost();
+    const unmarked = service({ name: 'unmarked', command: 'u' });
+    const manifest = { services: [unmarked], files: [], environment: {}, watchedEnvironment: ['HTTP_PROXY'] };
+    const node = { name: 'win-1', object: { metadata: { name: 'win-1' } } };
+    await saveKnownGood({ version: 'v1', manifest, node }, host.files);
+    host.services.install('unmarked');
+    host.configMaps = configMaps;
+    await clean(host);
+    expect([await serviceNames(host), host.fileTexts.has(knownGoodFile)]).toEqual([[], false]);
+  });
+}
+
+test('does not take trouble with ConfigMaps for there being none', async () => {
   const host = await configuredHost();
-  host.configMaps = [];
-  expect(await rejectionOf(clean(host))).toMatchObject({ code: 'CLEANUP_NO_SERVICES' });
+  host.cluster.servicesConfigMaps = () => Promise.reject(new Error('503'));
+  await expect(clean(host)).rejects.toThrow('503');
   expect([host.log, host.services.calls]).toEqual([[], []]);
+});
+
+test('forgets what the host ran, and what scripts have said, only when all else is done', async () => {
+  const host = await configuredHost();
+  for (const path of [knownGoodFile, scriptCacheFile]) host.fileTexts.set(path, '{}');
+  host.cluster.annotateNode = () => Promise.reject(new Error('503'));
+  await expect(clean(host)).rejects.toThrow('503');
+  expect([knownGoodFile, scriptCacheFile].map(path => host.fileTexts.has(path))).toEqual([true, true]);
+  host.cluster.annotateNode = () => Promise.resolve();
+  await clean(host);
+  expect([knownGoodFile, scriptCacheFile].map(path => host.fileTexts.has(path))).toEqual([false, false]);
+});
+
+test('asks for the reboot again when the run before could not, and no more after the boot', async () => {
+  const host = await configuredHost();
+  const cut = (call: string) => {
+    if (call.startsWith('annotate')) throw new Error('503');
+  };
+  host.before = cut;
+  await expect(clean(host)).rejects.toThrow('503');
+  host.before = () => undefined;
+  expect(await clean(host)).toEqual({ removed: [], rebootNeeded: true });
+  expect(host.node?.annotations).toHaveProperty(rebootRequired, '');
+  await host.reboot();
+  expect(await clean(host)).toEqual({ removed: [], rebootNeeded: false });
 });
 
 test('removes what both the old and the latest version list, and what bears our tag', async () => {
@@ -215,4 +268,22 @@ test('ends with the reason when it is told to stop, without blaming a service', 
   const waiting = { ...host.waiting(), signal: stop.signal };
   host.services.slowness = 99;
   await expect(carryOutRemovals(removals, host, waiting)).rejects.toThrow('shutting down');
+});
+
+test('takes back what preparations have done, unless the settings stay', async () => {
+  const host = await configuredHost();
+  host.excluded = true;
+  await cleanUp(host, { keepSettings: true }, host.waiting());
+  expect(host.excluded).toBe(true);
+  await clean(host);
+  expect(host.excluded).toBe(false);
+});
+
+test('goes on when that cannot be taken back, and tells', async () => {
+  const host = await configuredHost();
+  host.fileTexts.set(scriptCacheFile, '{}');
+  host.host.takeBack = () => Promise.reject(new Error('Defender does not answer'));
+  const warnings: string[] = [];
+  await cleanUp(host, { keepSettings: false, onWarning: text => warnings.push(text) }, host.waiting());
+  expect([warnings, host.fileTexts.has(scriptCacheFile)]).toEqual([['Defender does not answer'], false]);
 });

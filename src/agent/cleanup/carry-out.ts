@@ -1,10 +1,13 @@
-import { managedTag, nodeAnnotation } from '#contract/names.ts';
+import { isAppError } from '#base/errors.ts';
+import { managedTag, nodeAnnotation, proxyVariables } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
 import type { OwnedVariable } from '../environment/plan.ts';
 import { applySettings, observeCertificates, observeEnvironment, type SettingsPorts } from '../host-settings.ts';
-import type { Cluster, HostValues, InstalledService, Waiting } from '../ports.ts';
+import { knownGoodFile, readKnownGood } from '../known-good.ts';
+import type { Cluster, Files, HostValues, InstalledService, Waiting } from '../ports.ts';
 import { viewOf } from '../reconcile/carry-out.ts';
+import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { ensureRemoved, ensureStopped, type ServicePorts } from '../services/ensure.ts';
 import { changeState, readState } from '../state.ts';
 import {
@@ -14,6 +17,7 @@ import {
   type Removal,
   type RemovalFailure,
   removalProblem,
+  type ServiceData,
   type ServicesConfigMapView,
 } from './decide.ts';
 
@@ -25,6 +29,8 @@ export interface CleanupPorts extends ServicePorts, SettingsPorts {
 export interface CleanupOptions {
   /** Before the host is configured again: variables and certificates stay, which saves two reboots. */
   keepSettings: boolean;
+  /** Hears of what could not be taken back and keeps nobody from anything. */
+  onWarning?(text: string): void;
 }
 
 export interface CleanupOutcome {
@@ -38,7 +44,7 @@ const shimProcess = 'containerd-shim-runhcs-v1';
 export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<CleanupOutcome> {
   const node = viewOf(await ports.cluster.node());
   const version = node?.annotations[nodeAnnotation.version];
-  const data = chooseServiceData((await ports.cluster.servicesConfigMaps()).map(readConfigMap), version);
+  const data = await findServiceData(version, ports);
   const installed = await ports.services.list();
   const known = version !== undefined || installed.some(isManaged);
   const removals = planRemoval(installed, data.services, data.removeAllTagged);
@@ -52,8 +58,39 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   if (effects.removeVersion && version !== undefined) {
     await ports.cluster.annotateNode({ [nodeAnnotation.version]: null });
   }
+  if (!options.keepSettings) await takeBackPreparations(ports, options, waiting);
+  for (const path of [scriptCacheFile, knownGoodFile]) await ports.files.remove(path);
   const removed = removals.filter(removal => removal.do === 'remove').map(removal => removal.name);
   return { removed, rebootNeeded: effects.rebootNeeded };
+}
+
+async function takeBackPreparations({ host }: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<void> {
+  try {
+    await host.takeBack(waiting.signal);
+  } catch (error) {
+    waiting.signal.throwIfAborted();
+    options.onWarning?.(error instanceof Error ? error.message : String(error));
+  }
+}
+
+type RemovalData = Pick<ServiceData, 'services' | 'watchedEnvironment' | 'removeAllTagged'>;
+
+/** Where no ConfigMap tells what we have put on the host, our own record and our mark on services do. */
+async function findServiceData(
+  version: string | undefined,
+  { cluster, files }: { cluster: Cluster; files: Files },
+): Promise<RemovalData> {
+  try {
+    return chooseServiceData((await cluster.servicesConfigMaps()).map(readConfigMap), version);
+  } catch (error) {
+    if (!isAppError(error, 'CLEANUP_NO_SERVICES')) throw error;
+    const known = (await readKnownGood(files))?.manifest;
+    return {
+      services: known?.services ?? [],
+      watchedEnvironment: known?.watchedEnvironment ?? [...proxyVariables],
+      removeAllTagged: true,
+    };
+  }
 }
 
 /** One service after the other, dependants first; what fails is told at the end. */
@@ -88,11 +125,12 @@ async function takeBackSettings(
   const environment = await observeEnvironment({ wanted: {}, watched, owned }, ports.environment);
   const certificates = await observeCertificates(undefined, ports);
   const changed = environment.changed || certificates.changed;
-  const reboot = changed
-    ? { bootId: await ports.host.bootId(), variables: Object.keys(environment.expected) }
-    : (await readState(ports.files)).reboot;
+  const bootId = await ports.host.bootId();
+  const asked = (await readState(ports.files)).reboot;
+  const reboot = changed ? { bootId, variables: Object.keys(environment.expected) } : asked;
   await applySettings(environment, certificates, reboot, ports);
-  return changed;
+  // A run that was cut short has changed things for which nobody was told to reboot.
+  return changed || asked?.bootId === bootId;
 }
 
 /** Without a record everything watched is ours on a host that bears traces of the Go agent, and nothing on any other. */

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
+import { agentName } from '#contract/names.ts';
 import { type Service, service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
@@ -253,3 +254,15 @@ for (const [name, changed, hasNode, want] of effects) {
   test(`${name}, and ends the shims`, () =>
     expect(decideEffects(changed, hasNode)).toEqual({ killShims: true, ...want }));
 }
+
+test('removes the agent before all others, lest it bring them back', () => {
+  const config = { command: '', description: 'OpenShift managed', startType: 'manual', recovery: undefined } as const;
+  const hosts = ['kubelet', agentName, 'containerd'].map(name => ({
+    name,
+    state: 'running' as const,
+    pid: 1,
+    config: { ...config, dependencies: [] },
+  }));
+  const plan = planRemoval(hosts, [{ name: 'containerd' }, { name: 'kubelet' }], true);
+  expect(plan.map(({ name }) => name)).toEqual([agentName, 'kubelet', 'containerd']);
+});

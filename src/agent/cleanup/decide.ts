@@ -1,6 +1,6 @@
 import { byteOrder } from '#base/compare.ts';
 import { AppError, attempt } from '#base/errors.ts';
-import { managedTag } from '#contract/names.ts';
+import { agentName, managedTag } from '#contract/names.ts';
 import type { Service } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
@@ -98,12 +98,15 @@ export function planRemoval(
       linked,
     ).filter(({ state }) => state !== 'stopped'),
   );
-  return dependenciesFirst(linked)
+  const removals = dependenciesFirst(linked)
     .toReversed()
     .flatMap((service): Removal[] => {
       if (ours.has(service)) return [{ do: 'remove', name: service.name }];
       return inTheWay.has(service) ? [{ do: 'stop', name: service.name }] : [];
     });
+  // An agent that runs would bring back what is taken away.
+  const isAgent = ({ name }: Removal) => serviceKey(name) === serviceKey(agentName);
+  return [...removals.filter(isAgent), ...removals.filter(removal => !isAgent(removal))];
 }
 
 export interface RemovalFailure {

@@ -13,16 +13,22 @@ import {
   readBundle,
   type SettingsPorts,
 } from '../host-settings.ts';
+import type { KnownGood } from '../known-good.ts';
 import { poll } from '../poll.ts';
-import type { Cluster, Patience, Waiting } from '../ports.ts';
+import type { Cluster, Files, HostFiles, Patience, Waiting } from '../ports.ts';
+import { pruneOvnkubeCertificates } from '../prune-certificates.ts';
+import { cachedScripts } from '../services/cached-scripts.ts';
 import type { ServicePorts } from '../services/ensure.ts';
 import { reconcileServices, type ServicesWork } from '../services/reconcile.ts';
 import type { VariablePorts } from '../services/variables.ts';
+import type { HashOf } from '../stage/hash-cache.ts';
+import { repairFiles } from '../stage/repair.ts';
 import { changeState, readState } from '../state.ts';
 import { decideReboot, decideStart, needsVersion } from './decide.ts';
 
 export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
   cluster: Cluster;
+  files: HostFiles;
 }
 
 export interface PassOptions {
@@ -31,6 +37,14 @@ export interface PassOptions {
   /** The only version this agent may apply, if it was told one. */
   launchedFor?: string;
   readyPatience: Patience;
+  /** How files are compared with what they should be: by reading them all, unless somebody remembers. */
+  hashOf?: HashOf;
+  /** Hears of files that were not as they should be and have been put right. */
+  onRepaired?(paths: readonly string[]): void;
+  /** Hears of what went wrong without keeping the host from being as wanted. */
+  onWarning?(text: string): void;
+  /** Called when all services are as wanted. */
+  onServicesSettled?(known: KnownGood): Promise<void>;
 }
 
 export type PassOutcome =
@@ -50,31 +64,44 @@ export async function reconcileOnce(ports: AgentPorts, options: PassOptions, wai
     if (settings.problem !== undefined) throw settings.problem;
     return { did: 'ask for a reboot', because: settings.because };
   }
-  await reconcileServices(manifest.services, { name: node?.name ?? '', object }, servicesWork(ports), waiting);
-  if (settings.problem !== undefined) throw settings.problem;
+  const source = { name: node?.name ?? '', object };
+  const damage = await reconcileFiles(manifest, ports.files, options, waiting.signal);
+  await reconcileServices(manifest.services, source, servicesWork(ports, start.version, waiting), waiting);
+  await options.onServicesSettled?.({ version: start.version, manifest, node: source });
+  for (const warning of await pruneOvnkubeCertificates(ports.files)) options.onWarning?.(warning);
+  const problem = settings.problem ?? damage;
+  if (problem !== undefined) throw problem;
   await finish(start.version, ports.cluster, { ...waiting, patience: options.readyPatience });
   return { did: 'configure', version: start.version };
 }
 
-/** What reconcileServices needs, with the memory of stopped services kept in the state file. */
-export function servicesWork(ports: ServicePorts & VariablePorts & Pick<SettingsPorts, 'files'>): ServicesWork {
+/** What reconcileServices needs, with its memory kept in files. */
+export function servicesWork(
+  ports: ServicePorts & VariablePorts & { files: Files },
+  version: string,
+  { clock }: Pick<Waiting, 'clock'>,
+): ServicesWork {
   const { services, processes, scripts, host, files } = ports;
   return {
     services,
     processes,
-    scripts,
+    scripts: cachedScripts(scripts, { files, clock, version, bootId: () => host.bootId() }),
     host,
     remembered: async () => (await readState(files)).stoppedServices,
     remember: names => changeState(files, { stoppedServices: [...names] }),
+    changedFiles: async () => (await readState(files)).changedFiles,
+    keepChangedFiles: paths => changeState(files, { changedFiles: [...paths] }),
   };
 }
 
 /** The manifest of one version, parsed and validated. */
 export async function readManifest(version: string, cluster: Cluster): Promise<ServicesManifest> {
-  const name = servicesConfigMapName(version);
-  const found = (await cluster.servicesConfigMaps()).map(readObject).find(object => object.meta.name === name);
-  if (found !== undefined) return parseManifest(found.fields.stringMap('data'), found.label);
-  throw new AppError('OBJECT_MISSING', `ConfigMap ${shown(name)} does not exist`, {
+  const object = await cluster.servicesConfigMap(version);
+  if (object !== undefined) {
+    const { fields, label } = readObject(object);
+    return parseManifest(fields.stringMap('data'), label);
+  }
+  throw new AppError('OBJECT_MISSING', `ConfigMap ${shown(servicesConfigMapName(version))} does not exist`, {
     remedy: 'Nothing to do at once: the operator writes it for every version in use.',
   });
 }
@@ -117,6 +144,21 @@ async function reconcileSettings(
     await applySettings(environment, certificates.plan, undefined, ports);
   }
   return { because: decision.because, problem };
+}
+
+/** Returns what keeps the node from being finished; its services are looked after all the same. */
+async function reconcileFiles(
+  manifest: ServicesManifest,
+  files: HostFiles,
+  options: PassOptions,
+  signal: AbortSignal,
+): Promise<AppError | undefined> {
+  const hashOf = options.hashOf ?? (path => files.sha256(path));
+  const { repaired, problems } = await repairFiles(manifest.files, hashOf, files, signal);
+  if (repaired.length > 0) options.onRepaired?.(repaired);
+  const [first, ...others] = problems;
+  for (const problem of others) options.onWarning?.(problem.message);
+  return first;
 }
 
 /** A bundle that is missing or damaged changes no certificate, but nothing else waits for it. */

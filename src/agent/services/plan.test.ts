@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { agentRecovery } from '#contract/agent-command.ts';
 import { service } from '#contract/services/manifest.ts';
-import type { InstalledService, ServiceConfig, ServiceState } from '../ports.ts';
+import type { InstalledConfig, InstalledService, ServiceConfig, ServiceState } from '../ports.ts';
 import { type DesiredService, desiredService, planServices, type ServiceAction } from './plan.ts';
 
 const want = (name: string, over: Partial<ServiceConfig> & Partial<DesiredService> = {}): DesiredService => {
@@ -10,7 +10,11 @@ const want = (name: string, over: Partial<ServiceConfig> & Partial<DesiredServic
   return { ...base, prepares, filesChanged, config: { ...base.config, ...config } };
 };
 /** The service as it would be if it had been configured as `want` says, with some members different. */
-const have = (name: string, over: Partial<ServiceConfig> = {}, state: ServiceState = 'running'): InstalledService => ({
+const have = (
+  name: string,
+  over: Partial<InstalledConfig> = {},
+  state: ServiceState = 'running',
+): InstalledService => ({
   name,
   state,
   pid: state === 'stopped' ? 0 : 7,
@@ -59,6 +63,13 @@ const cases: [name: string, wanted: DesiredService[], actual: InstalledService[]
     'corrects a delay of the recovery',
     [want('a')],
     [have('a', { recovery: { resetSeconds: 300, restartDelaysMs: [10] } })],
+    'configure a',
+  ],
+  ['leaves a recovery alone that cannot be read', [want('a')], [have('a', { recovery: 'unreadable' })], ''],
+  [
+    'sets a recovery that cannot be read together with the rest',
+    [want('a')],
+    [have('a', { recovery: 'unreadable', description: '' })],
     'configure a',
   ],
   ['clears dependencies', [want('a')], [have('a', { dependencies: ['b'] }), have('b')], 'stop a, configure a, start a'],

@@ -2,7 +2,7 @@ import { sameData } from '#base/compare.ts';
 import { agentRecovery } from '#contract/agent-command.ts';
 import { managedDescription } from '#contract/names.ts';
 import type { Service } from '#contract/services/manifest.ts';
-import type { InstalledService, ServiceConfig } from '../ports.ts';
+import type { InstalledConfig, InstalledService, ServiceConfig } from '../ports.ts';
 import { dependantsOf, dependenciesFirst, type Linked, serviceKey } from './order.ts';
 
 export interface DesiredService {
@@ -131,13 +131,14 @@ function needsRestart(desired: DesiredService, actual: InstalledService): boolea
 }
 
 /** Description, start type and recovery take effect without a restart; command and dependencies do not. */
-function differs(one: ServiceConfig, other: ServiceConfig): boolean {
+function differs(one: ServiceConfig, other: InstalledConfig): boolean {
   return (
     one.command !== other.command ||
     one.description !== other.description ||
     one.startType !== other.startType ||
     !sameNames(one.dependencies, other.dependencies) ||
-    !sameData(one.recovery, other.recovery)
+    // What cannot be read was set with the rest, and to set it again in every pass would tell no more.
+    (other.recovery !== 'unreadable' && !sameData(one.recovery, other.recovery))
   );
 }
 
@@ -145,7 +146,9 @@ function sameNames(one: readonly string[], other: readonly string[]): boolean {
   return sameData(one.map(serviceKey), other.map(serviceKey));
 }
 
-function withDependencies<T extends { config: ServiceConfig }>(service: T): T & Pick<Linked, 'dependencies'> {
+function withDependencies<T extends { config: Pick<ServiceConfig, 'dependencies'> }>(
+  service: T,
+): T & Pick<Linked, 'dependencies'> {
   return { ...service, dependencies: service.config.dependencies };
 }
 

@@ -3,7 +3,7 @@ import { type Service, service } from '#contract/services/manifest.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { servicesWork } from '../reconcile/carry-out.ts';
-import { readState } from '../state.ts';
+import { noteChangedFiles, readState } from '../state.ts';
 import { desiredService } from './plan.ts';
 import { reconcileServices } from './reconcile.ts';
 
@@ -44,7 +44,7 @@ function newHost(): ModelHost {
 }
 
 const reconcile = (host: ModelHost, services: readonly Service[] = all) =>
-  reconcileServices(services, node, servicesWork(host), host.waiting());
+  reconcileServices(services, node, servicesWork(host, 'v1', host.waiting()), host.waiting());
 
 async function commands(host: ModelHost): Promise<Record<string, string>> {
   const running = (await host.services.list()).filter(({ state }) => state === 'running');
@@ -182,5 +182,78 @@ test('ends with the reason when it is told to stop while it expands', async () =
   const host = newHost();
   const waiting = { ...host.waiting(), signal: AbortSignal.abort(new Error('shutting down')) };
   host.hostValues = {};
-  await expect(reconcileServices(all, node, servicesWork(host), waiting)).rejects.toThrow('shutting down');
+  await expect(reconcileServices(all, node, servicesWork(host, 'v1', waiting), waiting)).rejects.toThrow(
+    'shutting down',
+  );
+});
+
+const runner = 'C:\\k\\kube-log-runner.exe';
+const reading = [
+  service({ name: 'kubelet', command: `${runner} C:\\k\\kubelet.exe --config=C:\\k\\kubelet.conf` }),
+  service({
+    name: 'kube-proxy',
+    command: `${runner} C:\\k\\kube-proxy.exe --config C:\\k\\kube-proxy.conf`,
+    priority: 1,
+  }),
+  service({ name: 'exporter', command: '"C:\\k\\exporter.exe" -x', priority: 2 }),
+];
+
+async function restarts(host: ModelHost, act: () => unknown): Promise<string[]> {
+  const before = host.services.calls.length;
+  await act();
+  return host.services.calls
+    .slice(before)
+    .filter(call => call.startsWith('start '))
+    .map(call => call.slice(6));
+}
+
+const changes: [name: string, path: string, want: string[]][] = [
+  ['its program', 'C:\\k\\kubelet.exe', ['kubelet']],
+  ['its configuration', 'C:\\k\\kube-proxy.conf', ['kube-proxy']],
+  ['a program that several use', runner, ['kubelet', 'kube-proxy']],
+  ['a path in another spelling', 'c:\\K\\EXPORTER.exe', ['exporter']],
+  ['a file that no command names', 'C:\\k\\cni\\win-overlay.exe', []],
+  ['a file whose name only begins like one', 'C:\\k\\kubelet', []],
+  ['a file whose name only begins like a program', 'C:\\k\\kube-proxy.con', []],
+];
+for (const [name, path, want] of changes) {
+  test(`starts anew what has read ${name}, once`, async () => {
+    const host = newHost();
+    await reconcile(host, reading);
+    await noteChangedFiles([path], host.files);
+    expect(await restarts(host, () => reconcile(host, reading))).toEqual(want);
+    expect(await restarts(host, () => reconcile(host, reading))).toEqual([]);
+    expect((await readState(host.files)).changedFiles).toEqual([]);
+  });
+}
+
+test('remembers a changed file until the service that reads it has been started', async () => {
+  const host = newHost();
+  await reconcile(host, reading);
+  await noteChangedFiles([runner, 'C:\\k\\exporter.exe'], host.files);
+  host.services.before = call => {
+    if (call === 'start kubelet') throw new Error('1053: no answer');
+  };
+  expect(await rejectionOf(reconcile(host, reading))).toMatchObject({ code: 'SERVICES_INCOMPLETE' });
+  expect((await readState(host.files)).changedFiles).toEqual([runner]);
+  host.services.before = () => undefined;
+  expect(await restarts(host, () => reconcile(host, reading))).toContain('kubelet');
+  expect((await readState(host.files)).changedFiles).toEqual([]);
+});
+
+test('remembers a changed file when it is cut short, however far it got', async () => {
+  for (const cut of ['stop kubelet', 'start kubelet', 'start kube-proxy']) {
+    const host = newHost();
+    await reconcile(host, reading);
+    await noteChangedFiles([runner], host.files);
+    const stop = new AbortController();
+    host.services.before = call => call === cut && stop.abort(new Error('power cut'));
+    const waiting = { ...host.waiting(), signal: stop.signal };
+    const cutShort = reconcileServices(reading, node, servicesWork(host, 'v1', waiting), waiting);
+    await expect(cutShort).rejects.toThrow('power cut');
+    expect((await readState(host.files)).changedFiles).toEqual([runner]);
+    host.services.before = () => undefined;
+    await reconcile(host, reading);
+    expect(Object.keys(await commands(host))).toHaveLength(3);
+  }
 });

@@ -1,15 +1,19 @@
 import type { Service } from '#contract/services/manifest.ts';
-import type { Waiting } from '../ports.ts';
+import type { NodeSource, Waiting } from '../ports.ts';
 import { carryOutPlan, type ServiceWork } from './carry-out.ts';
 import type { ServicePorts } from './ensure.ts';
 import { Failures } from './failures.ts';
 import { type DesiredService, desiredService, planServices } from './plan.ts';
-import { expandService, type NodeSource, prepareService, type VariablePorts } from './variables.ts';
+import { expandService, prepareService, type VariablePorts } from './variables.ts';
 
 export interface ServicesWork extends ServicePorts, VariablePorts {
   /** Services of others that an earlier pass stopped and did not start again. */
   remembered(): Promise<string[]>;
   remember(outside: readonly string[]): Promise<void>;
+  /** Files that were changed on disk: a running service whose command names one of them is started anew. */
+  changedFiles(): Promise<string[]>;
+  /** Forgets all but those given, for every service that reads the others has been started since. */
+  keepChangedFiles(paths: readonly string[]): Promise<void>;
 }
 
 /** Makes the host run the services wanted, as wanted. Throws one error that tells of every service that failed. */
@@ -30,7 +34,8 @@ export async function reconcileServices(
       return service !== undefined && prepareService(service, node, work, waiting.signal);
     },
   };
-  let wanted = await desire(services, node, work, { waiting, failures });
+  const changed = await work.changedFiles();
+  let wanted = await desire(services, node, work, { waiting, failures, changed });
   // The second round is for services that ran already when a file they read was changed.
   for (const round of [1, 2]) {
     const plan = planServices(wanted, await work.services.list(), await work.remembered());
@@ -38,7 +43,16 @@ export async function reconcileServices(
     if (outdated.length === 0 || round === 2) break;
     wanted = wanted.map(service => ({ ...service, prepares: false, filesChanged: outdated.includes(service.name) }));
   }
+  await forgetReadFiles(services, work, failures);
   failures.throwIfAny();
+}
+
+/** What a failed service should have read is remembered, so that it is started anew once it can be. */
+async function forgetReadFiles(services: readonly Service[], work: ServicesWork, failures: Failures): Promise<void> {
+  const changed = await work.changedFiles();
+  const failed = services.filter(service => failures.has(service.name));
+  const unread = changed.filter(path => failed.some(({ command }) => namesFile(command, path)));
+  if (unread.length < changed.length) await work.keepChangedFiles(unread);
 }
 
 /** A service whose command cannot be expanded is left as it is and reported. */
@@ -46,16 +60,23 @@ async function desire(
   services: readonly Service[],
   node: NodeSource | undefined,
   ports: VariablePorts,
-  { waiting, failures }: { waiting: Waiting; failures: Failures },
+  { waiting, failures, changed }: { waiting: Waiting; failures: Failures; changed: readonly string[] },
 ): Promise<DesiredService[]> {
   const wanted: DesiredService[] = [];
   for (const service of services) {
     try {
-      wanted.push(desiredService(service, await expandService(service, node, ports, waiting.signal)));
+      const command = await expandService(service, node, ports, waiting.signal);
+      const filesChanged = changed.some(path => namesFile(command, path));
+      wanted.push({ ...desiredService(service, command), filesChanged });
     } catch (error) {
       waiting.signal.throwIfAborted();
       failures.add(service.name, error);
     }
   }
   return wanted;
+}
+
+/** Whether a path stands in a command as a whole; programs and configurations of services do. */
+function namesFile(command: string, path: string): boolean {
+  return new RegExp(`${RegExp.escape(path)}(?![\\w.\\\\-])`, 'i').test(command);
 }

@@ -1,16 +1,10 @@
 import type { HostVariableSource, Service } from '#contract/services/manifest.ts';
-import type { HostValues, ScriptRunner } from '../ports.ts';
+import type { HostValues, NodeSource, ScriptRunner } from '../ports.ts';
 import { expandCommand, resolveNodeVariables, scriptText } from './expand.ts';
 
 export interface VariablePorts {
   scripts: ScriptRunner;
   host: HostValues;
-}
-
-/** The Node of this host as the API server gives it, with its name; undefined during bootstrap. */
-export interface NodeSource {
-  name: string;
-  object: unknown;
 }
 
 /** Finds the values of all variables of a service and puts them into its command. */
@@ -31,7 +25,7 @@ export async function expandService(
   for (const script of service.preScripts) {
     if (script.variable === undefined) continue;
     const text = scriptText(script, node?.object, `service ${service.name}`);
-    values.set(script.variable, (await ports.scripts.run(text, signal)).trim());
+    values.set(script.variable, (await ports.scripts.run(text, signal, 'one line')).trim());
   }
   return expandCommand(service, Object.fromEntries(values));
 }
@@ -44,7 +38,9 @@ export async function prepareService(
   signal: AbortSignal,
 ): Promise<boolean> {
   let changed = false;
-  for (const preparation of service.prepare) changed = (await ports.host.prepare(preparation, signal)) || changed;
+  for (const preparation of service.prepare) {
+    changed = (await ports.host.prepare(preparation, node, signal)) || changed;
+  }
   for (const script of service.preScripts) {
     if (script.variable !== undefined) continue;
     await ports.scripts.run(scriptText(script, node?.object, `service ${service.name}`), signal);

@@ -115,6 +115,8 @@ const fullSpec: Required<WindowsInstanceSpec> = {
 const fullStatus: Required<WindowsInstanceStatus> = {
   phase: 'Ready',
   step: 'uncordon',
+  progress: { bytes: 1, totalBytes: 2 },
+  reboot: { bootId: 'boot-1', because: 'it is renamed' },
   node: 'win1',
   ipv4: '10.0.0.4',
   version: '11.0.0-abc1234',

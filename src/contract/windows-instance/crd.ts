@@ -16,6 +16,7 @@ const object = (properties: Record<string, Schema>, more: Schema = {}): Schema =
   ...more,
 });
 const listOf = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more });
+const count = (description: string): Schema => ({ type: 'integer', format: 'int64', description });
 const time = (description: string): Schema => text(description, { format: 'date-time' });
 
 /** IPv4 or a host name; the operator's own check says more than a pattern can. */
@@ -98,6 +99,14 @@ const timelineSchema = object(
 const statusSchema = object({
   phase: oneOf(instancePhases, 'Where the host is on its way.'),
   step: text('Step that is being worked on.'),
+  progress: object(
+    { bytes: count('Bytes that are on the host.'), totalBytes: count('Bytes to upload.') },
+    { description: 'How far the upload under way has come.', required: ['bytes', 'totalBytes'] },
+  ),
+  reboot: object(
+    { bootId: text('Boot of the host that was to end.'), because: text('Why the host was rebooted.') },
+    { description: 'The last reboot the operator asked for.', required: ['bootId', 'because'] },
+  ),
   node: text('Name of the Node.'),
   ipv4: text('Address the name resolved to.'),
   version: text('Operator version that configured the host.'),

@@ -63,9 +63,31 @@ export interface TimelineStep {
   lastError?: { code: string; message: string; remedy: string };
 }
 
+/** The conditions the operator sets. */
+export const instanceCondition = {
+  /** The host has become a Node and the agent has confirmed the version; otherwise the reason is the code of what is wrong. */
+  configured: 'Configured',
+  /** Configured, and its Node is ready. */
+  ready: 'Ready',
+} as const;
+
+/** How far the upload under way has come. */
+export interface InstanceProgress {
+  bytes: number;
+  totalBytes: number;
+}
+
+/** A reboot the operator has asked for, written down before it does: in another boot it is not asked for again. */
+export interface InstanceReboot {
+  bootId: string;
+  because: string;
+}
+
 export interface WindowsInstanceStatus {
   phase?: InstancePhase;
   step?: string;
+  progress?: InstanceProgress;
+  reboot?: InstanceReboot;
   node?: string;
   ipv4?: string;
   version?: string;

@@ -177,6 +177,38 @@ test('asks a plugin, with the folder and the environment given', async () => {
   expect((await identity.current(signal)).authorization?.reveal()).toBe('Bearer me');
 });
 
+test('reads the files it names with the reader given, by the paths as they stand there', async () => {
+  const certificate = 'C:\\k\\both.pem';
+  const texts = new Map([
+    [certificate, one.cert + one.key],
+    ['ca.crt', ca.cert],
+    ['t', 'abc'],
+  ]);
+  const connection = loadKubeconfig(
+    kubeconfig(
+      { 'certificate-authority': 'ca.crt' },
+      { 'client-certificate': certificate, 'client-key': certificate, tokenFile: 't' },
+    ),
+    { folder: '/nowhere', readFile: async path => texts.get(path) },
+  );
+  expect(await connection.trusted()).toBe(ca.cert);
+  const { authorization, clientCertificate } = await connection.identity.current(signal);
+  expect([authorization?.reveal(), clientCertificate?.certificate]).toEqual(['Bearer abc', one.cert + one.key]);
+});
+
+const unread: [name: string, text: string | undefined, message: string][] = [
+  ['does not find', undefined, 'token: "t" is empty or too long'],
+  ['finds empty', '', 'token: "t" is empty or too long'],
+  ['finds blank', ' \n', 'token: "t" is blank'],
+  ['finds endless', 'x'.repeat(1_048_577), 'token: "t" is empty or too long'],
+];
+for (const [name, text, message] of unread) {
+  test(`names the file that a reader ${name}`, async () => {
+    const { identity } = loadKubeconfig(kubeconfig({}, { tokenFile: 't' }), { readFile: async () => text });
+    await expect(identity.current(signal)).rejects.toMatchObject({ code: 'CREDENTIAL_UNREADABLE', message });
+  });
+}
+
 test('a pod finds address, CA, token and namespace', async () => {
   const folder = await folderWith({ token: 'abc', 'ca.crt': ca.cert, namespace: 'ns\n' });
   const connection = loadInCluster({ KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' }, folder);

@@ -4,13 +4,15 @@ import { type KubeconfigCluster, type KubeconfigUser, parseKubeconfig, resolveCo
 import type { Connection, Identity } from '../transport/connection.ts';
 import { pluginIdentity } from './exec-plugin.ts';
 import { certificateIdentity, combinedIdentity, passwordIdentity, tokenIdentity } from './identity.ts';
-import { fileText, fixedText, type TextSource, unreadable } from './text-source.ts';
+import { changingText, fileText, fixedText, type TextSource, unreadable, usableText } from './text-source.ts';
 
 export interface LoadOptions {
   /** The current context when absent. */
   context?: string;
   /** Folder of the kubeconfig; paths in it are meant from there. */
   folder?: string;
+  /** Reads a file that the kubeconfig names, by the path as it stands there; undefined when there is none. */
+  readFile?: (path: string) => Promise<string | undefined>;
   /** Environment that credential plugins inherit. */
   environment?: Readonly<Record<string, string | undefined>>;
   clock?: Clock;
@@ -23,7 +25,7 @@ export const certificateMaxAgeMs = 10_000;
 /** The connection that a context of a kubeconfig describes. Files are read when they are needed. */
 export function loadKubeconfig(text: string, options: LoadOptions = {}): Connection {
   const { cluster, user, userName, namespace } = resolveContext(parseKubeconfig(text), options.context);
-  const files = new Files(options.folder ?? '.', options.clock ?? systemClock);
+  const files = new Files(options);
   const trusted = files.source('CA certificates', certificateMaxAgeMs, cluster.caData, cluster.caFile);
   return {
     server: cluster.server.replace(/\/+$/, ''),
@@ -59,16 +61,17 @@ function identityOf(
 }
 
 class Files {
-  readonly #folder: string;
-  readonly #clock: Clock;
+  readonly #options: LoadOptions;
 
-  constructor(folder: string, clock: Clock) {
-    this.#folder = folder;
-    this.#clock = clock;
+  constructor(options: LoadOptions) {
+    this.#options = options;
   }
 
   source(what: string, maxAgeMs: number, text: string | undefined, path: string | undefined): TextSource | undefined {
     if (text !== undefined) return fixedText(text);
-    return path === undefined ? undefined : fileText(resolve(this.#folder, path), what, maxAgeMs, this.#clock);
+    if (path === undefined) return undefined;
+    const { folder = '.', readFile, clock = systemClock } = this.#options;
+    if (readFile === undefined) return fileText(resolve(folder, path), what, maxAgeMs, clock);
+    return changingText(async () => usableText((await readFile(path)) ?? '', path, what), maxAgeMs, clock);
   }
 }

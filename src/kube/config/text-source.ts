@@ -17,17 +17,22 @@ export function fixedText(text: string): TextSource {
 
 const maxFileBytes = 1_048_576;
 
+/** A file that somebody else rewrites. */
+export function fileText(path: string, what: string, maxAgeMs: number, clock: Clock): TextSource {
+  return changingText(() => readWhole(path, what), maxAgeMs, clock);
+}
+
 /**
- * A file that somebody else rewrites. It is looked at again when what we know of it is older than the time given; when that
+ * A text that somebody else rewrites. It is looked at again when what we know of it is older than the time given; when that
  * fails, the last text stays in use, since files vanish for a moment while they are replaced.
  */
-export function fileText(path: string, what: string, maxAgeMs: number, clock: Clock): TextSource {
+export function changingText(look: () => Promise<string>, maxAgeMs: number, clock: Clock): TextSource {
   let known: { text: string; readAtMs: number } | undefined;
   let reading: Promise<string> | undefined;
 
   async function load(): Promise<string> {
     try {
-      known = { text: await readWhole(path, what), readAtMs: clock.monotonicMs() };
+      known = { text: await look(), readAtMs: clock.monotonicMs() };
     } catch (error) {
       if (known === undefined) throw error;
       known = { ...known, readAtMs: clock.monotonicMs() };
@@ -52,8 +57,13 @@ async function readWhole(path: string, what: string): Promise<string> {
   } catch (error) {
     throw unreadable(`${what}: ${shown(path)} cannot be read`, error);
   }
-  const text = bytes.length > maxFileBytes ? '' : bytes.toString();
-  if (text.trim() === '') throw unreadable(`${what}: ${shown(path)} is ${text === '' ? 'empty or too long' : 'blank'}`);
+  return usableText(bytes.length > maxFileBytes ? '' : bytes.toString(), path, what);
+}
+
+/** The text of a file, if it holds anything and not too much. */
+export function usableText(text: string, path: string, what: string): string {
+  if (text.length > maxFileBytes || text === '') throw unreadable(`${what}: ${shown(path)} is empty or too long`);
+  if (text.trim() === '') throw unreadable(`${what}: ${shown(path)} is blank`);
   return text;
 }
 

@@ -44,13 +44,11 @@ export class Caller {
   readonly #connection: Connection;
   readonly #transport: Transport;
   readonly #options: CallerOptions;
-  readonly #prefix: string;
 
   constructor(connection: Connection, transport: Transport, options: CallerOptions) {
     this.#connection = connection;
     this.#transport = transport;
     this.#options = options;
-    this.#prefix = new URL(connection.server).pathname.replace(/\/+$/, '');
   }
 
   /** The body of the answer as text, and its content type. */
@@ -114,9 +112,10 @@ export class Caller {
   #request(call: Call, { authorization }: Credential): Request {
     const { userAgent, compression } = this.#options;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const prefix = new URL(this.#connection.server).pathname.replace(/\/+$/, '');
     return {
       method: call.method,
-      path: `${this.#prefix}${call.path}`,
+      path: `${prefix}${call.path}`,
       headers: {
         accept: 'application/json',
         'user-agent': userAgent,

@@ -162,6 +162,29 @@ test('a quiet session that answers pings is kept', async () => {
   expect(relay.accepted()).toBe(1);
 });
 
+test('a stream under way goes on in a session that the server wants to end, however many pings are due', async () => {
+  const { server, relay, open, ask, release } = await relayed({ pingIntervalMs: 10, pingTimeoutMs: 2000 });
+  const exchange = await open('/hold');
+  for (const session of server.sessions) session.goaway();
+  await delay(150);
+  await ask();
+  release();
+  expect(await text(exchange)).toBe('first last');
+  expect(relay.accepted()).toBe(2);
+});
+
+test('a stream under way in a session that is closing ends when the peer falls silent', async () => {
+  const { server, relay, open } = await relayed({ pingIntervalMs: 50, pingTimeoutMs: 300 });
+  const exchange = await open('/hold');
+  for (const session of server.sessions) session.goaway();
+  await delay(50);
+  relay.freeze();
+  await expect(text(exchange)).rejects.toMatchObject({
+    code: 'API_CONNECTION_BROKEN',
+    message: 'GET /hold: the server did not answer a ping within 300 ms',
+  });
+});
+
 /** A session that the server wanted to end, whose last stream has gone, and whose peer has fallen silent before it closed. */
 async function closing(options: TransportOptions) {
   const all = await relayed(options);

@@ -176,7 +176,7 @@ export class Session implements Channel {
         }
       }
     } catch {
-      // The session is closed, or is closing and its peer has not done so for a whole interval.
+      // The session is closed.
       this.#socket.destroy();
     }
   }
@@ -184,7 +184,10 @@ export class Session implements Channel {
   async #isAlive(timeoutMs: number): Promise<boolean> {
     const waiting = new AbortController();
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    this.#session.ping(error => resolve(error === null));
+    const answered = (error: Error | null) => resolve(!error);
+    // A session that is closing takes no more pings, but acknowledges settings as long as it lives: streams under way go on.
+    if (this.#session.closed) this.#session.settings({ enablePush: false }, answered);
+    else this.#session.ping(answered);
     this.#options.clock.sleep(timeoutMs, waiting.signal).then(
       () => resolve(false),
       () => undefined,

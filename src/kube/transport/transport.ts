@@ -27,16 +27,15 @@ const maxRepeats = 10;
 /** Sends requests over as few connections as it can, and over new ones when the old ones break or their certificates change. */
 export class Transport {
   readonly #connection: Connection;
-  readonly #server: URL;
   readonly #options: Required<TransportOptions>;
   readonly #closing = new AbortController();
   #channels: Channel[] = [];
-  #material: Material = { trusted: undefined, certificate: undefined };
+  #material: Material;
   #opening: Promise<void> | undefined;
 
   constructor(connection: Connection, options: TransportOptions = {}) {
     this.#connection = connection;
-    this.#server = new URL(connection.server);
+    this.#material = materialOf(connection, undefined, undefined);
     this.#options = {
       clock: systemClock,
       log: silentLog,
@@ -53,7 +52,7 @@ export class Transport {
   /** Resolves with the head of the answer. The signal ends the call until then; afterwards the exchange is the caller's. */
   async send(request: Request, credential: Credential, signal: AbortSignal): Promise<Exchange> {
     const name = requestName(request.method, request.path);
-    this.#use({ trusted: await this.#connection.trusted(), certificate: credential.clientCertificate });
+    this.#use(materialOf(this.#connection, await this.#connection.trusted(), credential.clientCertificate));
     for (let repeats = 0; ; ) {
       if (this.#closing.signal.aborted) throw clientClosed(name);
       signal.throwIfAborted();
@@ -85,11 +84,11 @@ export class Transport {
     await Promise.allSettled([this.#opening, ...channels.map(channel => channel.destroy(reason))]);
   }
 
-  /** Connections made with an old certificate take no new requests; those under way end in their own time. */
+  /** Connections made with an old certificate or address take no new requests; those under way end in their own time. */
   #use(material: Material): void {
     if (isSame(this.#material, material)) return;
     if (this.#channels.length > 0)
-      this.#options.log.info('Certificates changed, opening new connections', { server: this.#connection.server });
+      this.#options.log.info('Certificates changed, opening new connections', { server: material.server });
     for (const channel of this.#channels) channel.retire();
     this.#opening = undefined;
     this.#material = material;
@@ -117,22 +116,23 @@ export class Transport {
   async #open(material: Material): Promise<void> {
     const channel = await this.#dialChannel(material);
     if (isSame(this.#material, material) && !this.#closing.signal.aborted) this.#channels.push(channel);
-    else await channel.destroy(clientClosed(this.#connection.server));
+    else await channel.destroy(clientClosed(material.server));
   }
 
   #dialChannel(material: Material): Promise<Channel> {
-    return this.#connecting(async signal => {
-      const { socket, protocol } = await dial(this.#target(material), signal);
-      if (protocol === 'h2') return Session.start(this.#server.origin, socket, this.#options, signal);
-      const dialMore = () => this.#connecting(async within => (await dial(this.#target(material), within)).socket);
-      return new Http1Channel(this.#server, socket, dialMore);
+    const target: DialTarget = { ...material, server: new URL(material.server) };
+    const dialled = (signal: AbortSignal) => dial(target, signal);
+    return this.#connecting(material.server, async signal => {
+      const { socket, protocol } = await dialled(signal);
+      if (protocol === 'h2') return Session.start(target.server.origin, socket, this.#options, signal);
+      const dialMore = () => this.#connecting(material.server, async within => (await dialled(within)).socket);
+      return new Http1Channel(target.server, socket, dialMore);
     });
   }
 
   /** Runs something that connects, within the time for it. */
-  async #connecting<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async #connecting<T>(server: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, connectTimeoutMs } = this.#options;
-    const { server } = this.#connection;
     const late = () => tooLate(`connecting to ${server}`, connectTimeoutMs);
     const deadline = startDeadline(clock, connectTimeoutMs, late, this.#closing.signal);
     try {
@@ -143,20 +143,30 @@ export class Transport {
       deadline.end();
     }
   }
-
-  #target({ trusted, certificate }: Material): DialTarget {
-    const { serverName, skipTlsVerify, proxyUrl } = this.#connection;
-    return { server: this.#server, serverName, skipTlsVerify, proxyUrl, trusted, clientCertificate: certificate };
-  }
 }
 
-interface Material {
-  trusted: string | undefined;
-  certificate: ClientCertificate | undefined;
+/** What a connection is made from; a change of any of it needs another one. */
+interface Material extends Omit<DialTarget, 'server'> {
+  server: string;
+}
+
+function materialOf(
+  { server, serverName, skipTlsVerify, proxyUrl }: Connection,
+  trusted: string | undefined,
+  clientCertificate: ClientCertificate | undefined,
+): Material {
+  return { server, serverName, skipTlsVerify, proxyUrl, trusted, clientCertificate };
 }
 
 function isSame(one: Material, other: Material): boolean {
-  return one.trusted === other.trusted && one.certificate?.certificate === other.certificate?.certificate;
+  return (
+    one.server === other.server &&
+    one.serverName === other.serverName &&
+    one.skipTlsVerify === other.skipTlsVerify &&
+    one.proxyUrl?.reveal() === other.proxyUrl?.reveal() &&
+    one.trusted === other.trusted &&
+    one.clientCertificate?.certificate === other.clientCertificate?.certificate
+  );
 }
 
 function mayRepeat({ repeatable }: Interrupted, { method }: Request, repeats: number): boolean {

@@ -20,6 +20,9 @@ export interface ClusterOptions {
   /** Without it no object is garbage collected, signed or filled in; starts faster. */
   controllerManager?: boolean;
   apiServerFlags?: readonly string[];
+  controllerManagerFlags?: readonly string[];
+  /** By which the API server's certificate is valid beside `127.0.0.1`, `localhost` and `kubernetes.default.svc`. */
+  names?: readonly string[];
   binaries?: Binaries;
 }
 
@@ -36,8 +39,8 @@ export interface Cluster extends AsyncDisposable {
   readonly hasControllerManager: boolean;
   /** Where its files and logs are while it runs. */
   readonly folder: string;
-  /** Kubeconfig of somebody else, known by a client certificate. */
-  kubeconfigFor(user: string, groups?: readonly string[]): string;
+  /** Kubeconfig of somebody else, known by a client certificate; with another address of the server where one is given. */
+  kubeconfigFor(user: string, groups?: readonly string[], server?: string): string;
   kill(component: ComponentName): Promise<void>;
   restart(component: ComponentName): Promise<void>;
   /** The process id, for a test that stops or signals it. */
@@ -82,14 +85,15 @@ async function startIn(folder: string, guard: Guard, options: ClusterOptions, bi
     admissionPlugins: options.admissionPlugins ?? [],
     controllers: options.controllers ?? [],
     apiServerFlags: options.apiServerFlags ?? [],
+    controllerManagerFlags: options.controllerManagerFlags ?? [],
   };
   const url = `https://127.0.0.1:${port}`;
   const ca = new TestCa('test-cluster-ca');
-  const kubeconfigFor = (user: string, groups: readonly string[] = []) =>
-    printKubeconfig(url, ca.cert, ca.issue({ commonName: user, organizations: groups }));
+  const kubeconfigFor = (user: string, groups: readonly string[] = [], server = url) =>
+    printKubeconfig(server, ca.cert, ca.issue({ commonName: user, organizations: groups }));
   const admin = ca.issue({ commonName: 'admin', organizations: ['system:masters'] });
   const kubeconfigText = printKubeconfig(url, ca.cert, admin);
-  await writeFiles(folder, ca, kubeconfigText);
+  await writeFiles(folder, ca, kubeconfigText, options.names ?? []);
 
   const components = makeComponents(layout, binaries, path => ask(url, path, ca.cert, admin));
   const hasControllerManager = binaries.controllerManager !== undefined && options.controllerManager !== false;
@@ -161,10 +165,10 @@ function makeComponents(layout: Layout, binaries: Binaries, get: (path: string) 
   ]);
 }
 
-async function writeFiles(folder: string, ca: TestCa, kubeconfig: string): Promise<void> {
+async function writeFiles(folder: string, ca: TestCa, kubeconfig: string, names: readonly string[]): Promise<void> {
   const server = ca.issue({
     commonName: 'kube-apiserver',
-    names: ['127.0.0.1', 'localhost', 'kubernetes.default.svc'],
+    names: ['127.0.0.1', 'localhost', 'kubernetes.default.svc', ...names],
   });
   const accounts = new TestCa('service-accounts').key;
   const files: [string, string][] = [

@@ -9,6 +9,7 @@ export interface Layout {
   admissionPlugins: readonly string[];
   controllers: readonly string[];
   apiServerFlags: readonly string[];
+  controllerManagerFlags: readonly string[];
 }
 
 export function etcdFlags({ folder, etcdUrl }: Layout): string[] {
@@ -62,7 +63,8 @@ const controllers: readonly (readonly [old: string, since28: string])[] = [
   ['clusterrole-aggregation', 'clusterrole-aggregation-controller'],
 ];
 
-export function controllerManagerFlags({ folder, managerMinor: minor, controllers: more }: Layout): string[] {
+export function controllerManagerFlags(layout: Layout): string[] {
+  const { folder, managerMinor: minor, controllers: more } = layout;
   const names = [...controllers.map(([old, since28]) => (minor >= 28 ? since28 : old)), ...more];
   return [
     `--kubeconfig=${folder}/kubeconfig`,
@@ -77,5 +79,6 @@ export function controllerManagerFlags({ folder, managerMinor: minor, controller
     // Without its own limits it would take seconds for what tests wait for.
     '--kube-api-qps=500',
     '--kube-api-burst=500',
+    ...layout.controllerManagerFlags,
   ];
 }

@@ -1,0 +1,71 @@
+import type { Clock } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
+import type { Log } from '#base/log.ts';
+import { servicesConfigMapName } from '#contract/version.ts';
+import type { Client } from '#kube/client.ts';
+import { withDeadline } from '#kube/deadline.ts';
+import { Informer } from '#kube/informer/informer.ts';
+import { type ConfigMap, configMaps } from '#kube/resources.ts';
+
+export interface ManifestWatchOptions {
+  client: Pick<Client, 'list' | 'watch'>;
+  namespace: string;
+  clock: Clock;
+  log: Log;
+  signal: AbortSignal;
+  /** Called when the ConfigMap last asked for has come, changed or gone. */
+  onChange: () => void;
+}
+
+const syncMs = 30_000;
+
+/**
+ * Follows the one services ConfigMap that is wanted. Names cannot be selected by a prefix, and the other ConfigMaps of the
+ * namespace, big or restless as some are, would be sent to every host.
+ */
+export class ManifestWatch {
+  readonly #options: ManifestWatchOptions;
+  #current: { name: string; informer: Informer<ConfigMap> } | undefined;
+
+  constructor(options: ManifestWatchOptions) {
+    this.#options = options;
+  }
+
+  /** The ConfigMap of a version as the watch has it, undefined when it does not exist; later calls follow that version. */
+  async get(version: string): Promise<unknown> {
+    const name = servicesConfigMapName(version);
+    if (this.#current?.name !== name) await this.stop();
+    const { informer } = (this.#current ??= this.#follow(name));
+    await this.#synced(name, informer);
+    const { namespace } = this.#options;
+    const object = informer.store.get({ namespace, name });
+    return object && { ...object, apiVersion: 'v1', kind: 'ConfigMap' };
+  }
+
+  async stop(): Promise<void> {
+    const current = this.#current;
+    this.#current = undefined;
+    await current?.informer.stop();
+  }
+
+  #follow(name: string): { name: string; informer: Informer<ConfigMap> } {
+    const { client, namespace, clock, log, onChange } = this.#options;
+    const scope = { namespace, fieldSelector: `metadata.name=${name}` };
+    const informer = new Informer({ client, resource: configMaps, scope, clock, log });
+    // What it finds at first is what the pass that asked for it is waiting for.
+    const changed = () => informer.hasSynced && onChange();
+    informer.addHandler({ added: changed, updated: changed, deleted: changed });
+    informer.start();
+    return { name, informer };
+  }
+
+  async #synced(name: string, informer: Informer<ConfigMap>): Promise<void> {
+    if (informer.hasSynced) return;
+    const { clock, signal } = this.#options;
+    const error = () =>
+      new AppError('SYNC_TIMEOUT', `ConfigMap ${name} could not be read: ${informer.trouble ?? 'no answer'}`, {
+        remedy: 'See that the agent may list and watch ConfigMaps in the namespace of the operator; it is tried again.',
+      });
+    await withDeadline({ clock, ms: syncMs, error, signal }, () => informer.synced);
+  }
+}

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { service } from '#contract/services/manifest.ts';
+import { ModelHost } from '../../../test/kit/model-host.ts';
+import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { saveKnownGood } from '../known-good.ts';
+import { changeState, stateFile } from '../state.ts';
+import { startKnownGood } from './offline.ts';
+
+const services = [
+  service({ name: 'kubelet', command: 'k.exe', bootstrap: true }),
+  service({
+    name: 'kube-proxy',
+    command: 'p.exe SUBNET',
+    nodeVariables: [{ name: 'SUBNET', jsonPath: '{.metadata.annotations.subnet}' }],
+    dependencies: ['kubelet'],
+    priority: 1,
+  }),
+];
+
+/** A host that knows what it ran, and what becomes of it without an API server. */
+async function known() {
+  const host = new ModelHost();
+  host.cluster.node = () => Promise.reject(new Error('nobody may ask the API server'));
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'win-1', annotations: { subnet: '10.1.0.0/24' } },
+  };
+  const manifest = { services, files: [], environment: { A: 'b' }, watchedEnvironment: ['A'] };
+  await saveKnownGood({ version: 'v1', manifest, node: { name: 'win-1', object } }, host.files);
+  const { log, messages } = recordedLog();
+  const starts = { count: 0 };
+  const run = (waiting = host.waiting()) => startKnownGood(host, waiting, log, () => void (starts.count += 1));
+  const states = async () => (await host.services.list()).map(({ name, state }) => `${name} ${state}`);
+  return { host, run, states, messages, starts };
+}
+
+test('starts all services as they were, with what the Node had to tell', async () => {
+  const { host, run, states, starts } = await known();
+  expect(await run()).toBe('started');
+  expect(await states()).toEqual(['kubelet running', 'kube-proxy running']);
+  expect((await host.services.query('kube-proxy'))?.config.command).toBe('p.exe 10.1.0.0/24');
+  expect(starts.count).toBe(1);
+});
+
+test('leaves alone what runs already', async () => {
+  const { host, run } = await known();
+  await run();
+  host.services.calls.length = 0;
+  await run();
+  expect(host.services.calls).toEqual([]);
+});
+
+test('applies no settings and marks nothing', async () => {
+  const { host, run } = await known();
+  await run();
+  expect(host.machine).toEqual({});
+  expect(host.log.filter(entry => !entry.startsWith('write '))).toEqual([]);
+});
+
+test('says when it is about to start, before it does', async () => {
+  const { host, run, starts } = await known();
+  host.services.before = () => expect(starts.count).toBe(1);
+  await run();
+});
+
+test('does nothing on a host that knows nothing', async () => {
+  const { host, run, starts } = await known();
+  host.fileTexts.delete('C:\\k\\wicd-manifest.json');
+  expect([await run(), host.services.calls, starts.count]).toEqual(['nothing known', [], 0]);
+});
+
+test('does nothing while a reboot is awaited, and works after it', async () => {
+  const { host, run, starts } = await known();
+  await changeState(host.files, { reboot: { bootId: host.bootId, variables: ['A'] } });
+  expect([await run(), host.services.calls, starts.count]).toEqual(['reboot awaited', [], 0]);
+  await host.reboot();
+  expect(await run()).toBe('started');
+  expect(host.fileTexts.get(stateFile)).toContain('"A"');
+});
+
+test('goes on with the others when a service fails, and says so', async () => {
+  const { host, run, states, messages } = await known();
+  host.services.before = call => {
+    if (call === 'start kube-proxy') throw new Error('1053');
+  };
+  expect(await run()).toBe('failed');
+  expect(await states()).toEqual(['kubelet running', 'kube-proxy stopped']);
+  expect(messages('error')).toEqual(['Not all services of the last version known could be started']);
+});
+
+test('ends with the reason when it is told to stop', async () => {
+  const { host, run } = await known();
+  const stop = new AbortController();
+  host.services.before = () => stop.abort(new Error('shutting down'));
+  host.services.slowness = 99;
+  await expect(run({ ...host.waiting(), signal: stop.signal })).rejects.toThrow('shutting down');
+});

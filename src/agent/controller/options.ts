@@ -1,0 +1,22 @@
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { ClientOptions } from '#kube/http-client.ts';
+import type { HostPorts, HostValues } from '../ports.ts';
+
+/** What the controller is told on its command line. */
+export interface ControllerOptions {
+  kubeconfigPath: string;
+  namespace: string;
+  /** Path of the trusted CA bundle; '' when none is expected. */
+  caBundle: string;
+  certDir: string;
+  certDurationMs: number;
+}
+
+/** What the controller stands on. */
+export interface ControllerWorld {
+  ports: HostPorts & { host: HostValues };
+  client: ClientOptions;
+  clock: Clock;
+  log: Log;
+}

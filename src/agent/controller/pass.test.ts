@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import type { EventText } from '#contract/events.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { service } from '#contract/services/manifest.ts';
+import { printManifest } from '#contract/services/print.ts';
+import type { Pass } from '#kube/controller/reconcile.ts';
+import { ModelHost } from '../../../test/kit/model-host.ts';
+import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { knownGoodFile } from '../known-good.ts';
+import { createReconcile } from './pass.ts';
+
+const key = { namespace: '', name: 'win-1' };
+
+/** A host with a Node that wants one service, and one pass over it. */
+function hostWith(environment: Record<string, string> = {}) {
+  const host = new ModelHost();
+  host.node = { name: 'win-1', annotations: { [nodeAnnotation.desiredVersion]: 'v1' }, ready: true };
+  const services = [service({ name: 'kubelet', command: 'k.exe', bootstrap: true })];
+  const data = printManifest({ services, files: [], environment, watchedEnvironment: [] });
+  host.configMaps = [{ name: 'windows-services-v1', created: '2026-01-01T00:00:00Z', data }];
+  const [remarks, stop, logged] = [[] as EventText[], new AbortController(), recordedLog()];
+  const reconcile = createReconcile({
+    ports: host,
+    caBundle: '',
+    clock: host.clock,
+    record: remark => void remarks.push(remark),
+  });
+  const pass: Pass = { signal: stop.signal, log: logged.log, id: '1', attempt: 1 };
+  const run = () => reconcile(key, pass);
+  const reasons = () => remarks.map(({ reason }) => reason);
+  return { host, run, reasons, remarks, stop, logged };
+}
+
+test('looks again after two minutes, whatever it found', async () => {
+  const { host, run } = hostWith();
+  expect(await run()).toMatchObject({ after: 120_000 });
+  expect(await run()).toMatchObject({ after: 120_000 });
+  host.node = undefined;
+  expect(await run()).toMatchObject({ after: 120_000 });
+});
+
+test('writes down what the host runs, once all services do', async () => {
+  const { host, run } = hostWith();
+  host.services.before = call => {
+    if (call.startsWith('start')) throw new Error('1053');
+  };
+  await expect(run()).rejects.toMatchObject({ code: 'SERVICES_INCOMPLETE' });
+  expect(host.fileTexts.has(knownGoodFile)).toBe(false);
+  host.services.before = () => undefined;
+  await run();
+  expect(host.fileTexts.has(knownGoodFile)).toBe(true);
+});
+
+test('marks the Node although what the host runs cannot be written down', async () => {
+  const { host, run, logged } = hostWith();
+  host.before = call => {
+    if (call === `write ${knownGoodFile}`) throw new Error('the disk is full');
+  };
+  await run();
+  expect(host.node?.annotations[nodeAnnotation.version]).toBe('v1');
+  expect(logged.messages('warn')).toEqual(['What the host runs could not be written down']);
+});
+
+test('remarks on a failure and on nothing else', async () => {
+  const { host, run, reasons } = hostWith();
+  await run();
+  expect(reasons()).toEqual([]);
+  host.configMaps = [];
+  await expect(run()).rejects.toMatchObject({ code: 'OBJECT_MISSING' });
+  expect(reasons()).toEqual(['ConfigurationFailure']);
+});
+
+test('remarks on a reboot that it asks for, and says what for in the log', async () => {
+  const { run, reasons, logged } = hostWith({ HTTP_PROXY: 'http://me:password@proxy' });
+  await run();
+  await run();
+  expect(reasons()).toEqual(['RebootRequested']);
+  expect(logged.messages('info')).toEqual(['Asked for a reboot', 'Nothing to do']);
+  expect(JSON.stringify(logged.lines)).not.toContain('password');
+});
+
+test('does not remark on a pass that was told to stop', async () => {
+  const { host, run, reasons, stop } = hostWith();
+  host.services.before = () => stop.abort(new Error('shutting down'));
+  host.services.slowness = 9;
+  await expect(run()).rejects.toThrow('shutting down');
+  expect(reasons()).toEqual([]);
+});
+
+test('passes on what only the log has to know', async () => {
+  const { host, run, logged } = hostWith();
+  host.files.list = () => Promise.reject(new Error('access denied'));
+  await run();
+  expect(logged.messages('warn')).toEqual([expect.stringContaining('access denied')]);
+  expect(host.node?.annotations[nodeAnnotation.version]).toBe('v1');
+});

@@ -1,0 +1,78 @@
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { EventText } from '#contract/events.ts';
+import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
+import { type KnownGood, saveKnownGood } from '../known-good.ts';
+import { servicePatience } from '../poll.ts';
+import type { Waiting } from '../ports.ts';
+import { type AgentPorts, type PassOptions, type PassOutcome, reconcileOnce } from '../reconcile/carry-out.ts';
+import { createHashCache } from '../stage/hash-cache.ts';
+import { failureRemark, outcomeRemark, repairRemark } from './remarks.ts';
+
+export interface PassWorld {
+  ports: AgentPorts;
+  caBundle: string;
+  clock: Clock;
+  record: (remark: EventText) => void;
+}
+
+/** Nobody tells of a service that crashed or a file that was changed, so the host is looked at again and again. */
+export const periodMs = 120_000;
+
+/** No request is made for it: the watch on the Node tells. */
+const readyPatience = { everyMs: 200, limitMs: 60_000 };
+
+/** Passes of the controller, with what is to be told about them. */
+export function createReconcile({ ports, caBundle, clock, record }: PassWorld): Reconcile {
+  const hashOf = createHashCache(ports.files, clock);
+
+  function optionsFor(log: Log): PassOptions {
+    return {
+      caBundle,
+      readyPatience,
+      hashOf,
+      onRepaired: paths => {
+        log.warn('Files were not as they should be and have been put right', { paths });
+        record(repairRemark(paths));
+      },
+      onWarning: text => log.warn(text),
+      onServicesSettled: known => keep(known, log),
+    };
+  }
+
+  async function keep(known: KnownGood, log: Log): Promise<void> {
+    try {
+      await saveKnownGood(known, ports.files);
+    } catch (error) {
+      log.warn('What the host runs could not be written down', { error });
+    }
+  }
+
+  return async (_key, { log, signal }: Pass): Promise<Outcome> => {
+    const waiting: Waiting = { clock, signal, patience: servicePatience };
+    try {
+      const outcome = await reconcileOnce(ports, optionsFor(log), waiting);
+      log.info(...told(outcome));
+      const remark = outcomeRemark(outcome);
+      if (remark !== undefined) record(remark);
+      return after(periodMs, 'the host is looked at every two minutes');
+    } catch (error) {
+      const remark = signal.aborted ? undefined : failureRemark(error);
+      if (remark !== undefined) record(remark);
+      throw error;
+    }
+  };
+}
+
+function told(outcome: PassOutcome): [message: string, fields: Record<string, unknown>] {
+  switch (outcome.did) {
+    case 'nothing':
+      return ['Nothing to do', { why: outcome.why }];
+    case 'ask for a reboot':
+      return ['Asked for a reboot', { because: outcome.because }];
+    case 'configure':
+      return ['The host is as wanted', { version: outcome.version }];
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { ErrorCode } from '#base/error-codes.ts';
+import { AppError } from '#base/errors.ts';
+import { ApiError } from '#kube/api-error.ts';
+import { failureRemark, outcomeRemark, renewalRemark, repairRemark } from './remarks.ts';
+
+const failure = (code: ErrorCode) => new AppError(code, 'it broke', { remedy: 'Mend it.' });
+
+const failures: [code: ErrorCode, reason: string][] = [
+  ['CERTIFICATE_BUNDLE_MALFORMED', 'CertificateReadError'],
+  ['INPUT_UNREADABLE', 'CertificateReadError'],
+  ['SERVICES_INCOMPLETE', 'ServiceFailure'],
+  ['SERVICES_MALFORMED', 'ConfigurationFailure'],
+  ['OBJECT_MISSING', 'ConfigurationFailure'],
+  ['NODE_NOT_READY', 'ConfigurationFailure'],
+  ['ENVIRONMENT_NOT_EFFECTIVE', 'ConfigurationFailure'],
+  ['FILE_DAMAGED', 'ConfigurationFailure'],
+  ['PASS_TIMEOUT', 'ConfigurationFailure'],
+];
+for (const [code, reason] of failures) {
+  test(`tells ${code} as ${reason}, with what to do`, () =>
+    expect(failureRemark(failure(code))).toEqual({ type: 'Warning', reason, message: 'it broke. Mend it.' }));
+}
+
+const silent: [name: string, error: unknown][] = [
+  ['a server out of reach', failure('API_UNREACHABLE')],
+  ['a deadline of the server', failure('API_DEADLINE')],
+  ['a credential that cannot be read', failure('CREDENTIAL_UNREADABLE')],
+  ['an agent that nobody knows', failure('AGENT_UNIDENTIFIED')],
+  ['a watch that cannot begin', failure('SYNC_TIMEOUT')],
+  ['a refusal of the server', new ApiError({ code: 403, reason: 'Forbidden' }, 'GET /')],
+  ['a mistake of ours, which is for the log', new TypeError('x is not a function')],
+];
+for (const [name, error] of silent) {
+  test(`leaves out ${name}`, () => expect(failureRemark(error)).toBeUndefined());
+}
+
+test('tells why a reboot was asked for, and nothing about other passes', () => {
+  expect(outcomeRemark({ did: 'ask for a reboot', because: ['one', 'two'] })).toEqual({
+    type: 'Normal',
+    reason: 'RebootRequested',
+    message: 'A reboot is needed: one; two',
+  });
+  expect(outcomeRemark({ did: 'nothing', why: '' })).toBeUndefined();
+  expect(outcomeRemark({ did: 'configure', version: 'v1' })).toBeUndefined();
+});
+
+test('names files that were put right', () => {
+  expect(repairRemark(['C:\\k\\a.exe', 'C:\\k\\b.exe'])).toMatchObject({
+    type: 'Warning',
+    reason: 'FileRepaired',
+    message: expect.stringContaining('C:\\k\\a.exe, C:\\k\\b.exe'),
+  });
+});
+
+test('tells of a certificate that cannot be renewed', () => {
+  expect(renewalRemark('denied')).toEqual({ type: 'Warning', reason: 'CertificateRenewalFailure', message: 'denied' });
+});

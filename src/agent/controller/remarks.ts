@@ -1,0 +1,41 @@
+import type { ErrorCode } from '#base/error-codes.ts';
+import { AppError } from '#base/errors.ts';
+import { type EventText, eventText } from '#contract/events.ts';
+import type { PassOutcome } from '../reconcile/carry-out.ts';
+
+/** What an administrator reads on the Node: the agent's last words on it. */
+
+const warning = (reason: string) => (message: string) => ({ type: 'Warning', reason, message }) as const;
+const normal = (reason: string) => (message: string) => ({ type: 'Normal', reason, message }) as const;
+
+const byCode: Partial<Record<ErrorCode, (message: string) => EventText>> = {
+  CERTIFICATE_BUNDLE_MALFORMED: eventText.certificateReadError,
+  INPUT_UNREADABLE: eventText.certificateReadError,
+  SERVICES_INCOMPLETE: warning('ServiceFailure'),
+};
+
+const configurationFailure = warning('ConfigurationFailure');
+const rebootRequested = normal('RebootRequested');
+const fileRepaired = warning('FileRepaired');
+
+/** The remark on a pass that failed; undefined where the cluster is the trouble, which an event could not reach either. */
+export function failureRemark(error: unknown): EventText | undefined {
+  if (!(error instanceof AppError) || isAboutCluster(error.code)) return undefined;
+  const text = byCode[error.code] ?? configurationFailure;
+  return text(`${error.message}. ${error.remedy}`);
+}
+
+export function outcomeRemark(outcome: PassOutcome): EventText | undefined {
+  if (outcome.did !== 'ask for a reboot') return undefined;
+  return rebootRequested(`A reboot is needed: ${outcome.because.join('; ')}`);
+}
+
+export function repairRemark(paths: readonly string[]): EventText {
+  return fileRepaired(`Not as they were staged, and put right: ${paths.join(', ')}`);
+}
+
+export const renewalRemark = warning('CertificateRenewalFailure');
+
+function isAboutCluster(code: ErrorCode): boolean {
+  return /^(API_|CREDENTIAL_|AGENT_UNIDENTIFIED|SYNC_TIMEOUT)/.test(code);
+}

@@ -1,0 +1,296 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { sha256 } from '#base/sha256.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { file } from '#contract/paths.ts';
+import { service } from '#contract/services/manifest.ts';
+import { configMaps, nodes } from '#kube/resources.ts';
+import {
+  type AgentBench,
+  containerd,
+  isMarked,
+  kubelet,
+  namespace,
+  nodeName,
+  startAgentBench,
+  startAgentController,
+  statesOf,
+  until,
+  wanted,
+} from '../../../test/kit/agent-bench.ts';
+import { fastClock } from '../../../test/kit/scripted-client.ts';
+import { knownGoodFile } from '../known-good.ts';
+import { copyPath, writeRecord } from '../stage/record.ts';
+
+const { version, rebootRequired, desiredVersion } = nodeAnnotation;
+
+async function bench(): Promise<AgentBench> {
+  const made = await startAgentBench();
+  onTestFinished(() => made[Symbol.asyncDispose]());
+  return made;
+}
+
+const running = { containerd: 'running', kubelet: 'running', 'kube-proxy': 'running' };
+
+test('makes the host as its Node wants it, tells that it does, and then marks the Node', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  await world.register(wanted('v1'));
+  const { ready, end } = startAgentController(world);
+  await until(() => isMarked(world, 'v1'));
+  expect(await statesOf(world)).toEqual(running);
+  expect(world.host.services.calls).toEqual([
+    'create containerd',
+    'start containerd',
+    'create kubelet',
+    'start kubelet',
+    'create kube-proxy',
+    'start kube-proxy',
+  ]);
+  expect((await world.host.services.query('kube-proxy'))?.config.command).toBe(`p.exe --node ${nodeName}`);
+  expect(ready.times).toBe(1);
+  expect(JSON.parse(world.host.fileTexts.get(knownGoodFile) ?? '')).toMatchObject({ version: 'v1' });
+  expect(await end()).toBe('stopped');
+});
+
+test('acts with a certificate of its own', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  await world.register(wanted('v1'));
+  startAgentController(world);
+  await until(() => isMarked(world, 'v1'));
+  expect(world.host.fileTexts.get(file.agentCertificate)).toContain('BEGIN CERTIFICATE');
+  expect(world.host.files.accessOf(file.agentCertificate)).toBe('secret');
+});
+
+test('waits for a desired version, and follows it when it changes', async () => {
+  const world = await bench();
+  await world.publish('v1', [containerd]);
+  await world.publish('v2', [containerd, kubelet]);
+  await world.register();
+  const { ready } = startAgentController(world);
+  await until(() => ready.times > 0);
+  await world.annotate(wanted('v1'));
+  await until(() => isMarked(world, 'v1'));
+  expect(await statesOf(world)).toEqual({ containerd: 'running' });
+  await world.annotate(wanted('v2'));
+  await until(() => isMarked(world, 'v2'));
+  expect(await statesOf(world)).toEqual({ containerd: 'running', kubelet: 'running' });
+});
+
+test('does nothing while a reboot is awaited, and goes on as soon as that is over', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  await world.register({ ...wanted('v1'), [rebootRequired]: '' });
+  startAgentController(world);
+  await until(() => world.logged.messages('info').includes('Nothing to do'));
+  expect(world.host.services.calls).toEqual([]);
+  await world.annotate({ [rebootRequired]: null });
+  await until(() => isMarked(world, 'v1'));
+});
+
+test('follows a ConfigMap that comes late, and one that is made anew', async () => {
+  const world = await bench();
+  await world.register(wanted('v1'));
+  startAgentController(world);
+  await until(async () => (await world.remarks()).some(remark => remark.startsWith('ConfigurationFailure: ConfigMap')));
+  await world.publish('v1', [containerd]);
+  await until(() => isMarked(world, 'v1'));
+  await world.client.delete(configMaps, 'windows-services-v1', { namespace });
+  await world.publish('v1', [containerd, kubelet]);
+  await until(async () => (await statesOf(world))['kubelet'] === 'running');
+});
+
+test('waits for the Node to be ready before it marks it, and is told when it is', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  await world.register(wanted('v1'), false);
+  startAgentController(world);
+  await until(async () => (await statesOf(world))['kube-proxy'] === 'running');
+  expect((await world.annotations())[version]).toBeUndefined();
+  const node = await world.client.get(nodes, nodeName);
+  const status = { ...node.status, conditions: [{ type: 'Ready', status: 'True' }] };
+  await world.client.replace(nodes, { ...node, status }, { subresource: 'status' });
+  await until(() => isMarked(world, 'v1'));
+});
+
+test('asks for a reboot once, says why, and finishes after it', async () => {
+  const world = await bench();
+  await world.publish('v1', [containerd], { HTTP_PROXY: 'http://me:password@proxy' });
+  await world.register(wanted('v1'));
+  const first = startAgentController(world);
+  await until(async () => (await world.annotations())[rebootRequired] === '');
+  await until(async () =>
+    (await world.remarks()).includes('RebootRequested: A reboot is needed: machine variables change: HTTP_PROXY'),
+  );
+  expect([world.host.machine, await statesOf(world)]).toEqual([{ HTTP_PROXY: 'http://me:password@proxy' }, {}]);
+  await first.end();
+  await world.host.reboot();
+  startAgentController(world);
+  await world.annotate({ [rebootRequired]: null });
+  await until(() => isMarked(world, 'v1'));
+  expect(JSON.stringify([await world.remarks(), world.logged.lines])).not.toContain('password');
+});
+
+test('tells on the Node which service failed, and looks after the others', async () => {
+  const world = await bench();
+  await world.publish('v1', [containerd, kubelet, service({ name: 'csi-proxy', command: 's.exe', priority: 2 })]);
+  await world.register(wanted('v1'));
+  world.host.services.before = call => {
+    if (call === 'start kubelet') throw new Error('1053');
+  };
+  startAgentController(world);
+  await until(async () => (await world.remarks()).some(remark => /^ServiceFailure: .*kubelet \(1053\)/.test(remark)));
+  expect(await statesOf(world)).toEqual({ containerd: 'running', kubelet: 'stopped', 'csi-proxy': 'running' });
+  expect((await world.annotations())[version]).toBeUndefined();
+  world.host.services.before = () => undefined;
+  await until(() => isMarked(world, 'v1'));
+});
+
+test('tells on the Node that the CA bundle cannot be read, and changes no certificate', async () => {
+  const world = await bench();
+  world.host.fileTexts.set(file.caBundle, '-----BEGIN CERTIFICATE-----\nMII');
+  await world.publish('v1', [containerd]);
+  await world.register(wanted('v1'));
+  startAgentController(world);
+  await until(async () => (await world.remarks()).some(remark => remark.startsWith('CertificateReadError: ')));
+  expect([await statesOf(world), world.host.store]).toEqual([{ containerd: 'running' }, []]);
+});
+
+test('repairs what was changed on the host without being told', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  await world.register(wanted('v1'));
+  startAgentController(world, fastClock(120));
+  await until(() => isMarked(world, 'v1'));
+  const { pid } = (await world.host.services.query('containerd')) ?? {};
+  world.host.services.install('kube-proxy', { command: 'something else' }, 'stopped');
+  await until(async () => (await statesOf(world))['kube-proxy'] === 'running');
+  expect((await world.host.services.query('kube-proxy'))?.config.command).toBe(`p.exe --node ${nodeName}`);
+  expect((await world.host.services.query('containerd'))?.pid).toBe(pid);
+});
+
+test('goes on looking after the services while the API server is away', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  await world.register(wanted('v1'));
+  startAgentController(world, fastClock(120));
+  await until(() => isMarked(world, 'v1'));
+  await world.stopServer();
+  world.host.services.install('containerd', (await world.host.services.query('containerd'))?.config, 'stopped');
+  await until(async () => (await statesOf(world))['containerd'] === 'running');
+});
+
+test('stops at once, in the middle of whatever it does', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  await world.register(wanted('v1'));
+  world.host.services.slowness = 1000;
+  const { end, ready } = startAgentController(world);
+  await until(() => world.host.services.calls.includes('start containerd'));
+  const startMs = systemClock.monotonicMs();
+  expect(await end()).toBe('stopped');
+  expect(systemClock.monotonicMs() - startMs).toBeLessThan(3000);
+  expect(ready.times).toBe(1);
+  expect(world.host.services.calls).toEqual(['create containerd', 'start containerd']);
+});
+
+test('stops while it is still looking for its Node', async () => {
+  const world = await bench();
+  const { end, ready } = startAgentController(world);
+  await until(() => world.logged.messages('warn').includes('The own Node cannot be found yet'));
+  expect(await end()).toBe('stopped');
+  expect(ready.times).toBe(0);
+});
+
+test('waits for the Node to be registered', async () => {
+  const world = await bench();
+  await world.publish('v1', [containerd]);
+  startAgentController(world, fastClock(10));
+  await until(() => world.logged.messages('warn').includes('The own Node cannot be found yet'));
+  await world.register(wanted('v1'));
+  await until(() => isMarked(world, 'v1'));
+});
+
+test('ends with the reason when there is no Node for too long, and has started nothing', async () => {
+  const world = await bench();
+  const { ended, ready } = startAgentController(world, fastClock(500));
+  expect(await ended).toMatchObject({ code: 'NODE_NOT_FOUND' });
+  expect([ready.times, world.host.services.calls]).toEqual([0, []]);
+});
+
+test('ends with the reason when there is no kubeconfig', async () => {
+  const world = await bench();
+  world.host.fileTexts.delete(file.agentKubeconfig);
+  const { ended } = startAgentController(world, fastClock(2000));
+  expect(await ended).toMatchObject({
+    code: 'CREDENTIAL_UNREADABLE',
+    message: expect.stringContaining('wicd-kubeconfig'),
+  });
+});
+
+/** A host that was configured, after a boot during which the API server has gone. */
+async function bootedWithoutServer(): Promise<AgentBench> {
+  const world = await bench();
+  await world.publish('v1');
+  await world.register(wanted('v1'));
+  const { end } = startAgentController(world);
+  await until(() => isMarked(world, 'v1'));
+  await end();
+  await world.host.reboot();
+  await world.stopServer();
+  return world;
+}
+
+test('starts the services that it ran before when the API server is away at the boot, once it counts as running', async () => {
+  const world = await bootedWithoutServer();
+  expect(await statesOf(world)).toEqual({ ...running, 'kube-proxy': 'stopped' });
+  const { ready, ended } = startAgentController(world, fastClock(100));
+  world.host.services.before = () => expect(ready.times).toBe(1);
+  await until(async () => (await statesOf(world))['kube-proxy'] === 'running');
+  expect(await ended).toMatchObject({ code: 'API_UNREACHABLE' });
+});
+
+test('starts nothing without the API server when a reboot is awaited', async () => {
+  const world = await bootedWithoutServer();
+  const reboot = { bootId: world.host.bootId, variables: [] };
+  world.host.fileTexts.set('C:\\k\\wicd-state.json', JSON.stringify({ reboot }));
+  const { ended } = startAgentController(world, fastClock(500));
+  await ended;
+  expect((await statesOf(world))['kube-proxy']).toBe('stopped');
+});
+
+test('marks nothing that somebody else has marked already', async () => {
+  const world = await bench();
+  await world.publish('v1', [containerd]);
+  await world.register({ ...wanted('v1'), [version]: 'v1' });
+  const before = (await world.client.get(nodes, nodeName)).metadata.resourceVersion;
+  startAgentController(world);
+  await until(() => world.logged.messages('info').includes('The host is as wanted'));
+  expect((await world.client.get(nodes, nodeName)).metadata.resourceVersion).toBe(before);
+  expect((await world.annotations())[desiredVersion]).toBe('v1');
+});
+
+test('puts a tampered file right, starts the service anew that it belongs to, and tells so on the Node', async () => {
+  const world = await bench();
+  const content = Buffer.from('kubelet program');
+  const staged = {
+    path: file.kubelet,
+    sha256: sha256(content),
+    bytes: content.length,
+    encoding: 'none',
+    secret: false,
+  } as const;
+  await writeRecord({ version: 'v1', bundle: '', files: [staged] }, world.host.files);
+  world.host.fileTexts.set(copyPath(staged), content.toString());
+  world.host.fileTexts.set(file.kubelet, 'something else');
+  world.host.services.install('kubelet', { command: file.kubelet });
+  const { pid } = (await world.host.services.query('kubelet')) ?? {};
+  await world.publish('v1', [service({ name: 'kubelet', command: file.kubelet, bootstrap: true })]);
+  await world.register(wanted('v1'));
+  startAgentController(world);
+  await until(() => isMarked(world, 'v1'));
+  expect(world.host.fileTexts.get(file.kubelet)).toBe('kubelet program');
+  expect((await world.host.services.query('kubelet'))?.pid).not.toBe(pid);
+  await until(async () => (await world.remarks()).some(remark => remark.startsWith('FileRepaired: ')));
+});

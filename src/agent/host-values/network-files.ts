@@ -1,0 +1,147 @@
+import type { Clock } from '#base/clock.ts';
+import { AppError, shown } from '#base/errors.ts';
+import { parseIpv4, parseIpv4Cidr } from '#base/ipv4.ts';
+import { hnsNetwork, vipEndpoint } from '#contract/names.ts';
+import { cniConfig, kubeProxyConfig } from '#contract/network-config.ts';
+import { readObject } from '#contract/object.ts';
+import { file } from '#contract/paths.ts';
+import { poll } from '../poll.ts';
+import type { Files, HnsEndpoint, HnsNetwork, HostNetwork, HostPorts, NodeSource, System } from '../ports.ts';
+import { noteChangedFiles } from '../state.ts';
+
+type Asking = { clock: Clock; signal: AbortSignal };
+type Ports = Pick<HostPorts, 'files' | 'network' | 'system'>;
+
+/** The hybrid overlay makes its network only after its start. */
+const patience = { everyMs: 1000, limitMs: 19_000 };
+
+/**
+ * Writes the configuration of the CNI plug-in and of kube-proxy from what the hybrid overlay has made. True when the one
+ * that kube-proxy reads has changed; the other is read anew for every pod.
+ */
+export async function writeNetworkFiles(
+  given: Readonly<Record<string, string>>,
+  node: NodeSource | undefined,
+  ports: Ports,
+  asking: Asking,
+): Promise<boolean> {
+  const facts = nodeFacts(given, node);
+  const network = await findOverlay(ports.network, asking);
+  await writeIfDifferent(file.cniConfig, cniConfig(network, facts.serviceCidr), ports.files);
+  const sourceVip = await findSourceVip(network.id, ports, asking);
+  const text = kubeProxyConfig({ ...facts, sourceVip });
+  return writeIfDifferent(file.kubeProxyConfig, text, ports.files, () =>
+    noteChangedFiles([file.kubeProxyConfig], ports.files),
+  );
+}
+
+interface NodeFacts {
+  nodeName: string;
+  clusterCidr: string;
+  serviceCidr: string;
+  verbosity: number;
+}
+
+function nodeFacts(given: Readonly<Record<string, string>>, node: NodeSource | undefined): NodeFacts {
+  const { serviceCIDR: serviceCidr = '', subnetAnnotation = '', verbosity = '0' } = given;
+  if (parseIpv4Cidr(serviceCidr) === undefined) throw wrongArgument('serviceCIDR', serviceCidr);
+  if (!/^\d$/.test(verbosity)) throw wrongArgument('verbosity', verbosity);
+  const annotations = node === undefined ? {} : readObject(node.object).meta.annotations;
+  const clusterCidr = annotations[subnetAnnotation] ?? '';
+  if (node === undefined || parseIpv4Cidr(clusterCidr) === undefined) {
+    throw new AppError(
+      'HOST_NETWORK_MISSING',
+      `Node ${node?.name ?? ''}: annotation ${subnetAnnotation} is ${shown(clusterCidr)}, not a pod network`,
+      { remedy: 'Nothing to do at once: OVN-Kubernetes writes it. If it does not come, see its log in the cluster.' },
+    );
+  }
+  return { nodeName: node.name, clusterCidr, serviceCidr, verbosity: Number(verbosity) };
+}
+
+type Overlay = { id: string; subnet: string; managementIp: string };
+
+async function findOverlay(network: HostNetwork, asking: Asking): Promise<Overlay> {
+  let seen: readonly HnsNetwork[] = [];
+  const found = await poll(
+    async () => {
+      seen = await network.networks();
+      return overlayOf(seen);
+    },
+    { ...asking, patience },
+  );
+  if (found !== undefined) return found;
+  const names = seen.map(({ name }) => name).join(', ') || 'none';
+  throw new AppError(
+    'HOST_NETWORK_MISSING',
+    `network ${hnsNetwork.overlay} is not ready on the host; found: ${names}`,
+    {
+      remedy: 'See the log of hybrid-overlay-node on the host; it is tried again.',
+    },
+  );
+}
+
+/** The network, once all that is needed of it is there. */
+function overlayOf(networks: readonly HnsNetwork[]): Overlay | undefined {
+  const network = networks.find(({ name }) => name === hnsNetwork.overlay);
+  const subnet = network?.subnets.find(prefix => parseIpv4Cidr(prefix) !== undefined);
+  if (network === undefined || subnet === undefined || parseIpv4(network.managementIp) === undefined) return undefined;
+  return { id: network.id, subnet, managementIp: network.managementIp };
+}
+
+/** The address of the endpoint by which kube-proxy sends; the endpoint is made if there is none. */
+async function findSourceVip(networkId: string, ports: Ports, asking: Asking): Promise<string> {
+  const endpoint = await ensureEndpoint(networkId, ports);
+  const address = await poll(() => addressOf(endpoint, ports), { ...asking, patience });
+  if (address !== undefined) return address;
+  throw new AppError('HOST_NETWORK_MISSING', `endpoint ${vipEndpoint} (${endpoint.id}) has no IPv4 address`, {
+    remedy: 'Restart the Windows service hns on the host; it is tried again.',
+  });
+}
+
+async function ensureEndpoint(networkId: string, { network, system }: Ports): Promise<HnsEndpoint> {
+  const isOurs = (endpoint: HnsEndpoint) => endpoint.name === vipEndpoint && sameId(endpoint.networkId, networkId);
+  const found = (await network.endpoints()).find(isOurs);
+  if (found === undefined) {
+    const made = await network.createEndpoint(networkId, vipEndpoint);
+    await network.attachToHost(made.id);
+    return made;
+  }
+  // An endpoint of the host shows as an adapter; without one an earlier attempt may have been cut short before it was
+  // attached. Whether it was, Windows knows, and refuses to do it twice.
+  if ((await adapterOf(found, system)) === undefined) await network.attachToHost(found.id).catch(() => undefined);
+  return found;
+}
+
+async function addressOf(endpoint: HnsEndpoint, { network, system }: Ports): Promise<string | undefined> {
+  const seen = (await network.endpoints()).find(({ id }) => sameId(id, endpoint.id)) ?? endpoint;
+  const adapter = await adapterOf(seen, system);
+  const addresses = adapter?.addresses.map(address => address.split('/', 1)[0] ?? '') ?? [];
+  return [endpoint.ipAddress, seen.ipAddress, ...addresses].find(address => parseIpv4(address) !== undefined);
+}
+
+async function adapterOf({ mac }: HnsEndpoint, system: System) {
+  const digits = (text: string) => text.toLowerCase().replaceAll(/[^0-9a-f]/g, '');
+  return mac === '' ? undefined : (await system.adapters()).find(adapter => digits(adapter.mac) === digits(mac));
+}
+
+function sameId(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+async function writeIfDifferent(
+  path: string,
+  text: string,
+  files: Files,
+  before: () => Promise<void> = async () => undefined,
+): Promise<boolean> {
+  if ((await files.read(path))?.replaceAll('\r', '') === text) return false;
+  await before();
+  await files.write(path, text);
+  return true;
+}
+
+function wrongArgument(name: string, value: string): AppError {
+  return new AppError('SERVICES_MALFORMED', `preparation cni-and-kube-proxy: ${name} is ${shown(value)}`, {
+    remedy: 'Delete the ConfigMap; the operator writes it anew.',
+  });
+}

@@ -1,0 +1,77 @@
+import { X509Certificate } from 'node:crypto';
+import { AppError, shown } from '#base/errors.ts';
+import { printPem, scanPem } from '#base/pem.ts';
+import { Secret } from '#base/secret.ts';
+import { identity } from '#contract/names.ts';
+import { pairProblem } from '#kube/config/identity.ts';
+import type { ClientCertificate } from '#kube/transport/connection.ts';
+import type { Validity } from './lifetime.ts';
+
+/** What a client certificate says about whom it is for and when. */
+export interface CertificateFacts extends Validity {
+  commonName: string;
+  organizations: string[];
+  hasAlternativeNames: boolean;
+}
+
+/** A client certificate that fits its key. */
+export interface AgentCertificate extends CertificateFacts {
+  readonly clientCertificate: ClientCertificate;
+}
+
+/** Reads the text of a file of the store: certificates, leaf first, and one private key. No message quotes any of it. */
+export function readCertificate(text: string, label: string): AgentCertificate {
+  const { blocks, broken } = scanPem(text);
+  const [bad] = broken;
+  if (bad !== undefined) throw unusable(label, `line ${bad.line} ${bad.why}`);
+  const certificates = blocks.filter(block => block.type === 'CERTIFICATE');
+  const [key, ...more] = blocks.filter(block => block.type.endsWith('PRIVATE KEY'));
+  if (certificates.length === 0) throw unusable(label, 'holds no certificate');
+  if (key === undefined || more.length > 0)
+    throw unusable(label, `holds ${more.length > 0 ? 'several keys' : 'no key'}`);
+  const certificate = certificates.map(({ type, der }) => printPem(type, der)).join('');
+  const clientCertificate = { certificate, key: new Secret(printPem(key.type, key.der)) };
+  const problem = pairProblem(certificate, clientCertificate.key.reveal());
+  if (problem !== undefined) throw unusable(label, problem);
+  return { clientCertificate, ...factsOf(certificate) };
+}
+
+/** The text of a file of the store. */
+export function printCertificate({ clientCertificate }: AgentCertificate): string {
+  return `${clientCertificate.certificate}${clientCertificate.key.reveal()}`;
+}
+
+/** Facts of the first certificate in a text that is known to hold one. */
+export function factsOf(certificate: string): CertificateFacts {
+  const x509 = new X509Certificate(certificate);
+  const { CN, O } = x509.toLegacyObject().subject;
+  const [commonName = '', ...otherNames] = listOf(CN);
+  return {
+    notBeforeMs: x509.validFromDate.getTime(),
+    notAfterMs: x509.validToDate.getTime(),
+    // Which of two names counts would be the reader's choice.
+    commonName: otherNames.length > 0 ? '' : commonName,
+    organizations: listOf(O),
+    hasAlternativeNames: x509.subjectAltName !== undefined,
+  };
+}
+
+/** Why a certificate is not the one that the agent of this node asks for; undefined when it is. */
+export function subjectProblem(facts: CertificateFacts, nodeName: string): string | undefined {
+  const { commonName, organizations } = facts;
+  const wanted = `${identity.agentUserPrefix}${nodeName}`;
+  if (commonName !== wanted) return `is for ${shown(commonName)}, not for ${shown(wanted)}`;
+  if (organizations.length !== 1 || organizations[0] !== identity.agentsGroup)
+    return `is for the groups ${shown(organizations)}, not for ${identity.agentsGroup} alone`;
+  return facts.hasAlternativeNames ? 'holds alternative names' : undefined;
+}
+
+export function unusable(label: string, why: string): AppError {
+  return new AppError('AGENT_CERTIFICATE_UNUSABLE', `${label}: ${why}`, {
+    remedy: 'Nothing to do when another certificate follows; otherwise delete the file and restart the agent.',
+  });
+}
+
+function listOf(value: string | string[] | undefined): string[] {
+  return value === undefined ? [] : [value].flat();
+}

@@ -1,0 +1,111 @@
+import { win32 } from 'node:path';
+import type { Secret } from '#base/secret.ts';
+import { dir, file, splitPath } from '#contract/paths.ts';
+import { certificateIdentity } from '#kube/config/identity.ts';
+import { proxyFor } from '#kube/config/proxy-environment.ts';
+import { changingText } from '#kube/config/text-source.ts';
+import type { Connection, Identity } from '#kube/transport/connection.ts';
+import { unusable } from './certificate.ts';
+import { CredentialChain, type CredentialSource } from './credentials.ts';
+import { KubeconfigFile, type KubeconfigPorts } from './kubeconfig-file.ts';
+
+export interface ConnectionOptions extends KubeconfigPorts {
+  kubeconfigPath: string;
+  /** Where the agent keeps its certificate; the usual directory when absent. */
+  certDir?: string;
+  /** Proxy variables are taken from here; none when absent. */
+  environment?: Readonly<Record<string, string | undefined>>;
+}
+
+type Environment = ConnectionOptions['environment'];
+
+/**
+ * The connection for whatever has to be done without an own certificate: bootstrap, clean-up, finding the own Node. It
+ * shows the certificate that the agent keeps while that is valid, else what the kubeconfig has, else the bootstrap
+ * kubeconfig beside it. Rejects when the kubeconfig cannot be read.
+ */
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const kubeconfig = await openKubeconfig(options);
+  const sources = [storedCertificate(options), ...bootstrapSources(kubeconfig, options)];
+  const identity = new CredentialChain(sources, { clock: options.clock, remedy: remedyOf(kubeconfig.path) });
+  return new LiveConnection(kubeconfig, identity, options.environment);
+}
+
+/** Reads the kubeconfig once, so that what is wrong with it is known at the start. */
+export async function openKubeconfig(options: ConnectionOptions): Promise<KubeconfigFile> {
+  const kubeconfig = new KubeconfigFile(options.kubeconfigPath, options);
+  await kubeconfig.connection();
+  return kubeconfig;
+}
+
+/** What enrols the agent when it has no certificate: the kubeconfig, and the one that the operator keeps beside it. */
+export function bootstrapSources(kubeconfig: KubeconfigFile, ports: KubeconfigPorts): CredentialSource[] {
+  const fallback = new KubeconfigFile(fallbackPath(kubeconfig.path), ports);
+  return [kubeconfig, fallback].map(each => ({
+    name: each.path,
+    current: async signal => (await each.connection()).identity.current(signal),
+    refresh: () => each.reread(),
+  }));
+}
+
+export function remedyOf(kubeconfigPath: string): string {
+  return `Put a kubeconfig with a valid token of the agent's service account at ${fallbackPath(kubeconfigPath)}; the operator does so when it configures the host again.`;
+}
+
+function fallbackPath(kubeconfigPath: string): string {
+  return win32.join(win32.dirname(kubeconfigPath), splitPath(file.agentBootstrapKubeconfig).name);
+}
+
+function storedCertificate({ certDir = dir.agentCerts, files, clock }: ConnectionOptions): CredentialSource {
+  const path = `${certDir}\\${splitPath(file.agentCertificate).name}`;
+  const text = changingText(
+    async () => {
+      const found = await files.read(path);
+      if (found === undefined) throw unusable(path, 'does not exist');
+      return found;
+    },
+    0,
+    clock,
+  );
+  const identity = certificateIdentity(text, text);
+  return { name: path, current: signal => identity.current(signal), refresh: () => Promise.resolve() };
+}
+
+/** A connection that follows its kubeconfig: a new CA or address counts from the next request on. */
+export class LiveConnection implements Connection {
+  readonly #kubeconfig: KubeconfigFile;
+  readonly #environment: Environment;
+  readonly identity: Identity;
+
+  constructor(kubeconfig: KubeconfigFile, identity: Identity, environment: Environment) {
+    this.#kubeconfig = kubeconfig;
+    this.#environment = environment;
+    this.identity = {
+      current: async signal => {
+        await kubeconfig.connection();
+        return identity.current(signal);
+      },
+      renew: (refused, signal) => identity.renew(refused, signal),
+    };
+  }
+
+  get server(): string {
+    return this.#kubeconfig.known.server;
+  }
+
+  get serverName(): string | undefined {
+    return this.#kubeconfig.known.serverName;
+  }
+
+  get skipTlsVerify(): boolean {
+    return this.#kubeconfig.known.skipTlsVerify;
+  }
+
+  get proxyUrl(): Secret | undefined {
+    return this.#kubeconfig.known.proxyUrl ?? proxyFor(this.server, this.#environment ?? {});
+  }
+
+  trusted(): Promise<string | undefined> {
+    return this.#kubeconfig.known.trusted();
+  }
+}

@@ -1,0 +1,323 @@
+import { inspect } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
+import { createClient } from '#kube/http-client.ts';
+import { nodes } from '#kube/resources.ts';
+import {
+  agentSubject,
+  hourMs,
+  minuteMs,
+  nodeName,
+  showsKey,
+  storedText,
+} from '../../../test/kit/agent-certificates.ts';
+import { enrol, type Enrolment } from '../../../test/kit/enrolment.ts';
+import { manualClock } from '../../../test/kit/manual-clock.ts';
+import { ModelFiles } from '../../../test/kit/model-files.ts';
+import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { startEmbeddedCluster } from '../../sandbox/embedded-cluster.ts';
+import { type AgentIdentity, type IdentityOptions, startIdentity } from './identity.ts';
+
+const kubeconfigPath = 'C:\\k\\wicd-kubeconfig';
+const fallbackPath = 'C:\\k\\wicd-bootstrap-kubeconfig';
+const certDir = 'C:\\k\\wicd-certs';
+const current = `${certDir}\\wicd-client-current.pem`;
+const byCertificate = { 'client-certificate': current, 'client-key': current };
+const asAccount = (namespace: string) => `system:serviceaccount:${namespace}:windows-instance-config-daemon`;
+const asAgent = `system:wicd-node:${nodeName}`;
+
+/** The sandbox's API server with its signer, on a clock of the test. Certificates of the real TLS need the real date. */
+async function cluster(clock = manualClock(Date.now())) {
+  const server = await startEmbeddedCluster({ clock });
+  const admin = createClient(loadKubeconfig(server.kubeconfigFor()));
+  const enrolment = await enrol(admin, server.url, server.ca);
+  onTestFinished(async () => {
+    await enrolment[Symbol.asyncDispose]();
+    await admin.close();
+    await server.close();
+  });
+  return { clock, server, admin, enrolment };
+}
+
+interface World {
+  clock: ReturnType<typeof manualClock>;
+  enrolment: Enrolment;
+  files: ModelFiles;
+  recorded: ReturnType<typeof recordedLog>;
+  troubles: string[];
+  start(more?: Partial<IdentityOptions>): Promise<AgentIdentity & { stop(): Promise<void> }>;
+}
+
+/** A host in that cluster; nothing is in its files but what the test puts there. */
+async function world(): Promise<World & Awaited<ReturnType<typeof cluster>>> {
+  const made = await cluster();
+  const files = new ModelFiles(
+    () => undefined,
+    () => undefined,
+  );
+  const recorded = recordedLog();
+  const troubles: string[] = [];
+  const start = async (more: Partial<IdentityOptions> = {}) => {
+    const signal = new AbortController();
+    const onTrouble = (error: Error) => void troubles.push(error.message);
+    // A ping would be over before its answer is there, where a test moves the time by hours.
+    const client = { pingIntervalMs: 1e12 };
+    const options = { kubeconfigPath, certDir, durationMs: hourMs, nodeName, files, clock: made.clock };
+    const identity = await startIdentity(
+      { ...options, log: recorded.log, random: () => 0.5, onTrouble, client, ...more },
+      signal.signal,
+    );
+    const stop = async () => {
+      signal.abort();
+      await identity.stopped;
+      await identity.client.close();
+    };
+    onTestFinished(stop);
+    return Object.assign(identity, { stop });
+  };
+  return { ...made, files, recorded, troubles, start };
+}
+
+async function withToken(given: World, path = kubeconfigPath): Promise<void> {
+  given.files.texts.set(path, given.enrolment.kubeconfig({ token: await given.enrolment.token(86_400) }));
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  await expect.poll(isSo, { timeout: 10_000, interval: 5 }).toBe(true);
+}
+
+/** Lets time go by, but not while the rotation waits for the server: that takes real time, which would become hours. */
+async function pass({ clock, recorded }: World, ms: number): Promise<void> {
+  const count = (message: string) => recorded.lines.filter(line => line.message === message).length;
+  const isBusy = () =>
+    count('Asking for a client certificate') >
+    count('Got a client certificate') + count('Cannot keep the client certificate');
+  for (let passedMs = 0; passedMs < ms; passedMs += 10_000) {
+    await clock.advance(Math.min(10_000, ms - passedMs));
+    if (isBusy()) await until(() => !isBusy());
+  }
+}
+
+const shownName = async ({ connection }: AgentIdentity) =>
+  (await connection.identity.current(new AbortController().signal)).clientCertificate?.certificate;
+const requesters = ({ enrolment }: World) => enrolment.judged.map(({ username }) => username);
+
+test('enrols with the token and works with the certificate from then on', async () => {
+  const given = await world();
+  await withToken(given);
+  const identity = await given.start();
+  await identity.ready;
+  expect(requesters(given)).toEqual([asAccount(given.enrolment.namespace)]);
+  given.files.texts.delete(kubeconfigPath);
+  expect((await identity.client.get(nodes, nodeName)).metadata.name).toBe(nodeName);
+  expect(identity.state).toEqual({ expiresMs: expect.any(Number), lastError: undefined });
+  expect(given.files.accessOf(current)).toBe('secret');
+  expect(given.files.texts.get(current)).toContain((await shownName(identity)) ?? 'none');
+});
+
+test('renews by itself for half a day, and no request fails', async () => {
+  const given = await world();
+  await withToken(given);
+  const identity = await given.start();
+  await identity.ready;
+  const shown = new Set<string | undefined>();
+  for (let step = 0; step < 24; step += 1) {
+    shown.add(await shownName(identity));
+    await pass(given, 30 * minuteMs);
+    await Promise.all([1, 2, 3].map(() => identity.client.get(nodes, nodeName)));
+  }
+  expect(given.troubles).toEqual([]);
+  expect(shown.size).toBeGreaterThan(12);
+  expect(
+    requesters(given)
+      .slice(1)
+      .every(name => name === asAgent),
+  ).toBe(true);
+  expect((await given.files.list(certDir)).length).toBeLessThanOrEqual(3);
+  expect(showsKey(inspect(given.recorded.lines, { depth: 9 }))).toBe(false);
+});
+
+test('a certificate that ended while the host was off is replaced with the token', async () => {
+  const given = await world();
+  await withToken(given);
+  const first = await given.start();
+  await first.ready;
+  await first.stop();
+  await given.clock.advance(2 * hourMs);
+  const second = await given.start();
+  await second.ready;
+  await second.client.get(nodes, nodeName);
+  expect(requesters(given)).toEqual([asAccount(given.enrolment.namespace), asAccount(given.enrolment.namespace)]);
+});
+
+test('a certificate that is still good is used after a restart, without asking for another', async () => {
+  const given = await world();
+  await withToken(given);
+  const first = await given.start();
+  await first.ready;
+  await first.stop();
+  await given.clock.advance(20 * minuteMs);
+  given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig(byCertificate));
+  const second = await given.start();
+  await second.ready;
+  await second.client.get(nodes, nodeName);
+  expect(given.enrolment.judged).toHaveLength(1);
+});
+
+test('a host that sleeps while the agent runs: requests after it wait for the new certificate', async () => {
+  const given = await world();
+  await withToken(given);
+  const identity = await given.start();
+  await identity.ready;
+  given.clock.jump(3 * hourMs);
+  await Promise.all([1, 2, 3].map(() => identity.client.get(nodes, nodeName)));
+  expect(given.enrolment.judged).toHaveLength(2);
+  expect(given.troubles).toEqual([]);
+});
+
+test('the certificate flavour, expired: the bootstrap kubeconfig beside it helps', async () => {
+  const given = await world();
+  given.files.texts.set(current, storedText({ notAfter: given.clock.now() - minuteMs, notBefore: 0 }));
+  given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig(byCertificate));
+  await withToken(given, fallbackPath);
+  const identity = await given.start();
+  await identity.ready;
+  await identity.client.get(nodes, nodeName);
+  expect(requesters(given)).toEqual([asAccount(given.enrolment.namespace)]);
+});
+
+test('the certificate of another node name is of no use, also in the kubeconfig', async () => {
+  const given = await world();
+  given.files.texts.set(
+    current,
+    storedText({ ...agentSubject('old'), notBefore: 0, notAfter: given.clock.now() + hourMs }),
+  );
+  given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig(byCertificate));
+  await withToken(given, fallbackPath);
+  const identity = await given.start();
+  await identity.ready;
+  expect(requesters(given)).toEqual([asAccount(given.enrolment.namespace)]);
+});
+
+test('a token that is refused gives way to the bootstrap kubeconfig', async () => {
+  const given = await world();
+  given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig({ token: 'stale' }));
+  await withToken(given, fallbackPath);
+  const identity = await given.start();
+  await identity.ready;
+  expect(given.troubles).toEqual([]);
+});
+
+test('without anything that works it says so, what to do, and recovers when that is done', async () => {
+  const given = await world();
+  given.files.texts.set(current, storedText({ notAfter: given.clock.now() - minuteMs, notBefore: 0 }));
+  given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig({ token: 'hunter2' }));
+  const identity = await given.start();
+  await until(() => given.troubles.length > 0);
+  expect(given.troubles).toEqual([
+    `no credential for the API server works: there is no own certificate that is valid; ${kubeconfigPath}: the API server refuses it; "C:\\\\k\\\\wicd-bootstrap-kubeconfig" does not exist`,
+  ]);
+  expect(identity.state.lastError).toMatchObject({
+    code: 'AGENT_UNIDENTIFIED',
+    remedy: expect.stringContaining(fallbackPath),
+  });
+  const request = identity.client.get(nodes, nodeName).catch((error: unknown) => error);
+  await pass(given, 20_000);
+  expect(await request).toMatchObject({
+    code: 'AGENT_UNIDENTIFIED',
+    message: expect.stringMatching(/^there is no valid client certificate: no credential for the API server works/),
+  });
+  await withToken(given, fallbackPath);
+  await pass(given, 40_000);
+  await identity.client.get(nodes, nodeName);
+  expect(identity.state.lastError).toBeUndefined();
+  expect(inspect(given.recorded.lines, { depth: 9 })).not.toContain('hunter2');
+});
+
+test('is not ready after five minutes without a certificate, and says why', async () => {
+  const given = await world();
+  await withToken(given);
+  given.enrolment.answer = 'deny';
+  const identity = await given.start();
+  await until(() => given.troubles.length > 0);
+  await pass(given, 300_000);
+  await expect(identity.ready).rejects.toMatchObject({
+    code: 'START_TIMEOUT',
+    message: expect.stringMatching(
+      /^after 300 s: there is no valid client certificate: CertificateSigningRequest csr-\w+ was denied: Test as the test wants/,
+    ),
+    remedy: expect.stringContaining('events'),
+  });
+  given.enrolment.answer = 'judge';
+  await pass(given, 40_000);
+  await identity.client.get(nodes, nodeName);
+});
+
+test('a certificate that looks good but is refused is replaced, and the request does not fail', async () => {
+  const given = await world();
+  await withToken(given);
+  const foreign = storedText({ notBefore: 0, notAfter: given.clock.now() + hourMs });
+  given.files.texts.set(current, foreign);
+  const identity = await given.start();
+  await identity.ready;
+  expect(given.enrolment.judged).toEqual([]);
+  await Promise.all([1, 2, 3].map(() => identity.client.get(nodes, nodeName)));
+  expect(requesters(given)).toEqual([asAccount(given.enrolment.namespace)]);
+  expect(given.files.texts.get(current)).not.toBe(foreign);
+});
+
+test('follows the kubeconfig to another server with another CA', async () => {
+  const given = await world();
+  await withToken(given);
+  const identity = await given.start();
+  await identity.ready;
+  const other = await cluster(given.clock);
+  await other.admin.patch(nodes, nodeName, { type: 'merge', body: { metadata: { labels: { here: 'yes' } } } });
+  given.files.texts.set(kubeconfigPath, other.enrolment.kubeconfig({ token: await other.enrolment.token() }));
+  expect((await identity.client.get(nodes, nodeName)).metadata.labels).not.toHaveProperty('here');
+  await pass(given, 2 * minuteMs);
+  expect((await identity.client.get(nodes, nodeName)).metadata.labels).toHaveProperty('here', 'yes');
+  expect(other.enrolment.judged).toHaveLength(1);
+});
+
+test('a request under way is not ended by a renewal', async () => {
+  const given = await world();
+  await withToken(given);
+  const identity = await given.start();
+  await identity.ready;
+  const seen: string[] = [];
+  const watching = (async () => {
+    for await (const { type } of identity.client.watch(nodes, { timeoutSeconds: 36_000, resourceVersion: '0' })) {
+      seen.push(type);
+      if (seen.length === 4) return;
+    }
+  })();
+  await until(() => seen.length === 1);
+  for (let turn = 1; turn <= 3; turn += 1) {
+    const before = await shownName(identity);
+    await pass(given, 50 * minuteMs);
+    expect(await shownName(identity)).not.toBe(before);
+    await identity.client.get(nodes, nodeName);
+    await given.admin.patch(nodes, nodeName, { type: 'merge', body: { metadata: { labels: { turn: `${turn}` } } } });
+    await until(() => seen.length === turn + 1);
+  }
+  await watching;
+  expect(seen).toEqual(['ADDED', 'MODIFIED', 'MODIFIED', 'MODIFIED']);
+});
+
+test('does not start without a kubeconfig, or with one that cannot be read', async () => {
+  const given = await world();
+  await expect(given.start()).rejects.toMatchObject({ code: 'CREDENTIAL_UNREADABLE' });
+  given.files.texts.set(kubeconfigPath, '{"users":');
+  await expect(given.start()).rejects.toMatchObject({ code: 'KUBECONFIG_MALFORMED' });
+});
+
+test('stops at once in the middle of everything', async () => {
+  const given = await world();
+  await withToken(given);
+  given.enrolment.answer = 'leave';
+  const identity = await given.start();
+  await until(() => given.enrolment.judged.length === 1);
+  await identity.stop();
+  await expect(identity.ready).rejects.toThrow();
+});

@@ -1,0 +1,151 @@
+import { AppError } from '#base/errors.ts';
+import type { Clock } from '#base/clock.ts';
+import { ApiError } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import { withDeadline } from '#kube/deadline.ts';
+import { type ClientOptions, createClient } from '#kube/http-client.ts';
+import type { Connection, Identity } from '#kube/transport/connection.ts';
+import type { HostFiles } from '../ports.ts';
+import type { AgentCertificate } from './certificate.ts';
+import { bootstrapSources, type ConnectionOptions, LiveConnection, openKubeconfig, remedyOf } from './connection.ts';
+import { CredentialChain, type CredentialSource } from './credentials.ts';
+import { issueCertificate } from './issue.ts';
+import { type IdentityState, Rotation } from './rotation.ts';
+import { CertificateStore } from './store.ts';
+
+export interface IdentityOptions extends ConnectionOptions {
+  files: HostFiles;
+  certDir: string;
+  /** How long certificates should live; the cluster may give less. */
+  durationMs: number;
+  nodeName: string;
+  random?: () => number;
+  /** Hears of a failure to get or store a certificate when it begins and when it becomes another one. */
+  onTrouble?: (error: Error) => void;
+  /** For the clients made here. */
+  client?: ClientOptions;
+}
+
+/** Who the agent is towards the API server, kept up by itself. */
+export interface AgentIdentity {
+  /** Shows the newest certificate. A request for which there is none waits a while for one. */
+  readonly connection: Connection;
+  readonly client: Client;
+  /** Resolves when there is a certificate; rejects when there is none after five minutes, and says why. */
+  readonly ready: Promise<void>;
+  readonly state: IdentityState;
+  /** Resolves when the signal has ended all; the client is the caller's to close. */
+  readonly stopped: Promise<void>;
+}
+
+const readyTimeoutMs = 5 * 60_000;
+/** Less than the deadline of a request, which would only say that no answer came. */
+const certificateTimeoutMs = 20_000;
+/** Credentials that may be tried for one request for a certificate. */
+const maxTries = 5;
+
+/** Starts to keep a certificate for the agent of this node. Rejects when the kubeconfig cannot be used. */
+export async function startIdentity(options: IdentityOptions, signal: AbortSignal): Promise<AgentIdentity> {
+  const { certDir, clock, nodeName, random = Math.random, onTrouble = () => undefined } = options;
+  const log = options.log.with({ part: 'identity' });
+  const kubeconfig = await openKubeconfig(options);
+  const connectionOf = (identity: Identity) => new LiveConnection(kubeconfig, identity, options.environment);
+  const clientOptions = { clock, log, ...options.client };
+
+  async function issue(within: AbortSignal): Promise<AgentCertificate> {
+    const sources = [heldCertificate(rotation), ...bootstrapSources(kubeconfig, options)];
+    const chain = new CredentialChain(sources, { clock, nodeName, remedy: remedyOf(kubeconfig.path) });
+    const client = createClient(connectionOf(chain), clientOptions);
+    try {
+      return await tryEach(chain, within, () => issueCertificate({ ...options, client, log }, within));
+    } finally {
+      await client.close();
+    }
+  }
+
+  const store = new CertificateStore(certDir, { ...options, log });
+  const rotation = new Rotation({ nodeName, store, issue, clock, log, random, onTrouble });
+  const connection = connectionOf(certificateOf(rotation, clock));
+  const stopped = rotation.run(signal).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  return {
+    connection,
+    client: createClient(connection, clientOptions),
+    ready: readiness(rotation, clock, signal),
+    get state() {
+      return rotation.state;
+    },
+    stopped,
+  };
+}
+
+/** A server names only that it refuses; whatever else there is, is tried before the attempt counts as failed. */
+async function tryEach<T>(chain: CredentialChain, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 401 || tries === maxTries) throw error;
+      await chain.refuseLast(signal);
+    }
+  }
+}
+
+/** Renewal is asked for with the certificate itself: the approver binds it to the node. */
+function heldCertificate(rotation: Rotation): CredentialSource {
+  return {
+    name: 'the own certificate',
+    current: async () => {
+      const { certificate } = rotation;
+      if (certificate === undefined) throw noCertificate();
+      return { clientCertificate: certificate.clientCertificate };
+    },
+    refresh: () => Promise.resolve(),
+  };
+}
+
+function noCertificate(): AppError {
+  return new AppError('AGENT_UNIDENTIFIED', 'there is no own certificate that is valid', {
+    remedy: 'Wait until one is issued.',
+  });
+}
+
+function certificateOf(rotation: Rotation, clock: Clock): Identity {
+  const usable = (signal: AbortSignal) => {
+    const limit = { clock, ms: certificateTimeoutMs, error: () => unidentified(rotation), signal };
+    return withDeadline(limit, within => rotation.usable(within));
+  };
+  return {
+    current: async signal => {
+      const { clientCertificate } = rotation.certificate ?? (await usable(signal));
+      return { clientCertificate };
+    },
+    renew: async (refused, signal) => {
+      rotation.refuse(refused.clientCertificate);
+      await usable(signal);
+      return true;
+    },
+  };
+}
+
+function readiness(rotation: Rotation, clock: Clock, signal: AbortSignal): Promise<void> {
+  const error = () => {
+    const { message, remedy } = unidentified(rotation);
+    return new AppError('START_TIMEOUT', `after ${readyTimeoutMs / 1000} s: ${message}`, { remedy });
+  };
+  const ready = withDeadline({ clock, ms: readyTimeoutMs, error, signal }, async within => {
+    await rotation.usable(within);
+  });
+  // Whoever is not interested must not be ended by it.
+  ready.catch(() => undefined);
+  return ready;
+}
+
+function unidentified(rotation: Rotation): AppError {
+  const { lastError: cause } = rotation.state;
+  const why = cause === undefined ? 'it is being asked for' : cause.message;
+  const remedy =
+    cause instanceof AppError ? cause.remedy : 'See that the API server can be reached and the operator runs.';
+  return new AppError('AGENT_UNIDENTIFIED', `there is no valid client certificate: ${why}`, { remedy, cause });
+}

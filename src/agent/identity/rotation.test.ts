@@ -1,0 +1,363 @@
+import { inspect } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { agentCertificate, hourMs, minuteMs, nodeName, showsKey } from '../../../test/kit/agent-certificates.ts';
+import { startMs } from '../../../test/kit/agent-certificates.ts';
+import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
+import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import type { AgentCertificate } from './certificate.ts';
+import { Rotation } from './rotation.ts';
+
+type Clock = ReturnType<typeof manualClock>;
+const failure = (message = 'no luck') => new AppError('AGENT_CERTIFICATE_NOT_ISSUED', message, { remedy: 'r' });
+const after = (clock: Clock, minutes: number, backMinutes = 5) =>
+  agentCertificate({ notBefore: clock.now() - backMinutes * minuteMs, notAfter: clock.now() + minutes * minuteMs });
+
+class MemoryStore {
+  current: AgentCertificate | undefined;
+  loads = 0;
+  readonly saved: AgentCertificate[] = [];
+  failure: Error | undefined;
+
+  load = async () => {
+    this.loads += 1;
+    if (this.failure !== undefined) throw this.failure;
+    return this.current;
+  };
+  save = async (certificate: AgentCertificate) => {
+    if (this.failure !== undefined) throw this.failure;
+    this.current = certificate;
+    this.saved.push(certificate);
+  };
+  isIntact = async (certificate: AgentCertificate) => this.current === certificate;
+}
+
+interface Setting {
+  stored?: (clock: Clock) => AgentCertificate;
+  /** What one attempt gives; an hour dated back by five minutes when absent. */
+  issue?: (attempt: number, clock: Clock, signal: AbortSignal) => Promise<AgentCertificate> | AgentCertificate;
+  random?: number;
+}
+
+/** A rotation that runs, and everything it can be seen by. */
+async function running({ stored, issue = (_, clock) => after(clock, 55), random = 0.5 }: Setting = {}) {
+  const clock = manualClock(startMs);
+  const store = new MemoryStore();
+  store.current = stored?.(clock);
+  const attempts: number[] = [];
+  const troubles: string[] = [];
+  const recorded = recordedLog();
+  const stop = new AbortController();
+  const rotation = new Rotation({
+    nodeName,
+    store,
+    issue: async signal => {
+      attempts.push((clock.now() - startMs) / minuteMs);
+      return issue(attempts.length, clock, signal);
+    },
+    clock,
+    log: recorded.log,
+    random: () => random,
+    onTrouble: error => void troubles.push(error.message),
+  });
+  const ended = rotation.run(stop.signal).catch((error: unknown) => error);
+  onTestFinished(() => stop.abort());
+  await settle();
+  return { clock, store, attempts, troubles, rotation, stop, ended, ...recorded };
+}
+
+const minutes = (times: readonly number[]) => times.map(time => Math.round(time * 10) / 10);
+
+test('asks at once without a certificate, stores it and shows it', async () => {
+  const { attempts, store, rotation } = await running();
+  expect(attempts).toEqual([0]);
+  expect(store.saved).toEqual([rotation.certificate]);
+  expect(rotation.state).toEqual({ expiresMs: startMs + 55 * minuteMs, lastError: undefined });
+});
+
+test('uses a stored certificate as long as it would have', async () => {
+  const { attempts, clock, rotation, store } = await running({ stored: time => after(time, 55) });
+  expect(attempts).toEqual([]);
+  expect(rotation.certificate).toBe(store.current);
+  await clock.advance(43 * minuteMs - 1);
+  expect(attempts).toEqual([]);
+  await clock.advance(1);
+  expect(minutes(attempts)).toEqual([43]);
+});
+
+const fractions: [random: number, times: number[]][] = [
+  [0, [0, 37, 74, 111, 148]],
+  [0.5, [0, 43, 86, 129]],
+  [0.999999, [0, 49, 98, 147]],
+];
+for (const [random, times] of fractions) {
+  test(`renews an hour again and again, with ${random} drawn`, async () => {
+    const { attempts, clock, store } = await running({ random });
+    await clock.advance(150 * minuteMs);
+    expect(minutes(attempts)).toEqual(times);
+    expect(store.saved).toHaveLength(times.length);
+  });
+}
+
+test('draws once for each certificate, not every minute', async () => {
+  let draws = 0;
+  const clock = manualClock(startMs);
+  const store = new MemoryStore();
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const random = () => {
+    draws += 1;
+    return 0.5;
+  };
+  const issue = async () => after(clock, 55);
+  const parts = { nodeName, store, issue, clock, log: recordedLog().log, random, onTrouble: () => undefined };
+  void new Rotation(parts).run(stop.signal).catch(() => undefined);
+  await clock.advance(42 * minuteMs);
+  expect(draws).toBe(1);
+});
+
+test('two minutes that are left of seven are renewed before they end, without haste', async () => {
+  const { attempts, clock, rotation, messages } = await running({ issue: (_, time) => after(time, 2) });
+  for (let minute = 0; minute < 10; minute += 1) {
+    await clock.advance(minuteMs);
+    expect(rotation.certificate).toBeDefined();
+  }
+  expect(minutes(attempts)).toEqual([0, 1.6, 3.2, 4.8, 6.4, 8, 9.6]);
+  expect(messages('error')).toEqual([]);
+});
+
+test('a certificate that lives for a second does not make it ask without a pause', async () => {
+  const { attempts, clock } = await running({ issue: (_, time) => after(time, 1 / 60) });
+  await clock.advance(minuteMs);
+  expect(attempts.length).toBeLessThanOrEqual(61);
+  expect(attempts.length).toBeGreaterThan(50);
+});
+
+test('a host that slept asks as soon as somebody needs the certificate', async () => {
+  const { attempts, clock, rotation } = await running();
+  clock.jump(3 * hourMs);
+  expect(rotation.certificate).toBeUndefined();
+  const usable = rotation.usable(new AbortController().signal);
+  await settle();
+  expect(attempts).toHaveLength(2);
+  expect(await usable).toBe(rotation.certificate);
+});
+
+test('a host that slept and is needed by nobody asks within a minute', async () => {
+  const { attempts, clock, rotation } = await running();
+  clock.jump(3 * hourMs);
+  await clock.advance(minuteMs);
+  expect(attempts).toHaveLength(2);
+  expect(rotation.certificate?.notAfterMs).toBeGreaterThan(clock.now());
+});
+
+test('a clock that is set back leaves a certificate of the future, which is replaced', async () => {
+  const { attempts, clock, rotation } = await running();
+  clock.jump(-2 * hourMs);
+  expect(rotation.certificate).toBeDefined();
+  await clock.advance(minuteMs);
+  expect(attempts).toHaveLength(2);
+  expect(rotation.state.expiresMs).toBe(startMs - 2 * hourMs + 56 * minuteMs);
+});
+
+test('tries again after 2, 4, 8, 16, 32 s and then every 32 s, until it succeeds', async () => {
+  const { attempts, clock, rotation, troubles } = await running({
+    random: 0,
+    issue: (attempt, time) => {
+      if (attempt < 9) throw failure();
+      return after(time, 55);
+    },
+  });
+  await clock.advance(158_000);
+  expect(attempts.map(time => Math.round(time * 60))).toEqual([0, 2, 6, 14, 30, 62, 94, 126, 158]);
+  expect(troubles).toEqual(['no luck']);
+  expect(rotation.certificate).toBeDefined();
+  expect(rotation.state.lastError).toBeUndefined();
+});
+
+test('a delay is longer by up to a tenth', async () => {
+  const { attempts, clock } = await running({
+    issue: () => Promise.reject(failure()),
+    random: 0.999,
+  });
+  await clock.advance(2190);
+  expect(attempts).toHaveLength(1);
+  await clock.advance(10);
+  expect(attempts).toHaveLength(2);
+});
+
+test('begins with 2 s again after a success', async () => {
+  const { attempts, clock } = await running({
+    random: 0,
+    issue: (attempt, time) => {
+      if (attempt % 3 !== 0) throw failure();
+      return after(time, 55);
+    },
+  });
+  await clock.advance(38 * minuteMs);
+  const [first = 0, ...rest] = attempts.slice(2);
+  expect(rest.map(time => Math.round((time - first) * 60))).toEqual([37 * 60, 37 * 60 + 2, 37 * 60 + 6]);
+});
+
+test('the certificate at hand stays in use while renewing fails, until it ends', async () => {
+  const { clock, rotation } = await running({
+    stored: time => after(time, 55),
+    issue: () => Promise.reject(failure()),
+  });
+  await clock.advance(54 * minuteMs);
+  expect(rotation.certificate).toBeDefined();
+  expect(rotation.state).toMatchObject({ expiresMs: startMs + 55 * minuteMs, lastError: { message: 'no luck' } });
+  await clock.advance(minuteMs);
+  expect(rotation.certificate).toBeUndefined();
+});
+
+test('tells of a failure when it begins, when it becomes another, and when it comes back', async () => {
+  const messages = ['one', 'one', 'two', 'two', '', 'two'];
+  const { clock, troubles } = await running({
+    random: 0,
+    issue: (attempt, time) => {
+      const message = messages[attempt - 1];
+      if (message) throw failure(message);
+      return after(time, 1);
+    },
+  });
+  await clock.advance(2 * minuteMs);
+  expect(troubles).toEqual(['one', 'two', 'two']);
+});
+
+test('what is thrown need not be an error', async () => {
+  const { troubles, rotation } = await running({ issue: () => Promise.reject('odd') });
+  expect([troubles, rotation.state.lastError]).toMatchObject([['odd'], new Error('odd')]);
+});
+
+test('a certificate the server refuses is replaced at once when it was in use', async () => {
+  const { attempts, clock, rotation } = await running({ stored: time => after(time, 55) });
+  await clock.advance(10 * minuteMs);
+  const old = rotation.certificate;
+  rotation.refuse(old?.clientCertificate);
+  expect(rotation.certificate).toBeUndefined();
+  const usable = rotation.usable(new AbortController().signal);
+  await settle();
+  expect(attempts).toEqual([10]);
+  expect(await usable).not.toBe(old);
+});
+
+test('what was refused and is no longer in use changes nothing', async () => {
+  const { attempts, clock, rotation } = await running();
+  const old = rotation.certificate;
+  await clock.advance(44 * minuteMs);
+  rotation.refuse(old?.clientCertificate);
+  rotation.refuse(undefined);
+  expect(rotation.certificate).toBeDefined();
+  await clock.advance(minuteMs);
+  expect(attempts).toHaveLength(2);
+});
+
+test('a server that refuses whatever is issued gets no more than one request a minute', async () => {
+  const { attempts, clock, rotation, troubles } = await running();
+  for (let second = 0; second < 600; second += 1) {
+    rotation.refuse(rotation.certificate?.clientCertificate);
+    void rotation.usable(AbortSignal.timeout(10_000)).catch(() => undefined);
+    await clock.advance(1000);
+  }
+  expect(attempts.length).toBeLessThanOrEqual(11);
+  expect(attempts.length).toBeGreaterThan(8);
+  expect(troubles[0]).toBe('the API server refuses the certificate just issued for node win1');
+  rotation.refuse(rotation.certificate?.clientCertificate);
+  expect(rotation.state.lastError).toMatchObject({ code: 'AGENT_UNIDENTIFIED', remedy: expect.stringContaining('CA') });
+});
+
+test('waiting for a certificate ends with it, or with the patience of whoever waits', async () => {
+  const { promise, resolve } = Promise.withResolvers<AgentCertificate>();
+  const { clock, rotation } = await running({ issue: () => promise });
+  const impatient = new AbortController();
+  const waiting = [rotation.usable(impatient.signal), rotation.usable(new AbortController().signal)];
+  impatient.abort(new Error('too long'));
+  await expect(waiting[0]).rejects.toThrow('too long');
+  resolve(after(clock, 55));
+  expect((await waiting[1])?.commonName).toBe('system:wicd-node:win1');
+});
+
+test('those who wait do not make a failing rotation hurry', async () => {
+  const { attempts, rotation } = await running({ issue: () => Promise.reject(failure()) });
+  for (let turn = 0; turn < 5; turn += 1) {
+    void rotation.usable(AbortSignal.timeout(10_000)).catch(() => undefined);
+    await settle();
+  }
+  expect(attempts).toHaveLength(1);
+});
+
+test('a file that somebody deletes or changes is written again within a minute', async () => {
+  const { clock, store, rotation, attempts } = await running();
+  for (const change of [undefined, agentCertificate({ notAfter: startMs + minuteMs })]) {
+    store.current = change;
+    await clock.advance(minuteMs);
+    expect(store.current).toBe(rotation.certificate);
+  }
+  expect(attempts).toHaveLength(1);
+});
+
+test('a better certificate that somebody puts there is used', async () => {
+  const { clock, store, rotation } = await running();
+  const better = after(clock, 300);
+  store.current = better;
+  await clock.advance(minuteMs);
+  expect(rotation.certificate).toBe(better);
+});
+
+test('does not read all files every minute', async () => {
+  const { clock, store } = await running();
+  await clock.advance(30 * minuteMs);
+  expect(store.loads).toBe(1);
+});
+
+test('a certificate that cannot be stored is used, and stored as soon as that works', async () => {
+  const { clock, store, rotation, troubles, attempts } = await running({
+    stored: time => after(time, 55),
+  });
+  store.failure = new Error('ENOSPC');
+  await clock.advance(46 * minuteMs);
+  expect(attempts).toHaveLength(1);
+  expect(rotation.certificate?.notAfterMs).toBeGreaterThan(startMs + 60 * minuteMs);
+  expect(rotation.state.lastError).toMatchObject({ message: 'ENOSPC' });
+  expect(troubles).toEqual(['ENOSPC']);
+  store.failure = undefined;
+  await clock.advance(minuteMs);
+  expect(store.current).toBe(rotation.certificate);
+  await clock.advance(minuteMs);
+  expect(rotation.state.lastError).toBeUndefined();
+});
+
+test('a store that cannot be read does not keep it from asking', async () => {
+  const { clock, store, rotation } = await running({ issue: (_, time) => after(time, 55) });
+  expect(rotation.certificate).toBeDefined();
+  store.failure = new Error('EIO');
+  store.current = undefined;
+  await clock.advance(hourMs);
+  expect(rotation.certificate).toBeDefined();
+});
+
+test('stops in the middle of a pause and of an attempt, and leaves nothing behind', async () => {
+  for (const issue of [undefined, (_: number, __: Clock, signal: AbortSignal) => untilAborted(signal)]) {
+    const { clock, stop, ended } = await running(issue === undefined ? {} : { issue });
+    stop.abort(new Error('enough'));
+    expect(await ended).toMatchObject({ message: 'enough' });
+    expect(clock.sleepers()).toBe(0);
+  }
+});
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+}
+
+test('the log tells why it asks and until when it has what it got, and never the key', async () => {
+  const { clock, lines } = await running();
+  await clock.advance(44 * minuteMs);
+  expect(lines.map(({ message, fields }) => [message, fields.why ?? fields.expires])).toEqual([
+    ['Asking for a client certificate', 'there is no certificate'],
+    ['Got a client certificate', '2026-03-01T12:55:00Z'],
+    ['Asking for a client certificate', 'most of its life is over'],
+    ['Got a client certificate', '2026-03-01T13:38:00Z'],
+  ]);
+  expect(showsKey(inspect(lines, { depth: 9 }))).toBe(false);
+});

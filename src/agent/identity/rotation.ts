@@ -1,0 +1,186 @@
+import { type Clock, timestamp } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
+import type { Log } from '#base/log.ts';
+import { signer } from '#contract/names.ts';
+import type { ClientCertificate } from '#kube/transport/connection.ts';
+import { orAborted } from '#kube/transport/deadline.ts';
+import type { AgentCertificate } from './certificate.ts';
+import { drawFraction, type Held, isExpired, renewalOf, retryDelayMs } from './lifetime.ts';
+import type { CertificateStore } from './store.ts';
+
+export interface RotationParts {
+  nodeName: string;
+  store: Pick<CertificateStore, 'load' | 'save' | 'isIntact'>;
+  /** One attempt to get a new certificate. */
+  issue: (signal: AbortSignal) => Promise<AgentCertificate>;
+  clock: Clock;
+  log: Log;
+  random: () => number;
+  /** Hears of a failure when it begins and whenever it becomes another one. */
+  onTrouble: (error: Error) => void;
+}
+
+export interface IdentityState {
+  /** When the certificate ends; undefined while there is none. */
+  expiresMs: number | undefined;
+  /** Why the last attempt to get a certificate failed; undefined after a success. */
+  lastError: Error | undefined;
+}
+
+interface HeldCertificate extends Held {
+  certificate: AgentCertificate;
+}
+
+/** Clocks jump and hosts sleep, so that time is looked at again and again. */
+const longestPauseMs = 60_000;
+const shortestPauseMs = 1000;
+
+/** Keeps one certificate valid: renews it in time, at once when it cannot be used, and again and again until it succeeds. */
+export class Rotation {
+  readonly #parts: RotationParts;
+  #held: HeldCertificate | undefined;
+  #failures = 0;
+  #lastError: Error | undefined;
+  #change = Promise.withResolvers<void>();
+  #wake = (): void => undefined;
+
+  constructor(parts: RotationParts) {
+    this.#parts = parts;
+  }
+
+  get state(): IdentityState {
+    return { expiresMs: this.#held?.notAfterMs, lastError: this.#lastError };
+  }
+
+  /** The certificate to be shown now; undefined when there is none that the server would accept. */
+  get certificate(): AgentCertificate | undefined {
+    const held = this.#held;
+    const isUsable = held !== undefined && !held.isRefused && !isExpired(held, this.#parts.clock.now());
+    return isUsable ? held.certificate : undefined;
+  }
+
+  /** The same, waited for. */
+  async usable(signal: AbortSignal): Promise<AgentCertificate> {
+    for (;;) {
+      const { certificate } = this;
+      if (certificate !== undefined) return certificate;
+      const changed = this.#change.promise;
+      // A host that slept finds its certificate expired before the loop has looked at the time.
+      if (this.#failures === 0) this.#wake();
+      await orAborted(changed, signal);
+    }
+  }
+
+  /** The server did not accept this certificate. */
+  refuse(certificate: ClientCertificate | undefined): void {
+    const held = this.#held;
+    if (held === undefined || held.certificate.clientCertificate.certificate !== certificate?.certificate) return;
+    this.#parts.log.warn('The API server refuses the certificate', { node: this.#parts.nodeName });
+    held.isRefused = true;
+    // A server that refuses what was issued just now would refuse the next one too: no more than one a minute.
+    if (held.obtainedMs !== undefined && this.#parts.clock.now() - held.obtainedMs < longestPauseMs)
+      this.#fail(refusedAtOnce(this.#parts.nodeName));
+  }
+
+  /** Runs until it is told to stop, and rejects then with the reason. */
+  async run(signal: AbortSignal): Promise<never> {
+    for (;;) {
+      signal.throwIfAborted();
+      await this.#keepFiles();
+      const renewal = renewalOf(this.#held, this.#parts.clock.now());
+      if (renewal.isDue) {
+        this.#parts.log.info('Asking for a client certificate', { node: this.#parts.nodeName, why: renewal.why });
+        await this.#renew(signal);
+      }
+      await this.#pause(signal);
+    }
+  }
+
+  /** Somebody may have deleted or replaced the file that others read, and writing it may have failed. */
+  async #keepFiles(): Promise<void> {
+    try {
+      await this.#repairFiles();
+      if (this.#failures === 0) this.#lastError = undefined;
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  async #repairFiles(): Promise<void> {
+    const { store, nodeName } = this.#parts;
+    const held = this.#held?.certificate;
+    if (held !== undefined && (await store.isIntact(held))) return;
+    const found = await store.load(nodeName);
+    if (found !== undefined && found.notAfterMs > (held?.notAfterMs ?? 0)) this.#adopt(found, undefined);
+    else if (held !== undefined && !(await store.isIntact(held))) await store.save(held);
+  }
+
+  async #renew(signal: AbortSignal): Promise<void> {
+    const { issue, clock, store, log } = this.#parts;
+    let certificate: AgentCertificate;
+    try {
+      certificate = await issue(signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#fail(error);
+      return;
+    }
+    this.#failures = 0;
+    this.#lastError = undefined;
+    log.info('Got a client certificate', { expires: timestamp(certificate.notAfterMs) });
+    // Used even if it cannot be stored; the next look at the files tries that again.
+    await store.save(certificate).catch((error: unknown) => this.#report(error));
+    this.#adopt(certificate, clock.now());
+  }
+
+  #adopt(certificate: AgentCertificate, obtainedMs: number | undefined): void {
+    const { notBeforeMs, notAfterMs } = certificate;
+    const fraction = drawFraction(this.#parts.random());
+    this.#held = { certificate, notBeforeMs, notAfterMs, obtainedMs, fraction, isRefused: false };
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
+  }
+
+  #fail(error: unknown): void {
+    this.#failures += 1;
+    this.#report(error);
+  }
+
+  #report(error: unknown): void {
+    const { log, nodeName, onTrouble } = this.#parts;
+    const trouble = error instanceof Error ? error : new Error(String(error));
+    log.error('Cannot keep the client certificate', { node: nodeName, error: trouble, failures: this.#failures });
+    const isOther = this.#lastError?.message !== trouble.message;
+    this.#lastError = trouble;
+    if (isOther) onTrouble(trouble);
+  }
+
+  async #pause(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    const waking = new AbortController();
+    const wake = () => waking.abort();
+    this.#wake = wake;
+    signal.addEventListener('abort', wake);
+    try {
+      await clock.sleep(this.#pauseMs(), waking.signal);
+    } catch {
+      // Woken, or told to stop, which the loop looks at.
+    } finally {
+      signal.removeEventListener('abort', wake);
+    }
+  }
+
+  #pauseMs(): number {
+    const { clock, random } = this.#parts;
+    if (this.#failures > 0) return retryDelayMs(this.#failures, random());
+    const renewal = renewalOf(this.#held, clock.now());
+    const pauseMs = renewal.isDue ? 0 : renewal.atMs - clock.now();
+    return Math.min(Math.max(pauseMs, shortestPauseMs), longestPauseMs);
+  }
+}
+
+function refusedAtOnce(nodeName: string): AppError {
+  return new AppError('AGENT_UNIDENTIFIED', `the API server refuses the certificate just issued for node ${nodeName}`, {
+    remedy: `See that the API server trusts the CA with which the cluster signs for ${signer.apiClient}.`,
+  });
+}

@@ -1,0 +1,17 @@
+/** As much of the process as is needed here. */
+export interface InterruptedProcess {
+  on(signal: 'SIGINT' | 'SIGBREAK', listener: () => void): unknown;
+  exit(code: number): void;
+}
+
+/** Aborted by Ctrl-C or Ctrl-Break. Whoever presses it again does not want to wait for an end in good order. */
+export function interruptionOf(process: InterruptedProcess): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGBREAK'] as const) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(1);
+      else stop.abort(new Error(`interrupted by ${name}`));
+    });
+  }
+  return stop.signal;
+}

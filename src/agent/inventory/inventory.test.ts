@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest';
+import { sha256 } from '#base/sha256.ts';
+import { parseInventory } from '#contract/inventory.ts';
+import { agentName } from '#contract/names.ts';
+import { bundlePath, file } from '#contract/paths.ts';
+import { stageTexts } from '../../../test/kit/bundles.ts';
+import { TestCa } from '../../../test/kit/certificates.ts';
+import { ModelHost } from '../../../test/kit/model-host.ts';
+import { adapter, overlayNetwork } from '../../../test/kit/model-system.ts';
+import { inventory } from './inventory.ts';
+
+const never = new AbortController().signal;
+const take = (host: ModelHost, signal = never) =>
+  inventory(host, { agentVersion: '11.0.0-1', clock: host.clock, signal });
+
+test('tells of a fresh host', async () => {
+  const host = new ModelHost();
+  host.clock.ms = Date.UTC(2026, 2, 1, 12, 0, 0, 7);
+  expect(await take(host)).toEqual({
+    agentVersion: '11.0.0-1',
+    hostName: 'win-1',
+    fqdn: 'win-1',
+    os: { product: 'Windows Server 2022 Datacenter', build: '10.0.20348.2700', installationType: 'Server Core' },
+    bootId: 'boot-1',
+    pendingReboot: [],
+    containersFeature: 'enabled',
+    adapters: [
+      {
+        name: 'Ethernet',
+        mac: '00-15-5d-aa-bb-cc',
+        addresses: ['10.0.0.5/24', 'fe80::5/64'],
+        isUp: true,
+        hasDefaultRoute: true,
+      },
+    ],
+    isAdministrator: true,
+    portsInUse: [],
+    services: [],
+    files: {},
+    stagedVersion: '',
+    bundles: {},
+    networks: [],
+    time: '2026-03-01T12:00:00.007Z',
+    freeBytes: 50e9,
+    problems: [],
+  });
+});
+
+test('tells of what has changed on the host', async () => {
+  const host = new ModelHost();
+  host.system.dnsSuffix = 'example.com';
+  host.system.pending = ['Windows Update'];
+  host.system.feature = 'disabled';
+  host.system.adapterList.push({ ...adapter('second', []), isUp: false });
+  host.network.networkList = [overlayNetwork()];
+  const seen = await take(host);
+  expect(seen).toMatchObject({ fqdn: 'win-1.example.com', pendingReboot: ['Windows Update'] });
+  expect(seen.containersFeature).toBe('disabled');
+  expect(seen.adapters[1]).toMatchObject({ isUp: false, hasDefaultRoute: false });
+  expect(seen.networks).toEqual([
+    { name: 'OVNKubernetesHybridOverlayNetwork', subnets: ['10.132.1.0/24'], managementIp: '10.0.0.5' },
+  ]);
+});
+
+test('tells of rights, and of ports that our services need', async () => {
+  const host = new ModelHost();
+  host.system.administrator = false;
+  host.system.ports = [22, 445, 9182, 10250];
+  expect(await take(host)).toMatchObject({ isAdministrator: false, portsInUse: [9182, 10250] });
+});
+
+test('tells of bundles that have come to their end, and of the version staged last', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, { [file.kubelet]: 'program' }, { version: '11.0.0-1' });
+  host.fileTexts.set(bundlePath('ab'.repeat(32)), 'whole');
+  host.fileTexts.set(`${bundlePath('cd'.repeat(32))}.part`, 'half');
+  expect(await take(host)).toMatchObject({ stagedVersion: '11.0.0-1', bundles: { ['ab'.repeat(32)]: 5 } });
+});
+
+test('tells of services that bear our mark or our names, and of no others', async () => {
+  const host = new ModelHost();
+  host.services
+    .install('kubelet', { command: 'kubelet.exe', description: 'OpenShift managed kubelet' })
+    .install('Containerd', { command: 'C:\\Program Files\\containerd.exe' }, 'stopped')
+    .install(agentName, { command: 'agent.exe' })
+    .install('left-over', { description: 'An OpenShift managed service' }, 'paused')
+    .install('W32Time', { command: 'svchost.exe' });
+  expect((await take(host)).services).toEqual([
+    { name: 'kubelet', state: 'running', command: 'kubelet.exe', isManaged: true },
+    { name: 'Containerd', state: 'stopped', command: 'C:\\Program Files\\containerd.exe', isManaged: false },
+    { name: agentName, state: 'running', command: 'agent.exe', isManaged: false },
+    { name: 'left-over', state: 'paused', command: '', isManaged: true },
+  ]);
+});
+
+test('tells hashes of files we know and of files that were staged, but not of logs', async () => {
+  const host = new ModelHost();
+  const hosts = 'C:\\k\\containerd\\registries\\quay.io\\hosts.toml';
+  await stageTexts(host, { [file.kubelet]: 'program', [hosts]: 'server' });
+  host.fileTexts.set(file.kubeletConfig, 'config');
+  host.fileTexts.set(file.kubeletLog, 'log');
+  host.fileTexts.set('C:\\k\\unknown', 'x');
+  expect((await take(host)).files).toEqual({
+    [file.kubelet]: sha256('program'),
+    [hosts]: sha256('server'),
+    [file.kubeletConfig]: sha256('config'),
+  });
+});
+
+test('does not list a staged file that is gone', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, { [file.kubelet]: 'program', 'C:\\k\\x': 'x' });
+  host.fileTexts.delete(file.kubelet);
+  expect(Object.keys((await take(host)).files)).toEqual(['C:\\k\\x']);
+});
+
+test('tells until when the client certificate is good, and nothing else of it', async () => {
+  const host = new ModelHost();
+  const notAfter = Date.UTC(2027, 0, 2, 3, 4, 5);
+  const { cert, key } = new TestCa('ca').issue({ commonName: 'system:wicd-node:win-1', notAfter });
+  host.fileTexts.set(file.agentCertificate, `${key}${cert}`);
+  const seen = await take(host);
+  expect(seen.certificateExpires).toBe('2027-01-02T03:04:05.000Z');
+  expect(JSON.stringify(seen)).not.toMatch(/BEGIN|KEY/);
+});
+
+const certificates: [string, string][] = [
+  ['no PEM', 'hello'],
+  ['only a key', '-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n'],
+  ['a certificate that is none', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+];
+for (const [name, text] of certificates) {
+  test(`tells that the certificate cannot be read when there is ${name}`, async () => {
+    const host = new ModelHost();
+    host.fileTexts.set(file.agentCertificate, text);
+    const seen = await take(host);
+    expect(seen).not.toHaveProperty('certificateExpires');
+    expect(seen.problems).toEqual([expect.stringMatching(/^client certificate: /)]);
+  });
+}
+
+const refuse = () => Promise.reject(new Error('access denied'));
+const parts: [string, (host: ModelHost) => unknown, object][] = [
+  ['host name', host => (host.system.hostName = refuse), { hostName: '', fqdn: 'win-1' }],
+  ['full host name', host => (host.system.fqdn = refuse), { fqdn: '', hostName: 'win-1' }],
+  [
+    'operating system',
+    host => (host.system.operatingSystem = refuse),
+    { os: { product: '', build: '', installationType: '' } },
+  ],
+  ['boot id', host => (host.system.bootId = refuse), { bootId: '' }],
+  ['pending reboot', host => (host.system.pendingReboot = refuse), { pendingReboot: [] }],
+  ['Containers feature', host => (host.system.containersFeature = refuse), { containersFeature: 'unknown' }],
+  ['adapters', host => (host.system.adapters = refuse), { adapters: [] }],
+  ['services', host => (host.services.list = refuse), { services: [] }],
+  ['networks', host => (host.network.networks = refuse), { networks: [] }],
+  ['free disk', host => (host.system.freeBytes = refuse), { freeBytes: 0 }],
+];
+for (const [name, spoil, want] of parts) {
+  test(`tells everything else when it cannot find out: ${name}`, async () => {
+    const host = new ModelHost();
+    spoil(host);
+    const seen = await take(host);
+    expect(seen).toMatchObject(want);
+    expect(seen.problems).toEqual([`${name}: access denied`]);
+  });
+}
+
+test('tells of every other file when one cannot be read', async () => {
+  const host = new ModelHost();
+  host.fileTexts.set(file.kubelet, 'program');
+  host.before = call => {
+    if (call === `hash ${file.containerd}`) throw new Error('access denied');
+  };
+  const seen = await take(host);
+  expect(seen.files).toEqual({ [file.kubelet]: sha256('program') });
+  expect(seen.problems).toEqual([`file ${file.containerd}: access denied`]);
+});
+
+test('does not wait for ever for a part that does not come', async () => {
+  const host = new ModelHost();
+  host.network.networks = () => new Promise(() => undefined);
+  host.system.containersFeature = () => new Promise(() => undefined);
+  const { problems } = await take(host);
+  expect(problems.toSorted()).toEqual([
+    'Containers feature: not known within 60000 ms',
+    'networks: not known within 60000 ms',
+  ]);
+  expect(host.clock.ms).toBe(60_000);
+});
+
+test('stops when it is told to', async () => {
+  await expect(take(new ModelHost(), AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
+});
+
+test('is understood by the operator', async () => {
+  const host = new ModelHost();
+  host.services.install('kubelet', { description: 'OpenShift managed kubelet' });
+  host.network.networkList = [overlayNetwork()];
+  host.system.hostName = refuse;
+  await stageTexts(host, { [file.kubelet]: 'program' });
+  const seen = await take(host);
+  expect(parseInventory(JSON.stringify(seen), 'win-1')).toEqual(seen);
+});

@@ -1,0 +1,41 @@
+import { byteOrder } from '#base/compare.ts';
+import { dir } from '#contract/paths.ts';
+import type { HostFiles } from './ports.ts';
+
+const dated = /^ovnkube-client-\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2}\.pem$/i;
+const pointers = ['ovnkube-client-current.pem', 'ovnkube-client-updated.pem'];
+const kept = 2;
+
+/**
+ * Deletes old client certificates of the hybrid overlay, which makes one every day and never takes one away. What is in use
+ * stays, however old. Returns what could not be done; nothing else depends on it.
+ */
+export async function pruneOvnkubeCertificates(files: HostFiles): Promise<string[]> {
+  const warnings: string[] = [];
+  try {
+    const names = (await files.list(dir.cniConfig)).filter(name => dated.test(name)).toSorted(byteOrder);
+    const old = names.toReversed().slice(kept);
+    if (old.length === 0) return [];
+    // A link and its target have the same content, and so has a copy.
+    const inUse = await Promise.all(pointers.map(name => files.sha256(pathOf(name))));
+    for (const name of old) await deleteUnlessUsed(pathOf(name), inUse, files).catch(note(name));
+  } catch (error) {
+    note(dir.cniConfig)(error);
+  }
+  return warnings;
+
+  function note(what: string): (error: unknown) => void {
+    return error => {
+      const why = error instanceof Error ? error.message : String(error);
+      warnings.push(`old certificates of the hybrid overlay: ${what}: ${why}`);
+    };
+  }
+}
+
+async function deleteUnlessUsed(path: string, inUse: readonly (string | undefined)[], files: HostFiles): Promise<void> {
+  if (!inUse.includes(await files.sha256(path))) await files.remove(path);
+}
+
+function pathOf(name: string): string {
+  return `${dir.cniConfig}\\${name}`;
+}

@@ -1,0 +1,76 @@
+import { attempt } from '#base/errors.ts';
+import { Fields } from '#base/fields.ts';
+import { type BundleEncoding, type BundleEntry, bundleEncodings } from '#contract/bundle.ts';
+import { pathKey } from '#contract/host-path.ts';
+import { dir, file } from '#contract/paths.ts';
+import type { Files } from '../ports.ts';
+
+/** A file that was put in place, of which a packed copy is kept. */
+export type StagedFile = Omit<BundleEntry, 'packedBytes'>;
+
+/** What the host should have of us, and from which bundle that came last. */
+export interface StagedRecord {
+  version: string;
+  bundle: string;
+  files: StagedFile[];
+}
+
+/** Where the packed copy is: equal content is kept once. */
+export function copyPath({ sha256, encoding }: Pick<StagedFile, 'sha256' | 'encoding'>): string {
+  return `${dir.staged}\\${sha256}${encoding === 'zstd' ? '.zst' : ''}`;
+}
+
+/** A record that cannot be read is as good as none: the next bundle writes it anew. */
+export async function readRecord(files: Files): Promise<StagedRecord> {
+  const text = (await files.read(file.stagedRecord)) ?? '';
+  const parsed = attempt(() => readFields(new Fields(parseJson(text), 'record of staged files')));
+  return parsed.ok ? parsed.value : { version: '', bundle: '', files: [] };
+}
+
+export async function writeRecord(record: StagedRecord, files: Files): Promise<void> {
+  await files.write(file.stagedRecord, `${JSON.stringify(record, undefined, 2)}\n`);
+}
+
+/** The files known so far, with those of a bundle in the place of older ones, and without those that are to go. */
+export function mergeFiles(
+  before: readonly StagedFile[],
+  entries: readonly BundleEntry[],
+  remove: readonly string[],
+): StagedFile[] {
+  const gone = new Set([...entries.map(({ path }) => path), ...remove].map(pathKey));
+  return [...before.filter(({ path }) => !gone.has(pathKey(path))), ...entries.map(stagedFile)];
+}
+
+function stagedFile({ path, sha256, bytes, encoding, secret }: BundleEntry): StagedFile {
+  return { path, sha256, bytes, encoding, secret };
+}
+
+function readFields(fields: Fields): StagedRecord {
+  return {
+    version: fields.string('version') ?? '',
+    bundle: fields.string('bundle') ?? '',
+    files: fields.objects('files').map(readFile),
+  };
+}
+
+function readFile(fields: Fields): StagedFile {
+  return {
+    path: fields.requiredString('path'),
+    sha256: fields.requiredString('sha256'),
+    bytes: fields.number('bytes') ?? 0,
+    encoding: readEncoding(fields),
+    secret: fields.boolean('secret') ?? false,
+  };
+}
+
+function readEncoding(fields: Fields): BundleEncoding {
+  return bundleEncodings.find(one => one === fields.string('encoding')) ?? 'none';
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

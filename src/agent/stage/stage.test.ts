@@ -1,0 +1,279 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { sha256 } from '#base/sha256.ts';
+import { dir, file, requiredDirectories } from '#contract/paths.ts';
+import { type BundleOptions, bundleOf, bundlePath, stageTexts } from '../../../test/kit/bundles.ts';
+import { ModelHost } from '../../../test/kit/model-host.ts';
+import { copyPath, readRecord } from './record.ts';
+import { stage } from './stage.ts';
+
+const signal = new AbortController().signal;
+const program = 'MZ kubelet '.repeat(500);
+const texts = { [file.kubelet]: program, [file.kubeletConfig]: '{"a":1}', 'C:\\k\\empty': '' };
+const hosts = 'C:\\k\\containerd\\registries\\quay.io\\hosts.toml';
+
+/** What a host looks like to everybody but us: every file with its text, without our copies and the upload. */
+function visible(host: ModelHost): Record<string, string | undefined> {
+  const paths = host.fileTexts.keys().filter(path => !path.startsWith(dir.staged) && path !== bundlePath);
+  return Object.fromEntries(paths.map(path => [path, host.fileTexts.get(path)]));
+}
+
+const copies = (host: ModelHost) =>
+  host.fileTexts.keys().filter(path => path.startsWith(dir.staged) && path !== file.stagedRecord);
+
+async function uploaded(bundle: Uint8Array, host = new ModelHost()): Promise<ModelHost> {
+  host.fileTexts.set(bundlePath, bundle);
+  return host;
+}
+
+test('puts everything in place and tells how much', async () => {
+  const host = new ModelHost();
+  const outcome = await stageTexts(host, texts);
+  expect(outcome).toEqual({ placed: 3, unchanged: 0, removed: 0, bytes: program.length + 7 });
+  expect(visible(host)).toEqual(texts);
+});
+
+test('makes the directories that services expect, and lets only administrators write where programs are, and read what is to come', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, texts);
+  expect([...host.files.directories.keys()].toSorted()).toEqual([...requiredDirectories, dir.incoming].toSorted());
+  expect([...host.files.directories].filter(([, access]) => access !== undefined)).toEqual([
+    [dir.k, 'programs'],
+    [dir.incoming, 'secret'],
+  ]);
+});
+
+test('keeps a record and a packed copy of each file, and not the bundle', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, texts, { version: '11.0.0-1' });
+  const record = await readRecord(host.files);
+  expect(record).toMatchObject({ version: '11.0.0-1', bundle: sha256(await bundleOf(texts, { version: '11.0.0-1' })) });
+  expect(record.files.map(({ path, sha256: hash, encoding }) => [path, hash, encoding])).toEqual([
+    [file.kubelet, sha256(program), 'zstd'],
+    [file.kubeletConfig, sha256('{"a":1}'), 'none'],
+    ['C:\\k\\empty', sha256(''), 'none'],
+  ]);
+  expect(copies(host)).toEqual(record.files.map(copyPath).toSorted());
+  expect((await host.files.stat(copyPath(record.files[0] ?? expect.fail())))?.bytes).toBeLessThan(200);
+  expect(host.fileTexts.has(bundlePath)).toBe(false);
+});
+
+test('leaves a file alone that is right already', async () => {
+  const host = new ModelHost();
+  host.fileTexts.set(file.kubelet, program);
+  const before = await host.files.stat(file.kubelet);
+  expect(await stageTexts(host, texts)).toMatchObject({ placed: 2, unchanged: 1, bytes: 7 });
+  expect(await host.files.stat(file.kubelet)).toEqual(before);
+});
+
+test('does nothing the second time', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, texts);
+  const before = visible(host);
+  expect(await stageTexts(host, texts)).toEqual({ placed: 0, unchanged: 3, removed: 0, bytes: 0 });
+  expect(visible(host)).toEqual(before);
+});
+
+test('needs the bundle no more once it was taken', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, texts);
+  host.fileTexts.set(file.kubeletConfig, 'damaged');
+  const hash = sha256(await bundleOf(texts));
+  expect(await stage(bundlePath, hash, host.files, signal)).toMatchObject({ placed: 1, unchanged: 2 });
+  expect(visible(host)).toEqual(texts);
+});
+
+test('takes the hash of the bundle in capitals, too', async () => {
+  const bundle = await bundleOf(texts);
+  const host = await uploaded(bundle);
+  await stage(bundlePath, sha256(bundle).toUpperCase(), host.files, signal);
+  expect(visible(host)).toEqual(texts);
+});
+
+test('replaces a file in another spelling of its path', async () => {
+  const host = new ModelHost();
+  host.fileTexts.set('c:\\K\\KUBELET.exe', 'old');
+  await stageTexts(host, texts);
+  expect(await host.files.read(file.kubelet)).toBe(program);
+});
+
+test('adds to what earlier bundles brought, and drops copies that nobody needs', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, texts);
+  await stageTexts(host, { [file.kubeletConfig]: '{"a":2}' });
+  const record = await readRecord(host.files);
+  expect(record.files.map(({ path }) => path)).toEqual([file.kubelet, 'C:\\k\\empty', file.kubeletConfig]);
+  expect(copies(host)).toEqual(record.files.map(copyPath).toSorted());
+  expect(copies(host)).not.toContain(`${dir.staged}\\${sha256('{"a":1}')}`);
+});
+
+test('keeps one copy of equal content, as long as one file needs it', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, { 'C:\\k\\a': 'same', 'C:\\k\\b': 'same' });
+  expect(copies(host)).toHaveLength(1);
+  await stageTexts(host, { 'C:\\k\\a': 'other' });
+  expect(copies(host)).toHaveLength(2);
+  await stageTexts(host, { 'C:\\k\\b': 'other' });
+  expect(copies(host)).toEqual([`${dir.staged}\\${sha256('other')}`]);
+});
+
+test('removes what is to go, from the disk and from the record', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, { [hosts]: 'server = "x"' });
+  expect(await stageTexts(host, {}, { remove: [hosts, 'C:\\k\\never-there'] })).toMatchObject({ removed: 1 });
+  expect([visible(host), (await readRecord(host.files)).files, copies(host)]).toEqual([{}, [], []]);
+});
+
+test('protects secrets and their copies, also those whose content was right', async () => {
+  const host = new ModelHost();
+  host.fileTexts.set(file.tlsKey, 'key');
+  const options = { secrets: [file.tlsKey] };
+  expect(await stageTexts(host, { ...texts, [file.tlsKey]: 'key' }, options)).toMatchObject({ placed: 4 });
+  expect(host.files.accessOf(file.tlsKey)).toBe('secret');
+  expect(host.files.accessOf(`${dir.staged}\\${sha256('key')}`)).toBe('secret');
+  expect(host.files.accessOf(file.kubelet)).toBeUndefined();
+});
+
+test('protects the copy of a secret also when a file for everybody has the same content', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, { [file.tlsKey]: 'same', 'C:\\k\\z': 'same' }, { secrets: [file.tlsKey] });
+  expect(host.files.accessOf(`${dir.staged}\\${sha256('same')}`)).toBe('secret');
+});
+
+test('leaves alone what is no copy in the directory of copies', async () => {
+  const host = new ModelHost();
+  host.fileTexts.set(`${dir.staged}\\x.1-1.wicd-new`, 'somebody writes this');
+  await stageTexts(host, texts);
+  expect(host.fileTexts.has(`${dir.staged}\\x.1-1.wicd-new`)).toBe(true);
+});
+
+const refusals: [string, (bundle: Buffer) => [Uint8Array, string?], string][] = [
+  ['a bundle with another hash', bundle => [bundle, 'f'.repeat(64)], 'BUNDLE_DAMAGED'],
+  ['no bundle', () => [Buffer.from('hello, this is none')], 'BUNDLE_MALFORMED'],
+  ['nothing', () => [Buffer.alloc(0)], 'BUNDLE_DAMAGED'],
+  ['half a header', bundle => [bundle.subarray(0, 40)], 'BUNDLE_DAMAGED'],
+  ['a bundle cut short', bundle => [bundle.subarray(0, -1)], 'BUNDLE_DAMAGED'],
+  ['a bundle that goes on', bundle => [Buffer.concat([bundle, Buffer.from('x')])], 'BUNDLE_DAMAGED'],
+  ['a changed last byte', bundle => [Buffer.from(bundle).fill(0, bundle.length - 1)], 'BUNDLE_DAMAGED'],
+];
+for (const [name, change, code] of refusals) {
+  test(`refuses ${name} and leaves everything as it was`, async () => {
+    const host = new ModelHost();
+    await stageTexts(host, { [file.kubelet]: 'old', 'C:\\k\\mine': 'mine' });
+    const before = [visible(host), copies(host), await readRecord(host.files)];
+    const [bundle, hash = sha256(bundle)] = change(await bundleOf(texts));
+    await uploaded(bundle, host);
+    await expect(stage(bundlePath, hash, host.files, signal)).rejects.toMatchObject({ code });
+    expect([visible(host), copies(host), await readRecord(host.files)]).toEqual(before);
+  });
+}
+
+test('refuses a bundle in which one file does not have its hash, be it the last', async () => {
+  const bundle = await bundleOf({ 'C:\\k\\a': 'first', 'C:\\k\\b': 'second' });
+  const changed = Buffer.from(bundle.toString('latin1').replace('second', 'secund'), 'latin1');
+  const host = await uploaded(changed);
+  await expect(stage(bundlePath, sha256(changed), host.files, signal)).rejects.toMatchObject({
+    code: 'BUNDLE_DAMAGED',
+    message: expect.stringContaining('content for C:\\k\\b has the hash'),
+  });
+  expect([visible(host), copies(host)]).toEqual([{}, []]);
+});
+
+test('refuses a place that is not ours', async () => {
+  const bundle = await bundleOf({ 'C:\\k\\aaaa': 'x' });
+  const changed = Buffer.from(bundle.toString('latin1').replace('C:\\\\k\\\\aaaa', 'C:\\\\kk\\\\aaa'), 'latin1');
+  const host = await uploaded(changed);
+  await expect(stage(bundlePath, sha256(changed), host.files, signal)).rejects.toMatchObject({
+    code: 'BUNDLE_MALFORMED',
+  });
+});
+
+test('asks for the upload when there is no bundle', async () => {
+  await expect(stage(bundlePath, 'f'.repeat(64), new ModelHost().files, signal)).rejects.toMatchObject({
+    code: 'INPUT_UNREADABLE',
+    message: expect.stringContaining(bundlePath),
+    remedy: expect.stringMatching(/./),
+  });
+});
+
+test('goes no further when it is told to stop', async () => {
+  const bundle = await bundleOf(texts);
+  const host = await uploaded(bundle);
+  const stop = new AbortController();
+  host.before = call => call === `write ${file.stagedRecord}` && stop.abort(new Error('stopping'));
+  await expect(stage(bundlePath, sha256(bundle), host.files, stop.signal)).rejects.toThrow('stopping');
+  expect(visible(host)).toEqual({});
+  await stage(bundlePath, sha256(bundle), host.files, signal);
+  expect(visible(host)).toEqual(texts);
+});
+
+test('leaves the other files alone when one cannot be written, and finishes the next time', async () => {
+  const bundle = await bundleOf(texts);
+  const host = await uploaded(bundle);
+  host.before = call => {
+    if (call === `write ${file.kubelet}`) throw new Error('disk full');
+  };
+  await expect(stage(bundlePath, sha256(bundle), host.files, signal)).rejects.toThrow('disk full');
+  host.before = () => undefined;
+  expect(await stage(bundlePath, sha256(bundle), host.files, signal)).toMatchObject({ placed: 3 });
+});
+
+/** Ends the agent before its n-th step on the file system; true when that many steps were made. */
+async function cutShort(run: () => Promise<unknown>, host: ModelHost, step: number): Promise<boolean> {
+  let steps = 0;
+  host.before = () => {
+    steps += 1;
+    if (steps > step) throw new Error('power cut');
+  };
+  await run().catch(() => undefined);
+  host.before = () => undefined;
+  return steps > step;
+}
+
+const oldTexts = { [file.kubelet]: 'old kubelet', [hosts]: 'old', 'C:\\k\\kept': 'kept' };
+const options: BundleOptions = { version: 'v2', remove: [hosts], secrets: [file.kubeletConfig] };
+const after = { ...texts, 'C:\\k\\kept': 'kept' };
+
+test('cut short at any step, every file is old or new, and the next run completes it', async () => {
+  const bundle = await bundleOf(texts, options);
+  const run = (host: ModelHost) => stage(bundlePath, sha256(bundle), host.files, signal);
+  let cuts = 0;
+  for (let isCut = true; isCut; cuts += 1) {
+    const host = new ModelHost();
+    await stageTexts(host, oldTexts);
+    await uploaded(bundle, host);
+    isCut = await cutShort(() => run(host), host, cuts);
+    for (const [path, text] of Object.entries(visible(host))) {
+      expect([(oldTexts as Record<string, string>)[path], after[path as keyof typeof after]]).toContain(text);
+    }
+    for (const path of copies(host)) expect(path).toMatch(/\\[0-9a-f]{64}(\.zst)?$/);
+    await run(host);
+    expect(visible(host)).toEqual(after);
+    const record = await readRecord(host.files);
+    expect(copies(host)).toEqual([...new Set(record.files.map(copyPath))].toSorted());
+  }
+  expect(cuts).toBeGreaterThan(15);
+});
+
+test('cut short any number of times, one bundle after the other, the last one wins', async () => {
+  const name = fc.constantFrom('a', 'b', 'c');
+  const content = fc.constantFrom('1', '2', 'long '.repeat(60));
+  const bundles = fc.array(fc.dictionary(name, content, { maxKeys: 3 }), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(bundles, fc.array(fc.nat(25), { maxLength: 6 }), async (given, cuts) => {
+      const host = new ModelHost();
+      const want: Record<string, string> = {};
+      for (const one of given) {
+        const files = Object.fromEntries(Object.entries(one).map(([path, text]) => [`C:\\k\\${path}`, text]));
+        const bundle = await bundleOf(files);
+        const run = () => stage(bundlePath, sha256(bundle), host.files, signal);
+        await uploaded(bundle, host);
+        for (const step of cuts) await cutShort(run, host, step);
+        await run();
+        Object.assign(want, files);
+        expect(visible(host)).toEqual(want);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

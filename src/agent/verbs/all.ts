@@ -1,0 +1,23 @@
+import { bootstrap } from './bootstrap.ts';
+import { cleanup } from './cleanup.ts';
+import { controller } from './controller.ts';
+import { enableContainers, reboot, rename } from './host-changes.ts';
+import { install } from './install.ts';
+import { inventory } from './inventory.ts';
+import { stage } from './stage.ts';
+import type { Verb } from './verb.ts';
+import { version } from './version.ts';
+
+/** In the order in which help shows them. */
+export const verbs: readonly Verb[] = [
+  bootstrap,
+  controller,
+  cleanup,
+  inventory,
+  stage,
+  install,
+  rename,
+  enableContainers,
+  reboot,
+  version,
+];

@@ -1,0 +1,271 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { nodeAnnotation } from '#contract/names.ts';
+import { file } from '#contract/paths.ts';
+import { service } from '#contract/services/manifest.ts';
+import { configMaps, nodes } from '#kube/resources.ts';
+import {
+  type AgentBench,
+  containerd,
+  kubelet,
+  namespace,
+  nodeName,
+  runIn,
+  startAgentBench,
+  wanted,
+} from '../../../test/kit/agent-bench.ts';
+import { fastClock } from '../../../test/kit/scripted-client.ts';
+import { knownGoodFile, saveKnownGood } from '../known-good.ts';
+import { stateFile } from '../state.ts';
+import type { World } from './verb.ts';
+
+const { version, rebootRequired } = nodeAnnotation;
+const access = `--kubeconfig ${file.agentKubeconfig} --namespace ${namespace}`;
+const cleanup = `cleanup ${access}`;
+const proxy = { HTTP_PROXY: 'http://me:password@proxy' };
+
+async function bench(over: Partial<World> = {}): Promise<AgentBench> {
+  const made = await startAgentBench(over);
+  onTestFinished(() => made[Symbol.asyncDispose]());
+  return made;
+}
+const json = (out: string) => JSON.parse(out) as Record<string, unknown>;
+const names = async ({ host }: AgentBench) => (await host.services.list()).map(({ name }) => name);
+
+/** A host with services and a variable of ours, as the cluster knows it. */
+async function configured(over: Partial<World> = {}): Promise<AgentBench> {
+  const world = await bench(over);
+  await world.publish('v1', [containerd, kubelet], proxy);
+  await world.register({ ...wanted('v1'), [version]: 'v1' });
+  expect((await world.run(`bootstrap --desired-version v1 ${access}`)).code).toBe(0);
+  const environment = [{ name: 'HTTP_PROXY', value: proxy.HTTP_PROXY }];
+  world.host.fileTexts.set(stateFile, JSON.stringify({ environment, stoppedServices: [] }));
+  world.host.machine = { ...proxy };
+  world.host.process = { ...proxy };
+  return world;
+}
+
+test('bootstrap starts the services from which the host becomes a Node, and no others', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  const { code, out } = await world.run(`bootstrap --desired-version v1 ${access}`);
+  expect([code, out]).toEqual([0, 'Bootstrap services of version v1 run: containerd, kubelet\n']);
+  expect(await names(world)).toEqual(['containerd', 'kubelet']);
+});
+
+test('bootstrap can be repeated, and tells the same', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  const line = `bootstrap --desired-version v1 ${access} -o json`;
+  const first = await world.run(line);
+  const calls = world.host.services.calls.length;
+  expect(await world.run(line)).toEqual(first);
+  expect(json(first.out)).toEqual({ version: 'v1', services: ['containerd', 'kubelet'] });
+  expect(world.host.services.calls.length).toBe(calls);
+});
+
+test('bootstrap has nothing to start where nothing is to be started', async () => {
+  const world = await bench();
+  await world.publish('v1', []);
+  expect((await world.run(`bootstrap --desired-version v1 ${access}`)).out).toContain('run: none');
+});
+
+const failures: [name: string, break_: (world: AgentBench) => unknown, code: string][] = [
+  ['there is no such ConfigMap', () => undefined, 'OBJECT_MISSING'],
+  ['there is no kubeconfig', ({ host }) => host.fileTexts.delete(file.agentKubeconfig), 'CREDENTIAL_UNREADABLE'],
+  [
+    'the kubeconfig is damaged',
+    ({ host }) => host.fileTexts.set(file.agentKubeconfig, '{"users":'),
+    'KUBECONFIG_MALFORMED',
+  ],
+  ['the API server is away', world => world.stopServer(), 'API_UNREACHABLE'],
+  [
+    'the ConfigMap is damaged',
+    ({ client }) =>
+      client.create(configMaps, { metadata: { name: 'windows-services-v1', namespace }, data: { services: '[' } }),
+    'SERVICES_MALFORMED',
+  ],
+  [
+    'a service does not start',
+    async world => {
+      await world.publish('v1');
+      world.host.services.before = call => {
+        if (call === 'start kubelet') throw new Error('1053');
+      };
+    },
+    'SERVICES_INCOMPLETE',
+  ],
+];
+for (const [name, break_, code] of failures) {
+  test(`bootstrap fails with a code when ${name}`, async () => {
+    const world = await bench();
+    await break_(world);
+    const told = await world.run(`bootstrap --desired-version v1 ${access} -o json`);
+    expect([told.code, json(told.out)['error']]).toEqual([1, expect.objectContaining({ code })]);
+    expect(told.err).toContain(`${code}: `);
+  });
+}
+
+test('bootstrap ends early when somebody wants it to', async () => {
+  const stop = new AbortController();
+  const world = await bench({ signal: stop.signal });
+  await world.publish('v1');
+  world.host.services.slowness = 1000;
+  const running = world.run(`bootstrap --desired-version v1 ${access} -o json`);
+  await expect.poll(() => world.host.services.calls.length, { interval: 10 }).toBeGreaterThan(1);
+  stop.abort(new Error('SIGINT'));
+  const told = await running;
+  expect([told.code, json(told.out)['error']]).toEqual([1, expect.objectContaining({ code: 'INTERRUPTED' })]);
+});
+
+test('cleanup takes everything back and asks the Node for a reboot', async () => {
+  const world = await configured();
+  const { code, out } = await world.run(cleanup);
+  expect([code, out]).toEqual([
+    0,
+    `Removed services: kubelet, containerd\nA reboot is needed, and was asked for on Node ${nodeName}.\n`,
+  ]);
+  expect([await names(world), world.host.machine]).toEqual([[], {}]);
+  expect(await world.annotations()).toEqual({ ...wanted('v1'), [rebootRequired]: '' });
+});
+
+test('cleanup tells the same as one document', async () => {
+  const world = await configured();
+  expect(json((await world.run(`${cleanup} -o json`)).out)).toEqual({
+    removed: ['kubelet', 'containerd'],
+    keptSettings: false,
+    rebootNeeded: true,
+    node: nodeName,
+    clusterReached: true,
+  });
+});
+
+test('cleanup finds nothing to do the second time', async () => {
+  const world = await configured();
+  await world.run(cleanup);
+  await world.host.reboot();
+  await world.annotate({ [rebootRequired]: null });
+  expect(await world.run(cleanup)).toMatchObject({ code: 0, out: 'No services of ours were there.\n' });
+});
+
+test('cleanup keeps variables and certificates for the next configuration when it is told to', async () => {
+  const world = await configured();
+  const { out } = await world.run(`${cleanup} --keep-settings`);
+  expect(out).toBe('Removed services: kubelet, containerd\nVariables and certificates were kept.\n');
+  expect([await names(world), world.host.machine]).toEqual([[], proxy]);
+  expect(await world.annotations()).toEqual(wanted('v1'));
+});
+
+test('cleanup works on a host that was never configured', async () => {
+  const world = await bench();
+  await world.publish('v1');
+  world.host.machine = { HTTP_PROXY: 'of the administrator' };
+  const { code, out } = await world.run(`${cleanup} -o json`);
+  expect([code, json(out)]).toEqual([
+    0,
+    { removed: [], keptSettings: false, rebootNeeded: false, node: null, clusterReached: true },
+  ]);
+  expect(world.host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
+});
+
+test('cleanup works when the Node is gone, and says who has to reboot the host', async () => {
+  const world = await configured();
+  await world.client.delete(nodes, nodeName);
+  const { code, out } = await world.run(cleanup);
+  expect([code, out]).toEqual([
+    0,
+    'Removed services: kubelet, containerd\nA reboot is needed, and there is no Node to ask for it: reboot the host.\n',
+  ]);
+});
+
+test('cleanup works when the API server is gone, by what is known on the host, within half a minute', async () => {
+  const world = await configured({ clock: fastClock(60) });
+  world.host.services.install('unmarked', { command: 'u.exe' });
+  const unmarked = service({ name: 'unmarked', command: 'u.exe' });
+  const manifest = { services: [unmarked], files: [], environment: {}, watchedEnvironment: ['HTTP_PROXY'] };
+  const object = { metadata: { name: nodeName } };
+  await saveKnownGood({ version: 'v1', manifest, node: { name: nodeName, object } }, world.host.files);
+  await world.stopServer();
+  const startMs = world.world.clock.monotonicMs();
+  const { code, out } = await world.run(`${cleanup} -o json`);
+  expect(world.world.clock.monotonicMs() - startMs).toBeLessThan(60_000);
+  expect([code, json(out)]).toEqual([
+    0,
+    {
+      removed: ['unmarked', 'kubelet', 'containerd'],
+      keptSettings: false,
+      rebootNeeded: true,
+      node: null,
+      clusterReached: false,
+    },
+  ]);
+  expect([await names(world), world.host.machine, world.host.fileTexts.has(knownGoodFile)]).toEqual([[], {}, false]);
+});
+
+test('cleanup says that the Node was not changed when the API server is gone', async () => {
+  const world = await configured({ clock: fastClock(200) });
+  await world.stopServer();
+  const { out } = await world.run(cleanup);
+  expect(out).toMatch(/^The API server was not reached, so the Node was not changed: .*ECONNREFUSED/m);
+  expect(world.logged.messages('warn')).toContain('Going on without the API server, by what is known on this host');
+});
+
+test('cleanup goes on by what is known on the host without a kubeconfig, at once', async () => {
+  const world = await configured();
+  world.host.fileTexts.delete(file.agentKubeconfig);
+  expect(json((await world.run(`${cleanup} -o json`)).out)).toMatchObject({
+    removed: ['kubelet', 'containerd'],
+    clusterReached: false,
+  });
+});
+
+test('cleanup goes on by what is known on the host when the API server does not know the agent any more', async () => {
+  const world = await configured({ clock: fastClock(200) });
+  await world.client.raw('DELETE', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/agent');
+  expect(json((await world.run(`${cleanup} -o json`)).out)).toMatchObject({
+    removed: ['kubelet', 'containerd'],
+    clusterReached: false,
+  });
+});
+
+test('cleanup goes by marks and records when there is no ConfigMap any more', async () => {
+  const world = await configured();
+  await world.client.delete(configMaps, 'windows-services-v1', { namespace });
+  expect(json((await world.run(`${cleanup} -o json`)).out)).toMatchObject({
+    removed: ['kubelet', 'containerd'],
+    rebootNeeded: true,
+    clusterReached: true,
+  });
+  expect(world.host.machine).toEqual({});
+});
+
+test('cleanup fails when a service does not let go, and has taken nothing else', async () => {
+  const world = await configured();
+  world.host.services.before = call => {
+    if (call === 'remove kubelet') throw new Error('5');
+  };
+  const told = await world.run(`${cleanup} -o json`);
+  expect([told.code, json(told.out)['error']]).toEqual([1, expect.objectContaining({ code: 'CLEANUP_INCOMPLETE' })]);
+  expect(world.host.machine).toEqual(proxy);
+});
+
+test('cleanup ends early when somebody wants it to, and does not go on without the API server', async () => {
+  const stop = new AbortController();
+  const world = await configured({ clock: fastClock(2) });
+  await world.stopServer();
+  const running = runIn({ ...world.world, signal: stop.signal }, `${cleanup} -o json`);
+  await expect
+    .poll(() => world.logged.messages('warn').includes('The API server does not answer, trying again'), {
+      interval: 10,
+    })
+    .toBe(true);
+  stop.abort(new Error('SIGINT'));
+  const told = await running;
+  expect([told.code, json(told.out)['error']]).toEqual([1, expect.objectContaining({ code: 'INTERRUPTED' })]);
+  expect(await names(world)).toEqual(['containerd', 'kubelet']);
+});
+
+test('no verb shows a password', async () => {
+  const world = await configured();
+  const told = [await world.run(`${cleanup} -o json`), await world.run('inventory'), world.logged.lines];
+  expect(JSON.stringify(told)).not.toContain('password');
+});

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { dir, file } from '#contract/paths.ts';
+import { failureRemark, outcomeRemark, renewalRemark, repairRemark } from '../controller/remarks.ts';
+import { knownGoodFile } from '../known-good.ts';
+import { scriptCacheFile } from '../services/cached-scripts.ts';
+import { stateFile } from '../state.ts';
+import { verbs } from './all.ts';
+import { flagOf, type FlagName, flags } from './flags.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/agent.md'), 'utf8');
+const rows = page.split('\n').filter(line => line.startsWith('| '));
+const rowOf = (flag: FlagName) => rows.find(line => line.split('|')[1]?.match(`--${flag}[ \`]`)) ?? '';
+
+test('docs/agent.md tells every verb, and what it must be given', () => {
+  for (const { name, required } of verbs) {
+    const row = rows.find(line => line.startsWith(`| \`${name}\` |`)) ?? '';
+    expect(
+      row
+        .split('|')
+        .at(-2)
+        ?.match(/--[\w-]+/g) ?? [],
+    ).toEqual(required.map(flag => `--${flag}`));
+  }
+});
+
+test('docs/agent.md tells every flag, and what it is when it is absent', () => {
+  for (const name of Object.keys(flags) as FlagName[]) {
+    expect(rowOf(name)).not.toBe('');
+    expect(rowOf(name)).toContain(flagOf(name).usual ?? '');
+  }
+});
+
+test('docs/agent.md tells of every flag which verbs have it', () => {
+  for (const { name: verb, required, optional } of verbs) {
+    for (const flag of [...required, ...optional]) {
+      expect(rowOf(flag).split('|')[2]).toContain(`\`${verb}\``);
+    }
+  }
+});
+
+test('docs/agent.md tells every event', () => {
+  const failed = (code: 'SERVICES_INCOMPLETE' | 'INPUT_UNREADABLE' | 'OBJECT_MISSING') =>
+    failureRemark(new AppError(code, '', { remedy: '' }));
+  const remarks = [
+    failed('SERVICES_INCOMPLETE'),
+    failed('INPUT_UNREADABLE'),
+    failed('OBJECT_MISSING'),
+    outcomeRemark({ did: 'ask for a reboot', because: [] }),
+    repairRemark([]),
+    renewalRemark(''),
+  ];
+  for (const remark of remarks) expect(page).toContain(`| \`${remark?.reason}\` | ${remark?.type} |`);
+});
+
+test('docs/agent.md tells where the agent keeps its files', () => {
+  const paths = [stateFile, knownGoodFile, scriptCacheFile, file.importedCerts, file.agentKubeconfig];
+  for (const path of [...paths, dir.agentCerts, dir.staged, dir.agentNative, dir.agentLog])
+    expect(page).toContain(path);
+});

@@ -1,0 +1,84 @@
+import { parseGoDuration } from '#base/go-duration.ts';
+import { dir } from '#contract/paths.ts';
+
+/** One `--name` of the command line, as data: the parser and the help are both made of these. */
+export interface Flag {
+  /** What help calls the value; a flag without one is a switch. */
+  value?: string;
+  help: string;
+  /** What it is when it is not given; '' when absent. */
+  usual?: string;
+  /** Says what a value has to be when this one is not. */
+  wrong?: (text: string) => string | undefined;
+}
+
+export const flags = {
+  kubeconfig: { value: 'path', help: 'kubeconfig of the agent' },
+  namespace: { value: 'name', help: 'namespace of the operator, where the services ConfigMaps are' },
+  'desired-version': { value: 'version', help: 'version whose services are started' },
+  'keep-settings': { help: 'leave variables and certificates for the next configuration, which saves two reboots' },
+  'windows-service': { help: 'run under the Windows service manager' },
+  'log-dir': { value: 'directory', help: 'where log files are written; standard error when absent' },
+  'log-file-max-size': {
+    value: 'megabytes',
+    help: 'size of one log file; 0 for no limit',
+    usual: '100',
+    wrong: noSize,
+  },
+  'service-log-size': { value: 'megabytes', help: 'what --log-file-max-size the service is given', wrong: noSize },
+  'ca-bundle': { value: 'path', help: 'certificates to trust; none when absent' },
+  'cert-dir': { value: 'directory', help: 'where the client certificate is kept', usual: dir.agentCerts },
+  'cert-duration': {
+    value: 'duration',
+    help: 'how long a client certificate is asked for',
+    usual: '1h',
+    wrong: noTime,
+  },
+  bundle: { value: 'path', help: 'uploaded bundle' },
+  sha256: { value: 'hash', help: 'SHA-256 of the whole bundle', wrong: noHash },
+  'boot-id': { value: 'id', help: 'the boot to end, as inventory tells it; in any other boot nothing happens' },
+  delay: { value: 'duration', help: 'how long Windows waits before it goes down', usual: '3s', wrong: noDelay },
+  name: { value: 'name', help: 'new name of the host' },
+  probe: { value: 'url', help: 'address of an API server that the host should reach', wrong: noServer },
+  output: { value: 'form', help: 'text, or json for one document', usual: 'text', wrong: noForm },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+export type FlagName = keyof typeof flags;
+
+/** Text of every flag, given or usual; a switch is `true` or `false`. */
+export type FlagValues = Readonly<Record<FlagName, string>>;
+
+export function flagOf(name: FlagName): Flag {
+  return flags[name];
+}
+
+/** For durations that the parser has let through. */
+export function durationMs(text: string): number {
+  return parseGoDuration(text) ?? 0;
+}
+
+function noSize(text: string): string | undefined {
+  return /^\d{1,9}$/.test(text) ? undefined : 'a whole number of megabytes';
+}
+
+function noTime(text: string): string | undefined {
+  return (parseGoDuration(text) ?? 0) > 0 ? undefined : 'a duration such as 10m, 1h or 24h';
+}
+
+/** Windows takes at most ten years; an hour is already a mistake. */
+function noDelay(text: string): string | undefined {
+  const ms = parseGoDuration(text) ?? -1;
+  return ms >= 0 && ms <= 3_600_000 ? undefined : 'a duration such as 3s, at most 1h';
+}
+
+function noHash(text: string): string | undefined {
+  return /^[0-9a-f]{64}$/i.test(text) ? undefined : '64 hexadecimal digits';
+}
+
+function noServer(text: string): string | undefined {
+  return text.startsWith('https://') && URL.canParse(text) ? undefined : 'a URL that begins with https://';
+}
+
+function noForm(text: string): string | undefined {
+  return text === 'text' || text === 'json' ? undefined : 'text or json';
+}

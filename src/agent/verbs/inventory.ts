@@ -1,0 +1,54 @@
+import type { Inventory, InventoryProbe } from '#contract/inventory.ts';
+import { inventory as takeInventory } from '../inventory/inventory.ts';
+import type { Verb } from './verb.ts';
+
+export const inventory: Verb = {
+  name: 'inventory',
+  summary: 'tell all about the host that matters to the operator',
+  required: [],
+  optional: ['probe'],
+  async run(values, world) {
+    const { version: agentVersion, clock, signal } = world;
+    const probe = values.probe === '' ? {} : { probeUrl: values.probe };
+    const found = await takeInventory(world.host(), { agentVersion, ...probe, clock, signal });
+    return { text: textOf(found), data: found };
+  },
+};
+
+function textOf(found: Inventory): string {
+  const { os, adapters, services, networks, files } = found;
+  return [
+    `Host:        ${found.hostName} (${found.fqdn})`,
+    `System:      ${os.product} ${os.build}, ${os.installationType}`,
+    `Agent:       ${found.agentVersion}`,
+    `Boot:        ${found.bootId}`,
+    `Reboot:      ${found.pendingReboot.join('; ') || 'not pending'}`,
+    `Containers:  ${found.containersFeature}`,
+    `Time:        ${found.time}`,
+    `Free disk:   ${(found.freeBytes / 1e9).toFixed(1)} GB`,
+    `Rights:      ${found.isAdministrator ? 'of an administrator' : 'of a simple user'}`,
+    `Staged:      ${found.stagedVersion === '' ? 'nothing' : `version ${found.stagedVersion}`}`,
+    ...(found.probe === undefined ? [] : [`API server:  ${probeText(found.probe)}`]),
+    `Certificate: ${found.certificateExpires === undefined ? 'none' : `until ${found.certificateExpires}`}`,
+    ...section('Adapters', adapters, ({ name, addresses, isUp, hasDefaultRoute }) =>
+      [name, addresses.join(' '), ...(isUp ? [] : ['down']), ...(hasDefaultRoute ? ['default route'] : [])].join(', '),
+    ),
+    ...section('Services', services, ({ name, state, command, isManaged }) =>
+      [`${name}: ${state}`, ...(isManaged ? [] : ['not ours']), command].join(', '),
+    ),
+    ...section('Networks', networks, ({ name, subnets }) => `${name}: ${subnets.join(' ')}`),
+    ...section('Files', Object.entries(files), ([path, sha256]) => `${sha256}  ${path}`),
+    ...section('Not found out', found.problems, problem => problem),
+  ].join('\n');
+}
+
+function probeText({ url, problem, clockAheadMs }: InventoryProbe): string {
+  if (problem !== undefined) return `${url} cannot be reached: ${problem}`;
+  if (clockAheadMs === undefined) return `${url} can be reached`;
+  const seconds = Math.round(clockAheadMs / 1000);
+  return `${url} can be reached; its clock is ${Math.abs(seconds)} s ${seconds < 0 ? 'ahead' : 'behind'}`;
+}
+
+function section<T>(title: string, items: readonly T[], line: (item: T) => string): string[] {
+  return items.length === 0 ? [] : [`${title}:`, ...items.map(item => `  ${line(item)}`)];
+}

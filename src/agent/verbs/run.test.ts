@@ -1,0 +1,284 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
+import { parseInventory } from '#contract/inventory.ts';
+import { file } from '#contract/paths.ts';
+import { ApiError } from '#kube/api-error.ts';
+import { runIn, worldOf } from '../../../test/kit/agent-bench.ts';
+import { ModelHost } from '../../../test/kit/model-host.ts';
+import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { verbs } from './all.ts';
+import { asAppError, failureText } from './failure.ts';
+import type { Life } from './verb.ts';
+
+const onHost = (host: ModelHost, line: string) => runIn(worldOf(host), line);
+const json = (out: string) => JSON.parse(out) as Record<string, unknown>;
+
+test('tells its version in words that scripts search for', async () => {
+  const { code, out } = await onHost(new ModelHost(), 'version');
+  expect([code, out]).toEqual([0, 'windows-instance-config-daemon version: "11.0.0-test", node version: "here"\n']);
+});
+
+test('tells its version as one document', async () => {
+  const { out } = await onHost(new ModelHost(), 'version -o json');
+  expect(json(out)).toEqual({ version: '11.0.0-test', runtime: 'here' });
+});
+
+test('opens the host neither for help nor for a version nor for a wrong line', async () => {
+  const world = worldOf(new ModelHost(), recordedLog(), {
+    host: () => {
+      throw new Error('native code is not needed here');
+    },
+  });
+  const codes = [];
+  for (const line of ['', 'help', 'version', 'cleanup --help', 'cleanup', 'burn'])
+    codes.push((await runIn(world, line)).code);
+  expect(codes).toEqual([0, 0, 0, 0, 1, 1]);
+});
+
+test('shows all verbs, and of each its flags and what its exit codes mean', async () => {
+  const { out } = await onHost(new ModelHost(), '--help');
+  for (const { name, summary, required, optional } of verbs) {
+    expect(out).toMatch(new RegExp(`^  ${name} +${RegExp.escape(summary)}$`, 'm'));
+    const { out: details } = await onHost(new ModelHost(), `${name} --help`);
+    for (const flag of [...required, ...optional]) expect(details).toContain(`--${flag}`);
+    for (const flag of required) expect(details).toMatch(new RegExp(`^Usage: .* --${flag} <`, 'm'));
+    expect(details).toContain('Exit code: 0 done, 1 not done');
+  }
+});
+
+test('shows what a flag is when it is not given', async () => {
+  const { out } = await onHost(new ModelHost(), 'controller --help');
+  expect(out).toMatch(/--cert-duration <duration> .*\(1h when absent\)/);
+  expect(out).toMatch(/--windows-service {2,}\w/);
+});
+
+test('tells what is wrong with the line, and what helps, on standard error only', async () => {
+  const { code, out, err } = await onHost(new ModelHost(), 'reboot');
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toBe('USAGE: reboot needs --boot-id\n  -> Add --help to see what is possible.\n');
+});
+
+test('tells it as a document on standard output as well, where JSON is wanted', async () => {
+  const { code, out, err } = await onHost(new ModelHost(), 'reboot -o json');
+  expect([code, json(out)]).toEqual([
+    1,
+    { error: { code: 'USAGE', message: 'reboot needs --boot-id', remedy: 'Add --help to see what is possible.' } },
+  ]);
+  expect(err).toContain('USAGE');
+});
+
+const thrown: [name: string, error: unknown, isInterrupted: boolean, code: string, message: string][] = [
+  [
+    'an error that can be acted upon',
+    new AppError('NODE_NOT_FOUND', 'none', { remedy: 'Wait.' }),
+    false,
+    'NODE_NOT_FOUND',
+    'none',
+  ],
+  [
+    'a refusal of the API server',
+    new ApiError({ code: 403, message: 'nodes is forbidden' }, 'GET /nodes'),
+    false,
+    'API_REFUSED',
+    'GET /nodes: nodes is forbidden',
+  ],
+  ['a mistake of ours', new TypeError('x is undefined'), false, 'INTERNAL_ERROR', 'x is undefined'],
+  ['a text', 'oops', false, 'INTERNAL_ERROR', 'thrown: "oops"'],
+  ['whatever a stop has led to', new Error('SIGINT'), true, 'INTERRUPTED', 'stopped before the end, as was asked for'],
+];
+for (const [name, error, isInterrupted, code, message] of thrown) {
+  test(`makes of ${name} an error with a code and a remedy`, () => {
+    const made = asAppError(error, isInterrupted);
+    expect([made.code, made.message, made.remedy !== '']).toEqual([code, message, true]);
+    expect(failureText(made)).toMatch(`${code}: ${message}\n  -> ${made.remedy}`);
+  });
+}
+
+test('shows where a mistake of ours is, and of no other error', () => {
+  const mistake = new TypeError('x is undefined');
+  expect(failureText(asAppError(mistake, false))).toContain('run.test.ts');
+  expect(failureText(asAppError(new AppError('NODE_NOT_FOUND', 'none', { remedy: 'Wait.' }), false))).not.toContain(
+    '.ts',
+  );
+  expect(failureText(asAppError('oops', false))).toContain('INTERNAL_ERROR');
+});
+
+test('ends with 1 and a document whatever a verb throws', async () => {
+  const host = new ModelHost();
+  host.system.bootId = () => Promise.reject(new TypeError('x is undefined'));
+  const { code, out } = await onHost(host, 'reboot --boot-id b -o json');
+  expect([code, json(out)['error']]).toEqual([1, expect.objectContaining({ code: 'INTERNAL_ERROR' })]);
+});
+
+test('reboots once, however often the command comes', async () => {
+  const host = new ModelHost();
+  const line = `reboot --boot-id ${host.bootId} --delay 2500ms -o json`;
+  expect(json((await onHost(host, line)).out)).toEqual({ rebooting: true, inSeconds: 3 });
+  await host.reboot();
+  expect(json((await onHost(host, line)).out)).toEqual({ rebooting: false, why: 'already rebooted' });
+  expect(host.log).toEqual(['reboot in 3 s']);
+});
+
+test('says in words what becomes of a reboot', async () => {
+  const host = new ModelHost();
+  expect((await onHost(host, `reboot --boot-id ${host.bootId}`)).out).toBe('The host reboots in 3 s.\n');
+  expect((await onHost(host, 'reboot --boot-id another')).out).toBe('Nothing to do: already rebooted.\n');
+});
+
+test('renames the host, once', async () => {
+  const host = new ModelHost();
+  expect((await onHost(host, 'rename --name win-7')).out).toBe('The host will be win-7 after a reboot.\n');
+  await host.reboot();
+  expect((await onHost(host, 'rename --name win-7')).out).toBe('Nothing to do: the host is win-7.\n');
+  expect(json((await onHost(host, 'rename --name win-7 -o json')).out)).toMatchObject({
+    changed: false,
+    rebootNeeded: false,
+  });
+});
+
+test('refuses a name that no host can have', async () => {
+  const { code, out, err } = await onHost(new ModelHost(), 'rename --name win_7 -o json');
+  expect([code, json(out)['error']]).toEqual([1, expect.objectContaining({ code: 'HOST_NAME_INVALID' })]);
+  expect(err).toContain('win_7');
+});
+
+test('says that a name takes effect at once, should Windows say so', async () => {
+  const host = new ModelHost();
+  host.system.rename = async () => false;
+  expect((await onHost(host, 'rename --name win-7')).out).toBe('The host will be win-7.\n');
+});
+
+const features: [feature: 'enabled' | 'enable-pending' | 'disabled', text: string, data: object][] = [
+  [
+    'disabled',
+    'Containers are switched on; a reboot is needed.\n',
+    { before: 'disabled', changed: true, rebootNeeded: true },
+  ],
+  [
+    'enable-pending',
+    'Nothing to do: Containers are switched on already; a reboot is needed.\n',
+    { changed: false, rebootNeeded: true },
+  ],
+  ['enabled', 'Nothing to do: Containers are switched on already.\n', { changed: false, rebootNeeded: false }],
+];
+for (const [feature, text, data] of features) {
+  test(`switches on Containers where they are ${feature}`, async () => {
+    const host = new ModelHost();
+    host.system.feature = feature;
+    expect((await onHost(host, 'enable-containers')).out).toBe(text);
+    host.system.feature = feature;
+    expect(json((await onHost(host, 'enable-containers -o json')).out)).toMatchObject(data);
+  });
+}
+
+test('tells everything about the host as one document that the operator can read', async () => {
+  const host = new ModelHost();
+  host.services.install('kubelet', { command: 'k.exe', description: 'OpenShift managed kubelet' });
+  const { code, out } = await onHost(host, 'inventory -o json');
+  expect(code).toBe(0);
+  expect(parseInventory(out, 'win-1')).toMatchObject({
+    agentVersion: '11.0.0-test',
+    hostName: 'win-1',
+    bootId: 'boot-1',
+  });
+});
+
+test('tells the same in words', async () => {
+  const host = new ModelHost();
+  host.system.pending = ['updates'];
+  host.system.adapterList.push({
+    ...host.system.adapterList[0]!,
+    name: 'Old',
+    isUp: false,
+    defaultRouteMetric: undefined,
+  });
+  host.services.install('kubelet', { command: 'k.exe', description: 'OpenShift managed kubelet' });
+  host.services.install('containerd', { command: 'c.exe' }, 'stopped');
+  host.fileTexts.set(file.kubelet, 'x');
+  host.network.networks = () => Promise.reject(new Error('HNS is away'));
+  const { out } = await onHost(host, 'inventory');
+  for (const line of [
+    'Host:        win-1 (win-1)',
+    'System:      Windows Server 2022 Datacenter 10.0.20348.2700, Server Core',
+    'Reboot:      updates',
+    'Free disk:   50.0 GB',
+    'Certificate: none',
+    '  Ethernet, 10.0.0.5/24 fe80::5/64, default route',
+    '  Old, 10.0.0.5/24 fe80::5/64, down',
+    '  kubelet: running, k.exe',
+    '  containerd: stopped, not ours, c.exe',
+    '  2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881  C:\\k\\kubelet.exe',
+    'Not found out:',
+    '  networks: HNS is away',
+  ]) {
+    expect(out.split('\n')).toContain(line);
+  }
+  expect(out).not.toContain('Networks:');
+});
+
+test('tells networks and the end of the certificate', async () => {
+  const host = new ModelHost();
+  host.network.overlayAfter = 0;
+  const { out } = await onHost(host, 'inventory');
+  expect(out).toContain('  OVNKubernetesHybridOverlayNetwork: 10.132.1.0/24');
+  expect(out).toContain('Reboot:      not pending');
+});
+
+test('refuses a bundle that is not there, with a code', async () => {
+  const { code, out } = await onHost(new ModelHost(), `stage --bundle C:\\Temp\\b --sha256 ${'a'.repeat(64)} -o json`);
+  expect([code, json(out)['error']]).toEqual([
+    1,
+    expect.objectContaining({ code: expect.stringMatching(/^[A-Z_]+$/) }),
+  ]);
+});
+
+const controllerLine = 'controller --kubeconfig C:\\k\\wicd-kubeconfig --namespace ns';
+
+test('runs as a service only when it is told to, and has the signal of that service', async () => {
+  const lives: string[] = [];
+  const stop = new AbortController();
+  const asService = async (body: (life: Life) => Promise<void>) => {
+    lives.push('service');
+    stop.abort(new Error('Windows stops the service'));
+    await body({ signal: stop.signal, ready: () => undefined });
+  };
+  const world = worldOf(new ModelHost(), recordedLog(), { asService });
+  expect(await runIn(world, `${controllerLine} --windows-service`)).toEqual({ code: 0, out: '', err: '' });
+  const outside = { ...world, signal: AbortSignal.abort(new Error('SIGINT')) };
+  expect((await runIn(outside, controllerLine)).code).toBe(0);
+  expect(lives).toEqual(['service']);
+});
+
+test('ends with 1 when it cannot run as a service, without having begun', async () => {
+  const asService = () =>
+    Promise.reject(new AppError('WINDOWS_NOT_A_SERVICE', 'not started as a service', { remedy: 'Use sc.exe.' }));
+  const host = new ModelHost();
+  const world = worldOf(host, recordedLog(), { asService });
+  const { code, err } = await runIn(world, `${controllerLine} --windows-service`);
+  expect([code, err]).toEqual([1, expect.stringContaining('WINDOWS_NOT_A_SERVICE')]);
+  expect(host.log).toEqual([]);
+});
+
+const logs: [flags: string, opened: [string, number][]][] = [
+  ['', []],
+  [' --log-dir C:\\var\\log\\wicd', [['C:\\var\\log\\wicd', 100_000_000]]],
+  [' --log-dir C:\\var\\log\\wicd --log-file-max-size 105', [['C:\\var\\log\\wicd', 105_000_000]]],
+  [' --log-dir C:\\var\\log\\wicd --log-file-max-size=0', [['C:\\var\\log\\wicd', 0]]],
+];
+for (const [flags, want] of logs) {
+  test(`logs where it is told to:${flags || ' nowhere special'}`, async () => {
+    const opened: [string, number][] = [];
+    const logged = recordedLog();
+    const openLog = (directory: string, maxBytes: number) => {
+      opened.push([directory, maxBytes]);
+      return logged.log;
+    };
+    const signal = AbortSignal.abort(new Error('SIGINT'));
+    const world = worldOf(new ModelHost(), logged, { openLog, signal, clock: systemClock });
+    await runIn(world, `${controllerLine}${flags}`);
+    expect(opened).toEqual(want);
+    expect(logged.messages('info')).toEqual(['Starting', 'Stopped, as was asked for']);
+    expect(logged.lines[0]?.fields).toMatchObject({ version: '11.0.0-test', runtime: 'here' });
+  });
+}

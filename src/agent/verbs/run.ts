@@ -1,0 +1,36 @@
+import type { HostPorts } from '../ports.ts';
+import { verbs } from './all.ts';
+import { parseArguments, wantsJson } from './arguments.ts';
+import { asAppError, failureData, failureText } from './failure.ts';
+import { helpText } from './help.ts';
+import type { World } from './verb.ts';
+
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** Runs one command line and gives the exit code. Nothing is ever thrown. */
+export async function runAgent(words: readonly string[], world: World, terminal: Terminal): Promise<0 | 1> {
+  const isJson = wantsJson(words);
+  let host: HostPorts | undefined;
+  try {
+    const parsed = parseArguments(words, verbs);
+    if (parsed.is === 'help') {
+      terminal.out(`${helpText(verbs, parsed.verb)}\n`);
+      return 0;
+    }
+    const answer = await parsed.verb.run(parsed.values, { ...world, host: () => (host ??= world.host()) });
+    if (answer !== undefined) terminal.out(isJson ? json(answer.data) : `${answer.text}\n`);
+    return 0;
+  } catch (thrown) {
+    const error = asAppError(thrown, world.signal.aborted);
+    terminal.err(`${failureText(error)}\n`);
+    if (isJson) terminal.out(json(failureData(error)));
+    return 1;
+  }
+}
+
+function json(data: unknown): string {
+  return `${JSON.stringify(data, undefined, 2)}\n`;
+}

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Clock } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
+import type { HostFiles } from '../ports.ts';
+import type { Protect } from './acl.ts';
+import { asideName, replaceFile, untilFree } from './busy-files.ts';
+
+export interface FilesOptions {
+  clock: Clock;
+  /** Keeps others away from a file or directory. */
+  protect: Protect;
+}
+
+type Access = 'secret' | undefined;
+type Content = string | AsyncIterable<Uint8Array>;
+
+const chunkBytes = 1 << 20;
+const newMark = '.wicd-new';
+/** The process that wrote it and a number, so that a living process keeps what it is writing. */
+const newName = /\.(\d+)-\d+\.wicd-new$/;
+
+/** The files of this host. Paths are taken as they are. */
+export function createFiles(options: FilesOptions): HostFiles {
+  const { clock } = options;
+  return {
+    read: path => unlessAbsent(path, () => readFile(path, 'utf8')),
+    write: (path, text, access) => writeWhole(path, text, access, options),
+    writeChunks: (path, chunks, access) => writeWhole(path, chunks, access, options),
+    remove: path => unlessAbsent(path, () => untilFree(clock, () => unlink(path))),
+    list: async directory => (await unlessAbsent(directory, () => readdir(directory))) ?? [],
+    sha256: path => unlessAbsent(path, () => hashOf(path)),
+    readChunks,
+    stat: path =>
+      unlessAbsent(path, async () => {
+        const { size, mtimeMs } = await stat(path);
+        return { bytes: size, modifiedMs: mtimeMs };
+      }),
+    async makeDirectory(path, access) {
+      await named(path, () => mkdir(path, { recursive: true }));
+      if (access !== undefined) options.protect(path, access);
+    },
+    async removeDirectory(path) {
+      await named(path, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+    },
+  };
+}
+
+/** The new content is complete on the disk before it takes the place of the old one, so a crash leaves one or the other. */
+async function writeWhole(path: string, content: Content, access: Access, options: FilesOptions): Promise<void> {
+  const directory = dirname(path);
+  await named(path, async () => {
+    await mkdir(directory, { recursive: true });
+    await sweep(directory);
+  });
+  const draft = await named(path, () => createDraft(path, access, options.protect));
+  try {
+    await fill(draft.file, path, content);
+    await named(path, () => replaceFile(draft.file, path, { rename, clock: options.clock }));
+  } finally {
+    await discard(draft.root);
+  }
+}
+
+interface Draft {
+  /** Where the content goes. */
+  file: string;
+  /** What has to be removed in the end. */
+  root: string;
+}
+
+/** A secret is born in a directory that is protected already: nobody can have opened the file before it was. */
+async function createDraft(path: string, access: Access, protect: Protect): Promise<Draft> {
+  for (let number = 1; ; number += 1) {
+    const root = join(dirname(path), `${basename(path)}.${process.pid}-${number}${newMark}`);
+    const file = access === 'secret' ? join(root, 'content') : root;
+    try {
+      if (access === 'secret') {
+        await mkdir(root);
+        protect(root, 'secret');
+      }
+      await (await open(file, 'wx', 0o600)).close();
+      if (access === 'secret') protect(file, 'secret');
+      return { root, file };
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') continue;
+      await discard(root);
+      throw error;
+    }
+  }
+}
+
+/** What cannot be removed now is swept away by a later write. */
+async function discard(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => undefined);
+}
+
+async function fill(file: string, path: string, content: Content): Promise<void> {
+  const handle = await named(path, () => open(file, 'r+'));
+  try {
+    if (typeof content === 'string') await named(path, () => handle.writeFile(content));
+    else for await (const chunk of content) await named(path, () => writeAll(handle, chunk));
+    await named(path, () => handle.sync());
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let written = 0; written < chunk.length; ) {
+    written += (await handle.write(chunk, written)).bytesWritten;
+  }
+}
+
+/** Removes what earlier writes in the directory left: drafts of processes that are gone, programs that ran. */
+async function sweep(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const writer = newName.exec(name)?.[1];
+    const isOurs = asideName.test(name) || (writer !== undefined && !isAlive(Number(writer)));
+    if (isOurs) await discard(join(directory, name));
+  }
+}
+
+/** A number that is in use again counts as alive; what it hides is removed with a later write. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH';
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  const handle = await open(path);
+  for await (const chunk of handle.createReadStream({ highWaterMark: chunkBytes })) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
+  const handle = await named(path, () => open(path));
+  const stream = handle.createReadStream({ highWaterMark: chunkBytes })[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await named(path, () => stream.next());
+      if (done === true) return;
+      yield value as Buffer;
+    }
+  } finally {
+    await stream.return?.();
+  }
+}
+
+/** Undefined when there is no such file. */
+async function unlessAbsent<T>(path: string, act: () => Promise<T>): Promise<T | undefined> {
+  return await named(path, async () => {
+    try {
+      return await act();
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  });
+}
+
+/** Failures of the file system become errors that name the file and tell what to do. */
+async function named<T>(path: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === undefined || error instanceof AppError) throw error;
+    throw new AppError('HOST_FILE_UNUSABLE', `${path}: ${meanings[code]?.what ?? code}`, {
+      remedy: meanings[code]?.remedy ?? 'Look whether the disk of the host is in order; it is tried again.',
+      cause: error,
+    });
+  }
+}
+
+const inUse = {
+  what: 'is in use or must not be touched',
+  remedy: 'Close the program that has it open, or give SYSTEM and Administrators all rights; it is tried again.',
+};
+
+const meanings: Readonly<Record<string, { what: string; remedy: string }>> = {
+  EBUSY: inUse,
+  EPERM: inUse,
+  EACCES: inUse,
+  ENOENT: { what: 'does not exist', remedy: 'Have the files of the host staged again.' },
+  ENOSPC: { what: 'no space is left on the disk', remedy: 'Free space on the disk of the host; it is tried again.' },
+  EISDIR: { what: 'is a directory', remedy: 'Remove or rename the directory.' },
+  ENOTDIR: { what: 'a part of the path is a file', remedy: 'Remove or rename the file.' },
+};
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,53 @@
+import type { Clock } from '#base/clock.ts';
+import type { HostPorts } from '../ports.ts';
+import { openProtection } from './acl.ts';
+import { openAdapters } from './adapters.ts';
+import { openAdministratorCheck } from './administrator.ts';
+import { openCertStore } from './cert-store.ts';
+import { openComputerName } from './computer-name.ts';
+import { createEnvironment, openAnnouncement } from './environment.ts';
+import { createFiles } from './files.ts';
+import { openHostNetwork } from './hns.ts';
+import { openListeners } from './listeners.ts';
+import type { Koffi } from './native.ts';
+import { createScriptRunner } from './powershell.ts';
+import { openProcesses } from './processes.ts';
+import { openRegistry } from './registry.ts';
+import { createProgramRunner } from './run-program.ts';
+import { openServiceManager } from './services.ts';
+import { createSystem, windowsDirectoryOf } from './system.ts';
+import { createWindowsFeatures } from './windows-features.ts';
+
+export interface WindowsHostOptions {
+  clock: Clock;
+  /** The environment the process was started with. */
+  processEnvironment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Everything the agent asks of Windows, by its own functions. */
+export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: WindowsHostOptions): HostPorts {
+  const registry = openRegistry(koffi);
+  const windowsDirectory = windowsDirectoryOf(registry);
+  const processes = openProcesses(koffi);
+  const run = createProgramRunner(processes, clock);
+  return {
+    services: openServiceManager(koffi),
+    processes,
+    environment: createEnvironment(registry, openAnnouncement(koffi), processEnvironment),
+    certificates: openCertStore(koffi),
+    files: createFiles({ clock, protect: openProtection(koffi) }),
+    scripts: createScriptRunner(run, windowsDirectory),
+    system: createSystem({
+      registry,
+      computerName: openComputerName(koffi),
+      features: createWindowsFeatures(run, windowsDirectory),
+      adapters: openAdapters(koffi),
+      isRunning: name => processes.isRunning(name),
+      isAdministrator: openAdministratorCheck(koffi),
+      listeningPorts: openListeners(koffi),
+      run,
+      windowsDirectory,
+    }),
+    network: openHostNetwork(koffi, String.raw`${windowsDirectory}\System32`, clock),
+  };
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { FakeKoffi } from '../../../test/kit/fake-koffi.ts';
+import { errorOf } from '../../../test/kit/outcome.ts';
+import { addressOf, bind, type CallTable, loadKoffi, openLastError, placeAddon, placed } from './native.ts';
+
+const calls = {
+  Beep: { dll: 'kernel32.dll', prototype: 'int __stdcall Beep(uint32_t hertz, uint32_t ms)', why: 'x', proof: 'wine' },
+  Open: { dll: 'advapi32.dll', prototype: 'void * __stdcall Open(str16 name)', why: 'x', proof: 'wine' },
+} as const satisfies CallTable;
+
+const root = mkdtempSync(join(tmpdir(), 'wmco-native-'));
+afterAll(() => rmSync(root, { recursive: true }));
+let folders = 0;
+const freshFolder = () => join(root, `${folders++}`);
+
+const addon = Buffer.from('the addon');
+const stem = `koffi-${createHash('sha256').update(addon).digest('hex')}`;
+
+test('gives a function for each call', () => {
+  const bound = bind(new FakeKoffi({ Beep: (hertz: number) => hertz + 1, Open: (name: string) => name }), calls);
+  expect([bound.Beep(440, 1), bound.Open('x')]).toEqual([441, 'x']);
+});
+
+test('takes libraries from the directory of the system only', () => {
+  const koffi = new FakeKoffi({ Beep: () => 0, Open: () => 0 });
+  const libraries: string[] = [];
+  const load = (library: string) => {
+    libraries.push(library);
+    return koffi.load(library);
+  };
+  const watched = Object.assign(Object.create(koffi) as FakeKoffi, { load });
+  bind(watched, calls);
+  addressOf(watched, 'user32.dll', 'MessageBeep');
+  const system = 'C:\\Windows\\system32';
+  expect(libraries.filter(name => name !== 'kernel32.dll')).toEqual([
+    `${system}\\kernel32.dll`,
+    `${system}\\advapi32.dll`,
+    `${system}\\user32.dll`,
+  ]);
+});
+
+test.each([0, 261])('does not guess the directory of the system (answer %i)', length => {
+  const koffi = new FakeKoffi({ GetSystemDirectoryW: () => length, Beep: () => 0, Open: () => 0 });
+  const error = errorOf(() => bind(koffi, calls));
+  expect(error).toMatchObject({ code: 'WINDOWS_CALL_FAILED', message: expect.stringContaining('GetSystemDirectoryW') });
+});
+
+test('tells the number of the last failure as often as it is asked', () => {
+  const koffi = new FakeKoffi({});
+  const lastError = openLastError(koffi);
+  koffi.lastError = 1060;
+  expect([lastError(), lastError()]).toEqual([1060, 1060]);
+});
+
+test('sets pointers to where the bytes are', () => {
+  const koffi = new FakeKoffi({});
+  const encoded = { bytes: Buffer.alloc(32, 7), pointers: [[0, 16] as const, [8, 24] as const] };
+  const bytes = placed(koffi, encoded);
+  const address = koffi.address(bytes);
+  expect([bytes.readBigUInt64LE(0) - address, bytes.readBigUInt64LE(8) - address]).toEqual([16n, 24n]);
+  expect(bytes.subarray(16)).toEqual(Buffer.alloc(16, 7));
+});
+
+test('writes the addon under the hash of its content and makes the directory', () => {
+  const folder = join(freshFolder(), 'deep', 'down');
+  expect(placeAddon(addon, folder)).toBe(join(folder, `${stem}.node`));
+  expect(readdirSync(folder)).toEqual([`${stem}.node`]);
+  expect(readFileSync(join(folder, `${stem}.node`))).toEqual(addon);
+});
+
+test('leaves an addon alone that is as it should be', () => {
+  const folder = freshFolder();
+  const before = statSync(placeAddon(addon, folder));
+  const after = statSync(placeAddon(addon, folder));
+  expect([after.ino, after.mtimeMs]).toEqual([before.ino, before.mtimeMs]);
+});
+
+const damages: [name: string, content: string][] = [
+  ['was tampered with', 'the addom'],
+  ['is cut short', 'the a'],
+  ['is empty', ''],
+  ['is longer', 'the addon and more'],
+];
+test.each(damages)('replaces an addon that %s', (_, content) => {
+  const folder = freshFolder();
+  writeFileSync(placeAddon(addon, folder), content);
+  expect(readFileSync(placeAddon(addon, folder))).toEqual(addon);
+  expect(readdirSync(folder)).toEqual([`${stem}.node`]);
+});
+
+test('keeps the addon of another version, which may be loaded', () => {
+  const folder = freshFolder();
+  const other = placeAddon(Buffer.from('an older addon'), folder);
+  placeAddon(addon, folder);
+  expect(existsSync(other)).toBe(true);
+});
+
+test('removes what a process left that was ended while it wrote, but no file of others', () => {
+  const folder = freshFolder();
+  mkdirSync(folder);
+  for (const name of [`${stem}.77.tmp`, `${stem}.78.tmp`, 'koffi-0.79.tmp', 'x.node']) {
+    writeFileSync(join(folder, name), 'x');
+  }
+  placeAddon(addon, folder);
+  expect(readdirSync(folder).sort()).toEqual(['koffi-0.79.tmp', `${stem}.node`, 'x.node'].sort());
+});
+
+test('does not mind that remains cannot be removed', () => {
+  const folder = freshFolder();
+  mkdirSync(join(folder, `${stem}.77.tmp`), { recursive: true });
+  expect(placeAddon(addon, folder)).toBe(join(folder, `${stem}.node`));
+});
+
+const obstacles: [name: string, make: (folder: string) => void][] = [
+  ['the directory is a file', folder => writeFileSync(folder, '')],
+  ['a directory has its name', folder => mkdirSync(join(folder, `${stem}.node`, 'x'), { recursive: true })],
+];
+test.each(obstacles)('says what is wrong when %s', (_, make) => {
+  const folder = freshFolder();
+  make(folder);
+  const error = errorOf(() => placeAddon(addon, folder));
+  expect(error).toMatchObject({ code: 'WINDOWS_NATIVE_UNUSABLE', remedy: expect.stringContaining('administrator') });
+  expect(error?.message).toContain(`${join(folder, stem)}.node cannot be written: `);
+  expect(error?.cause).toBeInstanceOf(Error);
+});
+
+test('leaves nothing of a failed attempt once one succeeds', () => {
+  const folder = freshFolder();
+  mkdirSync(join(folder, `${stem}.node`, 'x'), { recursive: true });
+  expect(errorOf(() => placeAddon(addon, folder))?.code).toBe('WINDOWS_NATIVE_UNUSABLE');
+  expect(readdirSync(folder)).toContain(`${stem}.${process.pid}.tmp`);
+  rmSync(join(folder, `${stem}.node`), { recursive: true });
+  placeAddon(addon, folder);
+  expect(readdirSync(folder)).toEqual([`${stem}.node`]);
+});
+
+test('says what is wrong when the addon cannot be loaded', () => {
+  const folder = freshFolder();
+  const error = errorOf(() => loadKoffi(addon, folder));
+  expect(error?.code).toBe('WINDOWS_NATIVE_UNUSABLE');
+  expect(error?.message).toContain(`${join(folder, stem)}.node cannot be loaded: `);
+});

@@ -1,0 +1,74 @@
+import { AppError, shown } from '#base/errors.ts';
+import type { FeatureState } from '../ports.ts';
+import { argumentsOf, type Program, programs } from './programs.ts';
+import { type ProgramResult, ProgramTimeout, type RunProgram } from './run-program.ts';
+
+/** Optional features of Windows. */
+export interface WindowsFeatures {
+  state(feature: string): Promise<FeatureState>;
+  /** With all it needs. Done already is fine; true when the host has to be rebooted for it. */
+  enable(feature: string, signal: AbortSignal): Promise<boolean>;
+}
+
+const rebootRequired = 3010;
+
+export function createWindowsFeatures(run: RunProgram, windowsDirectory: string): WindowsFeatures {
+  async function dism(program: Program, feature: string, signal?: AbortSignal): Promise<ProgramResult> {
+    const file = `${windowsDirectory}\\${program.program}`;
+    const args = argumentsOf(program, { feature });
+    const options = { file, args, limitMs: program.limitMs, ...(signal && { signal }) };
+    const result = await run(options).catch((error: unknown) => {
+      throw error instanceof ProgramTimeout ? tooSlow(feature, program.limitMs) : error;
+    });
+    if (result.exitCode === 0 || result.exitCode === rebootRequired) return result;
+    throw failed(feature, result);
+  }
+
+  async function state(feature: string, signal?: AbortSignal): Promise<FeatureState> {
+    return parseFeatureState((await dism(programs.featureInfo, feature, signal)).stdout);
+  }
+
+  return {
+    state,
+    async enable(feature, signal) {
+      const before = await state(feature, signal);
+      if (before === 'enabled') return false;
+      if (before === 'enable-pending') return true;
+      const { exitCode } = await dism(programs.enableFeature, feature, signal);
+      return exitCode === rebootRequired;
+    },
+  };
+}
+
+/** Reads the English output of /Get-FeatureInfo. What was removed from the disk, or is half installed, is not enabled. */
+export function parseFeatureState(output: string): FeatureState {
+  const words = /^State : (.*\S)\s*$/m.exec(output)?.[1]?.toLowerCase();
+  if (words === undefined) return 'unknown';
+  if (words === 'enabled') return 'enabled';
+  if (words === 'enable pending') return 'enable-pending';
+  if (words === 'disable pending') return 'disable-pending';
+  return words.startsWith('disabled') || words === 'partially installed' ? 'disabled' : 'unknown';
+}
+
+function tooSlow(feature: string, limitMs: number): AppError {
+  return new AppError('PROGRAM_TIMEOUT', `dism.exe did not end within ${limitMs / 1000} s for feature ${feature}`, {
+    remedy: String.raw`Look into C:\Windows\Logs\DISM\dism.log; it is tried again.`,
+  });
+}
+
+function failed(feature: string, { exitCode, stdout, stderr }: ProgramResult): AppError {
+  const lines = `${stdout}\n${stderr}`.split(/\r?\n/).map(line => line.trim());
+  const start = lines.findIndex(line => line.startsWith('Error'));
+  const reason =
+    start === -1
+      ? ''
+      : lines
+          .slice(start)
+          .filter(line => line !== '')
+          .join(' ');
+  const code = exitCode > 0xff_ff ? `0x${exitCode.toString(16)}` : String(exitCode);
+  const message = `dism.exe ended with code ${code} for feature ${feature}${reason && `: ${shown(reason)}`}`;
+  return new AppError('PROGRAM_FAILED', message, {
+    remedy: String.raw`Look into C:\Windows\Logs\DISM\dism.log; Server 2019 or later as an administrator is needed.`,
+  });
+}

@@ -1,0 +1,117 @@
+import { fromUtf8 } from '#base/bytes.ts';
+import { AppError, shown } from '#base/errors.ts';
+import { Fields } from '#base/fields.ts';
+import { checkPlaces } from './host-path.ts';
+
+/**
+ * Files for a host as one upload: eight bytes of magic, the length of the header in four, the header in JSON, and then the
+ * packed content of every entry in turn. The whole is known by its SHA-256, which travels on another way.
+ */
+
+export const bundleEncodings = ['none', 'zstd'] as const;
+export type BundleEncoding = (typeof bundleEncodings)[number];
+
+/** A file to put in place. */
+export interface BundleEntry {
+  path: string;
+  /** Of the content as it is used, in lower-case hex. */
+  sha256: string;
+  bytes: number;
+  encoding: BundleEncoding;
+  packedBytes: number;
+  /** For SYSTEM and Administrators only. */
+  secret: boolean;
+}
+
+export interface BundleHeader {
+  /** Version of the operator that made it. */
+  version: string;
+  entries: BundleEntry[];
+  /** Paths of files that are to go. */
+  remove: string[];
+}
+
+const magic = new TextEncoder().encode('WMCOFILE');
+const format = 1;
+
+/** What has to be read before the length of the header is known. */
+export const preambleBytes = magic.length + 4;
+const maxHeaderBytes = 4 * 1024 * 1024;
+const maxFileBytes = 4 * 1024 * 1024 * 1024;
+
+/** Everything that comes before the content. */
+export function printHeader(header: BundleHeader): Uint8Array {
+  checkHeader(header);
+  const json = new TextEncoder().encode(JSON.stringify({ format, ...header }));
+  if (json.length > maxHeaderBytes) throw malformed(`its header has ${json.length} bytes`);
+  const printed = new Uint8Array(preambleBytes + json.length);
+  printed.set(magic);
+  new DataView(printed.buffer).setUint32(magic.length, json.length);
+  printed.set(json, preambleBytes);
+  return printed;
+}
+
+/** The length of the header in bytes. */
+export function readPreamble(bytes: Uint8Array): number {
+  if (bytes.length !== preambleBytes || magic.some((byte, index) => byte !== bytes[index])) {
+    throw malformed('it does not begin like a bundle');
+  }
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(magic.length);
+  if (length > maxHeaderBytes) throw malformed(`its header has ${length} bytes, more than ${maxHeaderBytes}`);
+  return length;
+}
+
+export function parseHeader(bytes: Uint8Array): BundleHeader {
+  const fields = new Fields(parseJson(fromUtf8(bytes)), 'bundle header');
+  if (fields.number('format') !== format) {
+    throw malformed(`its format is ${shown(fields.raw('format'))}, and this agent knows ${format}`);
+  }
+  const header = {
+    version: fields.requiredString('version'),
+    entries: fields.objects('entries').map(parseEntry),
+    remove: fields.strings('remove'),
+  };
+  checkHeader(header);
+  return header;
+}
+
+function parseEntry(fields: Fields): BundleEntry {
+  const encoding = fields.requiredString('encoding');
+  const known = bundleEncodings.find(one => one === encoding);
+  if (known === undefined) throw malformed(`${fields.path}.encoding is ${shown(encoding)}, which is not known`);
+  return {
+    path: fields.requiredString('path'),
+    sha256: fields.requiredString('sha256'),
+    bytes: fields.number('bytes') ?? -1,
+    encoding: known,
+    packedBytes: fields.number('packedBytes') ?? -1,
+    secret: fields.boolean('secret') ?? false,
+  };
+}
+
+function checkHeader({ entries, remove }: BundleHeader): void {
+  checkPlaces([...entries.map(entry => entry.path), ...remove], malformed);
+  for (const { path, sha256, bytes, encoding, packedBytes } of entries) {
+    if (!/^[0-9a-f]{64}$/.test(sha256)) throw malformed(`the hash of ${path} is ${shown(sha256)}, not SHA-256 in hex`);
+    for (const size of [bytes, packedBytes]) {
+      if (!Number.isSafeInteger(size) || size < 0 || size > maxFileBytes) {
+        throw malformed(`a size of ${path} is ${size}, not a whole number of bytes up to ${maxFileBytes}`);
+      }
+    }
+    if (encoding === 'none' && packedBytes !== bytes) throw malformed(`${path} is not packed and yet has two sizes`);
+  }
+}
+
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    throw malformed('its header is no JSON');
+  }
+}
+
+function malformed(what: string): AppError {
+  return new AppError('BUNDLE_MALFORMED', `bundle of files: ${what}`, {
+    remedy: 'Upload the bundle again; it must come from an operator of the same version as the agent.',
+  });
+}

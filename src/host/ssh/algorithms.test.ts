@@ -1,0 +1,56 @@
+import ssh2 from 'ssh2';
+import { expect, test } from 'vitest';
+import { type HostKey, parseHostKey } from '../host-key.ts';
+import { writeWire } from '../keys/ssh-wire.ts';
+import { hostKeySignatures, offeredAlgorithms } from './algorithms.ts';
+
+const keyOf = (type: string): HostKey => ({ type, blob: writeWire(type) });
+const all = Object.values(offeredAlgorithms(undefined)).flat();
+
+test('offers nothing that rests on SHA-1, MD5, DSA, RC4, DES or CBC', () => {
+  expect(all.filter(name => /sha1|md5|ssh-dss|arcfour|des|cbc|^ssh-rsa$/.test(name))).toEqual([]);
+});
+
+test('offers nothing twice', () => {
+  const { serverHostKey, kex, cipher, hmac } = offeredAlgorithms(undefined);
+  for (const names of [serverHostKey, kex, cipher, hmac]) expect(new Set(names).size).toBe(names.length);
+});
+
+test('offers only what the SSH library knows', () => {
+  const client = new ssh2.Client();
+  client.on('error', () => undefined);
+  // The library refuses unknown names before it does anything else.
+  const offer = () => client.connect({ username: 'x', port: 1, algorithms: offeredAlgorithms(undefined) as never });
+  expect(offer).not.toThrow();
+  client.destroy();
+});
+
+test('prefers ciphers that processors help with', () => {
+  expect(offeredAlgorithms(undefined).cipher.slice(0, 2)).toEqual(['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com']);
+});
+
+test('never compresses', () => expect(offeredAlgorithms(undefined).compress).toEqual(['none']));
+
+const pinned: [type: string, want: string[]][] = [
+  ['ssh-ed25519', ['ssh-ed25519']],
+  ['ecdsa-sha2-nistp256', ['ecdsa-sha2-nistp256']],
+  ['ecdsa-sha2-nistp384', ['ecdsa-sha2-nistp384']],
+  ['ecdsa-sha2-nistp521', ['ecdsa-sha2-nistp521']],
+  ['ssh-rsa', ['rsa-sha2-512', 'rsa-sha2-256']],
+  ['ssh-dss', []],
+];
+for (const [type, want] of pinned) {
+  test(`asks a host whose key of type ${type} is pinned for ${want.join(', ') || 'nothing'}`, () => {
+    expect(hostKeySignatures(keyOf(type))).toEqual(want);
+    expect(offeredAlgorithms(keyOf(type)).serverHostKey).toEqual(want);
+  });
+}
+
+test('leaves the choice to the host while no key is pinned', () => {
+  expect(hostKeySignatures(undefined)).toHaveLength(6);
+});
+
+test('a key that was stored as base64 pins its type as well', () => {
+  const key = parseHostKey('AAAAC3NzaC1lZDI1NTE5AAAAICJJNmTPKrrJqIFpRRfnzAJvMyoCds+EZWMJmQZuGDRw');
+  expect(hostKeySignatures(key)).toEqual(['ssh-ed25519']);
+});

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { dialFailure, dialTimeout, messageOf, where } from './dial-failures.ts';
+
+const peer = { address: 'win-1.example', port: 22 };
+const systemError = (code: string) => Object.assign(new Error(`connect ${code} 10.1.2.3:22`), { code });
+
+const cases: [systemCode: string, code: string, says: string, remedy: RegExp][] = [
+  ['ECONNREFUSED', 'HOST_UNREACHABLE', 'refuses connections', /service sshd/],
+  ['ECONNRESET', 'HOST_UNREACHABLE', 'refuses connections', /service sshd/],
+  ['ETIMEDOUT', 'HOST_UNREACHABLE', 'does not answer', /host is up/],
+  ['EHOSTDOWN', 'HOST_UNREACHABLE', 'does not answer', /host is up/],
+  ['EHOSTUNREACH', 'HOST_UNREACHABLE', 'does not lead to the host', /route/],
+  ['ENETUNREACH', 'HOST_UNREACHABLE', 'does not lead to the host', /route/],
+  ['EACCES', 'HOST_UNREACHABLE', 'does not lead to the host', /firewall/],
+  ['EPERM', 'HOST_UNREACHABLE', 'does not lead to the host', /firewall/],
+  ['ENOTFOUND', 'INSTANCE_ADDRESS_UNRESOLVED', 'name is not known', /DNS record/],
+  ['ENODATA', 'INSTANCE_ADDRESS_UNRESOLVED', 'name is not known', /DNS record/],
+  ['EAI_AGAIN', 'INSTANCE_ADDRESS_UNRESOLVED', 'name servers do not answer', /name servers/],
+  ['EAI_FAIL', 'INSTANCE_ADDRESS_UNRESOLVED', 'name servers do not answer', /name servers/],
+  ['EMFILE', 'HOST_UNREACHABLE', 'no room for another connection', /limits/],
+  ['EADDRNOTAVAIL', 'HOST_UNREACHABLE', 'no room for another connection', /limits/],
+  ['ESTRANGE', 'HOST_UNREACHABLE', 'no connection can be made', /network/],
+];
+for (const [systemCode, code, says, remedy] of cases) {
+  test(`${systemCode} is ${code} with a remedy`, () => {
+    const cause = systemError(systemCode);
+    const error = dialFailure(peer, cause);
+    expect(error).toMatchObject({ code, cause, remedy: expect.stringMatching(remedy) as string });
+    expect(error.message).toContain('win-1.example: ');
+    expect(error.message).toContain(says);
+    expect(error.message).toContain(`(${systemCode})`);
+  });
+}
+
+const oddities: [name: string, thrown: unknown, says: string][] = [
+  ['an error without code', new Error('odd'), 'no connection can be made ("odd")'],
+  ['an error with a number for a code', Object.assign(new Error('odd'), { code: 5 }), '("odd")'],
+  ['a text', 'plain text', '("plain text")'],
+  ['nothing', undefined, '("undefined")'],
+  ['null', null, '("null")'],
+];
+test.each(oddities)('%s is still told', (_, thrown, says) => {
+  expect(dialFailure(peer, thrown).code).toBe('HOST_UNREACHABLE');
+  expect(dialFailure(peer, thrown).message).toContain(says);
+});
+
+test('several addresses that were tried at once count as one failure', () => {
+  const both = new AggregateError([systemError('ECONNREFUSED'), systemError('ECONNREFUSED')]);
+  expect(dialFailure(peer, Object.assign(both, { code: 'ECONNREFUSED' })).message).toContain('refuses connections');
+});
+
+test('a time-out says how long was waited', () => {
+  const error = dialTimeout({ address: '10.1.2.3', port: 2222 }, 10_000);
+  expect(error.code).toBe('HOST_UNREACHABLE');
+  expect(error.message).toBe('10.1.2.3 port 2222: no answer within 10 s');
+  expect(error.remedy).toMatch(/firewall/);
+});
+
+test('the port is named when it is not the usual one', () => {
+  expect(where({ address: 'a', port: 22 })).toBe('a');
+  expect(where({ address: 'a', port: 23 })).toBe('a port 23');
+});
+
+test('whatever was thrown has a message', () => {
+  expect([new Error('x'), 'y', 3, undefined].map(messageOf)).toEqual(['x', 'y', '3', 'undefined']);
+});

@@ -1,0 +1,208 @@
+import { expect, test } from 'vitest';
+import { errorCodes } from '#base/error-codes.ts';
+import { makeKey } from '../../../test/kit/ssh-server.ts';
+import { fingerprint } from '../host-key.ts';
+import { Sha1Refused } from './auth-key.ts';
+import { type FailedHandshake, handshakeFailure, handshakeTimeout } from './handshake-failures.ts';
+
+const { key, text } = makeKey();
+const second = makeKey();
+const error = (message: string, more: object = {}) => Object.assign(new Error(message), more);
+const refused = error('All configured authentication methods failed', { level: 'client-authentication' });
+const base: FailedHandshake = {
+  peer: { address: '10.1.2.3', port: 22 },
+  username: 'Administrator',
+  firstLine: 'SSH-2.0-OpenSSH_for_Windows_9.5',
+  ident: 'SSH-2.0-OpenSSH_for_Windows_9.5',
+  pinnedKey: undefined,
+  isAuthenticating: false,
+  offeredKeys: [key.publicKey],
+  methodsLeft: undefined,
+  isPartial: false,
+  error: error('something'),
+};
+const silent = { firstLine: '', ident: undefined };
+
+const cases: [name: string, seen: Partial<FailedHandshake>, code: string, says: string | RegExp, remedy: RegExp][] = [
+  [
+    'a key that is not authorised',
+    { isAuthenticating: true, error: refused, methodsLeft: ['publickey', 'password'] },
+    'HOST_REFUSED_KEY',
+    `does not let in user "Administrator" with ssh-ed25519 ${fingerprint(key.publicKey)}`,
+    /administrators_authorized_keys/,
+  ],
+  [
+    'several keys that are not authorised',
+    {
+      isAuthenticating: true,
+      error: refused,
+      methodsLeft: ['publickey'],
+      offeredKeys: [key.publicKey, second.key.publicKey],
+    },
+    'HOST_REFUSED_KEY',
+    ` or ssh-ed25519 ${fingerprint(second.key.publicKey)}`,
+    /user name/,
+  ],
+  [
+    'a host that cuts off after too many keys',
+    { isAuthenticating: true, error: error('Too many authentication failures', { code: 2 }) },
+    'HOST_REFUSED_KEY',
+    'does not let in user',
+    /public key/,
+  ],
+  [
+    'a host that takes passwords only',
+    { isAuthenticating: true, error: refused, methodsLeft: ['password', 'keyboard-interactive'] },
+    'HOST_WANTS_PASSWORD',
+    'only password, keyboard-interactive',
+    /PubkeyAuthentication yes/,
+  ],
+  [
+    'a host that takes nothing at all',
+    { isAuthenticating: true, error: refused, methodsLeft: [] },
+    'HOST_WANTS_PASSWORD',
+    'only something else',
+    /PubkeyAuthentication yes/,
+  ],
+  [
+    'a host that wants a password besides the key',
+    { isAuthenticating: true, error: refused, methodsLeft: ['password'], isPartial: true },
+    'HOST_WANTS_PASSWORD',
+    'takes the key of user "Administrator" but wants password in addition',
+    /AuthenticationMethods/,
+  ],
+  [
+    'a host that knows RSA with SHA-1 only',
+    { isAuthenticating: true, error: Object.assign(new Sha1Refused('x'), { level: 'client-authentication' }) },
+    'HOST_ALGORITHM_MISMATCH',
+    'SHA-1',
+    /Update OpenSSH/,
+  ],
+  [
+    'a host with too many connections',
+    { firstLine: 'Exceeded MaxStartups', ident: undefined, error: error('Connection lost before handshake') },
+    'HOST_HANDSHAKE_FAILED',
+    '"Exceeded MaxStartups"',
+    /MaxStartups/,
+  ],
+  [
+    'a host that punishes earlier failures',
+    { firstLine: 'Not allowed at this time', ident: undefined },
+    'HOST_HANDSHAKE_FAILED',
+    '"Not allowed at this time"',
+    /connections/,
+  ],
+  [
+    'a host that hangs up at once',
+    { ...silent, error: error('Connection lost before handshake', { level: 'protocol' }) },
+    'HOST_HANDSHAKE_FAILED',
+    'closed the connection before it said anything',
+    /sshd/,
+  ],
+  [
+    'a web server',
+    { firstLine: 'HTTP/1.1 400 Bad Request', ident: undefined, error: error('Connection lost before handshake') },
+    'HOST_NOT_SSH',
+    'something that says "HTTP/1.1 400 Bad Request"',
+    /address and the port/,
+  ],
+  [
+    'a server of SSH 1',
+    { firstLine: 'SSH-1.5-old', ident: 'SSH-1.5-old', error: error('Invalid identification string') },
+    'HOST_NOT_SSH',
+    '"SSH-1.5-old"',
+    /address and the port/,
+  ],
+  [
+    'a server that speaks both SSH 1 and 2 and breaks off',
+    { firstLine: 'SSH-1.99-x', ident: 'SSH-1.99-x', error: error('odd') },
+    'HOST_HANDSHAKE_FAILED',
+    '"odd"',
+    /log of sshd/,
+  ],
+  [
+    'no key exchange in common',
+    { error: error('Handshake failed: no matching key exchange algorithm', { level: 'handshake' }) },
+    'HOST_ALGORITHM_MISMATCH',
+    /"SSH-2.0-OpenSSH_for_Windows_9.5" has no algorithm in common with us: .*no matching key exchange algorithm/,
+    /sshd_config/,
+  ],
+  [
+    'no cipher in common',
+    { error: error('Handshake failed: no matching C->S cipher', { level: 'handshake' }) },
+    'HOST_ALGORITHM_MISMATCH',
+    'no matching C->S cipher',
+    /Update OpenSSH/,
+  ],
+  [
+    'a host without a key of the pinned type',
+    { pinnedKey: key.publicKey, error: error('Handshake failed: no matching host key format') },
+    'HOST_KEY_CHANGED',
+    'no longer has a host key of the type ssh-ed25519',
+    /reinstalled/,
+  ],
+  [
+    'a host without any host key we take, none being pinned',
+    { error: error('Handshake failed: no matching host key format') },
+    'HOST_ALGORITHM_MISMATCH',
+    'no matching host key format',
+    /Update OpenSSH/,
+  ],
+  [
+    'a host that cannot prove its key',
+    { error: error('Handshake failed: signature verification failed', { level: 'handshake' }) },
+    'HOST_HANDSHAKE_FAILED',
+    'signature verification failed',
+    /log of sshd/,
+  ],
+  [
+    'a host that disconnects before the user is asked for',
+    { error: error('PROTOCOL_ERROR', { code: 2 }) },
+    'HOST_HANDSHAKE_FAILED',
+    '"PROTOCOL_ERROR"',
+    /tried again/,
+  ],
+  [
+    'a connection that is reset while the user is let in',
+    { isAuthenticating: true, error: error('read ECONNRESET', { level: 'client-socket', code: 'ECONNRESET' }) },
+    'HOST_HANDSHAKE_FAILED',
+    'read ECONNRESET',
+    /tried again/,
+  ],
+];
+for (const [name, seen, code, says, remedy] of cases) {
+  test(`${name}: ${code}`, () => {
+    const failure = handshakeFailure({ ...base, ...seen });
+    expect(failure.code).toBe(code);
+    expect(failure.message).toMatch(/^10\.1\.2\.3: /);
+    expect(failure.message).toMatch(typeof says === 'string' ? new RegExp(escaped(says)) : says);
+    expect(failure.remedy).toMatch(remedy);
+    expect(failure.cause).toBe(seen.error ?? base.error);
+    expect(errorCodes).toHaveProperty(failure.code);
+  });
+}
+
+function escaped(literal: string): string {
+  return literal.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+test('what a host says is shown on one line and cut', () => {
+  const firstLine = `${'x'.repeat(500)}\u001b[31m`;
+  const { message } = handshakeFailure({ ...base, firstLine, ident: undefined });
+  expect(message.length).toBeLessThan(250);
+  expect(message).not.toContain('\u001b');
+});
+
+test('a slow handshake says how long was waited', () => {
+  const failure = handshakeTimeout({ address: 'win', port: 2222 }, 20_000);
+  expect(failure).toMatchObject({ code: 'HOST_HANDSHAKE_FAILED' });
+  expect(failure.message).toBe('win port 2222: the SSH handshake took longer than 20 s');
+  expect(failure.remedy).toMatch(/load of the host/);
+});
+
+test('no failure shows the private key', () => {
+  for (const [, seen] of cases) {
+    const failure = handshakeFailure({ ...base, ...seen });
+    expect(`${failure.message} ${failure.remedy}`).not.toContain(text.split('\n')[1]);
+  }
+});

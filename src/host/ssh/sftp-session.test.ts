@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { clientWith, MemoryFiles, modelSftp } from '../../../test/kit/memory-files.ts';
+import { rejectionOf } from '../../../test/kit/outcome.ts';
+import { SftpSession } from './sftp-session.ts';
+
+async function session(files = new MemoryFiles()) {
+  const sftp = modelSftp(files);
+  return { sftp, files, session: await SftpSession.open(clientWith(sftp), '10.1.2.3') };
+}
+
+test('a request gives what the host answers', async () => {
+  const { session: opened } = await session();
+  const handle = await opened.request<Buffer>((sftp, done) => sftp.open('/C:/x', 'w', done));
+  expect(handle).toHaveLength(4);
+});
+
+test('a request that fails gives the status', async () => {
+  const { session: opened } = await session();
+  const failing = opened.request((sftp, done) => sftp.unlink('/C:/none', done));
+  await expect(failing).rejects.toMatchObject({ code: 2 });
+});
+
+test('a request the library refuses at once is a rejection too', async () => {
+  const { session: opened } = await session();
+  const refused = opened.request(() => {
+    throw new Error('not supported');
+  });
+  await expect(refused).rejects.toThrow('not supported');
+  expect(opened.isOver).toBe(false);
+});
+
+const ends: [event: string, value: Error | undefined, says: string][] = [
+  ['end', undefined, 'ended the SFTP session'],
+  ['close', undefined, 'closed the SFTP session'],
+  ['error', new Error('Malformed packet'), 'Malformed packet'],
+];
+for (const [event, value, says] of ends) {
+  test(`"${event}" of the session fails what is under way and what comes later`, async () => {
+    const files = new MemoryFiles();
+    files.fault = () => 'silence';
+    const { sftp, session: opened } = await session(files);
+    const waiting = [1, 2, 3].map(() => opened.request((raw, done) => raw.unlink('/C:/x', done)));
+    sftp.emit(event, value);
+    for (const result of await Promise.allSettled(waiting)) {
+      expect(result).toMatchObject({
+        status: 'rejected',
+        reason: { message: expect.stringContaining(says) as string },
+      });
+    }
+    expect(opened.isOver).toBe(true);
+    const asked = files.log.length;
+    await expect(opened.request((raw, done) => raw.unlink('/C:/x', done))).rejects.toThrow(says);
+    expect(files.log).toHaveLength(asked);
+  });
+}
+
+test('the first reason of its end counts', async () => {
+  const { sftp, session: opened } = await session();
+  sftp.emit('error', new Error('first'));
+  sftp.emit('close');
+  await expect(opened.request((raw, done) => raw.unlink('/C:/x', done))).rejects.toThrow('first');
+});
+
+test('a host without SFTP has an error of its own', async () => {
+  const error = await rejectionOf(
+    SftpSession.open(clientWith(new Error('Unable to start subsystem: sftp')), '10.1.2.3'),
+  );
+  expect(error).toMatchObject({
+    code: 'HOST_SFTP_MISSING',
+    remedy: expect.stringContaining('Subsystem sftp') as string,
+  });
+});
+
+test('a connection that is gone already is lost, not without SFTP', async () => {
+  const client = {
+    sftp() {
+      throw new Error('Not connected');
+    },
+  };
+  const error = await rejectionOf(SftpSession.open(client as never, '10.1.2.3'));
+  expect(error).toMatchObject({ code: 'HOST_CONNECTION_LOST' });
+});

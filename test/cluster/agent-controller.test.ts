@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { managedDescription, nodeAnnotation } from '../../src/contract/names.ts';
+import { file } from '../../src/contract/paths.ts';
+import { createClient } from '../../src/kube/http-client.ts';
+import { certificateSigningRequests, configMaps, nodes } from '../../src/kube/resources.ts';
+import {
+  agentAccount,
+  type AgentBench,
+  containerd,
+  isMarked,
+  kubelet,
+  makeAgentBench,
+  namespace,
+  nodeName,
+  startAgentController,
+  statesOf,
+  until,
+  wanted,
+} from '../kit/agent-bench.ts';
+import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
+
+const { version, rebootRequired } = nodeAnnotation;
+const proxy = { HTTP_PROXY: 'http://proxy' };
+const running = { containerd: 'running', kubelet: 'running', 'kube-proxy': 'running' };
+
+let cluster: Cluster;
+let bench: AgentBench;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  const client = createClient(cluster.adminConfig);
+  bench = await makeAgentBench({ client, kubeconfig: cluster.kubeconfigFor(agentAccount), stop: () => cluster.stop() });
+});
+afterAll(() => bench?.[Symbol.asyncDispose]());
+
+/** A controller under real time: leases, watches and deadlines of a real server do not fly. */
+const start = () => startAgentController(bench, systemClock);
+const access = `--kubeconfig ${file.agentKubeconfig} --namespace ${namespace}`;
+
+test('bootstraps a host against a real API server', async () => {
+  await bench.publish('v1');
+  const { code, out } = await bench.run(`bootstrap --desired-version v1 ${access} -o json`);
+  expect([code, JSON.parse(out)]).toEqual([0, { version: 'v1', services: ['containerd', 'kubelet'] }]);
+});
+
+test('gets a certificate, configures the host and marks the Node', async () => {
+  await bench.register(wanted('v1'));
+  start();
+  await until(() => isMarked(bench, 'v1'), 30_000);
+  expect(await statesOf(bench)).toEqual(running);
+  const { items } = await bench.client.list(certificateSigningRequests);
+  expect(items.map(({ spec }) => spec.username)).toEqual([agentAccount]);
+});
+
+test('needs no request for another certificate while it has one', async () => {
+  start();
+  await until(() => bench.logged.messages('info').filter(text => text === 'The host is as wanted').length > 1, 30_000);
+  expect((await bench.client.list(certificateSigningRequests)).items.length).toBe(1);
+});
+
+test('follows another version and a ConfigMap that is made anew', async () => {
+  start();
+  await bench.publish('v2', [containerd]);
+  await bench.annotate(wanted('v2'));
+  await until(() => isMarked(bench, 'v2'), 30_000);
+  await bench.client.delete(configMaps, 'windows-services-v2', { namespace });
+  const changed = { ...kubelet, command: 'changed.exe' };
+  await bench.publish('v2', [containerd, changed]);
+  await until(async () => (await bench.host.services.query('kubelet'))?.config.command === 'changed.exe', 30_000);
+});
+
+test('asks for a reboot, does nothing until it is over, and finishes', async () => {
+  await bench.publish('v3', [containerd], proxy);
+  const first = start();
+  await bench.annotate(wanted('v3'));
+  await until(async () => (await bench.annotations())[rebootRequired] === '', 30_000);
+  await first.end();
+  await bench.host.reboot();
+  start();
+  await bench.annotate({ [rebootRequired]: null });
+  await until(() => isMarked(bench, 'v3'), 30_000);
+  await until(async () => (await bench.remarks()).some(remark => remark.startsWith('RebootRequested: ')), 10_000);
+});
+
+test('survives the API server: looks after services meanwhile, and follows the Node again afterwards', async () => {
+  start();
+  const before = bench.logged.messages('info').length;
+  await until(() => bench.logged.messages('info').slice(before).includes('The host is as wanted'), 30_000);
+  await bench.stopApproving();
+  await cluster.kill('kube-apiserver');
+  await cluster.restart('kube-apiserver');
+  await bench.publish('v4', [containerd, kubelet], proxy);
+  await bench.annotate({ ...wanted('v4'), [version]: null });
+  await until(() => isMarked(bench, 'v4'), 60_000);
+});
+
+test('cleans the host and takes the mark from the Node', async () => {
+  const { code, out } = await bench.run(`cleanup ${access} -o json`);
+  expect([code, JSON.parse(out)]).toMatchObject([0, { node: nodeName, clusterReached: true, rebootNeeded: true }]);
+  expect(await statesOf(bench)).toEqual({ 'kube-proxy': 'stopped' });
+  expect(await bench.annotations()).toEqual({ ...wanted('v4'), [rebootRequired]: '' });
+});
+
+test('cleans the host of what is left when Node and API server are gone', async () => {
+  const clean = async () => JSON.parse((await bench.run(`cleanup ${access} -o json`)).out) as unknown;
+  await bench.client.delete(nodes, nodeName);
+  expect(await clean()).toMatchObject({ removed: ['kube-proxy'], node: null, clusterReached: true });
+  await cluster.kill('kube-apiserver');
+  bench.host.services.install('left-over', { description: managedDescription('left-over') });
+  expect(await clean()).toMatchObject({ removed: ['left-over'], node: null, clusterReached: false });
+});

@@ -1,0 +1,234 @@
+import { expect, onTestFinished } from 'vitest';
+import { runController } from '#agent/controller/run.ts';
+import { createHostValues } from '#agent/host-values/host-values.ts';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { agentName, nodeAnnotation } from '#contract/names.ts';
+import { dir, file } from '#contract/paths.ts';
+import { type Service, service } from '#contract/services/manifest.ts';
+import { servicesConfigMap } from '#contract/services/print.ts';
+import type { World } from '#agent/verbs/verb.ts';
+import { runAgent } from '#agent/verbs/run.ts';
+import type { Client } from '#kube/client.ts';
+import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
+import { createClient } from '#kube/http-client.ts';
+import { configMaps, type KubeEvent, events, namespaces, type Node, nodes } from '#kube/resources.ts';
+import { startEmbeddedCluster } from '../../src/sandbox/embedded-cluster.ts';
+import { startApproving } from './approve-requests.ts';
+import { ModelHost } from './model-host.ts';
+import { type RecordedLog, recordedLog } from './recorded-log.ts';
+import { fastClock } from './scripted-client.ts';
+
+export const namespace = 'wmco';
+export const nodeName = 'win-1';
+export const agentAccount = `system:serviceaccount:${namespace}:${agentName}`;
+
+export const containerd = service({ name: 'containerd', command: 'c.exe', bootstrap: true });
+export const kubelet = service({
+  name: 'kubelet',
+  command: 'k.exe',
+  bootstrap: true,
+  dependencies: ['containerd'],
+  priority: 1,
+});
+export const kubeProxy = service({
+  name: 'kube-proxy',
+  command: 'p.exe --node NODE_NAME',
+  nodeVariables: [{ name: 'NODE_NAME', jsonPath: '{.metadata.name}' }],
+  dependencies: ['kubelet'],
+  priority: 2,
+});
+
+/** What a command line came to. */
+export interface Told {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** A cluster for agents to work in. */
+export interface AgentPlace {
+  /** Of the administrator. */
+  client: Client;
+  /** With the rights of the agent's service account. */
+  kubeconfig: string;
+  /** Ends the cluster, if it is for this test alone. */
+  stop(): Promise<void>;
+}
+
+/** A simulated host in a cluster, with whatever an agent of that host needs. */
+export interface AgentBench extends AsyncDisposable {
+  host: ModelHost;
+  /** Of the administrator. */
+  client: Client;
+  world: World;
+  logged: RecordedLog;
+  /** Runs a command line of the agent to its end. */
+  run(line: string): Promise<Told>;
+  /** Makes the services ConfigMap of a version. */
+  publish(version: string, services?: readonly Service[], environment?: Record<string, string>): Promise<void>;
+  /** Makes the Node, with the annotations given. */
+  register(annotations?: Record<string, string>, ready?: boolean): Promise<void>;
+  annotate(annotations: Record<string, string | null>): Promise<void>;
+  annotations(): Promise<Record<string, string>>;
+  /** From then on nobody approves certificate requests. */
+  stopApproving(): Promise<void>;
+  /** Ends the API server for good. */
+  stopServer(): Promise<void>;
+  /** The events on the Node, each as `reason: message`. */
+  remarks(): Promise<string[]>;
+}
+
+/** In a cluster of its own in this process. */
+export async function startAgentBench(over: Partial<World> = {}): Promise<AgentBench> {
+  const cluster = await startEmbeddedCluster();
+  const client = createClient(loadKubeconfig(cluster.kubeconfigFor()));
+  const kubeconfig = cluster.kubeconfigFor({ commonName: agentAccount });
+  return makeAgentBench({ client, kubeconfig, stop: () => cluster.close() }, over);
+}
+
+export async function makeAgentBench(place: AgentPlace, over: Partial<World> = {}): Promise<AgentBench> {
+  const { client } = place;
+  await client.create(namespaces, { metadata: { name: namespace } });
+  await grantRights(client);
+  const approver = startApproving(client, { operatorNamespace: namespace, hosts: {} });
+  const host = new ModelHost();
+  host.fileTexts.set(file.agentKubeconfig, place.kubeconfig);
+  host.fileTexts.set(file.caBundle, '');
+  const logged = recordedLog();
+  const world = worldOf(host, logged, over);
+  const stopApproving = async () => approver[Symbol.asyncDispose]();
+  const stopServer = async () => {
+    await stopApproving();
+    await client.close();
+    await place.stop();
+  };
+  return {
+    host,
+    client,
+    world,
+    logged,
+    run: line => runIn(world, line),
+    publish: async (version, services = [containerd, kubelet, kubeProxy], environment = {}) => {
+      const manifest = { services: [...services], files: [], environment, watchedEnvironment: ['HTTP_PROXY'] };
+      await client.create(configMaps, servicesConfigMap(manifest, version, namespace));
+    },
+    register: (annotations = {}, ready = true) => register(client, annotations, ready),
+    annotate: async annotations =>
+      void (await client.patch(nodes, nodeName, { type: 'merge', body: { metadata: { annotations } } })),
+    annotations: async () => (await client.get(nodes, nodeName)).metadata.annotations ?? {},
+    remarks: async () => {
+      const { items } = await client.list<KubeEvent>(events, { namespace: 'default' });
+      return items.map(({ reason, message }) => `${reason}: ${message}`);
+    },
+    stopApproving,
+    stopServer,
+    [Symbol.asyncDispose]: stopServer,
+  };
+}
+
+export async function runIn(world: World, line: string): Promise<Told> {
+  const told = { out: '', err: '' };
+  const out = (text: string) => void (told.out += text);
+  const words = line === '' ? [] : line.split(' ');
+  const code = await runAgent(words, world, { out, err: text => void (told.err += text) });
+  return { code, ...told };
+}
+
+/** The world of verbs on a simulated host. */
+export function worldOf(host: ModelHost, logged: RecordedLog = recordedLog(), over: Partial<World> = {}): World {
+  return {
+    host: () => host,
+    // However fast time flies for the agent, a connection takes what it takes.
+    client: { userAgent: 'agent-test', clock: systemClock },
+    asService: () => Promise.reject(new Error('there is no service manager here')),
+    openLog: () => logged.log,
+    log: logged.log,
+    // Nobody wants to wait for the looks at services that are still starting.
+    clock: fastClock(10),
+    signal: new AbortController().signal,
+    version: '11.0.0-test',
+    runtime: 'here',
+    ...over,
+  };
+}
+
+async function register(client: Client, annotations: Record<string, string>, ready: boolean): Promise<void> {
+  const labels = { 'kubernetes.io/os': 'windows' };
+  const node = await client.create<Node>(nodes, { metadata: { name: nodeName, labels, annotations } });
+  const status = {
+    addresses: [{ type: 'InternalIP', address: '10.0.0.5' }],
+    conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+  };
+  await client.replace(nodes, { ...node, status }, { subresource: 'status' });
+}
+
+export const wanted = (version: string): Record<string, string> => ({ [nodeAnnotation.desiredVersion]: version });
+
+/** What the agent may do: by its service account until it has a certificate, by its group afterwards. */
+async function grantRights(client: Client): Promise<void> {
+  const rule = (apiGroups: string[], resources: string[], verbs: string[]) => ({ apiGroups, resources, verbs });
+  await client.raw('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', {
+    body: {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'agent' },
+      rules: [
+        rule([''], ['nodes'], ['get', 'list', 'watch', 'patch']),
+        rule([''], ['configmaps'], ['get', 'list', 'watch']),
+        rule([''], ['events'], ['create', 'patch']),
+        rule(['certificates.k8s.io'], ['certificatesigningrequests'], ['create', 'get', 'list', 'watch']),
+      ],
+    },
+  });
+  await client.raw('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    body: {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'agent' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'agent' },
+      subjects: [
+        { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: agentAccount },
+        { kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:wicd-nodes' },
+      ],
+    },
+  });
+}
+
+/** The controller on the host of a bench, running until the test ends. */
+export function startAgentController({ host, world, logged }: AgentBench, clock: Clock = fastClock(10)) {
+  const stop = new AbortController();
+  const ready = { times: 0 };
+  const ports = { ...world.host(), host: createHostValues(host, { clock }) };
+  const options = {
+    kubeconfigPath: file.agentKubeconfig,
+    namespace,
+    caBundle: file.caBundle,
+    certDir: dir.agentCerts,
+    certDurationMs: 3_600_000,
+  };
+  const life = { signal: stop.signal, ready: () => void (ready.times += 1) };
+  const ended = runController({ ports, client: world.client, clock, log: logged.log }, options, life).then(
+    () => 'stopped',
+    (error: unknown) => error,
+  );
+  const end = async () => {
+    stop.abort(new Error('stop'));
+    return ended;
+  };
+  onTestFinished(async () => void (await end()));
+  return { end, ended, ready };
+}
+
+/** Waits for something to become so. */
+export async function until(isSo: () => unknown, ms = 8000): Promise<void> {
+  await expect.poll(async () => Boolean(await isSo()), { timeout: ms, interval: 20 }).toBe(true);
+}
+
+export async function isMarked(bench: AgentBench, version: string): Promise<boolean> {
+  return (await bench.annotations())[nodeAnnotation.version] === version;
+}
+
+/** Name and state of every service on the host. */
+export async function statesOf({ host }: AgentBench): Promise<Record<string, string>> {
+  return Object.fromEntries((await host.services.list()).map(({ name, state }) => [name, state]));
+}

@@ -1,0 +1,49 @@
+import type { Registry } from '../../src/agent/win32/registry.ts';
+
+/** The registry as a map from key to values; a text or a number each. */
+export class MemoryRegistry implements Registry {
+  readonly keys: Record<string, Record<string, string | number>>;
+  bootTime = 0x1234_5678n;
+  readonly #madeAt = new Map<string, bigint>();
+
+  constructor(keys: Record<string, Record<string, string | number>> = {}) {
+    this.keys = keys;
+  }
+
+  hasKey = (key: string) => key in this.keys;
+
+  text = (key: string, name: string) => {
+    const value = this.keys[key]?.[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+
+  number = (key: string, name: string) => {
+    const value = this.keys[key]?.[name];
+    return typeof value === 'number' ? value : undefined;
+  };
+
+  texts = (key: string) => {
+    const entries = Object.entries(this.keys[key] ?? {});
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+  };
+
+  setText = (key: string, name: string, text: string) => {
+    this.keys[key] = { ...this.keys[key], [name]: text };
+  };
+
+  removeValue = (key: string, name: string) => {
+    delete this.keys[key]?.[name];
+  };
+
+  volatileKeyTime = (key: string) => {
+    const time = this.#madeAt.get(key) ?? this.bootTime;
+    this.#madeAt.set(key, time);
+    return time;
+  };
+
+  /** What lives in memory only is gone. */
+  boot(): void {
+    this.#madeAt.clear();
+    this.bootTime += 1n;
+  }
+}

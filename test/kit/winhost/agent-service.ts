@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { agentName } from '../../../src/contract/names.ts';
+import { dir } from '../../../src/contract/paths.ts';
+import type { WindowsHost } from './host.ts';
+
+/** The agent on a host as those see it who operate the host: a Windows service, its processes and its log. */
+export class AgentService {
+  readonly #host: WindowsHost;
+
+  constructor(host: WindowsHost) {
+    this.#host = host;
+  }
+
+  /** Returns when Windows has started its process. */
+  async start(): Promise<void> {
+    await this.#host.run(`sc.exe start ${agentName}`);
+  }
+
+  /** Asks it to stop; gives how long it takes until Windows says so and its process is gone. */
+  async stop(limitMs = 40_000): Promise<number> {
+    const startMs = performance.now();
+    await this.#host.run(`sc.exe stop ${agentName}`);
+    await this.ended(limitMs);
+    return performance.now() - startMs;
+  }
+
+  /** Waits until it has no process and Windows knows. */
+  async ended(limitMs = 40_000): Promise<void> {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await delay(50)) {
+      if (this.pids().length === 0 && (await this.state()) === 'STOPPED') return;
+    }
+    throw new Error(`the agent on ${this.#host.name} is ${await this.state()} after ${limitMs} ms`);
+  }
+
+  async state(): Promise<string> {
+    return /STATE\s+: \d+ +(\w+)/.exec(await this.#query())?.[1] ?? '';
+  }
+
+  /** What Windows has as its last exit code; 1067 after a crash. */
+  async exitCode(): Promise<number> {
+    return Number(/WIN32_EXIT_CODE\s+: (\d+)/.exec(await this.#query())?.[1]);
+  }
+
+  /** Ids on this machine of all processes of the agent, those of one-shot commands too. */
+  pids(): number[] {
+    const prefix = join(this.#host.drive.root, '..');
+    return readdirSync('/proc').flatMap(name => (/^\d+$/.test(name) && isAgent(name, prefix) ? [Number(name)] : []));
+  }
+
+  /** Ends them all at once, as a crash would; gives how many there were. */
+  kill(): number {
+    const pids = this.pids();
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    return pids.length;
+  }
+
+  log(severity: 'INFO' | 'WARNING' | 'ERROR' = 'INFO'): string[] {
+    const text = this.#host.drive.read(`${dir.agentLog}\\${agentName}.exe.${severity}`) ?? '';
+    return text.split('\n').filter(Boolean);
+  }
+
+  #query(): Promise<string> {
+    return this.#host.run(`sc.exe query ${agentName}`);
+  }
+}
+
+function isAgent(pid: string, prefix: string): boolean {
+  const [program = ''] = read(`/proc/${pid}/cmdline`).split('\0');
+  if (!program.endsWith(`\\${agentName}.exe`)) return false;
+  const variables = read(`/proc/${pid}/environ`).split('\0');
+  const value = variables.find(text => text.startsWith('WINEPREFIX='))?.slice('WINEPREFIX='.length);
+  return value !== undefined && normalize(value) === prefix;
+}
+
+/** '' for a process that is gone meanwhile. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

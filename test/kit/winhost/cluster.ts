@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '../../../src/kube/client.ts';
+import { createClient } from '../../../src/kube/http-client.ts';
+import { certificateSigningRequests } from '../../../src/kube/resources.ts';
+import { type Cluster, type ClusterOptions, startCluster } from '../cluster/cluster.ts';
+import { startRelay } from '../tcp-relay.ts';
+import type { WindowsLab } from './lab.ts';
+
+/** A real cluster that the hosts of a lab reach as https://apiserver.test:6443. */
+export interface LabCluster extends AsyncDisposable {
+  readonly cluster: Cluster;
+  /** Of the administrator, from this machine. */
+  readonly client: Client;
+  /** As hosts know it. */
+  readonly url: string;
+  /** Kubeconfig for use on a host, by a client certificate. */
+  kubeconfigFor(user: string, groups?: readonly string[]): string;
+  /** Hosts cannot reach the API server any more; connections that are open end. This machine still can. */
+  cut(): void;
+  /** Nothing gets through any more and nobody is told, as when a cable is pulled. */
+  freeze(): void;
+  /** Both of them end. */
+  restore(): void;
+  stop(): Promise<void>;
+}
+
+const name = 'apiserver.test';
+const port = 6443;
+
+export async function startLabCluster(lab: WindowsLab, options: ClusterOptions = {}): Promise<LabCluster> {
+  const cluster = await startCluster({ ...options, names: [name, ...(options.names ?? [])] });
+  // The API server listens on loopback, which hosts do not share with us.
+  const relay = await startRelay(Number(new URL(cluster.url).port), { host: lab.address, port });
+  const client = createClient(cluster.adminConfig);
+  const url = `https://${name}:${port}`;
+  const stop = async () => {
+    await Promise.all([client.close(), relay.stop()]);
+    await cluster.stop();
+  };
+  return {
+    cluster,
+    client,
+    url,
+    kubeconfigFor: (user, groups = []) => cluster.kubeconfigFor(user, groups, url),
+    cut: () => {
+      relay.refuse(true);
+      relay.reset();
+    },
+    freeze: () => relay.freeze(),
+    restore: () => {
+      relay.refuse(false);
+      relay.thaw();
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+export interface Approver extends AsyncDisposable {
+  /** Names of the requests that were approved. */
+  readonly approved: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Approves every certificate request, as an administrator without time to look would; the controller manager signs them. */
+export function startApprover(client: Client, everyMs = 100): Approver {
+  const approved: string[] = [];
+  const ending = new AbortController();
+  const running = (async () => {
+    while (!ending.signal.aborted) {
+      await approvePending(client, approved).catch(() => undefined);
+      await delay(everyMs, undefined, { signal: ending.signal }).catch(() => undefined);
+    }
+  })();
+  const stop = async () => {
+    ending.abort();
+    await running;
+  };
+  return { approved, stop, [Symbol.asyncDispose]: stop };
+}
+
+async function approvePending(client: Client, approved: string[]): Promise<void> {
+  const { items } = await client.listAll(certificateSigningRequests);
+  for (const { metadata, status } of items) {
+    if ((status?.conditions ?? []).length > 0) continue;
+    const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'approved by a test' }];
+    const patch = { type: 'merge', body: { status: { conditions } } } as const;
+    await client.patch(certificateSigningRequests, metadata.name ?? '', patch, { subresource: 'approval' });
+    approved.push(metadata.name ?? '');
+  }
+}

@@ -1,0 +1,43 @@
+import { getRawAsset } from 'node:sea';
+import { loadKoffi } from '../../../../src/agent/win32/native.ts';
+import { endProcess, runAsService } from '../../../../src/agent/win32/service-host.ts';
+import type { ServiceBody } from '../../../../src/agent/win32/service-life.ts';
+import { systemClock as clock } from '../../../../src/base/clock.ts';
+import { createLog } from '../../../../src/base/log.ts';
+import { serviceName } from '../../../../src/contract/names.ts';
+import { parseFlags } from './flags.ts';
+import { runKubelet } from './run.ts';
+import { lab, noteEvent, windowsHost, windowsPlaces, writeLine } from './windows.ts';
+
+/** kubelet.exe of the lab: takes the command line of the real one. */
+const log = createLog(writeLine, clock);
+const native = () => loadKoffi(new Uint8Array(getRawAsset('koffi.node')), lab.native);
+let koffi: ReturnType<typeof native> | undefined;
+
+try {
+  const flags = parseFlags(process.argv.slice(2));
+  const host = windowsHost((koffi = native()));
+  const run = (signal: AbortSignal) => runKubelet({ flags, host, places: windowsPlaces, clock, log, signal });
+  noteEvent('start');
+  if (flags.isService) await runAsService(koffi, serviceName.kubelet, liveWith(run), clock);
+  else await run(new AbortController().signal);
+  noteEvent('stopped');
+  end(0);
+} catch (error) {
+  log.error('Failed to run the kubelet', { error });
+  end(1);
+}
+
+/** A kubelet is running for Windows before it has done anything. */
+function liveWith(run: (signal: AbortSignal) => Promise<void>): ServiceBody {
+  return async life => {
+    life.ready();
+    noteEvent('running');
+    await run(life.signal);
+  };
+}
+
+function end(code: number): void {
+  if (koffi === undefined) process.exit(code);
+  endProcess(koffi, code);
+}

@@ -1,0 +1,267 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Secret } from '../../../src/base/secret.ts';
+import type { ClusterFacts, OperatorSettings } from '../../../src/cluster/facts.ts';
+import {
+  agentQuery,
+  agentRecovery,
+  bootstrapCommand,
+  cleanupCommand,
+  controllerCommand,
+  rebootCommand,
+  stageCommand,
+} from '../../../src/contract/agent-command.ts';
+import { parseInventory } from '../../../src/contract/inventory.ts';
+import { agentName, managedDescription, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
+import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
+import type { ServicesManifest } from '../../../src/contract/services/manifest.ts';
+import { printManifest } from '../../../src/contract/services/print.ts';
+import { servicesConfigMapName } from '../../../src/contract/version.ts';
+import { isNotFound } from '../../../src/kube/api-error.ts';
+import type { Client } from '../../../src/kube/client.ts';
+import { configMaps, type Node, nodes } from '../../../src/kube/resources.ts';
+import { type BundleFile, packBundle } from '../../../src/node/bundle.ts';
+import { servicesManifest } from '../../../src/node/desired/services.ts';
+import type { Outcome } from './command.ts';
+import type { WindowsHost } from './host.ts';
+import { type Programs, programFiles, textFiles } from './operator-bundle.ts';
+import { bootstrapperName, namespace } from './rights.ts';
+import { agentLog } from './sight.ts';
+
+export interface OperatorWorld extends Programs {
+  /** With all rights. */
+  client: Client;
+  /** The API server as hosts reach it. */
+  url: string;
+  ca: string;
+  agent: string;
+}
+
+export interface Wanted {
+  proxy?: Record<string, string>;
+  /** Content of the trusted bundle. */
+  trustedCa?: string;
+  debug?: boolean;
+}
+
+export const podSubnet = '10.132.0.0/24';
+export const serviceCidr = '10.96.0.0/16';
+const bundlePath = 'C:\\k\\bundle';
+
+/** What the operator does for a host, step by step and by hand, so that the agent can be tested without one. */
+export class PretendOperator {
+  readonly world: OperatorWorld;
+  readonly version: string;
+  #wanted: Wanted = {};
+  #programs: Promise<BundleFile[]> | undefined;
+  #nudges = 0;
+
+  constructor(world: OperatorWorld, version = '11.0.0-abcdef0') {
+    this.world = world;
+    this.version = version;
+  }
+
+  /** Writes the services ConfigMap anew, as the operator does: it is immutable. */
+  async publish(wanted: Wanted = {}): Promise<void> {
+    this.#wanted = wanted;
+    await this.publishData(printManifest(this.manifest()));
+  }
+
+  async publishData(data: Record<string, string>): Promise<void> {
+    await this.unpublish();
+    const metadata = { name: servicesConfigMapName(this.version), namespace };
+    await this.world.client.create(configMaps, { metadata, data, immutable: true });
+  }
+
+  async unpublish(): Promise<void> {
+    await this.world.client.delete(configMaps, servicesConfigMapName(this.version), { namespace }).catch(unlessGone);
+  }
+
+  manifest(): ServicesManifest {
+    return servicesManifest(this.#facts(), this.#settings());
+  }
+
+  /** From a host with nothing but Windows to one that has everything but running services. */
+  async stage(host: WindowsHost): Promise<void> {
+    for (const directory of requiredDirectories) await mkdir(host.drive.path(directory), { recursive: true });
+    if (!host.drive.exists(file.agent)) await host.drive.copyIn(this.world.agent, file.agent);
+    this.#programs ??= programFiles(this.world);
+    await this.#stageFiles(host, [...(await this.#texts()), ...(await this.#programs)]);
+  }
+
+  /** Only what the operator writes itself, such as the CA bundle. */
+  async stageTexts(host: WindowsHost): Promise<void> {
+    await this.#stageFiles(host, await this.#texts());
+  }
+
+  bootstrap(host: WindowsHost): Promise<string> {
+    return host.run(bootstrapCommand(this.version, namespace), { timeoutMs: 120_000 });
+  }
+
+  cleanup(host: WindowsHost, more = ''): Promise<Outcome> {
+    return host.exec(`${cleanupCommand(namespace)} -o json${more}`, { timeoutMs: 200_000 });
+  }
+
+  /** Waits for the Node that the kubelet registers, and plays the cluster network that gives it a subnet. */
+  async findNode(host: WindowsHost): Promise<string> {
+    const node = await this.waitFor(`a Node with address ${host.address}`, async () => {
+      const { items } = await this.world.client.list(nodes, { labelSelector: `${nodeLabel.osId}=Windows` });
+      return items.find(item => item.status?.addresses?.some(({ address }) => address === host.address));
+    });
+    const name = node.metadata.name ?? '';
+    await this.annotate(name, { [nodeAnnotation.hybridOverlaySubnet]: podSubnet });
+    return name;
+  }
+
+  async installAgentService(host: WindowsHost): Promise<void> {
+    const actions = agentRecovery.restartDelaysMs.map(ms => `restart/${ms}`).join('/');
+    const lines = [
+      `create ${agentName} binPath= "${controllerCommand(namespace)}" start= auto`,
+      `description ${agentName} "${managedDescription(agentName)}"`,
+      `failure ${agentName} reset= ${agentRecovery.resetSeconds} actions= ${actions}`,
+      `start ${agentName}`,
+    ];
+    await host.run(lines.map(line => `sc.exe ${line}`).join(' && '));
+  }
+
+  /** Until the program can be replaced. */
+  async removeAgentService(host: WindowsHost): Promise<void> {
+    await host.exec(`sc.exe stop ${agentName} & sc.exe delete ${agentName}`);
+    await this.waitFor(`the end of the agent on ${host.name}`, async () => {
+      const { stdout } = await host.exec(`sc.exe query ${agentName} & tasklist`);
+      return stdout.includes(agentName.slice(0, 20)) ? undefined : true;
+    });
+  }
+
+  /** Fails where a program still has a file open, as on Windows. */
+  async removeDirectories(host: WindowsHost): Promise<void> {
+    await host.exec([dir.temp, dir.log, dir.cniState, dir.k].map(path => `rmdir /s /q ${path}`).join(' & '));
+  }
+
+  /** Reboots the host as the operator does, in the boot that it has seen. */
+  async reboot(host: WindowsHost): Promise<{ bootId: string; answer: unknown }> {
+    const boots = host.boots;
+    const { bootId } = parseInventory(await host.run(agentQuery.inventory), host.name);
+    const answer: unknown = JSON.parse(await host.run(rebootCommand(bootId, 0)));
+    await host.waitForBoot(boots + 1);
+    return { bootId, answer };
+  }
+
+  async desire(node: string): Promise<void> {
+    await this.annotate(node, { [nodeAnnotation.desiredVersion]: this.version });
+  }
+
+  async waitForVersion(node: string): Promise<void> {
+    const hasCome = async () => ((await this.marks(node))[nodeAnnotation.version] === this.version ? true : undefined);
+    await this.waitFor(`annotation version of ${node}`, hasCome, 90_000);
+  }
+
+  /** The whole way from a fresh host to the annotation `version`; gives the name of the Node. */
+  async join(host: WindowsHost, onStep: (name: string) => void = () => undefined): Promise<string> {
+    await this.stage(host);
+    onStep('stage');
+    await this.bootstrap(host);
+    onStep('bootstrap');
+    const node = await this.findNode(host);
+    onStep('Node');
+    await this.desire(node);
+    await this.installAgentService(host);
+    onStep('agent service');
+    try {
+      await this.waitForVersion(node);
+    } catch (error) {
+      throw new Error(`${host.name} did not become a node, and its agent says:\n${agentLog(host)}`, { cause: error });
+    }
+    onStep('version');
+    return node;
+  }
+
+  async marks(node: string): Promise<Record<string, string>> {
+    return (await this.node(node)).metadata.annotations ?? {};
+  }
+
+  node(name: string): Promise<Node> {
+    return this.world.client.get(nodes, name);
+  }
+
+  async annotate(node: string, annotations: Record<string, string | null>): Promise<void> {
+    await this.world.client.patch(nodes, node, { type: 'merge', body: { metadata: { annotations } } });
+  }
+
+  /** Makes the agent look at its host now, and not only when the next two minutes are over: commands are made of annotations. */
+  async nudge(node: string): Promise<void> {
+    this.#nudges += 1;
+    await this.annotate(node, { 'test/nudge': `${this.#nudges}` });
+  }
+
+  /** Looks again and again until there is something; never for longer than the limit. */
+  async waitFor<T>(what: string, look: () => Promise<T | undefined>, limitMs = 60_000): Promise<T> {
+    const endMs = performance.now() + limitMs;
+    for (;;) {
+      const found = await look();
+      if (found !== undefined) return found;
+      if (performance.now() > endMs) throw new Error(`waited ${limitMs} ms in vain for ${what}`);
+      await delay(100);
+    }
+  }
+
+  #facts(): ClusterFacts {
+    return {
+      platform: 'None',
+      apiServerUrl: this.world.url,
+      network: { serviceCidr, clusterDns: '10.96.0.10', vxlanPort: '' },
+      kubeletArguments: {},
+      workerFiles: {},
+      kubeletCa: this.world.ca,
+      registryBundles: [],
+      trustedCa: this.#wanted.trustedCa,
+    };
+  }
+
+  #settings(): OperatorSettings {
+    const { debug = false, proxy = {} } = this.#wanted;
+    const logRotation = { fileSize: '', fileAge: '', flushInterval: '' };
+    return { namespace, version: this.version, debug, logRotation, proxy };
+  }
+
+  async #stageFiles(host: WindowsHost, files: readonly BundleFile[]): Promise<void> {
+    const folder = await mkdtemp(join(tmpdir(), 'wmco-bundle-'));
+    try {
+      const [path, digest] = [join(folder, 'bundle'), createHash('sha256')];
+      await writeFile(
+        path,
+        watched(packBundle(this.version, files), chunk => digest.update(chunk)),
+      );
+      await host.upload(path, bundlePath);
+      await host.run(stageCommand(bundlePath, digest.digest('hex')), { timeoutMs: 120_000 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }
+
+  async #texts(): Promise<BundleFile[]> {
+    const [bootstrapToken, agentToken] = await Promise.all([this.#token(bootstrapperName), this.#token(agentName)]);
+    return textFiles(this.#facts(), { bootstrapToken, agentToken });
+  }
+
+  async #token(name: string): Promise<{ ca: string; token: Secret }> {
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
+    const { status } = await this.world.client.raw<{ status: { token: string } }>('POST', path, { body });
+    return { ca: this.world.ca, token: new Secret(status.token) };
+  }
+}
+
+function unlessGone(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}
+
+async function* watched(chunks: AsyncIterable<Uint8Array>, look: (chunk: Uint8Array) => void) {
+  for await (const chunk of chunks) {
+    look(chunk);
+    yield chunk;
+  }
+}

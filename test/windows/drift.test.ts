@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { ServiceConfig } from '../../src/agent/ports.ts';
+import { nodeAnnotation, serviceName } from '../../src/contract/names.ts';
+import { dir, file } from '../../src/contract/paths.ts';
+import { findCondition } from '../../src/kube/conditions.ts';
+import { events } from '../../src/kube/resources.ts';
+import type { WindowsHost } from '../kit/winhost/host.ts';
+import { ServiceLab } from './programs/service-lab-host.ts';
+import { type Scene, startScene } from '../kit/winhost/scene.ts';
+import { agentLog, passesOf, type SeenServices, seeServices } from '../kit/winhost/sight.ts';
+
+/** Whatever somebody changes on a host is put right by the next pass of the agent, and nothing else is touched. */
+
+const { containerd, kubelet, exporter, hybridOverlay, csiProxy, kubeProxy } = serviceName;
+const inOrder = [containerd, kubelet, exporter, hybridOverlay, csiProxy, kubeProxy];
+
+let scene: Scene;
+let host: WindowsHost;
+let node: string;
+let windows: ServiceLab;
+/** A host that nobody nudges. */
+let quietHost: WindowsHost;
+let quietStory: Promise<void>;
+
+beforeAll(async () => {
+  scene = await startScene(inject('agentProgram'));
+  // With debug logging the command of the hybrid overlay has a level that can be changed.
+  await scene.operator.publish({ debug: true });
+  [host, quietHost] = await Promise.all([scene.lab.createHost(), scene.lab.createHost()]);
+  windows = new ServiceLab(host);
+  await windows.install();
+  const [name] = await Promise.all([scene.operator.join(host), scene.operator.join(quietHost)]);
+  node = name;
+  quietStory = crashUnnoticed();
+  quietStory.catch(() => undefined);
+});
+afterAll(() => scene?.[Symbol.asyncDispose]());
+
+async function crashUnnoticed(): Promise<void> {
+  await quietHost.run('taskkill /f /im csi-proxy.exe');
+  const isBack = async () => (runs(quietHost, csiProxy) === 2 ? true : undefined);
+  await scene.operator.waitFor('the timer of the agent', isBack, 150_000);
+}
+
+/** How often a service has been running. */
+function runs(where: WindowsHost, service: string): number {
+  return where.lab.serviceEvents(service).filter(({ event }) => event === 'running').length;
+}
+
+const replaced = (path: string, change: (text: string) => string) => async () =>
+  host.drive.write(path, change(host.drive.read(path) ?? ''));
+const stop = (...services: string[]) => services.map(name => `sc.exe stop ${name}`).join(' & ');
+
+/** What `sc.exe config` does on Windows; that of Wine cannot. */
+async function reconfigure(name: string, change: (config: ServiceConfig) => Partial<ServiceConfig>): Promise<void> {
+  const config = { ...((await windows.listed(name))?.config as ServiceConfig), recovery: undefined };
+  const changed = { ...config, ...change(config) };
+  expect(changed).not.toEqual(config);
+  await windows.values(['configure', name, changed]);
+}
+
+interface Harm {
+  what: string;
+  do(): Promise<unknown>;
+  /** Services that have another process afterwards, in the order of their start. */
+  restarted: string[];
+}
+
+const harms: Harm[] = [
+  {
+    what: 'the command of a service that another one depends on (NODE-09)',
+    do: () =>
+      reconfigure(hybridOverlay, ({ command }) => ({ command: command.replace('--loglevel 5', '--loglevel 6') })),
+    restarted: [hybridOverlay, kubeProxy],
+  },
+  {
+    what: 'the command of the service on which nearly all depend',
+    do: () => reconfigure(containerd, ({ command }) => ({ command: `${command} --service-name containerd` })),
+    restarted: [containerd, kubelet, hybridOverlay, kubeProxy],
+  },
+  {
+    what: 'dependencies, one taken away and one added',
+    do: async () => {
+      await reconfigure(kubeProxy, () => ({ dependencies: [] }));
+      await reconfigure(csiProxy, () => ({ dependencies: [kubelet] }));
+    },
+    restarted: [csiProxy, kubeProxy],
+  },
+  {
+    what: 'a description and a start type, for which nothing has to be started anew',
+    do: () => reconfigure(kubelet, () => ({ description: 'mine', startType: 'manual' })),
+    restarted: [],
+  },
+  { what: 'a killed process', do: () => host.run('taskkill /f /im csi-proxy.exe'), restarted: [csiProxy] },
+  {
+    what: 'a killed process that another program had started',
+    do: () => host.run('taskkill /f /im kubelet.exe'),
+    restarted: [kubelet],
+  },
+  {
+    what: 'a deleted service',
+    do: () => host.run(`sc.exe stop ${exporter} && sc.exe delete ${exporter}`),
+    restarted: [exporter],
+  },
+  {
+    what: 'a stopped dependency with all that need it, as "net stop containerd /y" leaves them',
+    do: () => host.exec(stop(kubeProxy, hybridOverlay, kubelet, containerd)),
+    restarted: [containerd, kubelet, hybridOverlay, kubeProxy],
+  },
+  {
+    what: 'the program of a service',
+    do: replaced(file.csiProxy, text => `${text} and more`),
+    restarted: [csiProxy],
+  },
+  {
+    what: 'a configuration that the operator wrote',
+    do: replaced(file.kubeletConfig, text => text.replace('250', '1')),
+    restarted: [kubelet, hybridOverlay, kubeProxy],
+  },
+  {
+    what: 'a configuration that the agent wrote itself',
+    do: replaced(file.kubeProxyConfig, text => text.replace('kernelspace', 'iptables')),
+    restarted: [kubeProxy],
+  },
+  { what: 'a deleted file that no command names', do: () => host.drive.remove(file.kubeletCa), restarted: [] },
+];
+
+for (const { what, do: harm, restarted } of harms) {
+  test(`one pass puts right: ${what}`, async () => {
+    const [before, files] = [await seeServices(host), fileTexts()];
+    const [passes, times] = [passesOf(host), new Map<string, number>(inOrder.map(name => [name, runs(host, name)]))];
+    await harm();
+    await scene.operator.nudge(node);
+    await passAfter(passes, () => restarted.every(name => runs(host, name) === (times.get(name) ?? 0) + 1));
+    // One that was under way may have come first.
+    expect(passesOf(host) - passes).toBeLessThanOrEqual(2);
+    expect(await seeServices(host)).toEqual(withNewProcesses(before, restarted));
+    expect(fileTexts()).toEqual(files);
+    const started = restarted.map(name => host.lab.serviceEvents(name).at(-1)?.time ?? '');
+    expect(started).toEqual(started.toSorted());
+  });
+}
+
+/** Waits until a pass has ended in a world that is as wanted. */
+async function passAfter(passes: number, isWanted: () => boolean): Promise<void> {
+  const look = async () => (passesOf(host) > passes && isWanted() ? true : undefined);
+  await scene.operator.waitFor('a pass of the agent', look, 30_000).catch(error => {
+    throw new Error(`${error}\n${agentLog(host).split('\n').slice(-20).join('\n')}`);
+  });
+}
+
+function withNewProcesses(before: SeenServices, restarted: readonly string[]): SeenServices {
+  const entries = Object.entries(before).map(([name, seen]) => {
+    const pid = expect.toSatisfy(now => now > 0 && now !== seen.pid) as number;
+    return [name, restarted.includes(name) ? { ...seen, pid } : seen] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+const watchedFiles = [file.csiProxy, file.kubeletConfig, file.kubeProxyConfig, file.cniConfig, file.kubeletCa];
+const fileTexts = () => watchedFiles.map(path => host.drive.read(path));
+
+test('what was wrong with files is told on the Node', async () => {
+  const messages = (await eventsOn(node))
+    .filter(({ reason }) => reason === 'FileRepaired')
+    .map(({ message }) => message);
+  for (const path of [file.csiProxy, file.kubeletConfig, file.kubeletCa]) {
+    expect(
+      messages.some(message => message?.includes(path)),
+      path,
+    ).toBe(true);
+  }
+});
+
+test('the node is ready again, as if nothing had happened', async () => {
+  const isReady = async () =>
+    findCondition((await scene.operator.node(node)).status?.conditions, 'Ready')?.status === 'True' ? true : undefined;
+  await scene.operator.waitFor('a Node that is ready', isReady);
+  expect((await scene.operator.marks(node))[nodeAnnotation.version]).toBe(scene.operator.version);
+});
+
+async function eventsOn(name: string) {
+  const { items } = await scene.cluster.client.listAll(events, { namespace: 'default' });
+  return items.filter(({ involvedObject }) => involvedObject.kind === 'Node' && involvedObject.name === name);
+}
+
+test('the version that was taken from the Node comes back, and old certificates of the overlay go', async () => {
+  const [before, passes] = [await seeServices(host), passesOf(host)];
+  for (let day = 10; day < 20; day += 1) {
+    await host.drive.write(`${dir.cniConfig}\\ovnkube-client-2026-01-${day}-00-00-00.pem`, 'old');
+  }
+  await scene.operator.annotate(node, { [nodeAnnotation.version]: null });
+  await scene.operator.nudge(node);
+  await scene.operator.waitForVersion(node);
+  await passAfter(passes, () => true);
+  const left = host.drive.list(dir.cniConfig).filter(name => name.startsWith('ovnkube-client-'));
+  expect(left).toEqual(['ovnkube-client-2026-01-18-00-00-00.pem', 'ovnkube-client-2026-01-19-00-00-00.pem']);
+  expect(await seeServices(host)).toEqual(before);
+});
+
+test('nothing is changed by a ConfigMap that cannot be used, and the Node tells so', async () => {
+  const before = await seeServices(host);
+  await scene.operator.publishData({ services: '[{"name":"containerd"', files: '[]' });
+  const hasTold = async () =>
+    (await eventsOn(node)).find(({ message }) => message?.includes('services') && !message.includes('does not exist'));
+  expect(await scene.operator.waitFor('an event', hasTold)).toMatchObject({ reason: 'ConfigurationFailure' });
+  expect(await seeServices(host)).toEqual(before);
+  const passes = passesOf(host);
+  await scene.operator.publish({ debug: true });
+  await passAfter(
+    passes,
+    () => agentLog(host).trimEnd().split('\n').at(-1)?.includes('The host is as wanted') ?? false,
+  );
+  expect(await seeServices(host)).toEqual(before);
+});
+
+test('nothing is changed while a reboot is awaited', async () => {
+  const before = await seeServices(host);
+  await scene.operator.annotate(node, { [nodeAnnotation.rebootRequired]: '' });
+  await host.run('taskkill /f /im csi-proxy.exe');
+  const saysSo = (count: number) => async () =>
+    agentLog(host).split('awaits a reboot').length > count ? true : undefined;
+  await scene.operator.waitFor('the agent to see it', saysSo(1));
+  await scene.operator.nudge(node);
+  await scene.operator.waitFor('the agent to look again', saysSo(2));
+  const stopped = { ...before[csiProxy], state: 'STOPPED', pid: 0 };
+  expect(await seeServices(host)).toEqual({ ...before, [csiProxy]: stopped });
+  const passes = passesOf(host);
+  await scene.operator.annotate(node, { [nodeAnnotation.rebootRequired]: null });
+  await passAfter(passes, () => host.lab.serviceEvents(csiProxy).at(-1)?.event === 'running');
+  expect(await seeServices(host)).toEqual(withNewProcesses(before, [csiProxy]));
+});
+
+test('a service that crashes is back within two minutes, though nobody tells the agent', async () => {
+  await quietStory;
+  expect((await seeServices(quietHost))[csiProxy]).toMatchObject({ state: 'RUNNING' });
+  expect([host.lab.unexpected(), quietHost.lab.unexpected()]).toEqual([[], []]);
+});

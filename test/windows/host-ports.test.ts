@@ -1,0 +1,358 @@
+import { createHash, randomUUID, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Adapter } from '../../src/agent/ports.ts';
+import { buildAgent } from '../../tools/build-agent/build-agent.ts';
+import { TestCa } from '../kit/certificates.ts';
+import type { WindowsHost } from '../kit/winhost/host.ts';
+import { WindowsLab } from '../kit/winhost/lab.ts';
+import type { Step, StepOutcome } from './programs/host-ports.ts';
+
+/** The ports of the agent on a host: what they say and do is compared with what others see there. */
+
+let lab: WindowsLab;
+let host: WindowsHost;
+
+beforeAll(async () => {
+  const entry = join(import.meta.dirname, 'programs', 'host-ports.ts');
+  const { path } = await buildAgent({ entry });
+  lab = await WindowsLab.start();
+  host = await lab.createHost();
+  await host.drive.copyIn(path, driver);
+});
+
+afterAll(async () => {
+  const unexpected = host.lab.unexpected();
+  await lab.stop();
+  expect(unexpected).toEqual([]);
+});
+
+const driver = 'C:\\lab\\host-ports.exe';
+const environmentKey = 'HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
+const bootKey = 'HKLM\\SOFTWARE\\windows-instance-config-daemon';
+
+/** Carries out steps in one new process on the host. */
+async function outcomes(...steps: Step[]): Promise<StepOutcome[]> {
+  const input = `C:\\lab\\steps-${randomUUID()}.json`;
+  await host.drive.write(input, JSON.stringify(steps));
+  return JSON.parse(await host.run(`${driver} ${input}`)) as StepOutcome[];
+}
+
+/** The same for steps that must succeed; gives their values. */
+async function values(...steps: Step[]): Promise<unknown[]> {
+  const results = await outcomes(...steps);
+  expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
+  return results.map(({ value }) => value);
+}
+
+async function value(...step: Step): Promise<unknown> {
+  return (await values(step))[0];
+}
+
+async function error(...step: Step): Promise<StepOutcome['error']> {
+  return (await outcomes(step))[0]?.error;
+}
+
+const hash = (der: Uint8Array) => createHash('sha256').update(der).digest('hex');
+const base64 = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base64');
+const derOf = (ca: TestCa) => new X509Certificate(ca.cert).raw;
+
+test('tells who the host is', async () => {
+  const [name, fqdn, os, pending, free] = await values(
+    ['system', 'hostName'],
+    ['system', 'fqdn'],
+    ['system', 'operatingSystem'],
+    ['system', 'pendingReboot'],
+    ['system', 'freeBytes', 'C:\\k\\not\\yet\\there'],
+  );
+  expect([name, fqdn]).toEqual(['win-1', 'win-1']);
+  expect(os).toEqual({
+    product: 'Windows Server 2022 Datacenter',
+    build: '10.0.20348.2700',
+    installationType: 'Server Core',
+  });
+  expect(pending).toEqual([]);
+  expect(free).toBeGreaterThan(1e6);
+});
+
+test('knows the adapter that leads out, and not the loopback', async () => {
+  const adapters = (await value('system', 'adapters')) as Adapter[];
+  const [adapter] = adapters;
+  expect(adapters).toHaveLength(1);
+  expect(adapter).toMatchObject({ name: 'eth0', isUp: true });
+  expect(adapter?.mac).toMatch(/^([0-9a-f]{2}-){5}[0-9a-f]{2}$/);
+  expect(adapter?.addresses).toContain(`${host.address}/24`);
+  expect(adapter?.addresses.filter(address => address.startsWith('fe80::'))).toHaveLength(1);
+  expect(adapter?.defaultRouteMetric).toBeTypeOf('number');
+});
+
+test('sees processes', async () => {
+  const [own, other] = await values(
+    ['system', 'isProcessRunning', 'host-ports'],
+    ['system', 'isProcessRunning', 'kubelet'],
+  );
+  expect([own, other]).toEqual([true, false]);
+});
+
+test('sets a machine variable that others see, and removes no other', async () => {
+  const before = (await value('environment', 'machine')) as Record<string, string>;
+  expect(before).toMatchObject({ OS: 'Windows_NT', windir: '%SystemRoot%' });
+  const text = 'http://proxy.example:3128/ä b;"c"';
+  const [, after] = await values(
+    ['environment', 'setMachine', 'WICD_PROXY', text],
+    ['environment', 'machine'],
+    ['environment', 'setMachine', 'WICD_EMPTY', ''],
+  );
+  expect(after).toEqual({ ...before, WICD_PROXY: text });
+  expect(await host.run(`reg query "${environmentKey}" /v WICD_EMPTY`)).toMatch(/WICD_EMPTY\s+REG_SZ$/);
+  await host.run(`reg add "${environmentKey}" /v WICD_OTHER /t REG_EXPAND_SZ /d ^%TEMP^%\\x /f`);
+  const [, , , last] = await values(
+    ['environment', 'removeMachine', 'WICD_PROXY'],
+    ['environment', 'removeMachine', 'WICD_PROXY'],
+    ['environment', 'removeMachine', 'WICD_EMPTY'],
+    ['environment', 'machine'],
+  );
+  expect(last).toEqual({ ...before, WICD_OTHER: '%TEMP%\\x' });
+  await host.run(`reg delete "${environmentKey}" /v WICD_OTHER /f`);
+});
+
+test('lists a machine variable as long as Windows allows', async () => {
+  const long = 'p'.repeat(32_000);
+  const [, machine] = await values(['environment', 'setMachine', 'WICD_LONG', long], ['environment', 'machine']);
+  expect(machine).toMatchObject({ WICD_LONG: long });
+  await value('environment', 'removeMachine', 'WICD_LONG');
+});
+
+test('gives one boot id to all who ask at the same time', async () => {
+  const ids = await Promise.all(Array.from({ length: 4 }, () => value('system', 'bootId')));
+  expect(new Set(ids).size).toBe(1);
+  expect(ids[0]).toMatch(/^[0-9a-f]{16}$/);
+  expect(await host.run(`reg query ${bootKey} /s & echo done`)).toContain('done');
+});
+
+test('keeps certificates through processes and a reboot, and removes exactly the one that is asked for', async () => {
+  const [foreign, ours] = [derOf(new TestCa('foreign')), derOf(new TestCa('ours'))];
+  // The same issuer and number, but not the same certificate.
+  const twin = Buffer.from(ours);
+  twin[twin.length - 1] = (twin.at(-1) ?? 0) ^ 1;
+  const before = (await value('certificates', 'list')) as string[];
+  await value('test', 'addCertificate', base64(foreign));
+  await values(['test', 'addCertificate', base64(ours)], ['test', 'addCertificate', base64(twin)]);
+  await value('test', 'addCertificate', base64(ours));
+  const all = [...before, hash(foreign), hash(ours), hash(twin)].sort();
+  expect(((await value('certificates', 'list')) as string[]).sort()).toEqual(all);
+
+  const [bootId] = await values(['system', 'bootId'], ['environment', 'setMachine', 'WICD_KEPT', 'kept']);
+  await host.reboot();
+  const [listed, machine, newBootId] = await values(
+    ['certificates', 'list'],
+    ['environment', 'machine'],
+    ['system', 'bootId'],
+  );
+  expect((listed as string[]).sort()).toEqual(all);
+  expect(machine).toMatchObject({ WICD_KEPT: 'kept' });
+  expect(newBootId).not.toBe(bootId);
+  expect(await value('system', 'bootId')).toBe(newBootId);
+
+  await values(
+    ['certificates', 'remove', hash(ours)],
+    ['certificates', 'remove', hash(ours)],
+    ['certificates', 'remove', hash(Buffer.from('never there'))],
+    ['environment', 'removeMachine', 'WICD_KEPT'],
+  );
+  const left = [...before, hash(foreign), hash(twin)].sort();
+  expect(((await value('certificates', 'list')) as string[]).sort()).toEqual(left);
+  await host.reboot();
+  expect(((await value('certificates', 'list')) as string[]).sort()).toEqual(left);
+  const thumbprint = createHash('sha1').update(foreign).digest('hex').toUpperCase();
+  expect(await host.run('reg query HKLM\\SOFTWARE\\Microsoft\\SystemCertificates\\ROOT\\Certificates')).toContain(
+    thumbprint,
+  );
+  await values(['certificates', 'remove', hash(twin)], ['certificates', 'remove', hash(foreign)]);
+  expect(await value('certificates', 'list')).toEqual(before);
+});
+
+test('refuses to add what is no certificate', async () => {
+  expect(await error('test', 'addCertificate', base64('nonsense'))).toMatchObject({
+    code: 'WINDOWS_CALL_FAILED',
+    message: expect.stringContaining('CertAddEncodedCertificateToStore') as string,
+  });
+});
+
+test('writes, reads, hashes, lists and removes files', async () => {
+  const bytes = Buffer.from(Array.from({ length: 1000 }, (_, index) => index % 256));
+  const [, text, , read, sha256, names, stat, missing] = await values(
+    ['files', 'write', 'C:\\k\\new\\a.txt', 'ä\r\nb'],
+    ['files', 'read', 'c:\\K\\NEW\\A.TXT'],
+    ['test', 'writeBytes', 'C:\\k\\new\\b.bin', base64(bytes)],
+    ['test', 'readBytes', 'C:\\k\\new\\b.bin'],
+    ['files', 'sha256', 'C:\\k\\new\\b.bin'],
+    ['files', 'list', 'C:\\k\\new'],
+    ['files', 'stat', 'C:\\k\\new\\b.bin'],
+    ['files', 'read', 'C:\\k\\new\\missing'],
+  );
+  expect(text).toBe('ä\r\nb');
+  expect(read).toBe(base64(bytes));
+  expect(sha256).toBe(hash(bytes));
+  expect((names as string[]).sort()).toEqual(['a.txt', 'b.bin']);
+  expect(stat).toMatchObject({ bytes: 1000 });
+  expect(missing).toBeUndefined();
+  await values(
+    ['files', 'remove', 'C:\\k\\new\\a.txt'],
+    ['files', 'remove', 'C:\\k\\new\\a.txt'],
+    ['files', 'removeDirectory', 'C:\\k\\new'],
+    ['files', 'removeDirectory', 'C:\\k\\new'],
+  );
+  expect(host.drive.exists('C:\\k\\new')).toBe(false);
+});
+
+test('writes a secret, and leaves nothing but it', async () => {
+  await value('files', 'write', 'C:\\k\\secrets\\key.pem', 'secret', 'secret');
+  await value('files', 'write', 'C:\\k\\secrets\\key.pem', 'newer secret', 'secret');
+  expect(host.drive.read('C:\\k\\secrets\\key.pem')).toBe('newer secret');
+  expect(host.drive.list('C:\\k\\secrets')).toEqual(['key.pem']);
+});
+
+test('sweeps away the draft of a process that was killed', async () => {
+  await host.drive.write('C:\\k\\swept\\a.txt.999999-1.wicd-new', 'half');
+  await value('files', 'write', 'C:\\k\\swept\\a.txt', 'whole');
+  expect(host.drive.list('C:\\k\\swept')).toEqual(['a.txt']);
+});
+
+test('replaces a program that runs, and removes the old one once it has ended', async () => {
+  const program = 'C:\\k\\runs.exe';
+  await host.install('service.exe', program);
+  await host.run(`sc create runs binPath= "${program}"`);
+  await host.run('sc start runs');
+  await vi.waitFor(async () => expect(await host.run('sc query runs')).toContain('RUNNING'), 20_000);
+  const old = hash(await readFile(host.drive.path(program)));
+  await value('test', 'writeBytes', program, base64('the new program'));
+  expect(host.drive.read(program)).toBe('the new program');
+  expect(hash(await readFile(host.drive.path(`${program}.wicd-old-1`)))).toBe(old);
+  await value('files', 'write', 'C:\\k\\other.txt', 'x');
+  expect(host.drive.list('C:\\k')).toContain('runs.exe.wicd-old-1');
+  expect(await host.run('sc query runs')).toContain('RUNNING');
+
+  await host.run('sc stop runs');
+  await vi.waitFor(async () => expect(await host.run('sc query runs')).toContain('STOPPED'), 20_000);
+  await vi.waitFor(async () => {
+    await value('files', 'write', 'C:\\k\\other.txt', 'x');
+    expect(host.drive.list('C:\\k').filter(name => name.startsWith('runs.exe'))).toEqual(['runs.exe']);
+  }, 20_000);
+  await host.run('sc delete runs');
+});
+
+test('gives what a script prints, and only that', async () => {
+  await host.lab.answerScript('ip', { match: 'Get-NetRoute', out: '10.0.0.5\r\n', err: 'a warning' });
+  const text = 'Get-NetRoute -DestinationPrefix "0.0.0.0/0" | Select "a b"; $x = \'%PATH%\'';
+  expect(await value('test', 'runScript', text)).toBe('10.0.0.5\r\n');
+  const line = host.lab.scripts().at(-1) ?? '';
+  expect(line).toContain('-NoProfile -NoLogo -NonInteractive -ExecutionPolicy Bypass -Command');
+  expect(line).toContain('"Get-NetRoute -DestinationPrefix \\"0.0.0.0/0\\" | Select \\"a b\\"; $x = \'%PATH%\'"');
+});
+
+test('tells why a script failed', async () => {
+  await host.lab.answerScript('fail', { match: 'Get-Broken', out: 'half', err: 'it is\r\nbroken', code: 3 });
+  expect(await error('test', 'runScript', 'Get-Broken')).toMatchObject({
+    code: 'SCRIPT_FAILED',
+    message: 'PowerShell ended with code 3: "Get-Broken": it is broken',
+  });
+});
+
+test('ends a script that is not wanted any more, at once and for good', async () => {
+  await host.lab.answerScript('slow', { match: 'Start-Sleep', delayMs: 600_000 });
+  const began = performance.now();
+  const [result, running] = await outcomes(
+    ['test', 'runScript', 'Start-Sleep 600', 2000],
+    ['system', 'isProcessRunning', 'powershell'],
+  );
+  expect(result?.error?.message).toMatch(/TimeoutError/);
+  expect(running?.value).toBe(false);
+  expect(performance.now() - began).toBeLessThan(15_000);
+});
+
+test('sees no networks where the library is missing', async () => {
+  const library = host.drive.path('C:\\windows\\system32\\vmcompute.dll');
+  const bytes = await readFile(library);
+  await host.drive.remove('C:\\windows\\system32\\vmcompute.dll');
+  const [networks, endpoint] = await outcomes(['network', 'networks'], ['network', 'createEndpoint', 'a', 'b']);
+  expect(networks).toEqual({ value: [] });
+  expect(endpoint?.error).toMatchObject({ code: 'CONTAINERS_FEATURE_MISSING' });
+  await host.drive.write('C:\\windows\\system32\\vmcompute.dll', bytes);
+});
+
+test('enables the Containers feature, which a reboot completes', async () => {
+  const [before, reboot, pending, again] = await values(
+    ['system', 'containersFeature'],
+    ['test', 'enableContainers'],
+    ['system', 'containersFeature'],
+    ['test', 'enableContainers'],
+  );
+  expect([before, reboot, pending, again]).toEqual(['disabled', true, 'enable-pending', true]);
+  await host.reboot();
+  expect(await values(['system', 'containersFeature'], ['test', 'enableContainers'])).toEqual(['enabled', false]);
+});
+
+test('makes an endpoint on a network, gives it to the host, and removes the network', async () => {
+  await host.drive.write(
+    'C:\\lab\\hns\\networks\\AAAA.json',
+    '{"ID":"AAAA","Name":"Overlay","Type":"Overlay","Subnets":[{"AddressPrefix":"10.132.1.0/24"}],"ManagementIP":"10.0.0.5"}',
+  );
+  const [networks, endpoint] = await values(
+    ['network', 'networks'],
+    ['network', 'createEndpoint', 'AAAA', 'VIPEndpoint'],
+  );
+  expect(networks).toEqual([{ id: 'AAAA', name: 'Overlay', subnets: ['10.132.1.0/24'], managementIp: '10.0.0.5' }]);
+  const made = endpoint as { id: string };
+  expect(made).toMatchObject({
+    name: 'VIPEndpoint',
+    networkId: 'AAAA',
+    ipAddress: '10.132.1.2',
+    mac: expect.stringMatching(/^00-15-5d(-[0-9a-f]{2}){3}$/) as string,
+  });
+  const [, endpoints] = await values(['network', 'attachToHost', made.id], ['network', 'endpoints']);
+  expect(endpoints).toEqual([made]);
+  expect(host.lab.networkCalls()).toContain(
+    `POST /endpoints/${made.id}/attach {"SystemType":"Host","CompartmentId":1}`,
+  );
+  const [, , after, left] = await values(
+    ['network', 'removeNetwork', 'AAAA'],
+    ['network', 'removeNetwork', 'AAAA'],
+    ['network', 'networks'],
+    ['network', 'endpoints'],
+  );
+  expect([after, left]).toEqual([[], []]);
+});
+
+test('tells what the Host Networking Service complains about', async () => {
+  await host.lab.failNetworkCalls('The RPC server is unavailable.');
+  expect(await error('network', 'networks')).toMatchObject({
+    code: 'HOST_NETWORK_FAILED',
+    message: 'request GET /networks to the Host Networking Service failed: "The RPC server is unavailable."',
+  });
+  await host.lab.failNetworkCalls(undefined);
+});
+
+test('renames the host, which a reboot completes', async () => {
+  const [changed, pending, again] = await values(
+    ['system', 'rename', 'win-renamed'],
+    ['system', 'pendingReboot'],
+    ['system', 'rename', 'win-renamed'],
+  );
+  expect([changed, pending, again]).toEqual([true, ['the host was renamed'], true]);
+  const key = 'HKLM\\SYSTEM\\CurrentControlSet\\Control\\ComputerName\\ComputerName';
+  expect(await host.run(`reg query ${key} /v ComputerName`)).toContain('WIN-RENAMED');
+});
+
+test('reboots after the delay; once more while it waits is fine', async () => {
+  const before = host.boots;
+  await values(['system', 'reboot', 3, 'a "test" of the agent'], ['system', 'reboot', 60, 'again']);
+  expect(host.lab.shutdowns().slice(-2)).toEqual([
+    expect.stringMatching(/shutdown\.exe \/r \/t 3 \/f \/d p:4:1 \/c "a \\"test\\" of the agent"$/),
+    expect.stringMatching(/\/t 60 /),
+  ]);
+  expect(host.boots).toBe(before);
+  await host.waitForBoot(before + 1);
+  expect(await value('system', 'pendingReboot')).toEqual([]);
+});

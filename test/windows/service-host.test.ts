@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { WindowsHost } from '../kit/winhost/host.ts';
+import { WindowsLab } from '../kit/winhost/lab.ts';
+import { difference, takeSnapshot } from '../kit/winhost/snapshot.ts';
+import { ServiceLab } from './programs/service-lab-host.ts';
+import type { Behaviour, Call } from './programs/service-lab-input.ts';
+
+/** A program as a Windows service: it reports to the service manager and stops when it is told to. */
+
+let lab: WindowsLab;
+let host: WindowsHost;
+let windows: ServiceLab;
+
+beforeAll(async () => {
+  lab = await WindowsLab.start();
+  host = await lab.createHost();
+  windows = new ServiceLab(host);
+  await windows.install();
+});
+
+afterAll(() => lab?.stop());
+
+const logOf = (name: string) => `C:\\lab\\${name}.log`;
+let services = 0;
+
+/** Creates a service that behaves so, makes the calls on it (`$` is its name), and gives their values and what it noted. */
+async function played(behaviour: Partial<Behaviour>, ...calls: Call[]) {
+  const name = `played-${++services}`;
+  await windows.create({ name, log: logOf(name), ...behaviour });
+  const values = await windows.values(
+    ...calls.map(([call, ...args]): Call => [call, ...args.map(arg => (arg === '$' ? name : arg))]),
+  );
+  return { name, values, notes: windows.notes(logOf(name)) };
+}
+
+/** Win32 exit code of a service, as sc.exe tells it. */
+async function exitCodeOf(name: string): Promise<number> {
+  return Number(/WIN32_EXIT_CODE\s+: (\d+)/.exec(await host.run(`sc query ${name}`))?.[1]);
+}
+
+test('is starting until it says that it is ready, then runs, then stops', async () => {
+  const { name, values, notes } = await played(
+    { readyAfterMs: 1500, stopsAfterMs: 700 },
+    ['start', '$'],
+    ['query', '$'],
+    ['running', '$'],
+    ['query', '$'],
+    ['stop', '$'],
+    ['query', '$'],
+    ['stopped', '$'],
+    ['query', '$'],
+  );
+  const states = values.filter(value => value !== null).map(value => (value as { state: string }).state);
+  expect(states).toEqual(['start-pending', 'running', 'stop-pending', 'stopped']);
+  expect(notes).toEqual(['begin', 'ready', 'stop', 'ended', 'end 0']);
+  expect(await exitCodeOf(name)).toBe(0);
+});
+
+test('stops while it starts', async () => {
+  const { values, notes } = await played(
+    {},
+    ['start', '$'],
+    ['sleep', 300],
+    ['stop', '$'],
+    ['stopped', '$'],
+    ['query', '$'],
+  );
+  expect(values.at(-1)).toEqual({ state: 'stopped', pid: 0 });
+  expect(notes).toEqual(['begin', 'stop', 'ended', 'end 0']);
+});
+
+test('counts as running after a while though it never gets ready', async () => {
+  const { values } = await played(
+    {},
+    ['start', '$'],
+    ['sleep', 20_000],
+    ['query', '$'],
+    ['running', '$'],
+    ['stopped', '$'],
+  );
+  expect(values[2]).toMatchObject({ state: 'start-pending' });
+});
+
+test('is ended after twenty seconds when it does not stop', async () => {
+  const began = performance.now();
+  const { name, notes } = await played({ readyAfterMs: 0, stopsAfterMs: -1 }, ['running', '$'], ['stopped', '$']);
+  expect(performance.now() - began).toBeGreaterThan(20_000);
+  expect(notes).toEqual(['begin', 'ready', 'stop', 'end 1 STOP_TIMEOUT']);
+  expect(await exitCodeOf(name)).toBe(0);
+  expect(await windows.processes()).toEqual([]);
+});
+
+test('a native call that still runs does not keep the process from ending', async () => {
+  const { values } = await played(
+    { readyAfterMs: 0, holdsThread: true },
+    ['running', '$'],
+    ['stopped', '$'],
+    ['query', '$'],
+  );
+  expect(values.at(-1)).toEqual({ state: 'stopped', pid: 0 });
+  expect(await windows.processes()).toEqual([]);
+});
+
+test('has crashed for Windows when it fails, so that the recovery acts', async () => {
+  const { name, notes } = await played(
+    { readyAfterMs: 0, failsAfterMs: 2000, holdsThread: true },
+    ['running', '$'],
+    ['ended', '$'],
+  );
+  expect(notes).toEqual(['begin', 'ready', 'end 1 Error: the body failed']);
+  expect(await exitCodeOf(name)).toBe(1067);
+});
+
+test('has stopped in good order when it ends by itself', async () => {
+  const { name, notes } = await played(
+    { readyAfterMs: 0, endsAfterMs: 300 },
+    ['start', '$'],
+    ['ended', '$'],
+    ['stopped', '$'],
+  );
+  expect(notes.slice(0, 3)).toEqual(['begin', 'ready', 'ended']);
+  expect(await exitCodeOf(name)).toBe(0);
+});
+
+test('says what to do when it is started by hand', async () => {
+  const { code } = await windows.runByHand({ name: 'by-hand', log: logOf('by-hand'), readyAfterMs: 0 });
+  expect(code).toBe(1);
+  expect(windows.notes(logOf('by-hand'))).toEqual(['begin', 'end 1 WINDOWS_NOT_A_SERVICE']);
+});
+
+test('starts and stops two hundred times without a failure and leaves nothing behind', async () => {
+  const name = 'restless';
+  await windows.create({ name, log: logOf(name), readyAfterMs: 0, stopsAfterMs: 0 });
+  const [before, native] = [await takeSnapshot(host), host.drive.list('C:\\lab\\native')];
+  const { failures, startMs, stopMs } = await windows.cycle(name, 200);
+  expect(failures).toEqual([]);
+  expect([startMs.length, stopMs.length]).toEqual([200, 200]);
+  expect(Math.max(...stopMs)).toBeLessThan(20_000);
+  expect(windows.notes(logOf(name)).filter(note => note === 'end 0')).toHaveLength(200);
+  expect(await windows.processes()).toEqual([]);
+  expect(host.drive.list('C:\\lab\\native')).toEqual(native);
+  expect(difference(before, await takeSnapshot(host))).toEqual([]);
+}, 600_000);

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { rebootCommand } from '../../src/contract/agent-command.ts';
+import { agentName, nodeAnnotation, proxyVariables, serviceName } from '../../src/contract/names.ts';
+import { dir, file } from '../../src/contract/paths.ts';
+import { events } from '../../src/kube/resources.ts';
+import { TestCa } from '../kit/certificates.ts';
+import type { WindowsHost } from '../kit/winhost/host.ts';
+import { PretendOperator, type Wanted } from '../kit/winhost/operator.ts';
+import { type Scene, startScene } from '../kit/winhost/scene.ts';
+import { addRoot, agentLog, seeRoots, seeServices, seeVariables, thumbprint } from '../kit/winhost/sight.ts';
+
+/** Proxy variables and trusted certificates: changed before a reboot, in effect after it, and gone when no longer wanted. */
+
+const password = 'pa55-of-the-proxy';
+const proxy = {
+  HTTP_PROXY: `http://user:${password}@proxy.test:3128`,
+  HTTPS_PROXY: `http://user:${password}@proxy.test:3129`,
+  NO_PROXY: '.cluster.local,.svc,10.96.0.0/16,apiserver.test',
+};
+const [ours, second, theirs] = [new TestCa('ours'), new TestCa('second'), new TestCa('was there before')].map(
+  ({ cert }) => cert,
+) as [string, string, string];
+const bundle = `# of the image registry\n${ours}\n${theirs}`;
+
+let scene: Scene;
+let operator: PretendOperator;
+/** Joins first and gets a proxy later. */
+let host: WindowsHost;
+let node: string;
+/** Joins a cluster that has a proxy. */
+let newcomer: WindowsHost;
+let newcomerNode: string;
+let newcomerOperator: PretendOperator;
+
+beforeAll(async () => {
+  scene = await startScene(inject('agentProgram'));
+  operator = scene.operator;
+  newcomerOperator = new PretendOperator(operator.world, '11.0.0-1111111');
+  await newcomerOperator.publish({ proxy, trustedCa: bundle });
+  [host, newcomer] = await Promise.all([scene.lab.createHost(), scene.lab.createHost()]);
+  await addRoot(host, theirs);
+  const begun = async () => {
+    await newcomerOperator.stage(newcomer);
+    await newcomerOperator.bootstrap(newcomer);
+    newcomerNode = await newcomerOperator.findNode(newcomer);
+    await newcomerOperator.desire(newcomerNode);
+    await newcomerOperator.installAgentService(newcomer);
+  };
+  [node] = await Promise.all([operator.join(host), begun()]);
+});
+afterAll(() => scene?.[Symbol.asyncDispose]());
+
+/** As often as the mark has come onto the Node, counted by the agent's own remarks on it. */
+async function requestsOf(name: string): Promise<number> {
+  const { items } = await scene.cluster.client.listAll(events, { namespace: 'default' });
+  const told = items.filter(({ reason, involvedObject }) => reason === 'RebootRequested' && involvedObject.name === name);
+  return told.reduce((sum, { count }) => sum + (count ?? 1), 0);
+}
+
+const hasMark = async (name: string) => nodeAnnotation.rebootRequired in (await operator.marks(name));
+const untilMark = (name: string) =>
+  operator.waitFor('reboot-required', async () => ((await hasMark(name)) ? true : undefined));
+const variablesOf = async (where: WindowsHost) => {
+  const all = await seeVariables(where);
+  return Object.fromEntries(proxyVariables.flatMap(name => (name in all ? [[name, all[name]]] : [])));
+};
+
+/** Publishes what is wanted and waits until the host asks for a reboot. */
+async function want(wanted: Wanted): Promise<void> {
+  await operator.publish(wanted);
+  await operator.stageTexts(host);
+  await operator.nudge(node);
+  await untilMark(node);
+}
+
+/** The operator's part: reboot, and then the mark goes. */
+async function rebootFor(where: WindowsHost, name: string): Promise<string> {
+  const { bootId, answer } = await operator.reboot(where);
+  expect(answer).toEqual({ rebooting: true, inSeconds: 0 });
+  await where.run('ver');
+  await operator.annotate(name, { [nodeAnnotation.rebootRequired]: null });
+  return bootId;
+}
+
+/** Names of variables of interest that each service sees. */
+function environmentOf(where: WindowsHost): Record<string, string[] | undefined> {
+  const names = Object.values(serviceName).filter(name => name !== serviceName.cloudNodeManager);
+  return Object.fromEntries(names.map(name => [name, where.lab.serviceEvents(name).at(-1)?.environment.toSorted()]));
+}
+const everywhere = (variables: readonly string[]) =>
+  Object.fromEntries(Object.keys(environmentOf(host)).map(name => [name, variables]));
+
+test('a change is written to registry and certificate store, and a reboot is asked for, before anything else', async () => {
+  const before = await seeServices(host);
+  await operator.annotate(node, { [nodeAnnotation.version]: null });
+  await want({ proxy, trustedCa: bundle });
+  expect(await variablesOf(host)).toEqual(proxy);
+  expect(await seeRoots(host)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
+  expect(await seeServices(host)).toEqual(before);
+  expect(await operator.marks(node)).not.toHaveProperty([nodeAnnotation.version]);
+});
+
+test('until the reboot nothing more happens, whatever else changes', async () => {
+  const before = await seeServices(host);
+  const looks = agentLog(host).split('awaits a reboot').length;
+  await host.run('taskkill /f /im csi-proxy.exe');
+  await operator.nudge(node);
+  await operator.waitFor('a look', async () => (agentLog(host).split('awaits a reboot').length > looks ? true : undefined));
+  expect(await seeServices(host)).toMatchObject({ ...before, [serviceName.csiProxy]: { state: 'STOPPED', pid: 0 } });
+  expect([await requestsOf(node), await operator.marks(node)]).toEqual([
+    1,
+    expect.not.objectContaining({ [nodeAnnotation.version]: expect.anything() }),
+  ]);
+});
+
+test('after the reboot the agent comes back by itself, finishes and writes the version', async () => {
+  const boots = host.boots;
+  const bootId = await rebootFor(host, node);
+  await operator.waitForVersion(node);
+  expect(environmentOf(host)).toEqual(everywhere([...proxyVariables].toSorted()));
+  expect(Object.values(await seeServices(host)).map(({ state }) => state)).toEqual(Array(7).fill('RUNNING'));
+  expect(await host.run(rebootCommand(bootId, 0))).toContain('already rebooted');
+  expect([host.boots, host.lab.shutdowns().length]).toEqual([boots + 1, 1]);
+  expect([await hasMark(node), await requestsOf(node)]).toEqual([false, 1]);
+});
+
+test('a truncated bundle changes nothing and is told on the Node', async () => {
+  const [before, roots, imported] = [await seeServices(host), await seeRoots(host), host.drive.read(file.importedCerts)];
+  const cut = bundle.slice(0, bundle.length - 40);
+  await operator.publish({ proxy, trustedCa: cut });
+  await operator.stageTexts(host);
+  expect(host.drive.read(file.caBundle)).toContain(cut);
+  await operator.nudge(node);
+  await operator.waitFor('an event', async () => {
+    const { items } = await scene.cluster.client.listAll(events, { namespace: 'default' });
+    return items.find(({ reason, involvedObject }) => reason === 'CertificateReadError' && involvedObject.name === node);
+  });
+  expect([await seeServices(host), await seeRoots(host), await variablesOf(host)]).toEqual([before, roots, proxy]);
+  expect([host.drive.read(file.importedCerts), await hasMark(node)]).toEqual([imported, false]);
+});
+
+test('other values replace the old ones, with another reboot', async () => {
+  await want({ proxy: { ...proxy, NO_PROXY: `${proxy.NO_PROXY},more.test` }, trustedCa: `${second}\n${theirs}` });
+  expect(await variablesOf(host)).toEqual({ ...proxy, NO_PROXY: `${proxy.NO_PROXY},more.test` });
+  expect(await seeRoots(host)).toEqual([thumbprint(second), thumbprint(theirs)].toSorted());
+});
+
+test('what is taken back before the reboot is gone after it; a certificate that was there before stays', async () => {
+  // The operator may change its mind while the host waits.
+  await operator.publish({});
+  await operator.stageTexts(host);
+  await rebootFor(host, node);
+  await untilMark(node);
+  expect(await variablesOf(host)).toEqual({});
+  expect(await seeRoots(host)).toEqual([thumbprint(theirs)]);
+  await operator.annotate(node, { [nodeAnnotation.version]: null });
+  await rebootFor(host, node);
+  await operator.waitForVersion(node);
+  expect(environmentOf(host)).toEqual(everywhere([]));
+  expect([host.drive.read(file.importedCerts), await hasMark(node), await requestsOf(node)]).toEqual(['', false, 3]);
+});
+
+test('a host that joins a cluster with a proxy is rebooted once, before it has a version', async () => {
+  await untilMark(newcomerNode);
+  expect(await variablesOf(newcomer)).toEqual(proxy);
+  expect(await seeRoots(newcomer)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
+  const services = Object.keys(await seeServices(newcomer));
+  expect(services).toEqual([serviceName.containerd, serviceName.kubelet, agentName]);
+  await rebootFor(newcomer, newcomerNode);
+  await newcomerOperator.waitForVersion(newcomerNode);
+  expect(environmentOf(newcomer)).toEqual(everywhere([...proxyVariables].toSorted()));
+  expect([newcomer.boots, await requestsOf(newcomerNode)]).toEqual([2, 1]);
+});
+
+test('no log, event or Node holds the password of the proxy', async () => {
+  const logs = [host, newcomer].flatMap(where =>
+    where.drive.list(dir.agentLog).map(name => where.drive.read(`${dir.agentLog}\\${name}`)),
+  );
+  const { items } = await scene.cluster.client.listAll(events, { namespace: 'default' });
+  const objects = [items, await operator.node(node), await operator.node(newcomerNode)];
+  expect(logs.length).toBeGreaterThanOrEqual(2);
+  for (const text of [...logs, ...objects.map(object => JSON.stringify(object))]) expect(text).not.toContain(password);
+  expect([host.lab.unexpected(), newcomer.lab.unexpected()]).toEqual([[], []]);
+});

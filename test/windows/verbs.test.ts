@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import {
+  agentQuery,
+  cleanupCommand,
+  controllerCommand,
+  rebootCommand,
+  stageCommand,
+} from '../../src/contract/agent-command.ts';
+import { parseInventory } from '../../src/contract/inventory.ts';
+import { agentName } from '../../src/contract/names.ts';
+import { dir, file } from '../../src/contract/paths.ts';
+import type { WindowsHost } from '../kit/winhost/host.ts';
+import { WindowsLab } from '../kit/winhost/lab.ts';
+
+let lab: WindowsLab;
+let host: WindowsHost;
+
+beforeAll(async () => {
+  lab = await WindowsLab.start();
+  host = await lab.createHost();
+  await host.run('mkdir C:\\k');
+  await host.upload(inject('agentProgram'), file.agent);
+});
+afterAll(() => lab?.stop());
+
+/** What the .exe answers through SSH, with plain line ends. */
+async function agent(line: string) {
+  const { code, stdout, stderr } = await host.exec(line.startsWith(file.agent) ? line : `${file.agent} ${line}`);
+  const plain = (text: string) => text.replaceAll('\r\n', '\n');
+  return { code, out: plain(stdout), err: plain(stderr) };
+}
+const polling = { timeout: 60_000, interval: 200 };
+const json = (text: string) => JSON.parse(text) as Record<string, unknown>;
+const inventoryOf = async () => parseInventory((await agent(agentQuery.inventory)).out, host.name);
+
+test('tells its version, and on what it runs', async () => {
+  const { code, out, err } = await agent('version');
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/^windows-instance-config-daemon version: "11\.0\.0-.+", node version: "v26\..+ win32\/x64"\n$/);
+  expect(json((await agent(agentQuery.version)).out)).toMatchObject({ runtime: expect.stringContaining('win32/x64') });
+});
+
+test('begins quickly', async () => {
+  const startMs = performance.now();
+  await agent('version');
+  expect(performance.now() - startMs).toBeLessThan(15_000);
+});
+
+test('gives help', async () => {
+  expect(await agent('--help')).toMatchObject({ code: 0, err: '', out: expect.stringContaining('enable-containers') });
+  expect((await agent('cleanup --help')).out).toContain('--keep-settings');
+});
+
+const wrong: [line: string, code: string, message: string][] = [
+  ['burn', 'USAGE', 'there is no verb "burn"'],
+  ['cleanup', 'USAGE', 'cleanup needs --kubeconfig and --namespace'],
+  ['inventory --force', 'USAGE', 'there is no flag "--force"'],
+  ['rename --name win_1', 'HOST_NAME_INVALID', 'win_1'],
+  ['controller --windows-service --kubeconfig C:\\k\\none --namespace ns', 'WINDOWS_NOT_A_SERVICE', 'service'],
+  [
+    'bootstrap --desired-version v1 --kubeconfig C:\\k\\none --namespace ns',
+    'CREDENTIAL_UNREADABLE',
+    'C:\\\\k\\\\none',
+  ],
+  [stageCommand('C:\\k\\none', 'a'.repeat(64)).replace(' -o json', ''), 'INPUT_UNREADABLE', 'C:\\k\\none'],
+];
+for (const [line, error, message] of wrong) {
+  test(`fails with code 1 and says what helps: ${line.replace(`${file.agent} `, '')}`, async () => {
+    const plain = await agent(line);
+    expect([plain.code, plain.out]).toEqual([1, '']);
+    expect(plain.err).toMatch(new RegExp(`^${error}\\w*: .*\\n  -> .+\\n$`, 'm'));
+    expect(plain.err).toContain(message);
+    const { code, out } = await agent(`${line} -o json`);
+    const want = { code: expect.stringContaining(error), message: expect.any(String), remedy: expect.any(String) };
+    expect([code, json(out)]).toEqual([1, { error: want }]);
+  });
+}
+
+test('tells about the host what is true', async () => {
+  const { code, out } = await agent(agentQuery.inventory);
+  expect(code).toBe(0);
+  const inventory = parseInventory(out, host.name);
+  expect(inventory).toMatchObject({ hostName: expect.stringMatching(/^win-1$/i), services: [], problems: [] });
+  expect(inventory.adapters.find(({ hasDefaultRoute }) => hasDefaultRoute)?.addresses).toContain(`${host.address}/24`);
+  expect(inventory.os.build).toMatch(/^10\.0\.20348/);
+  expect(inventory.files).toHaveProperty([file.agent]);
+  expect(Math.abs(Date.parse(inventory.time) - Date.now())).toBeLessThan(60_000);
+});
+
+test('tells the same for people', async () => {
+  const { out } = await agent('inventory');
+  expect(out).toMatch(/^Host: +win-1/im);
+  expect(out).toContain(host.address);
+});
+
+test('cleans a host that was never configured and has no kubeconfig', async () => {
+  const { code, out } = await agent(`${cleanupCommand('ns')} -o json`);
+  expect([code, json(out)]).toEqual([
+    0,
+    { removed: [], keptSettings: false, rebootNeeded: false, node: null, clusterReached: false },
+  ]);
+});
+
+test('reboots in the boot that was seen, and in no other', async () => {
+  const { bootId } = await inventoryOf();
+  expect(json((await agent(rebootCommand('another'))).out)).toEqual({ rebooting: false, why: 'already rebooted' });
+  expect(host.boots).toBe(1);
+  expect(json((await agent(rebootCommand(bootId, 1))).out)).toEqual({ rebooting: true, inSeconds: 1 });
+  await host.waitForBoot(2);
+  expect(json((await agent(rebootCommand(bootId, 1))).out)).toMatchObject({ rebooting: false });
+  expect((await inventoryOf()).bootId).not.toBe(bootId);
+});
+
+test('switches on Containers, for which it takes a reboot', async () => {
+  expect(json((await agent(agentQuery.enableContainers)).out)).toMatchObject({
+    before: 'disabled',
+    rebootNeeded: true,
+  });
+  expect(json((await agent(agentQuery.enableContainers)).out)).toMatchObject({ changed: false, rebootNeeded: true });
+});
+
+const stateOf = async () => /STATE\s+: \d\s+(\w+)/.exec((await host.exec(`sc query ${agentName}`)).stdout)?.[1];
+const logOf = (severity: string) => host.drive.read(`${dir.agentLog}\\${agentName}.exe.${severity}`);
+
+test('runs as a service that has no cluster: says so in its log, over restarts, and stops when it is told to', async () => {
+  await host.run(`sc create ${agentName} binPath= "${controllerCommand('ns', 1)}"`);
+  for (const start of [1, 2]) {
+    await host.run(`sc start ${agentName}`);
+    await expect
+      .poll(() => logOf('WARNING')?.match(/cannot be found yet/g)?.length ?? 0, polling)
+      .toBeGreaterThan(start);
+    const startMs = performance.now();
+    await host.run(`sc stop ${agentName}`);
+    await expect.poll(stateOf, polling).toBe('STOPPED');
+    expect(performance.now() - startMs).toBeLessThan(20_000);
+  }
+  expect(logOf('INFO')?.match(/^Log file created at/gm)?.length).toBe(1);
+  expect(logOf('INFO')?.match(/^I\d{4} [\d:.]{15} +\d+ agent\] Starting program=/gm)?.length).toBe(2);
+  expect(logOf('INFO')?.match(/ agent\] Stopped, as was asked for$/gm)?.length).toBe(2);
+  expect(logOf('ERROR')).toBeUndefined();
+  await host.run(`sc delete ${agentName}`);
+});
+
+test('leaves nothing behind in memory, and no more than one native file on disk', async () => {
+  await Promise.all([agent('inventory'), agent('inventory'), agent('inventory')]);
+  expect(await host.run('tasklist')).not.toContain('windows-instance-config');
+  const natives = await host.run('dir /b "C:\\Program Files\\windows-instance-config-daemon"');
+  expect(natives.split('\n').length).toBe(1);
+  expect(host.lab.unexpected()).toEqual([]);
+});
