@@ -27,6 +27,16 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'scenario',
+          include: ['test/scenarios/**/*.test.ts'],
+          // Each file starts sandboxes of its own, on loopback only; they share nothing but the machine.
+          pool: 'forks',
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: 'windows',
           include: ['test/windows/**/*.test.ts'],
           // Makes Wine, the doubles and the agent; each file starts hosts of its own.

@@ -18,6 +18,7 @@ const allowed: [string, string, string][] = [
   ['a word in a comment', 'contract/names.ts', '/** Never uses Date.now here. */\nexport const a = 1;\n'],
   ['anything in a test', 'contract/names.test.ts', from('node:fs')],
   ['the SSH library in its place', 'host/ssh/client.ts', from('ssh2')],
+  ['the SSH library in simulated hosts', 'sandbox/machines/ssh/sshd.ts', from('ssh2')],
   ['native code in its place', 'agent/win32/services.ts', from('koffi')],
 ];
 for (const [name, path, text] of allowed) {
@@ -48,6 +49,7 @@ const forbidden: [string, string, string, RegExp][] = [
   ['process.env outside the programs', 'cli/main.ts', "const x = process.env['A'];\n", /only bin/],
   ['a controller body in the command line', 'cli/status.ts', from('#controllers/csr/controller.ts'), /only decide\.ts/],
   ['the SSH library elsewhere', 'controllers/csr/observe.ts', from('ssh2'), /only host\/ssh/],
+  ['the SSH library elsewhere in the sandbox', 'sandbox/machines/fleet.ts', from('ssh2'), /only host\/ssh/],
   ['native code elsewhere', 'agent/files.ts', from('koffi'), /only agent\/win32/],
   ['a folder that is no layer', 'utils/strings.ts', from('./x.ts'), /in no layer/],
   ['a dynamic import', 'contract/names.ts', "await import('#kube/client.ts');\n", /contract may not import kube/],

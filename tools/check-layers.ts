@@ -20,6 +20,9 @@ const mayImport: Record<string, readonly string[]> = {
 const pure =
   /^(contract\/|node\/desired\/|node\/lifecycle\/budget\.ts|controllers\/[^/]+\/(?!controller\.ts|observe\.ts)|(.*\/)?(decide|plan)\.ts)/;
 
+/** Whoever speaks SSH: the operator as a client, the simulated hosts of the sandbox as servers. */
+const sshFolders = ['host/ssh/', 'sandbox/machines/ssh/'];
+
 interface Import {
   from: string;
   typeOnly: boolean;
@@ -79,7 +82,8 @@ function detourProblem(path: string, from: string): string[] {
 }
 
 function libraryProblem(path: string, from: string): string[] {
-  if (from === 'ssh2' && !path.startsWith('host/ssh/')) return ['only host/ssh may import the SSH library'];
+  if (from === 'ssh2' && !sshFolders.some(folder => path.startsWith(folder)))
+    return ['only host/ssh and sandbox/machines/ssh may import the SSH library'];
   if (from === 'koffi' && !path.startsWith('agent/win32/')) return ['only agent/win32 may load native code'];
   return [];
 }

@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { errorCodes } from '../src/base/error-codes.ts';
 import { windowsInstanceCrd } from '../src/contract/windows-instance/crd.ts';
+import { operatorPermissions } from '../src/operator/permissions.ts';
+import { fileOf, manifestFiles, rbacManifests } from '../src/operator/rbac-manifests.ts';
 import { windowsApiPage } from './windows-api-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -13,7 +15,14 @@ export const generated: Record<string, () => string> = {
   'docs/windows-api.md': windowsApiPage,
   'deploy/crd/windowsinstances.yaml': () =>
     stringify(windowsInstanceCrd(), { lineWidth: 0, aliasDuplicateObjects: false }),
+  ...Object.fromEntries(manifestFiles.map(name => [`deploy/rbac/${name}.yaml`, () => rbacFile(name)])),
 };
+
+function rbacFile(name: (typeof manifestFiles)[number]): string {
+  const documents = rbacManifests(operatorPermissions).filter(manifest => fileOf(manifest) === name);
+  const head = '# Generated from the permissions beside each controller by `npm run generate`.\n';
+  return head + documents.map(each => stringify(each, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
+}
 
 function errorPage(): string {
   const rows = Object.entries(errorCodes).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);

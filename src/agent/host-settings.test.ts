@@ -4,8 +4,8 @@ import { ModelHost } from '../../test/kit/model-host.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
 import { type Certificate, printBundle, readImported } from './certificates/bundle.ts';
 import { planEnvironment } from './environment/plan.ts';
-import { applySettings, observeCertificates, observeEnvironment, readBundle } from './host-settings.ts';
-import { readState, stateFile } from './state.ts';
+import { applySettings, observeCertificates, observeEnvironment, ownedVariables, readBundle } from './host-settings.ts';
+import { changeState, readState, stateFile } from './state.ts';
 
 const der = (byte: number) => Uint8Array.of(0x30, 9, 0x30, 3, 0x02, 1, byte, 0x30, 0, 0x03, 0);
 const text = (...bytes: number[]) => printBundle(bytes.map(byte => ({ der: der(byte), sha256: '' })));
@@ -121,6 +121,60 @@ test('writes nothing but the state when there is nothing to change, and that onc
   const host = new ModelHost();
   for (const _ of [1, 2]) await applySettings(quiet, await observeCertificates([], host), undefined, host);
   expect(host.log).toEqual([`write ${stateFile}`]);
+});
+
+/** Takes back what is given from a host that has it. */
+async function takeBack(host: ModelHost, variables: Record<string, string>, ...bytes: number[]): Promise<void> {
+  Object.assign(host.machine, variables);
+  host.store.push(...bytes.map(der));
+  host.fileTexts.set(file.importedCerts, text(...bytes));
+  const owned = Object.entries(variables).map(([name, value]) => ({ name, value }));
+  const plan = planEnvironment({ registry: host.machine, wanted: {}, watched: [], owned });
+  await applySettings(plan, await observeCertificates(undefined, host), reboot, host);
+}
+
+test('remembers what it has taken back, from before it does so, and adds to it in the same boot', async () => {
+  const host = new ModelHost();
+  host.before = call => {
+    if (call === 'unset A') throw new Error('killed');
+  };
+  const one = { bootId: 'boot-1', variables: [{ name: 'A', value: '1' }], certificates: [certificates(7)[0]?.sha256] };
+  await expect(takeBack(host, { A: '1' }, 7)).rejects.toThrow('killed');
+  expect((await readState(host.files)).takenBack).toEqual(one);
+  host.before = () => undefined;
+  host.store.length = 0;
+  await takeBack(host, { a: '2', B: '3' }, 8);
+  expect((await readState(host.files)).takenBack).toEqual({
+    bootId: 'boot-1',
+    variables: [
+      { name: 'a', value: '2' },
+      { name: 'B', value: '3' },
+    ],
+    certificates: certificates(7, 8).map(({ sha256 }) => sha256),
+  });
+});
+
+test('does not add to what was taken back in another boot, and forgets that when no reboot is needed', async () => {
+  const host = new ModelHost();
+  await changeState(host.files, { takenBack: { bootId: 'boot-0', variables: [], certificates: ['0a'] } });
+  await takeBack(host, { A: '1' });
+  expect((await readState(host.files)).takenBack).toMatchObject({ bootId: 'boot-1', certificates: [] });
+  await applySettings(quiet, undefined, undefined, host);
+  expect((await readState(host.files)).takenBack).toBeUndefined();
+});
+
+test('counts variables as ours that a power cut may have brought back', async () => {
+  const host = new ModelHost();
+  const [A, B, b] = [
+    { name: 'A', value: '1' },
+    { name: 'B', value: '2' },
+    { name: 'b', value: 'newer' },
+  ];
+  await changeState(host.files, { takenBack: { bootId: 'boot-1', variables: [A, B], certificates: [] } });
+  expect(ownedVariables(await readState(host.files), 'boot-2')).toBeUndefined();
+  await changeState(host.files, { environment: [b] });
+  const state = await readState(host.files);
+  expect([ownedVariables(state, 'boot-1'), ownedVariables(state, 'boot-2')]).toEqual([[b], [b, A]]);
 });
 
 test('forgets a reboot that has happened', async () => {

@@ -2,9 +2,15 @@ import { AppError } from '#base/errors.ts';
 import { file } from '#contract/paths.ts';
 import { type Certificate, parseBundle, printBundle, readImported } from './certificates/bundle.ts';
 import { type CertificatePlan, planCertificates } from './certificates/plan.ts';
-import { type EnvironmentInput, type EnvironmentPlan, planEnvironment } from './environment/plan.ts';
+import {
+  type EnvironmentInput,
+  type EnvironmentPlan,
+  type OwnedVariable,
+  planEnvironment,
+  variableKey,
+} from './environment/plan.ts';
 import type { CertStore, Environment, Files } from './ports.ts';
-import { changeState, type RebootRecord } from './state.ts';
+import { changeState, mayBeBack, readState, type AgentState, type RebootRecord, type TakenBack } from './state.ts';
 
 export interface SettingsPorts {
   environment: Environment;
@@ -22,6 +28,14 @@ export async function readBundle(path: string, files: Files): Promise<Certificat
   });
 }
 
+/** The variables that are ours, with those that a power cut may have brought back; undefined when that is not known. */
+export function ownedVariables(state: AgentState, bootId: string): OwnedVariable[] | undefined {
+  const { environment } = state;
+  const known = new Set(environment?.map(({ name }) => variableKey(name)));
+  const back = mayBeBack(state, bootId).variables.filter(({ name }) => !known.has(variableKey(name)));
+  return environment && [...environment, ...back];
+}
+
 export async function observeEnvironment(
   wanted: Omit<EnvironmentInput, 'registry'>,
   environment: Environment,
@@ -32,10 +46,11 @@ export async function observeEnvironment(
 export async function observeCertificates(
   bundle: readonly Certificate[] | undefined,
   ports: SettingsPorts,
+  removed: readonly string[] = [],
 ): Promise<CertificatePlan> {
   const record = await ports.files.read(file.importedCerts);
   const imported = record === undefined ? undefined : readImported(record);
-  return planCertificates(bundle, imported, await ports.certificates.list());
+  return planCertificates(bundle, imported, await ports.certificates.list(), removed);
 }
 
 /**
@@ -48,13 +63,28 @@ export async function applySettings(
   reboot: RebootRecord | undefined,
   ports: SettingsPorts,
 ): Promise<void> {
-  await changeState(ports.files, { environment: [...environment.owned, ...environment.released], reboot });
+  const { takenBack: before } = await readState(ports.files);
+  const takenBack = reboot && addTakenBack(before, reboot, environment.released, certificates?.remove ?? []);
+  await changeState(ports.files, { environment: [...environment.owned, ...environment.released], reboot, takenBack });
   for (const { name, value } of [...environment.writes, ...environment.restores]) {
     await ports.environment.setMachine(name, value);
   }
   for (const name of environment.removals) await ports.environment.removeMachine(name);
   if (environment.released.length > 0) await changeState(ports.files, { environment: environment.owned });
   if (certificates !== undefined) await applyCertificates(certificates, ports);
+}
+
+/** Kept until a pass of another boot finds nothing more to do, which is when no reboot is asked for any more. */
+function addTakenBack(
+  before: TakenBack | undefined,
+  { bootId }: RebootRecord,
+  variables: readonly OwnedVariable[],
+  certificates: readonly string[],
+): TakenBack | undefined {
+  const [known, sums] = before?.bootId === bootId ? [before.variables, before.certificates] : [[], []];
+  const byName = new Map([...known, ...variables].map(variable => [variableKey(variable.name), variable]));
+  const all = { bootId, variables: [...byName.values()], certificates: [...new Set([...sums, ...certificates])] };
+  return all.variables.length + all.certificates.length > 0 ? all : undefined;
 }
 
 async function applyCertificates(plan: CertificatePlan, ports: SettingsPorts): Promise<void> {

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import { Secret } from '#base/secret.ts';
+import { ApiError } from '#kube/api-error.ts';
 import { nodes } from '#kube/resources.ts';
+import type { Credential } from '#kube/transport/connection.ts';
+import { agentCertificate, agentSubject } from '../../test/kit/agent-certificates.ts';
 import { MemoryApi } from '../../test/kit/memory-api.ts';
 import { adapter, ModelSystem } from '../../test/kit/model-system.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
@@ -49,6 +53,54 @@ test('does not take trouble with the API server for an answer', async () => {
   };
   await expect(locateOwnNode(api, system, signal)).rejects.toThrow('503');
 });
+
+/** An API server that shows a Node only to whoever asks for that one. */
+function strictly(api: MemoryApi, allowed: string) {
+  const asked: unknown[] = [];
+  const listAll: typeof api.listAll = (resource, options) => {
+    asked.push(options?.fieldSelector ?? options?.labelSelector);
+    if (options?.fieldSelector !== `metadata.name=${allowed}`)
+      return Promise.reject(new ApiError({ code: 403, reason: 'Forbidden' }, 'LIST nodes'));
+    return api.listAll(resource, options);
+  };
+  return { listAll, asked };
+}
+
+const shows = (credential: Credential) => ({ current: () => Promise.resolve(credential) });
+
+test('asks for the Node of its certificate when it may not look at all', async () => {
+  const { api, system } = worldOf({ other: ['10.0.0.4'], mine: ['10.0.0.5'] });
+  const server = strictly(api, 'mine');
+  const { clientCertificate } = agentCertificate(agentSubject('mine'));
+  expect(await locateOwnNode(server, system, signal, shows({ clientCertificate }))).toMatchObject({ name: 'mine' });
+  expect(server.asked).toEqual(['kubernetes.io/os=windows', 'metadata.name=mine']);
+});
+
+test('is not the Node of its certificate when that has other addresses', async () => {
+  const { api, system } = worldOf({ other: ['10.0.0.4'] });
+  const { clientCertificate } = agentCertificate(agentSubject('other'));
+  const server = strictly(api, 'other');
+  expect(await rejectionOf(locateOwnNode(server, system, signal, shows({ clientCertificate })))).toMatchObject({
+    code: 'NODE_NOT_FOUND',
+  });
+});
+
+const strangers: [name: string, identity: Parameters<typeof locateOwnNode>[3]][] = [
+  ['nobody tells what it shows', undefined],
+  ['it shows a token', shows({ authorization: new Secret('Bearer x') })],
+  [
+    'its certificate is not that of an agent',
+    shows({ clientCertificate: agentCertificate({ commonName: 'admin' }).clientCertificate }),
+  ],
+];
+for (const [name, identity] of strangers) {
+  test(`passes the refusal on when ${name}`, async () => {
+    const { api, system } = worldOf({ mine: ['10.0.0.5'] });
+    const server = strictly(api, 'mine');
+    await expect(locateOwnNode(server, system, signal, identity)).rejects.toMatchObject({ reason: 'Forbidden' });
+    expect(server.asked).toHaveLength(1);
+  });
+}
 
 test('takes the Node of the default route when another one has an address of ours, too', async () => {
   const { api, system } = worldOf({ overlay: ['10.132.0.2'], mine: ['10.0.0.5'] });

@@ -1,12 +1,21 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ModelHost } from '../../test/kit/model-host.ts';
-import { type AgentState, changeState, noteChangedFiles, parseState, readState, stateFile } from './state.ts';
+import {
+  type AgentState,
+  changeState,
+  mayBeBack,
+  noteChangedFiles,
+  parseState,
+  readState,
+  stateFile,
+} from './state.ts';
 
 const none: AgentState = {
   environment: undefined,
   stoppedServices: [],
   reboot: undefined,
+  takenBack: undefined,
   changedFiles: [],
   defenderExclusions: [],
 };
@@ -17,6 +26,7 @@ const full: AgentState = {
   ],
   stoppedServices: ['antivirus'],
   reboot: { bootId: 'boot-1', variables: ['HTTP_PROXY'] },
+  takenBack: { bootId: 'boot-1', variables: [{ name: 'HTTPS_PROXY', value: 'd' }], certificates: ['0a'] },
   changedFiles: ['C:\\k\\kubelet.conf'],
   defenderExclusions: [{ path: 'C:\\k\\containerd\\containerd.exe', done: true }],
 };
@@ -32,6 +42,7 @@ const unreadable: [name: string, text: string][] = [
   ['a variable that is a text', '{"environment": ["A"]}'],
   ['services that are numbers', '{"stoppedServices": [1]}'],
   ['a reboot without a boot', '{"reboot": {"variables": []}}'],
+  ['settings taken back in no boot', '{"takenBack": {"variables": [], "certificates": []}}'],
   ['changed files that are one text', '{"changedFiles": "C:\\\\k"}'],
   ['an exclusion without a path', '{"defenderExclusions": [{"done": true}]}'],
 ];
@@ -46,6 +57,12 @@ const readable: [name: string, text: string, want: Partial<AgentState>][] = [
 for (const [name, text, want] of readable)
   test(`reads ${name}`, () => expect(parseState(text)).toEqual({ ...none, ...want }));
 
+test('expects settings back only in another boot than the one in which they were taken back', () => {
+  const nothing = { variables: [], certificates: [] };
+  expect([mayBeBack(none, 'boot-1'), mayBeBack(full, 'boot-1')]).toEqual([nothing, nothing]);
+  expect(mayBeBack(full, 'boot-2')).toMatchObject({ certificates: ['0a'], variables: [{ name: 'HTTPS_PROXY' }] });
+});
+
 test('has no record on a host without the file', async () => {
   expect(await readState(new ModelHost().files)).toEqual(none);
 });
@@ -55,6 +72,12 @@ test('changes one member and keeps the others', async () => {
   await changeState(host.files, full);
   await changeState(host.files, { stoppedServices: [] });
   expect(await readState(host.files)).toEqual({ ...full, stoppedServices: [] });
+});
+
+test('lets nobody but administrators read the record, for variables may hold passwords', async () => {
+  const { files } = new ModelHost();
+  await changeState(files, full);
+  expect(files.accessOf(stateFile)).toBe('secret');
 });
 
 test('forgets a member that is set to nothing', async () => {

@@ -10,6 +10,17 @@ export interface RebootRecord {
   variables: string[];
 }
 
+/**
+ * Settings that were taken back, and in which boot. Windows writes its registry down late: a power cut in that boot brings
+ * them back, when nothing else tells any more that they are ours.
+ */
+export interface TakenBack {
+  bootId: string;
+  variables: OwnedVariable[];
+  /** SHA-256 of each. */
+  certificates: string[];
+}
+
 /** What the agent must know of its own past; everything else it sees on the host. */
 export interface AgentState {
   /** Machine variables we have set; undefined when that is not known. */
@@ -17,6 +28,7 @@ export interface AgentState {
   /** Services of others that we stopped and have to start again. */
   stoppedServices: string[];
   reboot: RebootRecord | undefined;
+  takenBack: TakenBack | undefined;
   /** Files of ours that were changed while a service that reads them may have been running. */
   changedFiles: string[];
   /** Programs that Defender was, or was about to be, told to leave alone. */
@@ -38,7 +50,13 @@ export async function readState(files: Files): Promise<AgentState> {
 export async function changeState(files: Files, change: Partial<AgentState>): Promise<void> {
   const before = await files.read(stateFile);
   const after = `${JSON.stringify({ ...parseState(before ?? ''), ...change }, undefined, 2)}\n`;
-  if (after !== before) await files.write(stateFile, after);
+  // Values of variables may hold the password of a proxy.
+  if (after !== before) await files.write(stateFile, after, 'secret');
+}
+
+/** What a power cut may have brought back: settings that were taken back in another boot than this one. */
+export function mayBeBack({ takenBack }: AgentState, bootId: string): Omit<TakenBack, 'bootId'> {
+  return takenBack === undefined || takenBack.bootId === bootId ? { variables: [], certificates: [] } : takenBack;
 }
 
 /** Said before the change, so that a service is started anew for it even when the agent is cut short in between. */
@@ -58,6 +76,7 @@ function readFields(fields: Fields): AgentState {
     environment: fields.raw('environment') === undefined ? undefined : fields.objects('environment').map(readVariable),
     stoppedServices: fields.strings('stoppedServices'),
     reboot: fields.raw('reboot') === undefined ? undefined : readReboot(fields.object('reboot')),
+    takenBack: fields.raw('takenBack') === undefined ? undefined : readTakenBack(fields.object('takenBack')),
     changedFiles: fields.strings('changedFiles'),
     defenderExclusions: fields
       .objects('defenderExclusions')
@@ -72,6 +91,14 @@ function readVariable(fields: Fields): OwnedVariable {
     value: fields.requiredString('value'),
     ...(previous !== undefined && { previous }),
     ...(was !== undefined && { was }),
+  };
+}
+
+function readTakenBack(fields: Fields): TakenBack {
+  return {
+    bootId: fields.requiredString('bootId'),
+    variables: fields.objects('variables').map(readVariable),
+    certificates: fields.strings('certificates'),
   };
 }
 

@@ -15,7 +15,8 @@ export const errorCodes = {
     'The user name of an entry of windows-instances is empty or cannot be a Windows user name.',
   INSTANCE_ADDRESS_INVALID: 'The key of an entry of windows-instances is neither an IPv4 address nor a DNS name.',
   INSTANCE_ADDRESS_UNRESOLVED: 'The DNS name of an instance does not resolve to an IPv4 address.',
-  INSTANCE_DUPLICATE: 'Two entries of windows-instances are the same host.',
+  NAME_LOOKUP_FAILED: 'No name server told whether a name or an address is known.',
+  INSTANCE_DUPLICATE: 'Two entries of windows-instances, or two WindowsInstances, are the same host.',
   INSTANCE_NOT_LISTED: 'A Node belongs to no entry of windows-instances.',
 
   // services ConfigMap
@@ -36,6 +37,8 @@ export const errorCodes = {
   API_SERVER_URL_MISSING: 'The Infrastructure object has no internal API server address.',
   TLS_PROFILE_INVALID:
     'The TLS security profile of the cluster is of an unknown type, or is Custom without a usable profile.',
+  CLUSTER_UNDESCRIBED: 'The cluster is no OpenShift cluster, and nobody has described it for the operator.',
+  CLUSTER_UNSUITABLE: 'The cluster cannot take Windows nodes as it is.',
   MONITORING_LABEL_INVALID: 'The cluster-monitoring label of the namespace is no boolean.',
 
   // ignition
@@ -75,10 +78,28 @@ export const errorCodes = {
   HOST_FILE_FAILED: 'A host could not read or write a file.',
   HOST_DISK_FULL: 'The disk of a host has no room for a file.',
 
+  // journeys of hosts
+  STEP_TIMEOUT: 'A step of the way from a host to a Node took longer than it may.',
+  HOST_NOT_ADMINISTRATOR: 'The user with whom the operator comes to a host is no administrator there.',
+  HOST_SYSTEM_UNSUPPORTED: 'A host runs a version of Windows that cannot become a node.',
+  HOST_CLOCK_WRONG: 'The clock of a host and the one of the API server are too far apart.',
+  HOST_NAME_TAKEN: 'A host has the name of a Node that is another machine.',
+  HOST_SERVICE_FOREIGN: 'A host has a service of somebody else under a name that the operator needs.',
+  HOST_PORT_TAKEN: 'A program of somebody else listens on a port that the operator needs on a host.',
+  HOST_API_UNREACHABLE: 'A host cannot reach the API server.',
+  HOST_REBOOT_TIMEOUT: 'A host did not come back from a reboot in time.',
+  AGENT_UNUSABLE: 'The program of the agent does not run on a host.',
+  AGENT_COMMAND_FAILED: 'A command of the agent failed on a host without saying why.',
+  MATERIAL_MISSING: 'Something that hosts need from the cluster, such as a Secret or a ConfigMap, is not there yet.',
+  TOKEN_NOT_ISSUED: 'The cluster gave no token with which a host could present itself for the first time.',
+  NODE_VERSION_TIMEOUT: 'The agent of a host did not bring it to the wanted version in time.',
+
   // files for the node
   LOG_SETTING_INVALID: 'A log rotation variable of the operator has an invalid value.',
   CHECKSUMS_MALFORMED: 'The payload’s sha256sum file cannot be read.',
   PAYLOAD_CHECKSUM_MISSING: 'A payload file has no checksum.',
+  PAYLOAD_UNREADABLE: 'A payload file cannot be read or packed.',
+  PAYLOAD_DAMAGED: 'A payload file does not have the checksum it should have.',
   PULL_SECRET_MALFORMED: 'The cluster pull secret cannot be read.',
   MIRROR_SET_INVALID: 'An entry of a mirror set cannot be used.',
   SECRET_KEY_MISSING: 'A Secret lacks a key that is needed.',
@@ -109,6 +130,7 @@ export const errorCodes = {
   PASS_TIMEOUT: 'One pass of a controller took longer than it may.',
   START_TIMEOUT: 'Some part of the program was not ready in time.',
   STOP_TIMEOUT: 'Some part of the program did not stop in time.',
+  LISTEN_FAILED: 'The program cannot listen at an address at which it should.',
   LEADERSHIP_LOST: 'Another process leads now, or the lease could not be renewed in time.',
   EVICTION_UNSUPPORTED: 'The API server offers no way to evict a pod that we know.',
   DRAIN_BLOCKED: 'Some pods could not be removed from a Node in time.',

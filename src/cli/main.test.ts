@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { repositoryRoot, runWmco } from '../../test/kit/run-wmco.ts';
 import { checks } from './check/all.ts';
+import { main } from './main.ts';
 import { renders } from './render/all.ts';
 
 const all = [
@@ -111,3 +112,33 @@ for (const [name, command, out] of pipes) {
     if (stderr !== '') expect(stderr).toMatch(/^OUTPUT_UNWRITABLE: standard output: cannot be written \(ENOSPC/);
   });
 }
+
+test('a program that is handed in gets all its words, help included, and its code counts', async () => {
+  const heard: (readonly string[])[] = [];
+  const run = (words: readonly string[]) => {
+    heard.push(words);
+    return Promise.resolve(words.length === 1 ? (1 as const) : (0 as const));
+  };
+  const quiet = { out: () => undefined, err: () => undefined, stdin: async () => '', version: () => '', runtime: '' };
+  const ask = (...words: string[]) => main(['run-it', ...words], quiet, [{ name: 'run-it', summary: 'runs it', run }]);
+  expect(await ask('--help')).toBe(1);
+  expect(await ask('--flag=value', '--other', 'value', '-x')).toBe(0);
+  expect(await ask()).toBe(0);
+  expect(heard).toEqual([['--help'], ['--flag=value', '--other', 'value', '-x'], []]);
+});
+
+test('a program that is handed in is shown by --help', async () => {
+  let shown = '';
+  const terminal = {
+    out: (text: string) => void (shown += text),
+    err: () => undefined,
+    stdin: async () => '',
+    version: () => '',
+    runtime: '',
+  };
+  const code = await main(['--help'], terminal, [
+    { name: 'run-it', summary: 'runs it', run: () => Promise.resolve(0) },
+  ]);
+  expect(code).toBe(0);
+  expect(shown).toMatch(/run-it.*runs it/);
+});

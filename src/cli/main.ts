@@ -9,12 +9,25 @@ import { errorText, parseOutputForm, show } from './output.ts';
 import { renders } from './render/all.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
+/** A command that reads its words itself; it is handed in, because the command line knows nothing of what it needs. */
+export interface Program {
+  name: string;
+  summary: string;
+  run: (words: readonly string[]) => Promise<ExitCode>;
+}
+
 /** Runs one command line and gives the exit code: 0 good, 1 something was found, 2 wrong use. */
-export async function main(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+export async function main(
+  words: readonly string[],
+  terminal: Terminal,
+  programs: readonly Program[] = [],
+): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
-  const program = build(terminal, code => {
+  const done = (code: ExitCode) => {
     exitCode = code;
-  });
+  };
+  const program = build(terminal, done);
+  for (const each of programs) addProgram(program, each, done);
   try {
     await program.parseAsync([...words], { from: 'user' });
   } catch (error) {
@@ -43,6 +56,16 @@ function build(terminal: Terminal, done: (code: ExitCode) => void): Commander {
     addGroup(program, group, async (command, options) => done(await runCommand(command, options, terminal)));
   }
   return program;
+}
+
+function addProgram(parent: Commander, { name, summary, run }: Program, done: (code: ExitCode) => void): void {
+  parent
+    .command(name)
+    .description(summary)
+    .helpOption(false)
+    .allowUnknownOption()
+    .argument('[flags...]')
+    .action(async (words: string[]) => done(await run(words)));
 }
 
 interface Group {

@@ -1,3 +1,4 @@
+import type { AppError } from '#base/errors.ts';
 import type { Secret } from '#base/secret.ts';
 
 /** The cluster network as Windows nodes need to know it. */
@@ -54,4 +55,12 @@ export interface ClusterFacts {
   registryBundles: RegistryBundle[];
   /** Merged bundle of the ConfigMap trusted-ca; undefined without a cluster proxy. */
   trustedCa: string | undefined;
+}
+
+/** What reading a cluster gave. */
+export interface FactsReading {
+  /** Only when nothing was found wrong. */
+  facts: ClusterFacts | undefined;
+  /** Everything that is wrong, each problem once. */
+  findings: AppError[];
 }

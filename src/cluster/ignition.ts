@@ -26,8 +26,8 @@ export interface WorkerConfig {
   files: IgnitionFile[];
 }
 
-const renderedPrefix = 'rendered-worker-';
-const kubeletUnitName = 'kubelet.service';
+export const renderedPrefix = 'rendered-worker-';
+export const kubeletUnitName = 'kubelet.service';
 
 /** The newest config rendered for workers; of two made in the same second the first by name. */
 export function latestRenderedWorker<T extends MachineConfigSummary>(machineConfigs: readonly T[]): T {

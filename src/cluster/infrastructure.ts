@@ -12,10 +12,15 @@ export function readPlatform(infrastructure: KubeObject): string {
 
 const plainHttps = /^https:\/\/[\w.:[\]-]+(\/[\w./~-]*)?$/;
 
-/** The address under which nodes reach the API server. It ends up in command lines, so nothing but a plain https URL will do. */
+/** Addresses of API servers end up in command lines, so nothing but a plain https URL will do. */
+export function isPlainHttps(url: string): boolean {
+  return plainHttps.test(url) && URL.canParse(url);
+}
+
+/** The address under which nodes reach the API server. */
 export function readApiServerUrl(infrastructure: KubeObject): string {
   const url = infrastructure.fields.object('status').string('apiServerInternalURI') ?? '';
-  if (plainHttps.test(url) && URL.canParse(url)) return url;
+  if (isPlainHttps(url)) return url;
   throw new AppError(
     'API_SERVER_URL_MISSING',
     `${infrastructure.label}: status.apiServerInternalURI is ${shown(url)}, not an https address`,

@@ -4,7 +4,7 @@ import { platforms } from '#contract/names.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
 import { workerFile } from '#contract/worker-files.ts';
-import type { ClusterFacts, OperatorSettings } from './facts.ts';
+import type { ClusterFacts, FactsReading, OperatorSettings } from './facts.ts';
 import { malformedIgnition, readKubeletArguments } from './ignition.ts';
 import { readWorkerFiles } from './ignition-files.ts';
 import {
@@ -20,15 +20,8 @@ import { OpenshiftObjects } from './openshift-objects.ts';
 import { checkServerVersion } from './server-version.ts';
 import { readTlsProfile, tlsInForce } from './tls-profile.ts';
 
-export interface OpenshiftFacts {
-  /** Only when nothing was found wrong. */
-  facts: ClusterFacts | undefined;
-  /** Everything that is wrong, each problem once. */
-  findings: AppError[];
-}
-
 /** Reads all facts from the objects of an OpenShift cluster and goes on after a problem, so that all can be mended at once. */
-export function openshiftFacts(objects: readonly KubeObject[], settings: OperatorSettings): OpenshiftFacts {
+export function openshiftFacts(objects: readonly KubeObject[], settings: OperatorSettings): FactsReading {
   const cluster = new OpenshiftObjects(objects, settings);
   const findings: AppError[] = [];
   const read = <T>(reader: () => T): T => {

@@ -30,6 +30,12 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'Machine win-a configuration failure',
   ],
   [
+    eventText.machineConfigurationFailure('win-a', 'its name is too long'),
+    'Warning',
+    'MachineSetupFailure',
+    'Machine win-a configuration failure: its name is too long',
+  ],
+  [
     eventText.machineDeletionRestricted('win-a', 1),
     'Warning',
     'MachineDeletionRestricted',

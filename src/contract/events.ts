@@ -19,8 +19,8 @@ export const eventText = {
   machineSetup: (machine: string) => normal('MachineSetup', `Machine ${machine} configured successfully`),
   machineAuthenticationFailure: (machine: string) =>
     warning('MachineSetupFailure', `Machine ${machine} authentication failure`),
-  machineConfigurationFailure: (machine: string) =>
-    warning('MachineSetupFailure', `Machine ${machine} configuration failure`),
+  machineConfigurationFailure: (machine: string, why?: string) =>
+    warning('MachineSetupFailure', `Machine ${machine} configuration failure${why === undefined ? '' : `: ${why}`}`),
   machineDeletionRestricted: (machine: string, maxUnhealthy: number) =>
     warning(
       'MachineDeletionRestricted',
@@ -47,6 +47,7 @@ export const eventText = {
   csrRefused: (rule: string, why: string) => warning('CSRRefused', `Not approved (${rule}): ${why}`),
   hostKeyChanged: (address: string, remedy: string) =>
     warning('SSHHostKeyChanged', `Host ${address} shows another SSH host key than the pinned one. ${remedy}`),
+  privateKeyUnusable: (message: string) => warning('PrivateKeyUnusable', message),
   mirrorIgnored: (message: string) => warning('MirrorIgnored', message),
   certificateReadError: (message: string) => warning('CertificateReadError', message),
 } as const;

@@ -129,7 +129,7 @@ function checkUsername({ label, address }: Entry, username: string): void {
 }
 
 /** Says nothing of what follows a sign that ends the name: it may be a password. */
-function usernameProblem(username: string): string | undefined {
+export function usernameProblem(username: string): string | undefined {
   if (username === '') return 'is empty';
   const [name = '', sign = ''] = username.split(forbiddenInUsername, 2);
   if (sign !== '') return `${shown(name)} is followed by ${shown(sign)}, which no user name has`;
@@ -141,14 +141,19 @@ function usernameProblem(username: string): string | undefined {
 }
 
 function checkAddress({ label, address }: Entry): void {
-  const numeric = /^[\d.]+$/.test(address);
-  if (numeric ? isIpv4(address) : isHostName(address)) return;
-  const why = isIpv6(address)
-    ? 'is an IPv6 address, and Windows nodes are reached over IPv4'
-    : 'is no IPv4 address or DNS name';
-  throw new AppError('INSTANCE_ADDRESS_INVALID', `${label}: key ${shown(address)} ${why}`, {
+  const problem = addressProblem(address);
+  if (problem === undefined) return;
+  throw new AppError('INSTANCE_ADDRESS_INVALID', `${label}: key ${shown(address)} ${problem}`, {
     remedy: 'Use the IPv4 address of the host or a DNS name that resolves to it as the key.',
   });
+}
+
+export function addressProblem(address: string): string | undefined {
+  const numeric = /^[\d.]+$/.test(address);
+  if (numeric ? isIpv4(address) : isHostName(address)) return undefined;
+  return isIpv6(address)
+    ? 'is an IPv6 address, and Windows nodes are reached over IPv4'
+    : 'is no IPv4 address or DNS name';
 }
 
 function ipv4Of(entry: Entry, answers: Ipv4Answers, taken: Map<string, string>): string {

@@ -36,6 +36,11 @@ export const machineLabel = {
   ignore: `${prefix}/ignore`,
 } as const;
 
+export const instanceAnnotation = {
+  /** UID of the Machine or ConfigMap a WindowsInstance was made for: events about it are shown only where they bear it. */
+  sourceUid: `${prefix}/source-uid`,
+} as const;
+
 /** The kubelet registers with it, so that no Linux pod lands on a Windows node. */
 export const windowsTaint = { key: 'os', value: 'Windows', effect: 'NoSchedule' } as const;
 
@@ -116,6 +121,13 @@ export const identity = {
 
 export function agentServiceAccountUser(namespace: string): string {
   return `system:serviceaccount:${namespace}:${agentName}`;
+}
+
+/** The account with whose token a kubelet asks for its first certificate. OpenShift has it; elsewhere the operator makes one. */
+export const bootstrapperName = 'node-bootstrapper';
+
+export function bootstrapperUser(namespace: string): string {
+  return `system:serviceaccount:${namespace}:${bootstrapperName}`;
 }
 
 export const signer = {

@@ -39,6 +39,8 @@ export interface HostTarget {
   address: string;
   /** 22 unless told otherwise. */
   port?: number;
+  /** Where the connection goes when that is another place, such as a forwarded port. Messages name the host all the same. */
+  dialAt?: { address: string; port: number };
   username: string;
   /** Tried in this order: while a key is rotated, the new one and the one before it. */
   privateKeys: readonly PrivateKey[];

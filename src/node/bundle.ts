@@ -26,12 +26,17 @@ export async function* packBundle(
   files: readonly BundleFile[],
   remove: readonly string[] = [],
 ): AsyncGenerator<Uint8Array> {
-  yield printHeader({ version, entries: files.map(entryOf), remove: [...remove] });
+  yield bundleHeader(version, files, remove);
   for (const file of files) {
     const count = { bytes: 0 };
     yield* counted(file.packed(), count);
     if (count.bytes !== file.packedBytes) throw changed(file.path, file.packedBytes, count.bytes);
   }
+}
+
+/** What comes before the content; it names every content by its hash. */
+export function bundleHeader(version: string, files: readonly BundleFile[], remove: readonly string[]): Uint8Array {
+  return printHeader({ version, entries: files.map(entryOf), remove: [...remove] });
 }
 
 /** Packs a small content in memory. */

@@ -18,13 +18,15 @@ import {
   nodes,
 } from '../../src/kube/resources.ts';
 import { kubeletConfig } from '../../src/node/desired/kubelet-config.ts';
+import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
+import { parseFlags } from '../../src/sandbox/machines/kubelet/flags.ts';
+import type { KubeletHost } from '../../src/sandbox/machines/kubelet/kubelet-host.ts';
+import { runKubelet } from '../../src/sandbox/machines/kubelet/run.ts';
 import { type Approver, startApproving } from '../kit/approve-requests.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { recordedLog } from '../kit/recorded-log.ts';
 import { startApprover } from '../kit/winhost/cluster.ts';
-import { parseFlags } from '../kit/winhost/kubelet/flags.ts';
-import type { KubeletHost } from '../kit/winhost/kubelet/host.ts';
-import { runKubelet } from '../kit/winhost/kubelet/run.ts';
+import { readFaults } from '../kit/winhost/kubelet/faults.ts';
 
 /** The kubelet double itself, against a real API server; test/windows has it as an .exe. */
 
@@ -81,6 +83,7 @@ class FolderHost {
       hostName: () => this.name.toUpperCase(),
       osBuild: () => '10.0.20348',
       osImage: () => 'Windows Server 2022 Datacenter',
+      bootId: () => 'boot-1',
       cpus: () => 4,
       memoryBytes: () => 8 * 1024 ** 3,
       read: path => readFile(path, 'utf8').catch(() => undefined),
@@ -89,6 +92,7 @@ class FolderHost {
         await writeFile(path, text);
       },
       isServiceRunning: async name => name === 'containerd' && this.isContainerdRunning,
+      connect: async path => createClient(loadKubeconfig(await readFile(path, 'utf8'), { folder: dirname(path) })),
       crash: () => void (this.crashes += 1),
     };
   }
@@ -120,8 +124,9 @@ function startKubelet(host: FolderHost, { words = [] as string[], aheadMs = 0 } 
     `--node-ip=${addressOf(host.name)}`,
     ...words,
   ]);
-  const places = { cniConfig: host.path('cni.conf'), faults: host.path('faults') };
-  const ended = runKubelet({ flags, host: host.port(), places, clock, log, signal: stop.signal });
+  const port = host.port();
+  const running = { flags, host: port, cniConfig: host.path('cni.conf'), clock, log, signal: stop.signal };
+  const ended = readFaults(port, host.path('faults')).then(faults => runKubelet({ ...running, faults }));
   ended.catch(() => undefined);
   return {
     ended,

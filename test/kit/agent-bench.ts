@@ -220,7 +220,7 @@ export function startAgentController({ host, world, logged }: AgentBench, clock:
 }
 
 /** Waits for something to become so. */
-export async function until(isSo: () => unknown, ms = 8000): Promise<void> {
+export async function until(isSo: () => unknown, ms = 20_000): Promise<void> {
   await expect.poll(async () => Boolean(await isSo()), { timeout: ms, interval: 20 }).toBe(true);
 }
 

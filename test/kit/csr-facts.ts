@@ -57,17 +57,21 @@ export const agent: Change = {
   nodes: [windows],
 };
 
+export function viewOf(change: Change): CsrFacts['csr'] {
+  return {
+    label: 'CertificateSigningRequest csr-1',
+    requestText: change.requestText ?? makeCsr(change),
+    usages: change.usages ?? [],
+    signerName: change.signerName ?? '',
+    username: change.username ?? '',
+    groups: change.groups ?? [],
+    conditions: change.conditions ?? [],
+  };
+}
+
 function factsOf(change: Change): CsrFacts {
   return {
-    csr: {
-      label: 'CertificateSigningRequest csr-1',
-      requestText: change.requestText ?? makeCsr(change),
-      usages: change.usages ?? [],
-      signerName: change.signerName ?? '',
-      username: change.username ?? '',
-      groups: change.groups ?? [],
-      conditions: change.conditions ?? [],
-    },
+    csr: viewOf(change),
     operatorNamespace: change.operatorNamespace ?? namespace,
     instances: change.instances ?? [],
     nodes: change.nodes ?? [],

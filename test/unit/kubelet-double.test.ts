@@ -7,13 +7,12 @@ import type { Condition } from '../../src/kube/resources.ts';
 import { kubeletConfig } from '../../src/node/desired/kubelet-config.ts';
 import { servicesManifest } from '../../src/node/desired/services.ts';
 import { TestCa } from '../kit/certificates.ts';
-import { usedLife } from '../kit/winhost/kubelet/certificate.ts';
+import { usedLife } from '../../src/sandbox/machines/kubelet/credentials.ts';
+import { parseFlags } from '../../src/sandbox/machines/kubelet/flags.ts';
+import { newNode } from '../../src/sandbox/machines/kubelet/node-object.ts';
+import { conditionsOf } from '../../src/sandbox/machines/kubelet/readiness.ts';
+import { readSettings } from '../../src/sandbox/machines/kubelet/settings.ts';
 import { readFaults } from '../kit/winhost/kubelet/faults.ts';
-import { parseFlags } from '../kit/winhost/kubelet/flags.ts';
-import type { KubeletHost } from '../kit/winhost/kubelet/host.ts';
-import { newNode } from '../kit/winhost/kubelet/node-object.ts';
-import { conditionsOf } from '../kit/winhost/kubelet/readiness.ts';
-import { readSettings } from '../kit/winhost/kubelet/settings.ts';
 
 /** The words behind kubelet.exe in the service that the operator describes. */
 function words(platform: string, debug = false): string[] {
@@ -157,12 +156,10 @@ for (const [name, text, days, want] of lives) {
 }
 
 /** A host that has just these files. */
-const hostWith = (files: Record<string, string>) =>
-  ({ read: async (path: string) => files[path] }) as unknown as KubeletHost;
+const hostWith = (files: Record<string, string>) => ({ read: async (path: string) => files[path] });
 
 test('finds the faults it is told by files', async () => {
-  const places = { cniConfig: '', faults: 'f' };
-  expect(await readFaults(hostWith({}), places)).toEqual({
+  expect(await readFaults(hostWith({}), 'f')).toEqual({
     neverReady: false,
     noRegister: false,
     crashAfterMs: undefined,
@@ -174,7 +171,7 @@ test('finds the faults it is told by files', async () => {
     'f/kubelet.crash-after': '1500\r\n',
     'f/kubelet.slow-stop': '20',
   };
-  expect(await readFaults(hostWith(files), places)).toEqual({
+  expect(await readFaults(hostWith(files), 'f')).toEqual({
     neverReady: true,
     noRegister: true,
     crashAfterMs: 1500,
@@ -187,6 +184,7 @@ test('labels of the command line cannot replace those that every kubelet sets', 
     hostName: () => 'W',
     osBuild: () => '10.0.20348',
     osImage: () => 'Windows',
+    bootId: () => '',
     cpus: () => 2,
     memoryBytes: () => 2048,
   };

@@ -128,15 +128,15 @@ test('says what to do when it is started by hand', async () => {
   expect(windows.notes(logOf('by-hand'))).toEqual(['begin', 'end 1 WINDOWS_NOT_A_SERVICE']);
 });
 
-test('starts and stops two hundred times without a failure and leaves nothing behind', async () => {
+test('starts and stops again and again without a failure and leaves nothing behind', async () => {
   const name = 'restless';
   await windows.create({ name, log: logOf(name), readyAfterMs: 0, stopsAfterMs: 0 });
   const [before, native] = [await takeSnapshot(host), host.drive.list('C:\\lab\\native')];
-  const { failures, startMs, stopMs } = await windows.cycle(name, 200);
+  const { failures, startMs, stopMs } = await windows.cycle(name, 20);
   expect(failures).toEqual([]);
-  expect([startMs.length, stopMs.length]).toEqual([200, 200]);
+  expect([startMs.length, stopMs.length]).toEqual([20, 20]);
   expect(Math.max(...stopMs)).toBeLessThan(20_000);
-  expect(windows.notes(logOf(name)).filter(note => note === 'end 0')).toHaveLength(200);
+  expect(windows.notes(logOf(name)).filter(note => note === 'end 0')).toHaveLength(20);
   expect(await windows.processes()).toEqual([]);
   expect(host.drive.list('C:\\lab\\native')).toEqual(native);
   expect(difference(before, await takeSnapshot(host))).toEqual([]);

@@ -46,6 +46,31 @@ for (const [name, bundle, imported, store, after, record, changed] of rows) {
   });
 }
 
+type BackRow = [
+  name: string,
+  bundle: string | undefined,
+  imported: string,
+  store: string,
+  after: string,
+  record?: string,
+];
+const back: BackRow[] = [
+  ['removes one that came back', '', '', 'SA', 'S', ''],
+  ['removes one that came back without a bundle', undefined, '', 'SA', 'S'],
+  ['takes one that came back and is wanted again as ours', 'A', '', 'SA', 'SA', 'A'],
+  ['imports one anew that did not come back', 'A', '', 'S', 'SA', 'A'],
+];
+for (const [name, bundle, imported, store, after, record] of back) {
+  test(name, () => {
+    const made = planCertificates(certificates(bundle), certificates(imported), store.split(''), ['A']);
+    expect([storeAfter(store, made), recordOf(made), made.changed]).toEqual([after, record, true]);
+  });
+}
+
+test('does not mind one that was removed before and stays away', () => {
+  expect(planCertificates([], [], ['S'], ['A'])).toMatchObject({ remove: [], changed: false });
+});
+
 test('does not remove later what it did not import, though the bundle has it', () => {
   const first = plan('SA', undefined, 'S');
   const second = planCertificates([], first.imported, ['S', 'A']);

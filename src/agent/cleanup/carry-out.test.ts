@@ -76,6 +76,31 @@ test('finds nothing to do the second time, and asks for no second reboot', async
   expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v1' });
 });
 
+test('takes settings back again that a power cut brought back', async () => {
+  const host = await configuredHost();
+  const [machine, store] = [{ ...host.machine }, [...host.store]];
+  expect(store).toHaveLength(1);
+  await clean(host);
+  for (const _ of [1, 2]) {
+    Object.assign(host.machine, machine);
+    host.store.push(...store);
+    await host.reboot();
+    expect(await clean(host)).toEqual({ removed: [], rebootNeeded: true });
+    expect([host.machine, host.store]).toEqual([{}, []]);
+  }
+  await host.reboot();
+  expect(await clean(host)).toEqual({ removed: [], rebootNeeded: false });
+});
+
+test('leaves alone in the same boot what somebody puts where something of ours was', async () => {
+  const host = await configuredHost();
+  const machine = { ...host.machine };
+  await clean(host);
+  Object.assign(host.machine, machine);
+  await clean(host);
+  expect(host.machine).toEqual(machine);
+});
+
 test('leaves variables and certificates for the next configuration when it is told to', async () => {
   const host = await configuredHost();
   expect(await clean(host, keep)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: false });

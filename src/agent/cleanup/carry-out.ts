@@ -2,14 +2,19 @@ import { isAppError } from '#base/errors.ts';
 import { managedTag, nodeAnnotation, proxyVariables } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
-import type { OwnedVariable } from '../environment/plan.ts';
-import { applySettings, observeCertificates, observeEnvironment, type SettingsPorts } from '../host-settings.ts';
+import {
+  applySettings,
+  observeCertificates,
+  observeEnvironment,
+  ownedVariables,
+  type SettingsPorts,
+} from '../host-settings.ts';
 import { knownGoodFile, readKnownGood } from '../known-good.ts';
 import type { Cluster, Files, HostValues, InstalledService, Waiting } from '../ports.ts';
 import { viewOf } from '../reconcile/carry-out.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { ensureRemoved, ensureStopped, type ServicePorts } from '../services/ensure.ts';
-import { changeState, readState } from '../state.ts';
+import { changeState, mayBeBack, readState } from '../state.ts';
 import {
   chooseServiceData,
   decideEffects,
@@ -117,28 +122,22 @@ async function takeBackSettings(
   keep: boolean,
   ports: CleanupPorts,
 ): Promise<boolean> {
-  const owned = await ownedVariables(known, ports);
+  const [state, bootId] = [await readState(ports.files), await ports.host.bootId()];
+  const traces = known || (await ports.files.read(file.importedCerts)) !== undefined;
+  // Without a record everything watched is ours on a host that bears traces of the Go agent, and nothing on any other.
+  const owned = ownedVariables(state, bootId) ?? (traces ? undefined : []);
   if (keep) {
     if (owned !== undefined) await changeState(ports.files, { environment: owned });
     return false;
   }
   const environment = await observeEnvironment({ wanted: {}, watched, owned }, ports.environment);
-  const certificates = await observeCertificates(undefined, ports);
+  const certificates = await observeCertificates(undefined, ports, mayBeBack(state, bootId).certificates);
   const changed = environment.changed || certificates.changed;
-  const bootId = await ports.host.bootId();
-  const asked = (await readState(ports.files)).reboot;
+  const asked = state.reboot;
   const reboot = changed ? { bootId, variables: Object.keys(environment.expected) } : asked;
   await applySettings(environment, certificates, reboot, ports);
   // A run that was cut short has changed things for which nobody was told to reboot.
   return changed || asked?.bootId === bootId;
-}
-
-/** Without a record everything watched is ours on a host that bears traces of the Go agent, and nothing on any other. */
-async function ownedVariables(known: boolean, ports: CleanupPorts): Promise<OwnedVariable[] | undefined> {
-  const { environment } = await readState(ports.files);
-  if (environment !== undefined) return environment;
-  const traces = known || (await ports.files.read(file.importedCerts)) !== undefined;
-  return traces ? undefined : [];
 }
 
 function isManaged({ config }: InstalledService): boolean {

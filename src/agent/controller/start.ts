@@ -99,9 +99,10 @@ class Attempt {
 
   async #askForNode(signal: AbortSignal): Promise<NodeView> {
     const { ports, clock, log } = this.#world;
-    const client = createClient(await openConnection(this.#connectionOptions()), { clock, log, ...this.#world.client });
+    const connection = await openConnection(this.#connectionOptions());
+    const client = createClient(connection, { clock, log, ...this.#world.client });
     try {
-      return await locateOwnNode(client, ports.system, signal);
+      return await locateOwnNode(client, ports.system, signal, connection.identity);
     } finally {
       await client.close();
     }

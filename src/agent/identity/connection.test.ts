@@ -51,11 +51,20 @@ const expiredFlavour = { [kubeconfigPath]: flavours.certificate, [current]: expi
 
 const chosen: [name: string, texts: Record<string, string>, want: string][] = [
   ['the token of a new host', { [kubeconfigPath]: flavours.token }, 'Bearer main'],
-  ['the certificate once there is one', { [kubeconfigPath]: flavours.token, [current]: valid }, 'certificate'],
   [
-    'the certificate of whatever node',
-    { [kubeconfigPath]: flavours.token, [current]: storedText(agentSubject('x')) },
+    'the token, which may do more than a certificate',
+    { [kubeconfigPath]: flavours.token, [current]: valid },
+    'Bearer main',
+  ],
+  [
+    'the certificate of whatever node when there is nothing else',
+    { [kubeconfigPath]: flavours.nobody, [current]: storedText(agentSubject('x')) },
     'certificate',
+  ],
+  [
+    'the bootstrap kubeconfig before the certificate',
+    { [kubeconfigPath]: flavours.nobody, [fallbackPath]: flavours.fallback, [current]: valid },
+    'Bearer fallback',
   ],
   [
     'the certificate that the kubeconfig names',
@@ -95,24 +104,25 @@ for (const [name, texts, want] of chosen) {
 test('looks for the bootstrap kubeconfig beside the kubeconfig, and for certificates where it is told', async () => {
   const { open } = hostWith({
     'D:\\etc\\main': flavours.nobody,
+    'D:\\other\\main': flavours.nobody,
     'D:\\etc\\wicd-bootstrap-kubeconfig': flavours.fallback,
     'D:\\certs\\wicd-client-current.pem': valid,
   });
   expect(await shownBy(await open({ kubeconfigPath: 'D:\\etc\\main' }))).toBe('Bearer fallback');
-  expect(await shownBy(await open({ kubeconfigPath: 'D:\\etc\\main', certDir: 'D:\\certs' }))).toBe('certificate');
+  expect(await shownBy(await open({ kubeconfigPath: 'D:\\other\\main', certDir: 'D:\\certs' }))).toBe('certificate');
 });
 
-test('turns from the certificate to the token when it expires or is refused', async () => {
+test('turns from the token to the certificate when it is refused, as long as that is valid', async () => {
   const { open, clock } = hostWith({ [kubeconfigPath]: flavours.token, [current]: valid });
   const [first, second] = [await open(), await open()];
   const refused = await first.identity.current(signal);
   expect(await first.identity.renew(refused, signal)).toBe(true);
-  expect([await shownBy(first), await shownBy(second)]).toEqual(['Bearer main', 'certificate']);
+  expect([await shownBy(first), await shownBy(second)]).toEqual(['certificate', 'Bearer main']);
   await clock.advance(hourMs);
-  expect(await shownBy(second)).toBe('Bearer main');
+  await expect(first.identity.current(signal)).rejects.toMatchObject({ code: 'AGENT_UNIDENTIFIED' });
 });
 
-test('takes a certificate and a token that come while it is in use', async () => {
+test('takes a token that comes while it is in use, and does not turn to a certificate that comes', async () => {
   const { files, open, clock } = hostWith({ [kubeconfigPath]: flavours.token });
   const connection = await open();
   expect(await shownBy(connection)).toBe('Bearer main');
@@ -120,7 +130,7 @@ test('takes a certificate and a token that come while it is in use', async () =>
   await clock.advance(30_000);
   expect(await shownBy(connection)).toBe('Bearer fresh');
   files.texts.set(current, valid);
-  expect(await shownBy(connection)).toBe('certificate');
+  expect(await shownBy(connection)).toBe('Bearer fresh');
 });
 
 test('tells of all three why none works, and where to put what', async () => {
@@ -129,7 +139,7 @@ test('tells of all three why none works, and where to put what', async () => {
   const ended = 'the certificate expired at 2026-03-01T12:00:00Z';
   expect(error).toMatchObject({
     code: 'AGENT_UNIDENTIFIED',
-    message: `no credential for the API server works: ${current}: ${ended}; ${kubeconfigPath}: ${ended}; "C:\\\\k\\\\wicd-bootstrap-kubeconfig" does not exist`,
+    message: `no credential for the API server works: ${kubeconfigPath}: ${ended}; "C:\\\\k\\\\wicd-bootstrap-kubeconfig" does not exist; ${current}: ${ended}`,
     remedy: expect.stringContaining(`at ${fallbackPath};`),
   });
 });
@@ -137,7 +147,8 @@ test('tells of all three why none works, and where to put what', async () => {
 test('says that there is no certificate yet', async () => {
   const { open } = hostWith({ [kubeconfigPath]: flavours.nobody });
   const error = await rejectionOf((await open()).identity.current(signal));
-  expect(error?.message).toContain(`${current}: does not exist; ${kubeconfigPath}: holds no credential`);
+  expect(error?.message).toContain(`${kubeconfigPath}: holds no credential`);
+  expect(error?.message).toMatch(/wicd-client-current.pem: does not exist$/);
 });
 
 test('rejects when the kubeconfig is missing', async () => {

@@ -21,12 +21,12 @@ type Environment = ConnectionOptions['environment'];
 
 /**
  * The connection for whatever has to be done without an own certificate: bootstrap, clean-up, finding the own Node. It
- * shows the certificate that the agent keeps while that is valid, else what the kubeconfig has, else the bootstrap
- * kubeconfig beside it. Rejects when the kubeconfig cannot be read.
+ * shows what the kubeconfig has, else the bootstrap kubeconfig beside it, else the certificate that the agent keeps: that
+ * one may look at its own Node only. Rejects when the kubeconfig cannot be read.
  */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const kubeconfig = await openKubeconfig(options);
-  const sources = [storedCertificate(options), ...bootstrapSources(kubeconfig, options)];
+  const sources = [...bootstrapSources(kubeconfig, options), storedCertificate(options)];
   const identity = new CredentialChain(sources, { clock: options.clock, remedy: remedyOf(kubeconfig.path) });
   return new LiveConnection(kubeconfig, identity, options.environment);
 }

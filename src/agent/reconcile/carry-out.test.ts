@@ -156,6 +156,25 @@ test('asks for a reboot for certificates, and does not forget it when the mark f
   expect([host.store.length, host.fileTexts.get(file.importedCerts)]).toEqual([1, pem(1)]);
 });
 
+test('takes settings back again that a power cut brought back, and then comes to its end', async () => {
+  const host = hostFor({ environment: proxy });
+  withBundle(host, pem(1));
+  host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
+  await live(host, []);
+  const [machine, store] = [{ ...host.machine }, [...host.store]];
+  host.configMaps = hostFor({ environment: {} }).configMaps;
+  withBundle(host, '');
+  expect(await pass(host, { caBundle: file.caBundle })).toMatchObject({ did: 'ask for a reboot' });
+  expect([host.machine, host.store]).toEqual([{}, []]);
+  Object.assign(host.machine, machine);
+  host.store.push(...store);
+  await host.reboot();
+  delete host.node?.annotations[rebootRequired];
+  const { reboots, outcome } = await live(host, []);
+  expect([reboots, outcome?.did, host.machine, host.store]).toEqual([1, 'configure', {}, []]);
+  expect((await readState(host.files)).takenBack).toBeUndefined();
+});
+
 test('has no second reboot for certificates', async () => {
   const host = hostFor();
   const bundle = withBundle(host, pem(1));

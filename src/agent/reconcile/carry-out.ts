@@ -10,6 +10,7 @@ import {
   applySettings,
   observeCertificates,
   observeEnvironment,
+  ownedVariables,
   readBundle,
   type SettingsPorts,
 } from '../host-settings.ts';
@@ -23,7 +24,7 @@ import { reconcileServices, type ServicesWork } from '../services/reconcile.ts';
 import type { VariablePorts } from '../services/variables.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
 import { repairFiles } from '../stage/repair.ts';
-import { changeState, readState } from '../state.ts';
+import { changeState, mayBeBack, readState } from '../state.ts';
 import { decideReboot, decideStart, needsVersion } from './decide.ts';
 
 export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
@@ -126,8 +127,9 @@ async function reconcileSettings(
   const state = await readState(ports.files);
   const bootId = await ports.host.bootId();
   const { environment: wanted, watchedEnvironment: watched } = manifest;
-  const environment = await observeEnvironment({ wanted, watched, owned: state.environment }, ports.environment);
-  const certificates = await tryCertificates(caBundle, ports);
+  const owned = ownedVariables(state, bootId);
+  const environment = await observeEnvironment({ wanted, watched, owned }, ports.environment);
+  const certificates = await tryCertificates(caBundle, ports, mayBeBack(state, bootId).certificates);
   const decision = decideReboot({
     environment,
     certificates: certificates.plan,
@@ -165,9 +167,10 @@ async function reconcileFiles(
 async function tryCertificates(
   caBundle: string,
   ports: SettingsPorts,
+  removed: readonly string[],
 ): Promise<{ plan?: CertificatePlan; problem?: AppError }> {
   try {
-    return { plan: await observeCertificates(await readBundle(caBundle, ports.files), ports) };
+    return { plan: await observeCertificates(await readBundle(caBundle, ports.files), ports, removed) };
   } catch (error) {
     if (error instanceof AppError) return { problem: error };
     throw error;

@@ -122,6 +122,26 @@ test('kills the process of a service that does not stop in time', async () => {
   expect(patient.clock.ms).toBe(5000);
 });
 
+test('asks a process once, however long it goes on running, and does not ask again when it has been killed', async () => {
+  const model = new ModelServices().install('a');
+  model.stop = async name => void model.calls.push(`stop ${name}`);
+  await ensureStopped('a', portsOf(model), waiting(5000));
+  expect(model.calls).toEqual(['stop a']);
+  expect(await model.query('a')).toMatchObject({ state: 'stopped', pid: 0 });
+});
+
+test('asks again when the service has got another process meanwhile, as by its recovery', async () => {
+  const model = new ModelServices().install('a');
+  const stop = model.stop.bind(model);
+  model.stop = async name => {
+    if (model.calls.length > 0) return stop(name);
+    model.calls.push('stop a, which crashes and is started again');
+    return void model.install('a');
+  };
+  await ensureStopped('a', portsOf(model), waiting());
+  expect(model.calls).toEqual(['stop a, which crashes and is started again', 'stop a']);
+});
+
 test('gives up on a service without a process of its own that does not stop', async () => {
   const model = slow(1000).install('a', {}, 'stop-pending');
   model.hold = async () => undefined;

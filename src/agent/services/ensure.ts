@@ -28,10 +28,11 @@ export async function ensureStopped(name: string, ports: ServicePorts, waiting: 
   const status = await ports.services.query(name);
   if (status === undefined || status.state === 'stopped') return;
   const process = status.pid === 0 ? undefined : await ports.processes.hold(status.pid);
+  const stop: Stop = { process, asked: new Set() };
   try {
-    if (await stopsInTime(name, process, ports, waiting)) return;
+    if (await stopsInTime(name, stop, ports, waiting)) return;
     await process?.killTree();
-    if (process !== undefined && (await stopsInTime(name, process, ports, waiting))) return;
+    if (process !== undefined && (await stopsInTime(name, stop, ports, waiting))) return;
     throw notSettled(name, `did not stop within ${waiting.patience.limitMs} ms`);
   } finally {
     process?.release();
@@ -47,19 +48,22 @@ export async function ensureRemoved(name: string, ports: ServicePorts, waiting: 
   if (gone === undefined) throw notSettled(name, `was not gone within ${waiting.patience.limitMs} ms`);
 }
 
-async function stopsInTime(
-  name: string,
-  process: HeldProcess | undefined,
-  ports: ServicePorts,
-  waiting: Waiting,
-): Promise<boolean> {
+interface Stop {
+  process: HeldProcess | undefined;
+  /** Numbers of processes that were asked to stop: none is asked twice, for it heard it the first time. */
+  asked: Set<number>;
+}
+
+async function stopsInTime(name: string, stop: Stop, ports: ServicePorts, waiting: Waiting): Promise<boolean> {
+  const { process, asked } = stop;
   const stopped = await poll(async () => {
     const status = await ports.services.query(name);
     if (status === undefined || status.state === 'stopped') {
       return process === undefined || (await process.hasExited()) ? true : undefined;
     }
     // In a pending state Windows takes no control code; the state ends by itself.
-    if (status.state === 'running' || status.state === 'paused') {
+    if ((status.state === 'running' || status.state === 'paused') && !asked.has(status.pid)) {
+      asked.add(status.pid);
       await request(name, () => ports.services.stop(name), ports, ['stopped', 'stop-pending']);
     }
     return undefined;

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,9 +17,11 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const at = (...names: string[]) => join(folder, ...names);
 const names = async (...below: string[]) => (await readdir(at(...below))).sort();
 
-function bench(protect: (path: string) => void = () => undefined) {
+/** In which this process and those with the numbers given run, since the times given. */
+function bench(protect: (path: string) => void = () => undefined, running: Record<number, number> = {}) {
   const clock = new ModelClock();
-  return { clock, files: createFiles({ clock, protect }) };
+  const all: Record<number, number> = { [process.pid]: 0, ...running };
+  return { clock, files: createFiles({ clock, protect, startedMs: pid => all[pid] }) };
 }
 
 async function* chunks(...parts: (string | Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
@@ -28,11 +29,6 @@ async function* chunks(...parts: (string | Uint8Array | Error)[]): AsyncGenerato
     if (part instanceof Error) throw part;
     yield typeof part === 'string' ? Buffer.from(part) : part;
   }
-}
-
-/** A number that no process has. */
-function goneProcess(): number {
-  return spawnSync(process.execPath, ['-e', '']).pid;
 }
 
 test('writes and reads texts', async () => {
@@ -187,21 +183,29 @@ test('writes no secret that cannot be protected, and leaves nothing behind', asy
 });
 
 test('sweeps away what dead processes left, and programs that were moved aside', async () => {
-  const { files } = bench();
-  const gone = goneProcess();
-  await writeFile(at(`a.txt.${gone}-1.wicd-new`), 'half');
-  await mkdir(at(`key.pem.${gone}-2.wicd-new`));
-  await writeFile(at(`key.pem.${gone}-2.wicd-new`, 'content'), 'secret');
+  const { files } = bench(undefined, { 8: 0 });
+  await writeFile(at('a.txt.4-1.wicd-new'), 'half');
+  await mkdir(at('key.pem.4-2.wicd-new'));
+  await writeFile(at('key.pem.4-2.wicd-new', 'content'), 'secret');
   await writeFile(at('kubelet.exe.wicd-old-1'), 'old');
   await files.write(at('other.txt'), 'x');
   expect(await names()).toEqual(['other.txt']);
 });
 
+test('sweeps away what was left under a number that another process has now, be it our own', async () => {
+  const later = Date.now() + 1000;
+  const { files } = bench(undefined, { 4: later, [process.pid]: later });
+  await writeFile(at('a.txt.4-1.wicd-new'), 'half');
+  await mkdir(at(`key.pem.${process.pid}-1.wicd-new`));
+  await files.write(at('other.txt'), 'x');
+  expect(await names()).toEqual(['other.txt']);
+});
+
 test('does not touch what living processes write, nor files of others', async () => {
-  const { files } = bench();
+  const { files } = bench(undefined, { 8: Date.now() - 1000 });
   const others = [
     `a.txt.${process.pid}-1.wicd-new`,
-    `b.txt.${process.ppid}-7.wicd-new`,
+    'b.txt.8-7.wicd-new',
     'config.old-1',
     'x.tmp',
     'notes.wicd-new',

@@ -11,6 +11,8 @@ export interface FilesOptions {
   clock: Clock;
   /** Keeps others away from a file or directory. */
   protect: Protect;
+  /** When the process of that number began, in milliseconds since 1970; undefined when there is none. */
+  startedMs: (pid: number) => number | undefined;
 }
 
 type Access = 'secret' | undefined;
@@ -52,7 +54,7 @@ async function writeWhole(path: string, content: Content, access: Access, option
   const directory = dirname(path);
   await named(path, async () => {
     await mkdir(directory, { recursive: true });
-    await sweep(directory);
+    await sweep(directory, options);
   });
   const draft = await named(path, () => createDraft(path, access, options.protect));
   try {
@@ -114,21 +116,18 @@ async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
 }
 
 /** Removes what earlier writes in the directory left: drafts of processes that are gone, programs that ran. */
-async function sweep(directory: string): Promise<void> {
+async function sweep(directory: string, options: FilesOptions): Promise<void> {
   for (const name of await readdir(directory)) {
-    const writer = newName.exec(name)?.[1];
-    const isOurs = asideName.test(name) || (writer !== undefined && !isAlive(Number(writer)));
-    if (isOurs) await discard(join(directory, name));
+    const [path, writer] = [join(directory, name), newName.exec(name)?.[1]];
+    const isDraft = writer !== undefined && !(await isWriting(Number(writer), path, options));
+    if (isDraft || asideName.test(name)) await discard(path);
   }
 }
 
-/** A number that is in use again counts as alive; what it hides is removed with a later write. */
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) !== 'ESRCH';
-  }
+/** Windows gives numbers of processes again, after a boot the same ones first: a process cannot be younger than its draft. */
+async function isWriting(pid: number, draft: string, { startedMs }: FilesOptions): Promise<boolean> {
+  const began = startedMs(pid);
+  return began !== undefined && began <= ((await unlessAbsent(draft, () => stat(draft)))?.mtimeMs ?? 0);
 }
 
 async function hashOf(path: string): Promise<string> {

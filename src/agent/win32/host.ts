@@ -35,7 +35,7 @@ export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: Win
     processes,
     environment: createEnvironment(registry, openAnnouncement(koffi), processEnvironment),
     certificates: openCertStore(koffi),
-    files: createFiles({ clock, protect: openProtection(koffi) }),
+    files: createFiles({ clock, protect: openProtection(koffi), startedMs: pid => processes.startedMs(pid) }),
     scripts: createScriptRunner(run, windowsDirectory),
     system: createSystem({
       registry,

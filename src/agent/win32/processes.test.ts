@@ -38,7 +38,7 @@ class FakeProcesses {
 
   readonly koffi: FakeKoffi = new FakeKoffi({
     OpenProcess: (rights: number, inherit: number, pid: number) => {
-      expect([rights, inherit]).toEqual([0x10_1001, 0]);
+      expect([[0x10_1001, 0x10_1000], inherit]).toEqual([expect.arrayContaining([rights]), 0]);
       const process = this.all.find(one => one.pid === pid);
       if (process === undefined || (process.hasExited && !this.#isHeld(process))) return this.#fail(87);
       if (this.#fails('OpenProcess') && !this.isDebugging) return null;
@@ -305,6 +305,27 @@ test.each([
   const windows = new FakeProcesses().start(10, 1, 'kubelet.exe').start(11, 1, 'gone.exe', { hasExited: true });
   expect(await windows.port.isRunning(name)).toBe(want);
   expect(windows.openLists).toBe(0);
+});
+
+test('tells when a process began, and lets go of it', () => {
+  // 2026-01-01T00:00:00.123Z in 100 ns since 1601
+  const created = 134_116_992_001_230_000n + 9999n;
+  const windows = new FakeProcesses().start(8, 4, 'kubelet.exe', { created });
+  expect(windows.port.startedMs(8)).toBe(Date.UTC(2026, 0, 1, 0, 0, 0, 123));
+  expect(windows.open.size).toBe(0);
+});
+
+test('knows no beginning of a process that is gone, has ended, or must not be looked at', async () => {
+  const windows = new FakeProcesses().start(8, 4).start(12, 4);
+  const held = await hold(windows, 12);
+  for (const process of windows.all) process.hasExited = process.pid === 12;
+  expect([windows.port.startedMs(16), windows.port.startedMs(12)]).toEqual([undefined, undefined]);
+  held.release();
+  windows.failing = { OpenProcess: 5 };
+  expect(windows.port.startedMs(8)).toBeUndefined();
+  windows.failing = { GetProcessTimes: 6 };
+  expect(() => windows.port.startedMs(8)).toThrow(expect.objectContaining({ code: 'WINDOWS_CALL_FAILED' }));
+  expect(windows.open.size).toBe(0);
 });
 
 const failures: [call: string, number: number, act: (windows: FakeProcesses) => Promise<unknown>][] = [

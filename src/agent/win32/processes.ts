@@ -6,8 +6,14 @@ import { enablePrivilege } from './privileges.ts';
 import { decodeProcessEntry, emptyProcessEntry, isProgram, type ProcessEntry, startedBy } from './process-records.ts';
 import { win32, windowsError } from './win32-errors.ts';
 
+export interface WindowsProcesses extends Processes {
+  isRunning(name: string): Promise<boolean>;
+  /** When a process began, in milliseconds since 1970; undefined when there is none that we may look at. */
+  startedMs(pid: number): number | undefined;
+}
+
 /** The processes of this host. */
-export function openProcesses(koffi: Koffi): Processes & { isRunning(name: string): Promise<boolean> } {
+export function openProcesses(koffi: Koffi): WindowsProcesses {
   const windows: Windows = {
     call: bind(koffi, processCalls),
     lastError: openLastError(koffi),
@@ -17,6 +23,7 @@ export function openProcesses(koffi: Koffi): Processes & { isRunning(name: strin
     hold: async pid => hold(windows, pid),
     killByName: name => killByName(windows, name),
     isRunning: async name => listProcesses(windows).some(entry => isProgram(entry.program, name)),
+    startedMs: pid => startedMs(windows, pid),
   };
 }
 
@@ -37,6 +44,7 @@ interface Opened {
 
 /** SYNCHRONIZE, PROCESS_QUERY_LIMITED_INFORMATION and PROCESS_TERMINATE */
 const rights = 0x10_0000 | 0x1000 | 0x1;
+const lookRights = 0x10_0000 | 0x1000;
 const killedExitCode = 1;
 /** Children that start children while they are being ended are found in the next round; nothing sane needs so many. */
 const maxRounds = 10;
@@ -114,6 +122,21 @@ function creationTime(windows: Windows, { handle, pid }: Opened): bigint {
   const [exited, kernel, user] = [other, other.subarray(8), other.subarray(16)];
   if (windows.call.GetProcessTimes(handle, created, exited, kernel, user)) return created.readBigUInt64LE();
   throw windowsError('GetProcessTimes', `process ${pid}`, windows.lastError());
+}
+
+/** Windows counts in 100 ns since 1601. */
+const [ticksPerMs, ticksUntil1970] = [10_000n, 116_444_736_000_000_000n];
+
+function startedMs(windows: Windows, pid: number): number | undefined {
+  const handle = windows.call.OpenProcess(lookRights, 0, pid) as Handle | null;
+  if (handle === null) return undefined;
+  try {
+    // One that has ended keeps its number while anybody has it open.
+    if (hasExited(windows, { pid, handle })) return undefined;
+    return Number((creationTime(windows, { pid, handle }) - ticksUntil1970) / ticksPerMs);
+  } finally {
+    windows.call.CloseHandle(handle);
+  }
 }
 
 function terminate(windows: Windows, process: Opened): void {

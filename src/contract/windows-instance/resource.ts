@@ -65,6 +65,13 @@ export interface TimelineStep {
 
 /** The conditions the operator sets. */
 export const instanceCondition = {
+  /**
+   * Whether the host may be set up at all: its source and its spec can be used, and no other instance is the same host. The reason
+   * is the code of what is wrong; absent means that nothing is. While it is False the host is left alone.
+   */
+  accepted: 'Accepted',
+  /** The host of a Machine has not let the operator in since the time of transition; after five minutes the Machine is replaced. */
+  keyRefused: 'KeyRefused',
   /** The host has become a Node and the agent has confirmed the version; otherwise the reason is the code of what is wrong. */
   configured: 'Configured',
   /** Configured, and its Node is ready. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
-import { agentServiceAccountUser, signer } from '#contract/names.ts';
+import { agentServiceAccountUser, bootstrapperUser, signer } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
 import {
@@ -14,9 +14,10 @@ import {
   name,
   nodeOf,
   serving,
+  viewOf,
   windows,
 } from '../../../test/kit/csr-facts.ts';
-import { type CsrDecision, readCsr } from './decide.ts';
+import { type CsrDecision, readCsr, subjectOf } from './decide.ts';
 
 const rsa = (purpose: string) => ['key encipherment', 'digital signature', purpose];
 
@@ -50,6 +51,11 @@ const clientCases: [string, Change, string][] = [
   ['refuses the signer of the agent', { signerName: signer.apiClient }, 'signer'],
   ['refuses no signer', { signerName: '' }, 'signer'],
   ['refuses another requester', { username: 'system:admin' }, 'requester'],
+  [
+    'approves the bootstrapper that the operator makes itself',
+    { username: bootstrapperUser('wmco'), operatorNamespace: 'wmco' },
+    'approve',
+  ],
   [
     'refuses a bootstrapper of another namespace',
     { username: 'system:serviceaccount:x:node-bootstrapper' },
@@ -324,4 +330,18 @@ for (const [title, spec, code] of unreadable) {
     const wanted = { code, message: expect.stringContaining('csr-1'), remedy: expect.stringMatching(/\S/) };
     expect(() => readCsr(csrObject(spec))).toThrow(expect.objectContaining(wanted));
   });
+}
+
+const subjectCases: [string, Change, ReturnType<typeof subjectOf>][] = [
+  ['of a new kubelet', client, { node: name, isNewKubelet: true }],
+  ['of a server', serving, { node: name, isNewKubelet: true }],
+  ['of an agent', agent, { node: name, isNewKubelet: false }],
+  ['of a renewal', { ...client, username: `system:node:${name}` }, { node: name, isNewKubelet: false }],
+  ['of nobody', { ...client, commonNames: ['admin'] }, undefined],
+  ['of a name that no Node can have', { ...client, commonNames: ['system:node:WIN_1'] }, undefined],
+  ['of an empty name', { ...agent, commonNames: ['system:wicd-node:'] }, undefined],
+  ['of something that cannot be read', { ...client, requestText: 'x' }, undefined],
+];
+for (const [about, change, want] of subjectCases) {
+  test(`knows the subject ${about}`, () => expect(subjectOf(viewOf(change))).toEqual(want));
 }

@@ -59,6 +59,19 @@ export function readCsr(object: KubeObject): CsrView {
   };
 }
 
+/**
+ * The Node a request is about; undefined when it names none. `isNewKubelet` is false where no name of a host could matter: for the
+ * agent, and for a kubelet that renews its own client certificate.
+ */
+export function subjectOf(csr: CsrView): { node: string; isNewKubelet: boolean } | undefined {
+  const parsed = attempt(() => parseCertificateRequest(csr.requestText, csr.label));
+  const commonName = parsed.ok ? parsed.value.commonName : '';
+  const prefix = Object.values(subjects).find(one => commonName.startsWith(one.prefix))?.prefix;
+  if (prefix === undefined || !isNodeName(commonName.slice(prefix.length))) return undefined;
+  const renews = csr.signerName === signer.kubeletClient && csr.username === commonName;
+  return { node: commonName.slice(prefix.length), isNewKubelet: prefix === identity.nodeUserPrefix && !renews };
+}
+
 export function decideCsr(facts: CsrFacts): CsrDecision {
   const { csr } = facts;
   // A request whose signing failed is still open: it can be approved and tried again.

@@ -2,7 +2,7 @@ import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { isIp } from '#base/ipv4.ts';
 import type { CertificateRequest } from '#contract/csr-request.ts';
-import { agentServiceAccountUser, identity, signer } from '#contract/names.ts';
+import { agentServiceAccountUser, bootstrapperUser, identity, signer } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 
 export type CertificateKind = 'kubelet-client' | 'kubelet-serving' | 'agent';
@@ -73,7 +73,7 @@ const windowsNode: Rule = {
 export const rules: Record<CertificateKind, readonly Rule[]> = {
   'kubelet-client': [
     signedBy(signer.kubeletClient),
-    requestedBy(() => [identity.nodeBootstrapper]),
+    requestedBy(({ operatorNamespace }) => [identity.nodeBootstrapper, bootstrapperUser(operatorNamespace)]),
     ...contentRules['kubelet-client'],
     usedFor('client auth'),
     { name: 'node-absent', broken: ({ node }) => node && `node ${node.name} already exists, cannot validate CSR` },

@@ -2,7 +2,14 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nodeLabel } from '#contract/names.ts';
 import type { NodeAddress, NodeView } from '#contract/node.ts';
-import { decideRemovals, type ListedInstance, namesOfAddress, nodeHasInstance, type PtrAnswers } from './decide.ts';
+import {
+  decideOrphan,
+  decideRemovals,
+  type ListedInstance,
+  namesOfAddress,
+  nodeHasInstance,
+  type PtrAnswers,
+} from './decide.ts';
 
 const ip = (address: string): NodeAddress => ({ type: 'InternalIP', address });
 const host = (address: string): NodeAddress => ({ type: 'Hostname', address });
@@ -131,3 +138,20 @@ test('a listed node is never removed', () => {
     { numRuns: 500 },
   );
 });
+
+const orphanCases: [string, NodeView | undefined, ListedInstance[], string[], 'delete' | 'keep', RegExp][] = [
+  ['goes when it never became a node', undefined, [one], ['win9'], 'delete', /entry of windows-instances is gone/],
+  ['goes when nothing is listed', win2, [], [], 'delete', /is gone/],
+  ['goes when others are listed', win2, [one], [], 'delete', /is gone/],
+  ['is taken over by another entry', win1, [one], [], 'delete', /another entry/],
+  ['is taken over although a third entry failed', win1, [one], ['win1.example.com'], 'delete', /another entry/],
+  ['stays while a failed entry has its name', win2, [one], ['win2.example.com'], 'keep', /may be win2\.example\.com/],
+  ['goes when its node is no BYOH node', nodeOf('win2', win2.addresses, {}), [], ['win2'], 'delete', /is gone/],
+];
+for (const [title, node, instances, failed, want, why] of orphanCases) {
+  test(`an instance without an entry ${title}`, () => {
+    const failures = failed.map(address => ({ address }));
+    const orphan = decideOrphan(node, { instances, failures }, ptr);
+    expect(orphan).toEqual({ do: want, why: expect.stringMatching(why) });
+  });
+}

@@ -62,6 +62,24 @@ export function decideRemovals(
   });
 }
 
+/**
+ * What becomes of the WindowsInstance of an entry that is no longer there. If another entry is the same host, that one takes it
+ * over. While it may be one that could not be read or resolved, nothing is deleted.
+ */
+export function decideOrphan(
+  node: NodeView | undefined,
+  entries: ListedEntries,
+  ptrAnswers: PtrAnswers,
+): { do: 'delete' | 'keep'; why: string } {
+  if (node !== undefined && nodeHasInstance(node.addresses, entries.instances, ptrAnswers)) {
+    return { do: 'delete', why: 'another entry of windows-instances is the same host' };
+  }
+  const [removal] = node === undefined ? [] : decideRemovals([node], entries, ptrAnswers);
+  return removal?.do === 'keep'
+    ? { do: 'keep', why: removal.why }
+    : { do: 'delete', why: 'its entry of windows-instances is gone' };
+}
+
 function reasonToKeep(node: NodeView, entries: ListedEntries, ptrAnswers: PtrAnswers): string | undefined {
   if (nodeHasInstance(node.addresses, entries.instances, ptrAnswers)) return 'it is listed in windows-instances';
   const reported = [node.name, ...node.addresses.map(item => item.address)];

@@ -342,3 +342,26 @@ test('never brings a set below all but one working node by its own deletions', (
     { numRuns: 1000 },
   );
 });
+
+const host = { address: '10.0.0.1', username: 'Administrator', newHostname: undefined };
+
+test('names the host of a machine that is up to date, so that it stays looked after', () => {
+  expect(decideMachine(ready, world)).toMatchObject({ do: 'nothing', host });
+  expect(decideMachine(ready, { ...world, platform: 'VSphere' })).toMatchObject({ host: { newHostname: 'm1' } });
+});
+
+test('tells a machine that has lost its Node from one that has nothing to do', () => {
+  expect(decideMachine(ready, { ...world, nodes: [] })).toMatchObject({ do: 'nothing', isLost: true });
+  for (const decision of [
+    decideMachine(ready, world),
+    decideMachine({ ...ready, phase: 'Failed' }, world),
+    decideMachine({ ...ready, deleting: true }, { ...world, nodes: [] }),
+  ]) {
+    expect(decision).not.toHaveProperty('isLost');
+  }
+});
+
+test('names no host of a machine that is not a node', () => {
+  expect(decideMachine({ ...ready, phase: 'Failed' }, world)).not.toHaveProperty('host');
+  expect(decideMachine(ready, { ...world, nodes: [] })).not.toHaveProperty('host');
+});

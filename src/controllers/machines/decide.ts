@@ -63,11 +63,19 @@ export interface MachineWorld {
   userDataIsCurrent: boolean;
 }
 
+/** How the host of a Machine is reached, and what it is to be called. */
+export interface MachineHost {
+  address: string;
+  username: string;
+  newHostname: string | undefined;
+}
+
 export type MachineDecision =
-  | { do: 'configure'; address: string; username: string; newHostname: string | undefined; node: NodeView | undefined }
+  | ({ do: 'configure'; node: NodeView | undefined } & MachineHost)
   | { do: 'replace'; why: string }
   | { do: 'wait'; why: string; event?: EventText }
-  | { do: 'nothing'; why: string; error?: AppError };
+  /** With its host while it is a node of the cluster; `isLost` when it was one and its Node is gone. */
+  | { do: 'nothing'; why: string; error?: AppError; host?: MachineHost; isLost?: true };
 
 export function decideMachine(machine: MachineView, world: MachineWorld): MachineDecision {
   if (machine.deleting) return { do: 'nothing', why: 'it is being deleted' };
@@ -77,12 +85,16 @@ export function decideMachine(machine: MachineView, world: MachineWorld): Machin
   if (machine.phase !== 'Running') return { do: 'nothing', why: `its phase is ${machine.phase}` };
   if (machine.nodeRef === undefined) return { do: 'wait', why: 'it is Running, but the Machine API names no Node yet' };
   const node = nodeOf(machine, world.nodes);
-  if (node === undefined) return { do: 'nothing', why: `its Node ${machine.nodeRef.name} does not exist` };
+  if (node === undefined) {
+    return { do: 'nothing', why: `its Node ${machine.nodeRef.name} does not exist`, isLost: true };
+  }
   if (!isConfigured(node)) return configure(machine, world);
   if (node.annotations[nodeAnnotation.pubKeyHash] !== world.pubKeyHash) {
     return decideReplacement(machine, world, 'its Node was configured with another key');
   }
-  return isUpToDate(node, world.version) ? { do: 'nothing', why: 'it is up to date' } : configure(machine, world);
+  if (!isUpToDate(node, world.version)) return configure(machine, world);
+  const host = hostOf(machine, world);
+  return { do: 'nothing', why: 'it is up to date', ...(host && { host }) };
 }
 
 /** For a Machine that no retry can help: replace it now, later, or leave that to the administrator. */
@@ -148,17 +160,17 @@ export function newHostnameFor(platform: string, machineName: string): string | 
 }
 
 function configure(machine: MachineView, world: MachineWorld): MachineDecision {
-  const address = internalIpv4(machine);
+  const host = hostOf(machine, world);
   if (!world.userDataIsCurrent) return { do: 'wait', why: 'the Secret windows-user-data has yet to be written' };
-  if (address === undefined) return { do: 'wait', why: 'it has no internal IPv4 address yet' };
+  if (host === undefined) return { do: 'wait', why: 'it has no internal IPv4 address yet' };
   if ((machine.providerId ?? '') === '') return { do: 'wait', why: 'it has no provider ID yet' };
-  return {
-    do: 'configure',
-    address,
-    username: sshUserFor(world.platform),
-    newHostname: newHostnameFor(world.platform, machine.name),
-    node: nodeOf(machine, world.nodes),
-  };
+  return { do: 'configure', ...host, node: nodeOf(machine, world.nodes) };
+}
+
+function hostOf(machine: MachineView, { platform }: MachineWorld): MachineHost | undefined {
+  const address = internalIpv4(machine);
+  if (address === undefined) return undefined;
+  return { address, username: sshUserFor(platform), newHostname: newHostnameFor(platform, machine.name) };
 }
 
 function whyNotAccepted(machine: MachineView): string | undefined {

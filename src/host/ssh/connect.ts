@@ -13,7 +13,8 @@ export const connect: Connect = async (target, options = {}) => {
   const { port = defaults.port } = target;
   const { signal, keepAliveMs = defaults.keepAliveMs } = options;
   const { dialTimeoutMs = defaults.dialTimeoutMs, handshakeTimeoutMs = defaults.handshakeTimeoutMs } = options;
-  const socket = await dial({ address: target.address, port }, { timeoutMs: dialTimeoutMs, signal });
+  const peer = { address: target.address, port };
+  const socket = await dial(peer, { at: target.dialAt ?? peer, timeoutMs: dialTimeoutMs, signal });
   const session = await shakeHands(socket, target, { port, timeoutMs: handshakeTimeoutMs, keepAliveMs, signal });
   return new SshConnection(session, socket, keepAliveMs);
 };

@@ -59,8 +59,10 @@ export async function sendFile(session: SftpSession, upload: Upload): Promise<vo
     }
     await putInPlace(session, part, target);
   } catch (error) {
+    // While the part still takes room: without it the disk would look as if the file had fitted.
+    const failure = await explain(session, upload.act, size - acknowledged, error);
     await discard(session, part);
-    throw await explain(session, upload.act, size - acknowledged, error);
+    throw failure;
   }
 }
 

@@ -150,3 +150,15 @@ test('under a manager it ends without complaint when it is stopped before it is 
   await running;
   expect([api.openStreams, clock.sleepers()]).toEqual([0, 0]);
 });
+
+test('tells what each informer has done and holds', async () => {
+  const { informers } = informersOf();
+  informers.get(things, { namespace: 'ns' });
+  expect(informers.figures()).toMatchObject([{ objects: 0, counts: { lists: 0, watches: 0, handlerErrors: 0 } }]);
+  informers.start();
+  await settle();
+  expect(informers.figures()).toMatchObject([
+    { informer: expect.stringContaining('namespace=ns'), objects: 1, counts: { failures: 0 } },
+  ]);
+  await informers.stop();
+});

@@ -1,5 +1,5 @@
 import { whenAborted } from '../deadline.ts';
-import { Informer, type InformerOptions } from './informer.ts';
+import { Informer, type InformerCounts, type InformerOptions } from './informer.ts';
 import type { Runnable } from '../controller/manager.ts';
 import type { Scope } from './reflector-watch.ts';
 import type { KubeResource, Resource } from '../resource.ts';
@@ -69,6 +69,11 @@ export class Informers implements Runnable {
     return [...this.#informers].flatMap(([name, { hasSynced, trouble }]) =>
       trouble === undefined ? [] : [{ informer: name, hasSynced, trouble }],
     );
+  }
+
+  /** What each informer has done and holds, for whoever counts. */
+  figures(): { informer: string; counts: InformerCounts; objects: number }[] {
+    return [...this.#informers].map(([name, { counts, store }]) => ({ informer: name, counts, objects: store.size }));
   }
 
   /** Resolves when nothing is under way any more. */

@@ -112,16 +112,17 @@ export function allDefinitions(): CustomResourceDefinition[] {
   return [...definitions.map(definitionOf), windowsInstanceCrd() as CustomResourceDefinition];
 }
 
-/** Creates what is missing and waits until all of it is served. */
-export async function installDefinitions(client: Client): Promise<void> {
-  for (const definition of allDefinitions()) {
+/** Creates what is missing and waits until all of it is served; all definitions, or those of the names given. */
+export async function installDefinitions(client: Client, names?: readonly string[]): Promise<void> {
+  const wanted = allDefinitions().filter(({ metadata }) => names?.includes(metadata.name ?? '') ?? true);
+  for (const definition of wanted) {
     try {
       await client.create(customResourceDefinitions, definition);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
   }
-  await Promise.all(allDefinitions().map(definition => untilServed(client, definition)));
+  await Promise.all(wanted.map(definition => untilServed(client, definition)));
 }
 
 async function untilServed(client: Client, { spec, metadata }: CustomResourceDefinition): Promise<void> {

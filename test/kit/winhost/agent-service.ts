@@ -51,9 +51,7 @@ export class AgentService {
 
   /** Ends them all at once, as a crash would; gives how many there were. */
   kill(): number {
-    const pids = this.pids();
-    for (const pid of pids) process.kill(pid, 'SIGKILL');
-    return pids.length;
+    return this.pids().filter(end).length;
   }
 
   log(severity: 'INFO' | 'WARNING' | 'ERROR' = 'INFO'): string[] {
@@ -72,6 +70,14 @@ function isAgent(pid: string, prefix: string): boolean {
   const variables = read(`/proc/${pid}/environ`).split('\0');
   const value = variables.find(text => text.startsWith('WINEPREFIX='))?.slice('WINEPREFIX='.length);
   return value !== undefined && normalize(value) === prefix;
+}
+
+function end(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
 }
 
 /** '' for a process that is gone meanwhile. */

@@ -15,6 +15,7 @@ export class WindowsLab implements AsyncDisposable {
   readonly address: string;
   readonly privateKeyFile: string;
   readonly #guard: ChildProcess;
+  readonly #ended: Promise<unknown>;
   readonly #subnet: string;
   readonly #hosts: WindowsHost[] = [];
 
@@ -26,6 +27,7 @@ export class WindowsLab implements AsyncDisposable {
     this.address = `${this.#subnet}.1`;
     this.privateKeyFile = join(this.folder, 'id_ed25519');
     this.#guard = guard;
+    this.#ended = once(guard, 'exit');
   }
 
   static async start(): Promise<WindowsLab> {
@@ -64,11 +66,11 @@ export class WindowsLab implements AsyncDisposable {
     return host;
   }
 
+  /** Ends the hosts and removes everything; a second time is fine. */
   async stop(): Promise<void> {
-    const ended = once(this.#guard, 'exit');
     this.#guard.ref();
     this.#guard.stdin?.end();
-    await ended;
+    await this.#ended;
   }
 
   [Symbol.asyncDispose](): Promise<void> {

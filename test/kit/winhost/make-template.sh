@@ -15,7 +15,7 @@ rm -rf "$partial"
 mkdir -p "$partial"
 export WINEPREFIX=$partial WINEDEBUG=-all LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=$partial.runtime HOME=$partial.runtime
 mkdir -p -m 700 "$XDG_RUNTIME_DIR"
-trap 'rm -rf "$partial" "$partial.runtime" "$partial.passwd" "$partial.reg"' EXIT
+trap 'rm -rf "$partial" "$partial.runtime" "$partial.passwd" "$partial.reg" "$partial.log"' EXIT
 
 # Programs of which the double is wanted although Wine has one of the same name.
 overrides=$(while read -r program; do printf '"%s.exe"="native"\n' "$program"; done <"$here/doubles/unexpected.txt")
@@ -71,12 +71,13 @@ REG
 
 # The user who makes it is the one whose profile and registry it has.
 echo 'Administrator:x:0:0:Administrator:/root:/bin/sh' >"$partial.passwd"
-unshare --mount --propagation private bash -euc '
+# In a process namespace of its own, so that nothing of Wine stays whatever happens.
+unshare --mount --propagation private --pid --fork --kill-child --mount-proc bash -euc '
   mount --bind "$2.passwd" /etc/passwd
   timeout 120 "$1/wine" wineboot --init
   "$1/wine" winecfg -v win10
   "$1/wine" regedit /S "Z:$2.reg"
   "$1/wineserver" -w' make-template "$wine" "$partial" >"$partial.log" 2>&1 || { tail -5 "$partial.log" >&2; exit 1; }
-rm -f "$partial.log" "$partial/wineserver" "$partial"/dosdevices/com*
+rm -f "$partial/wineserver" "$partial"/dosdevices/com*
 [ -s "$partial/system.reg" ] || { echo "winhost: Wine did not write its registry" >&2; exit 1; }
 mv "$partial" "$folder"

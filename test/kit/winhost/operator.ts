@@ -49,7 +49,8 @@ export interface Wanted {
 
 export const podSubnet = '10.132.0.0/24';
 export const serviceCidr = '10.96.0.0/16';
-const bundlePath = 'C:\\k\\bundle';
+/** Where a bundle is put on a host before it is staged. */
+export const bundlePath = 'C:\\k\\bundle';
 
 /** What the operator does for a host, step by step and by hand, so that the agent can be tested without one. */
 export class PretendOperator {
@@ -70,6 +71,13 @@ export class PretendOperator {
     await this.publishData(printManifest(this.manifest()));
   }
 
+  /** Brings to a host first what it cannot see in the ConfigMap, so that one reboot is enough for all. */
+  async publishTo(host: WindowsHost, wanted: Wanted): Promise<void> {
+    this.#wanted = wanted;
+    await this.#stageFiles(host, await this.#texts());
+    await this.publish(wanted);
+  }
+
   async publishData(data: Record<string, string>): Promise<void> {
     await this.unpublish();
     const metadata = { name: servicesConfigMapName(this.version), namespace };
@@ -88,13 +96,12 @@ export class PretendOperator {
   async stage(host: WindowsHost): Promise<void> {
     for (const directory of requiredDirectories) await mkdir(host.drive.path(directory), { recursive: true });
     if (!host.drive.exists(file.agent)) await host.drive.copyIn(this.world.agent, file.agent);
-    this.#programs ??= programFiles(this.world);
-    await this.#stageFiles(host, [...(await this.#texts()), ...(await this.#programs)]);
+    await this.#stageFiles(host, await this.#allFiles());
   }
 
-  /** Only what the operator writes itself, such as the CA bundle. */
-  async stageTexts(host: WindowsHost): Promise<void> {
-    await this.#stageFiles(host, await this.#texts());
+  /** Writes all that `stage` brings to a host into a bundle on this machine, and gives its hash. */
+  async pack(path: string): Promise<string> {
+    return this.#pack(path, await this.#allFiles());
   }
 
   bootstrap(host: WindowsHost): Promise<string> {
@@ -163,6 +170,9 @@ export class PretendOperator {
   async join(host: WindowsHost, onStep: (name: string) => void = () => undefined): Promise<string> {
     await this.stage(host);
     onStep('stage');
+    // Always, for nobody knows what was there; on a host that is new it finds nothing.
+    await this.cleanup(host, ' --keep-settings');
+    onStep('cleanup');
     await this.bootstrap(host);
     onStep('bootstrap');
     const node = await this.findNode(host);
@@ -230,16 +240,28 @@ export class PretendOperator {
   async #stageFiles(host: WindowsHost, files: readonly BundleFile[]): Promise<void> {
     const folder = await mkdtemp(join(tmpdir(), 'wmco-bundle-'));
     try {
-      const [path, digest] = [join(folder, 'bundle'), createHash('sha256')];
-      await writeFile(
-        path,
-        watched(packBundle(this.version, files), chunk => digest.update(chunk)),
-      );
+      const path = join(folder, 'bundle');
+      const sha256 = await this.#pack(path, files);
       await host.upload(path, bundlePath);
-      await host.run(stageCommand(bundlePath, digest.digest('hex')), { timeoutMs: 120_000 });
+      await host.run(stageCommand(bundlePath, sha256), { timeoutMs: 120_000 });
     } finally {
       await rm(folder, { recursive: true });
     }
+  }
+
+  async #pack(path: string, files: readonly BundleFile[]): Promise<string> {
+    const digest = createHash('sha256');
+    const bundle = packBundle(this.version, files);
+    await writeFile(
+      path,
+      watched(bundle, chunk => digest.update(chunk)),
+    );
+    return digest.digest('hex');
+  }
+
+  async #allFiles(): Promise<BundleFile[]> {
+    this.#programs ??= programFiles(this.world);
+    return [...(await this.#texts()), ...(await this.#programs)];
   }
 
   async #texts(): Promise<BundleFile[]> {

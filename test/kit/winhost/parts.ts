@@ -54,8 +54,12 @@ async function forgetUnused(cache: string, used: readonly string[]): Promise<voi
   const now = new Date();
   for (const folder of used) await utimes(folder, now, now);
   for (const name of (await readdir(cache)).filter(entry => /^(wine-|winhost-(template|doubles)-)/.test(entry))) {
-    const { mtimeMs } = await stat(join(cache, name));
-    if (mtimeMs < now.getTime() - unusedMs) await rm(join(cache, name), { recursive: true, force: true });
+    // What somebody else is making or removing may be gone again.
+    const usedMs = await stat(join(cache, name)).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Infinity,
+    );
+    if (usedMs < now.getTime() - unusedMs) await rm(join(cache, name), { recursive: true, force: true });
   }
 }
 

@@ -72,11 +72,13 @@ export function thumbprint(pem: string): string {
 /** Puts a root certificate where an administrator would have put it. */
 export async function addRoot(host: WindowsHost, pem: string): Promise<void> {
   const { raw } = new X509Certificate(pem);
-  const header = Buffer.alloc(12);
-  // Property 32 is the certificate itself.
-  for (const [index, word] of [32, 1, raw.length].entries()) header.writeUInt32LE(word, 4 * index);
-  const blob = Buffer.concat([header, raw]).toString('hex');
-  await host.run(`reg add ${rootsKey}\\${thumbprint(pem)} /v Blob /t REG_BINARY /d ${blob} /f`);
+  // A list of properties: its SHA-1, then the certificate itself.
+  const blob = [[3, createHash('sha1').update(raw).digest()] as const, [32, raw] as const].flatMap(
+    ([property, data]) => [Buffer.from(Uint32Array.of(property, 1, data.length).buffer), data],
+  );
+  await host.run(
+    `reg add ${rootsKey}\\${thumbprint(pem)} /v Blob /t REG_BINARY /d ${Buffer.concat(blob).toString('hex')} /f`,
+  );
 }
 
 /** Sockets that anybody may connect to, as `address:port program`; SSH is of the host itself. */

@@ -26,6 +26,13 @@ export async function takeSnapshot(host: WindowsHost): Promise<Snapshot> {
   for (const file of files) {
     if (host.drive.exists(file)) addRegistry(snapshot, readFileSync(host.drive.path(file)).toString('utf16le'));
   }
+  for (const [name, content] of seeFiles(host)) snapshot.set(name, content);
+  return snapshot;
+}
+
+/** The part of a snapshot that costs nothing on the host. */
+export function seeFiles(host: WindowsHost): Snapshot {
+  const snapshot = new Map<string, string>();
   addFiles(snapshot, host.drive.root);
   return snapshot;
 }

@@ -7,24 +7,6 @@ folder=$1
 export WINEPREFIX=$folder/prefix XDG_RUNTIME_DIR=/run/wine HOME=/root LC_ALL=C.UTF-8
 lab=$WINEPREFIX/drive_c/lab/host
 
-mount --make-rprivate /
-mount -t tmpfs none /run
-mkdir -m 755 /run/sshd
-mkdir -m 700 /run/wine
-for file in passwd shadow group hosts resolv.conf; do
-  target=$(readlink -m "/etc/$file")
-  [ -e "$target" ] || { mkdir -p "${target%/*}" && : >"$target"; }
-  mount --bind "$folder/etc/$file" "$target"
-done
-mount --bind "$wine/openssh/usr/lib/openssh" /usr/lib/openssh
-
-# The link comes from outside, once this process says that its network namespace is there.
-: >"$folder/waits-for-link"
-until ip link show eth0 >/dev/null 2>&1; do sleep 0.02; done
-rm -f "$folder/waits-for-link"
-ip link set lo up
-ip addr add "$address/24" dev eth0
-
 # Wine takes its name from Linux, so a new name in the registry is taken over here, at boot as on Windows.
 set_name() {
   local parameters='System\\\\ControlSet001\\\\Services\\\\Tcpip\\\\Parameters' wanted=
@@ -62,14 +44,43 @@ shut_down() {
   ip link set eth0 down
 }
 
-for boots in $(seq "$(($(cat "$folder/boots" 2>/dev/null || echo 0) + 1))" 1000000); do
-  boot
-  echo "$boots" >"$folder/boots.new" && mv "$folder/boots.new" "$folder/boots"
-  echo "boot $boots"
-  while [ -e "/proc/$hostd" ] && [ ! -e "$lab/shutdown.request" ]; do sleep 0.05; done
-  wish=$(cat "$lab/shutdown.request" 2>/dev/null || echo "restart by Wine")
-  echo "down: $wish"
-  shut_down
-  [ "$wish" = off ] && exec sleep infinity
-  sleep "$boot_delay"
-done
+# Files, network and names of its own.
+set_up() {
+  mount --make-rprivate /
+  mount -t tmpfs none /run
+  mkdir -m 755 /run/sshd
+  mkdir -m 700 /run/wine
+  for file in passwd shadow group hosts resolv.conf; do
+    target=$(readlink -m "/etc/$file")
+    [ -e "$target" ] || { mkdir -p "${target%/*}" && : >"$target"; }
+    mount --bind "$folder/etc/$file" "$target"
+  done
+  mount --bind "$wine/openssh/usr/lib/openssh" /usr/lib/openssh
+
+  # The link comes from outside, once this process says that its network namespace is there.
+  : >"$folder/waits-for-link"
+  until ip link show eth0 >/dev/null 2>&1; do sleep 0.02; done
+  rm -f "$folder/waits-for-link"
+  ip link set lo up
+  ip addr add "$address/24" dev eth0
+}
+
+# A function, so that the shell has read all of it before it waits: somebody may edit this file meanwhile.
+main() {
+  local boots
+  boots=$(cat "$folder/boots" 2>/dev/null || echo 0)
+  set_up
+  while :; do
+    boot
+    boots=$((boots + 1))
+    echo "$boots" >"$folder/boots.new" && mv "$folder/boots.new" "$folder/boots"
+    echo "boot $boots"
+    while [ -e "/proc/$hostd" ] && [ ! -e "$lab/shutdown.request" ]; do sleep 0.05; done
+    wish=$(cat "$lab/shutdown.request" 2>/dev/null || echo "restart by Wine")
+    echo "down: $wish"
+    shut_down
+    [ "$wish" = off ] && exec sleep infinity
+    sleep "$boot_delay"
+  done
+}
+main

@@ -1,19 +1,8 @@
-import type { KubeletHost, Places } from './host.ts';
+import type { KubeletFaults, KubeletHost } from '../../../../src/sandbox/machines/kubelet/kubelet-host.ts';
 
-/** What goes wrong on purpose, as files found at the start say. */
-export interface Faults {
-  /** The Node is there, but not ready. */
-  neverReady: boolean;
-  /** The kubelet runs, but no Node appears. */
-  noRegister: boolean;
-  /** Milliseconds of life; for ever when undefined. */
-  crashAfterMs: number | undefined;
-  /** How long a stop takes. */
-  slowStopMs: number;
-}
-
-export async function readFaults(host: KubeletHost, { faults }: Places): Promise<Faults> {
-  const fault = (name: string) => host.read(`${faults}/kubelet.${name}`);
+/** What goes wrong on purpose, as files in a folder say: a fault is a file `kubelet.<name>` in it. */
+export async function readFaults(host: Pick<KubeletHost, 'read'>, folder: string): Promise<KubeletFaults> {
+  const fault = (name: string) => host.read(`${folder}/kubelet.${name}`);
   const crashAfter = await fault('crash-after');
   return {
     neverReady: (await fault('never-ready')) !== undefined,

@@ -5,9 +5,11 @@ import type { ServiceBody } from '../../../../src/agent/win32/service-life.ts';
 import { systemClock as clock } from '../../../../src/base/clock.ts';
 import { createLog } from '../../../../src/base/log.ts';
 import { serviceName } from '../../../../src/contract/names.ts';
-import { parseFlags } from './flags.ts';
-import { runKubelet } from './run.ts';
-import { lab, noteEvent, windowsHost, windowsPlaces, writeLine } from './windows.ts';
+import { file } from '../../../../src/contract/paths.ts';
+import { parseFlags } from '../../../../src/sandbox/machines/kubelet/flags.ts';
+import { runKubelet } from '../../../../src/sandbox/machines/kubelet/run.ts';
+import { readFaults } from './faults.ts';
+import { lab, noteEvent, windowsHost, writeLine } from './windows.ts';
 
 /** kubelet.exe of the lab: takes the command line of the real one. */
 const log = createLog(writeLine, clock);
@@ -17,7 +19,9 @@ let koffi: ReturnType<typeof native> | undefined;
 try {
   const flags = parseFlags(process.argv.slice(2));
   const host = windowsHost((koffi = native()));
-  const run = (signal: AbortSignal) => runKubelet({ flags, host, places: windowsPlaces, clock, log, signal });
+  const faults = await readFaults(host, lab.faults);
+  const run = (signal: AbortSignal) =>
+    runKubelet({ flags, host, cniConfig: file.cniConfig, faults, clock, log, signal });
   noteEvent('start');
   if (flags.isService) await runAsService(koffi, serviceName.kubelet, liveWith(run), clock);
   else await run(new AbortController().signal);

@@ -6,15 +6,16 @@ import type { Koffi } from '../../../../src/agent/win32/native.ts';
 import { endProcess } from '../../../../src/agent/win32/service-host.ts';
 import { openServiceManager } from '../../../../src/agent/win32/services.ts';
 import { file } from '../../../../src/contract/paths.ts';
-import type { KubeletHost, Places } from './host.ts';
+import { loadKubeconfig } from '../../../../src/kube/config/load-kubeconfig.ts';
+import { createClient } from '../../../../src/kube/http-client.ts';
+import type { KubeletHost } from '../../../../src/sandbox/machines/kubelet/kubelet-host.ts';
 
 /** Files of the lab on drive C. */
 export const lab = {
   native: 'C:\\lab\\native',
   events: 'C:\\lab\\services\\kubelet.log',
+  faults: 'C:\\lab\\faults',
 };
-
-export const windowsPlaces: Places = { cniConfig: file.cniConfig, faults: 'C:\\lab\\faults' };
 
 export function windowsHost(koffi: Koffi): KubeletHost {
   const services = openServiceManager(koffi);
@@ -22,6 +23,7 @@ export function windowsHost(koffi: Koffi): KubeletHost {
     hostName: hostname,
     osBuild: release,
     osImage: version,
+    bootId: () => '',
     cpus: () => cpus().length,
     memoryBytes: totalmem,
     async read(path) {
@@ -38,6 +40,7 @@ export function windowsHost(koffi: Koffi): KubeletHost {
       await rename(`${path}.partial`, path);
     },
     isServiceRunning: async name => (await services.query(name))?.state === 'running',
+    connect: async path => createClient(loadKubeconfig(await readFile(path, 'utf8'), { folder: dirname(path) })),
     crash: () => endProcess(koffi, 1),
   };
 }

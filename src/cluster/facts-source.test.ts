@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import { configMapName } from '#contract/names.ts';
+import type { KubeResource, Resource } from '#kube/resource.ts';
+import { configMaps } from '#kube/resources.ts';
+import * as openshift from '#kube/resources-openshift.ts';
+import { benchSettings } from '../../test/kit/fixed-facts.ts';
+import { manualClock } from '../../test/kit/manual-clock.ts';
+import {
+  controllerConfig,
+  infrastructure,
+  kubeletCaPem,
+  machineConfig,
+  openshiftCluster,
+  type PlainObject,
+  trustedCa,
+} from '../../test/kit/openshift-objects.ts';
+import { benchNamespace } from '../../test/kit/source-bench.ts';
+import { WatchedApi } from '../../test/kit/watched-api.ts';
+import { kubernetesSource, openshiftResources, openshiftSource } from './facts-source.ts';
+
+const resources = Object.values(openshift).filter((each): each is Resource => typeof each === 'object');
+
+function put(api: WatchedApi, object: PlainObject): void {
+  const [group] = String(object['apiVersion']).split('/');
+  const resource = [...resources, configMaps].find(
+    each => each.kind === object['kind'] && (each.group === group || each.group === ''),
+  );
+  if (resource !== undefined) api.put(resource, object as unknown as KubeResource);
+}
+
+/** A cluster with these objects, and where facts about it come from. */
+function worldOf(objects: readonly PlainObject[], { proxy = {}, serves = () => true }: Partial<World> = {}) {
+  const api = new WatchedApi(manualClock());
+  for (const object of objects) put(api, object);
+  const source = openshiftSource(api.informers, { ...benchSettings, proxy }, serves);
+  return { api, source };
+}
+
+interface World {
+  proxy: Record<string, string>;
+  serves: (resource: Resource) => boolean;
+}
+
+test('reads the facts of a healthy OpenShift cluster', () => {
+  const { facts, findings } = worldOf(openshiftCluster()).source.read();
+  expect(findings).toEqual([]);
+  expect(facts).toMatchObject({
+    platform: 'Azure',
+    apiServerUrl: 'https://api-int.east.example.com:6443',
+    network: { serviceCidr: '172.30.0.0/16' },
+    kubeletArguments: { 'cloud-provider': 'external' },
+    kubeletCa: kubeletCaPem,
+    trustedCa: undefined,
+  });
+});
+
+test('gives the same value until something changes, and another one then', () => {
+  const { api, source } = worldOf(openshiftCluster());
+  const before = source.read();
+  expect(source.read()).toBe(before);
+  put(api, infrastructure('GCP'));
+  expect(source.read()).not.toBe(before);
+  expect(source.read().facts?.platform).toBe('GCP');
+});
+
+const changes: [name: string, change: (api: WatchedApi) => void, want: object][] = [
+  ['a new platform', api => put(api, infrastructure('AWS')), { facts: { platform: 'AWS' } }],
+  [
+    'a newer worker config',
+    api => put(api, machineConfig({ name: 'rendered-worker-new', creationTimestamp: '2027-01-01T00:00:00Z' })),
+    { facts: { kubeletArguments: {} } },
+  ],
+  [
+    'the end of the worker config',
+    api => api.remove(openshift.machineConfigs, 'rendered-worker-5d0c8f8b'),
+    { facts: undefined, findings: [{ code: 'RENDERED_WORKER_MISSING' }] },
+  ],
+  [
+    'a ControllerConfig without CA',
+    api => put(api, controllerConfig({ kubeAPIServerServingCAData: undefined })),
+    { facts: undefined, findings: [{ code: 'KUBELET_CA_MISSING' }] },
+  ],
+];
+for (const [name, change, want] of changes) {
+  test(`tells of ${name}`, () => {
+    const { api, source } = worldOf(openshiftCluster());
+    let told = 0;
+    source.onChange(() => (told += 1));
+    change(api);
+    expect(told).toBeGreaterThan(0);
+    expect(source.read()).toMatchObject(want);
+  });
+}
+
+test('tells nobody who does not want to be told any more', () => {
+  const { api, source } = worldOf(openshiftCluster());
+  let told = 0;
+  const end = source.onChange(() => (told += 1));
+  end();
+  put(api, infrastructure('AWS'));
+  expect(told).toBe(0);
+});
+
+test('is not disturbed by objects of other names', () => {
+  const { api, source } = worldOf(openshiftCluster());
+  let told = 0;
+  source.onChange(() => (told += 1));
+  api.put(openshift.infrastructures, { metadata: { name: 'other' } });
+  api.put(configMaps, { metadata: { name: configMapName.trustedCa, namespace: benchNamespace } });
+  expect(told).toBe(0);
+});
+
+const proxy = { HTTPS_PROXY: 'http://proxy:3128' };
+const bundles: [name: string, bundle: PlainObject | undefined, want: object][] = [
+  ['its bundle', trustedCa('bundle', benchNamespace), { facts: { trustedCa: 'bundle' } }],
+  ['that it has not come yet', trustedCa(undefined, benchNamespace), { findings: [{ code: 'FIELD_INVALID' }] }],
+  ['that there is none', undefined, { findings: [{ code: 'OBJECT_MISSING' }] }],
+  ['that of another namespace is none', trustedCa('bundle', 'other'), { findings: [{ code: 'OBJECT_MISSING' }] }],
+];
+for (const [name, bundle, want] of bundles) {
+  test(`tells of a cluster with a proxy ${name}`, () => {
+    const { source } = worldOf([...openshiftCluster(), ...(bundle ? [bundle] : [])], { proxy });
+    expect(source.read()).toMatchObject(want);
+  });
+}
+
+test('watches only what the server has', () => {
+  const asked: string[] = [];
+  const api = new WatchedApi(manualClock());
+  const informers = {
+    get: ((resource: Resource, scope: object) => {
+      asked.push(`${resource.plural}.${resource.group} ${JSON.stringify(scope)}`);
+      return api.informers.get(resource, scope);
+    }) as typeof api.informers.get,
+  };
+  openshiftSource(informers, benchSettings, ({ plural }) => plural !== 'machineconfigs');
+  expect(asked).toEqual([
+    'infrastructures.config.openshift.io {"fieldSelector":"metadata.name=cluster"}',
+    'networks.config.openshift.io {"fieldSelector":"metadata.name=cluster"}',
+    'networks.operator.openshift.io {"fieldSelector":"metadata.name=cluster"}',
+    'apiservers.config.openshift.io {"fieldSelector":"metadata.name=cluster"}',
+    'controllerconfigs.machineconfiguration.openshift.io {}',
+  ]);
+  expect(openshiftResources).toHaveLength(6);
+});
+
+test('shows the objects themselves with their kind', () => {
+  const kinds = worldOf(openshiftCluster())
+    .source.objects()
+    .map(({ kind, apiVersion }) => `${apiVersion} ${kind}`);
+  expect(kinds).toContain('config.openshift.io/v1 APIServer');
+  expect(kinds).toContain('operator.openshift.io/v1 Network');
+  expect(kinds).not.toContain('v1 Node');
+});
+
+const description = { apiServerURL: 'https://api:6443', serviceCIDR: '10.96.0.0/16' };
+
+test('reads a plain cluster from its description and its CA, and follows both', () => {
+  const api = new WatchedApi(manualClock());
+  const source = kubernetesSource(api.informers, benchNamespace);
+  const codes = () => source.read().findings.map(({ code }) => code);
+  expect(codes()).toEqual(['CLUSTER_UNDESCRIBED']);
+  const place = { namespace: benchNamespace };
+  api.put(configMaps, { metadata: { name: 'windows-cluster', ...place }, data: description });
+  expect(codes()).toEqual(['KUBELET_CA_MISSING']);
+  api.put(configMaps, { metadata: { name: 'kube-root-ca.crt', ...place }, data: { 'ca.crt': kubeletCaPem } });
+  expect(source.read()).toMatchObject({ findings: [], facts: { kubeletCa: kubeletCaPem } });
+  api.remove(configMaps, 'windows-cluster', benchNamespace);
+  expect(codes()).toEqual(['CLUSTER_UNDESCRIBED']);
+});
+
+test('takes no description from another namespace', () => {
+  const api = new WatchedApi(manualClock());
+  api.put(configMaps, { metadata: { name: 'windows-cluster', namespace: 'other' }, data: description });
+  const source = kubernetesSource(api.informers, benchNamespace);
+  expect(source.read().findings[0]).toMatchObject({
+    code: 'CLUSTER_UNDESCRIBED',
+    message: expect.stringContaining(`ConfigMap ${benchNamespace}/windows-cluster`),
+  });
+});

@@ -1,0 +1,79 @@
+import { isRecord } from '#base/fields.ts';
+import { workerFile } from '#contract/worker-files.ts';
+import type { Client, ListOptions, WatchOptions } from '#kube/client.ts';
+import type { KubeList, KubeResource, Resource, WatchEvent } from '#kube/resource.ts';
+import { type Node, nodes } from '#kube/resources.ts';
+import { type MachineConfig, machineConfigs } from '#kube/resources-openshift.ts';
+import { kubeletUnitName, renderedPrefix } from './ignition.ts';
+
+type Watching = Pick<Client, 'list' | 'watch'>;
+
+/**
+ * A client for informers that leaves out what nobody reads but every object of the kind carries: a rendered MachineConfig
+ * has hundreds of kilobytes, and a Node the list of its images.
+ */
+export function slimClient(client: Watching): Watching {
+  return {
+    async list<T extends KubeResource>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>> {
+      const page = await client.list(resource, options);
+      const slim = slimmerOf(resource);
+      return slim === undefined ? page : { ...page, items: page.items.map(slim) };
+    },
+    watch<T extends KubeResource>(resource: Resource<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>> {
+      const events = client.watch(resource, options);
+      const slim = slimmerOf(resource);
+      return slim === undefined ? events : slimmed(events, slim);
+    },
+  };
+}
+
+async function* slimmed<T extends KubeResource>(
+  events: AsyncIterable<WatchEvent<T>>,
+  slim: (object: T) => T,
+): AsyncIterable<WatchEvent<T>> {
+  for await (const event of events) {
+    yield event.type === 'BOOKMARK' ? event : { ...event, object: slim(event.object) };
+  }
+}
+
+function slimmerOf<T extends KubeResource>(resource: Resource<T>): ((object: T) => T) | undefined {
+  const slim = slimmers.get(`${resource.plural}.${resource.group}`);
+  return slim as ((object: T) => T) | undefined;
+}
+
+/** Without images and volumes. */
+export function slimNode(node: Node): Node {
+  if (!isRecord(node.status)) return node;
+  const kept = Object.entries(node.status).filter(([member]) => !unread.has(member));
+  return { ...node, status: Object.fromEntries(kept) };
+}
+
+const unread = new Set(['images', 'volumesAttached', 'volumesInUse']);
+
+const files: readonly string[] = Object.values(workerFile);
+
+/** Of configs rendered for workers the parts that Windows nodes share; of all others that they exist. */
+export function slimMachineConfig(object: MachineConfig): MachineConfig {
+  const { spec, ...rest } = object;
+  if (!object.metadata.name?.startsWith(renderedPrefix)) return { ...rest, spec: {} };
+  const config: unknown = spec?.config;
+  // What has another shape is left to the reader, who can say what is wrong with it.
+  if (!isRecord(config) || !isRecord(config['systemd']) || !isRecord(config['storage'])) return object;
+  const { ignition, systemd, storage } = config;
+  const slim = {
+    ignition,
+    systemd: { units: entries(systemd['units'], 'name', [kubeletUnitName]) },
+    storage: { files: entries(storage['files'], 'path', files) },
+  };
+  return { ...rest, spec: { config: slim } };
+}
+
+const slimmers: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  [`${nodes.plural}.${nodes.group}`, slimNode],
+  [`${machineConfigs.plural}.${machineConfigs.group}`, slimMachineConfig],
+]);
+
+function entries(list: unknown, member: string, wanted: readonly string[]): unknown {
+  if (!Array.isArray(list)) return list;
+  return list.filter((entry: unknown) => isRecord(entry) && wanted.includes(String(entry[member])));
+}

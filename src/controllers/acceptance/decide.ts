@@ -1,0 +1,92 @@
+import { byteOrder } from '#base/compare.ts';
+import { normalHostName } from '#base/dns-name.ts';
+import { AppError, attempt, shown } from '#base/errors.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { addressProblem, usernameProblem } from '#contract/instances.ts';
+import { ports } from '#contract/names.ts';
+import { parseAuthorizedKey } from '#host/keys/public-key.ts';
+
+export interface AcceptanceFacts {
+  instance: InstanceObject;
+  /** What is wrong with the entry of windows-instances it was made for. */
+  entryProblem: AppError | undefined;
+  /** What is wrong with the Secret that its spec names. */
+  keyProblem: AppError | undefined;
+  /** IPv4 addresses of the host as far as they are known. */
+  ipv4s: readonly string[];
+  /** All instances, this one among them. */
+  all: readonly InstanceObject[];
+}
+
+/** Why nothing may be done to the host; undefined when it may. */
+export function decideAcceptance(facts: AcceptanceFacts): AppError | undefined {
+  return (
+    facts.entryProblem ??
+    checkAddress(facts.instance) ??
+    checkUsername(facts.instance) ??
+    checkHostKey(facts.instance) ??
+    facts.keyProblem ??
+    checkRivals(facts)
+  );
+}
+
+function checkAddress(instance: InstanceObject): AppError | undefined {
+  const { address } = instance.spec;
+  const problem = addressProblem(address);
+  if (problem === undefined) return undefined;
+  return new AppError('INSTANCE_ADDRESS_INVALID', `${labelOf(instance)}: spec.address ${shown(address)} ${problem}`, {
+    remedy: 'Set spec.address to the IPv4 address of the host or to a DNS name that resolves to it.',
+  });
+}
+
+function checkUsername(instance: InstanceObject): AppError | undefined {
+  const problem = usernameProblem(instance.spec.username ?? '');
+  if (problem === undefined) return undefined;
+  return new AppError('INSTANCE_USERNAME_INVALID', `${labelOf(instance)}: spec.username ${problem}`, {
+    remedy: 'Set spec.username to a Windows user with administrator rights, for example Administrator.',
+  });
+}
+
+function checkHostKey(instance: InstanceObject): AppError | undefined {
+  const text = instance.spec.hostKey?.trim() ?? '';
+  const read = attempt(() => (text === '' ? undefined : parseAuthorizedKey(text)));
+  if (read.ok) return undefined;
+  return new AppError('HOST_KEY_UNREADABLE', `${labelOf(instance)}: spec.hostKey: ${read.error.message}`, {
+    remedy: 'Give `<type> <base64>` as `ssh-keyscan` prints it behind the name of the host.',
+  });
+}
+
+/** Of several instances that are one host the oldest has it. */
+function checkRivals({ instance, ipv4s, all }: AcceptanceFacts): AppError | undefined {
+  const own = new Set(hostsOf(instance, ipv4s));
+  const [first] = all
+    .filter(other => other.metadata.deletionTimestamp === undefined)
+    .filter(other => isSame(other, instance) || hostsOf(other).some(host => own.has(host)))
+    .sort(byAge);
+  if (first === undefined || isSame(first, instance)) return undefined;
+  const message = `${labelOf(instance)}: ${instance.spec.address} is the same host as ${labelOf(first)}`;
+  return new AppError('INSTANCE_DUPLICATE', `${message} (${first.spec.address})`, {
+    remedy: `Remove one of the two; ${first.metadata.name} is used.`,
+  });
+}
+
+/** What two instances have in common when they are one host: an address together with a port. */
+export function hostsOf({ spec, status }: InstanceObject, ipv4s: readonly string[] = []): string[] {
+  const resolved = isIpv4(spec.address) || status?.ipv4 === undefined ? [] : [status.ipv4];
+  const addresses = [normalHostName(spec.address), ...resolved, ...ipv4s];
+  return addresses.map(address => `${address}:${spec.port ?? ports.ssh}`);
+}
+
+function isSame(one: InstanceObject, other: InstanceObject): boolean {
+  return one.metadata.name === other.metadata.name;
+}
+
+function byAge({ metadata: one }: InstanceObject, { metadata: other }: InstanceObject): number {
+  const created = byteOrder(one.creationTimestamp ?? '', other.creationTimestamp ?? '');
+  return created === 0 ? byteOrder(one.name ?? '', other.name ?? '') : created;
+}
+
+function labelOf({ metadata }: InstanceObject): string {
+  return `WindowsInstance ${metadata.name}`;
+}

@@ -1,0 +1,158 @@
+import type { FactsSource } from '#cluster/facts-source.ts';
+import { agentName, nodeAnnotation } from '#contract/names.ts';
+import { versionOfServicesConfigMap } from '#contract/version.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
+import { Controller } from '#kube/controller/controller.ts';
+import { changed, matching } from '#kube/controller/predicate.ts';
+import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
+import { type Watch, watching } from '#kube/controller/watches.ts';
+import { type Key, keyOf, keyText } from '#kube/resource.ts';
+import type { ConfigMap, Node } from '#kube/resources.ts';
+import { watchingFacts } from '../facts-watch.ts';
+import type { ControllerParts } from '../parts.ts';
+import { type Permission, reading } from '../permissions.ts';
+import { differenceTo, isAgentNode, updated } from './decide.ts';
+import {
+  type AccessObject,
+  nodeAccess,
+  nodeEventsNamespace,
+  nodeOfRole,
+  sharedAccess,
+  type Wanted,
+} from './desired.ts';
+import { findIn, marksOf, observeNode, observeShared, type Sources, sourcesFrom } from './observe.ts';
+
+const rbac = 'rbac.authorization.k8s.io';
+const writing = [...reading, 'create', 'update', 'delete'] as const;
+const namespacedRoles = { group: rbac, resources: ['roles', 'rolebindings'], verbs: writing } as const;
+
+export const permissions: readonly Permission[] = [
+  { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
+  { in: 'cluster', group: rbac, resources: ['clusterroles', 'clusterrolebindings'], verbs: writing },
+  { in: 'own namespace', ...namespacedRoles },
+  { in: { namespace: nodeEventsNamespace }, ...namespacedRoles },
+  { in: 'own namespace', group: '', resources: ['serviceaccounts'], verbs: [...reading, 'create', 'update'] },
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: reading },
+  // What agents are given must be ours to give.
+  { in: 'cluster', group: '', resources: ['nodes', 'nodes/status'], verbs: ['get', 'watch', 'update', 'patch'] },
+  {
+    in: 'cluster',
+    group: 'certificates.k8s.io',
+    resources: ['certificatesigningrequests'],
+    verbs: ['create', ...reading],
+  },
+  { in: { namespace: nodeEventsNamespace }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
+];
+
+export interface AgentAccessParts extends ControllerParts {
+  facts: FactsSource;
+  /** False on OpenShift, where the machine config operator has made the account with which kubelets come. */
+  makesBootstrapper: boolean;
+}
+
+/** Keeps the rights of agents: what they share, and for each the right to its own Node. */
+export function agentAccessController(parts: AgentAccessParts): Controller {
+  const { informers, namespace, facts } = parts;
+  const sources = sourcesFrom(informers, namespace);
+  const shared: Key = { namespace, name: agentName };
+  return new Controller({
+    ...parts,
+    name: 'agent-access',
+    concurrency: 4,
+    watches: [...watchesOf(sources, shared), watchingFacts(facts, shared)],
+    reconcile: (key, pass) =>
+      key.namespace === '' ? reconcileNode(key.name, sources, parts, pass) : reconcileShared(sources, parts, pass),
+  });
+}
+
+function watchesOf({ nodes, configMaps, access }: Sources, shared: Key): Watch[] {
+  const isServices = ({ metadata }: ConfigMap) => versionOfServicesConfigMap(metadata.name ?? '') !== undefined;
+  const keyOfAccess = ({ metadata: { name = '' } }: AccessObject): Key[] => {
+    const node = nodeOfRole(name);
+    return [node === undefined ? shared : { namespace: '', name: node }];
+  };
+  return [
+    watching({
+      source: nodes,
+      predicate: changed<Node>(node => [
+        isAgentNode(marksOf(node)),
+        node.metadata.annotations?.[nodeAnnotation.version],
+      ]),
+      keys: node => [keyOf(node), shared],
+    }),
+    watching({ source: configMaps, predicate: matching(isServices), keys: () => [shared] }),
+    ...access.map(({ informer }) => watching({ source: informer, keys: keyOfAccess })),
+  ];
+}
+
+const factsMs = 10_000;
+
+async function reconcileShared(sources: Sources, parts: AgentAccessParts, pass: Pass): Promise<Outcome> {
+  const wanted = sharedAccess({ ...observeShared(sources, parts), bootstrapper: parts.makesBootstrapper });
+  for (const each of wanted) await ensure(each, sources, parts, pass);
+  return done;
+}
+
+async function reconcileNode(name: string, sources: Sources, parts: AgentAccessParts, pass: Pass): Promise<Outcome> {
+  const node = observeNode(sources, name);
+  const platform = parts.facts.read().facts?.platform;
+  const isWanted = node !== undefined && isAgentNode(node);
+  if (isWanted && platform === undefined) return after(factsMs, 'the facts of the cluster are not complete');
+  for (const each of nodeAccess(node ?? { name, uid: '' }, platform ?? '')) {
+    if (isWanted) await ensure(each, sources, parts, pass);
+    else await remove(each, findIn(sources, each), parts, pass);
+  }
+  return done;
+}
+
+/** Makes the object what it should be, whether or not watches have told of it yet. */
+async function ensure(wanted: Wanted, sources: Sources, { client }: ControllerParts, pass: Pass): Promise<void> {
+  const { resource, object } = wanted;
+  const { log, signal } = pass;
+  const known = findIn(sources, wanted);
+  const found = known ?? (await create(wanted, client, pass));
+  const difference = found === undefined ? 'none' : differenceTo(object, found);
+  if (found === undefined || difference === 'none') return;
+  log.info('Putting right what agents may do', { kind: resource.kind, object: keyText(keyOf(object)), difference });
+  try {
+    if (difference === 'recreate') {
+      await remove(wanted, found, { client }, pass);
+      await client.create(resource, object, { signal });
+    } else await client.replace(resource, updated(object, found), { signal });
+  } catch (error) {
+    // Somebody else was faster; what he made of it is looked at when the watch tells of it.
+    if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
+  }
+}
+
+/** The object that was there before, if any. */
+async function create({ resource, object }: Wanted, client: ControllerParts['client'], { log, signal }: Pass) {
+  try {
+    log.info('Creating what agents may do', { kind: resource.kind, object: keyText(keyOf(object)) });
+    await client.create(resource, object, { signal });
+    return undefined;
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const { namespace, name = '' } = object.metadata;
+    return client.get(resource, name, { signal, ...(namespace !== undefined && { namespace }) });
+  }
+}
+
+async function remove(
+  { resource }: Wanted,
+  found: AccessObject | undefined,
+  { client }: Pick<ControllerParts, 'client'>,
+  { signal }: Pass,
+): Promise<void> {
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
+  const { uid, namespace, name = '' } = found.metadata;
+  try {
+    await client.delete(resource, name, {
+      signal,
+      ...(namespace !== undefined && { namespace }),
+      ...(uid !== undefined && { preconditions: { uid } }),
+    });
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}

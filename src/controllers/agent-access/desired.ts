@@ -1,0 +1,139 @@
+import { agentName, bootstrapperName, identity, managedByLabel, operatorName } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
+import type { KubeResource, Resource } from '#kube/resource.ts';
+import {
+  clusterRoleBindings,
+  clusterRoles,
+  type PolicyRule,
+  type RoleBindingObject,
+  roleBindings,
+  roles,
+  type RoleObject,
+  serviceAccounts,
+} from '#kube/resources.ts';
+import {
+  accountClusterRules,
+  accountRules,
+  eventRules,
+  formerClusterRules,
+  groupClusterRules,
+  groupRules,
+  nodeRules,
+} from './rules.ts';
+
+/** A ServiceAccount, a role or a binding of either scope. */
+export interface AccessObject extends KubeResource {
+  rules?: RoleObject['rules'];
+  roleRef?: RoleBindingObject['roleRef'];
+  subjects?: RoleBindingObject['subjects'];
+}
+
+export interface Wanted {
+  resource: Resource<AccessObject>;
+  object: AccessObject;
+}
+
+/** Role and binding for the group of agents. */
+export const groupRoleName = 'system-wicd-nodes';
+/** Where Kubernetes keeps events about objects without a namespace. */
+export const nodeEventsNamespace = 'default';
+
+export const accessLabels: Readonly<Record<string, string>> = {
+  'app.kubernetes.io/name': operatorName,
+  'app.kubernetes.io/part-of': 'wicd',
+  [managedByLabel.key]: managedByLabel.value,
+};
+
+const apiGroup = 'rbac.authorization.k8s.io';
+
+export interface AccessFacts {
+  namespace: string;
+  /** Names of the services ConfigMaps that agents may need. */
+  configMaps: readonly string[];
+  /** Agents of the Go operator run on some Node. */
+  formerAgents: boolean;
+  /** Clusters other than OpenShift have no account with which kubelets ask for their first certificate. */
+  bootstrapper: boolean;
+}
+
+/** What all agents share. */
+export function sharedAccess({ namespace, configMaps, formerAgents, bootstrapper }: AccessFacts): Wanted[] {
+  const account = { kind: 'ServiceAccount', name: agentName, namespace };
+  const group = { kind: 'Group', name: identity.agentsGroup, apiGroup };
+  const groupConfigMaps = formerAgents ? accountRules : groupRules(configMaps);
+  return [
+    wantedAccount(agentName, namespace),
+    ...grant(agentName, account, accountRules, namespace),
+    ...grant(agentName, account, accountClusterRules),
+    ...grant(groupRoleName, group, groupConfigMaps, namespace),
+    ...grant(groupRoleName, group, formerAgents ? formerClusterRules : groupClusterRules),
+    ...grant(groupRoleName, group, eventRules, nodeEventsNamespace),
+    ...(bootstrapper ? bootstrapperAccess(namespace) : []),
+  ];
+}
+
+/** What the agent of one Node has for itself; it goes with the Node. */
+export function nodeAccess(node: Pick<NodeView, 'name' | 'uid'>, platform: string): Wanted[] {
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid }];
+  const user = { kind: 'User', name: `${identity.agentUserPrefix}${node.name}`, apiGroup };
+  return grant(nodeRoleName(node.name), user, nodeRules(node.name, platform)).map(({ resource, object }) => ({
+    resource,
+    object: { ...object, metadata: { ...object.metadata, ownerReferences } },
+  }));
+}
+
+/** No Node has a colon in its name, so that no two of these names can be the same. */
+export function nodeRoleName(node: string): string {
+  return `${agentName}:${node}`;
+}
+
+/** The Node whose role or binding has this name; undefined for any other. */
+export function nodeOfRole(name: string): string | undefined {
+  const [head, node] = name.split(':', 2);
+  return head === agentName && node !== '' ? node : undefined;
+}
+
+function bootstrapperAccess(namespace: string): Wanted[] {
+  const subject = { kind: 'ServiceAccount', name: bootstrapperName, namespace };
+  const name = `${agentName}-${bootstrapperName}`;
+  // Every cluster has this role; it allows to ask for a certificate and nothing else.
+  return [
+    wantedAccount(bootstrapperName, namespace),
+    binding(
+      clusterRoleBindings,
+      metadataOf(name),
+      { apiGroup, kind: 'ClusterRole', name: 'system:node-bootstrapper' },
+      subject,
+    ),
+  ];
+}
+
+type Subject = NonNullable<RoleBindingObject['subjects']>[number];
+
+/** A role and its binding, both of the name given; in the namespace given, else in the whole cluster. */
+function grant(name: string, subject: Subject, rules: readonly PolicyRule[], namespace?: string): Wanted[] {
+  const metadata = metadataOf(name, namespace);
+  const roleRef = { apiGroup, kind: namespace === undefined ? 'ClusterRole' : 'Role', name };
+  return [
+    { resource: namespace === undefined ? clusterRoles : roles, object: { metadata, rules: [...rules] } },
+    binding(namespace === undefined ? clusterRoleBindings : roleBindings, metadata, roleRef, subject),
+  ];
+}
+
+function binding(
+  resource: Resource<RoleBindingObject>,
+  metadata: AccessObject['metadata'],
+  roleRef: RoleBindingObject['roleRef'],
+  subject: Subject,
+): Wanted {
+  const object: RoleBindingObject = { metadata, roleRef, subjects: [subject] };
+  return { resource: resource, object };
+}
+
+function wantedAccount(name: string, namespace: string): Wanted {
+  return { resource: serviceAccounts, object: { metadata: metadataOf(name, namespace) } };
+}
+
+function metadataOf(name: string, namespace?: string): AccessObject['metadata'] {
+  return { name, ...(namespace !== undefined && { namespace }), labels: { ...accessLabels } };
+}

@@ -1,0 +1,111 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { windowsInstances } from '#cluster/windows-instances.ts';
+import { secretName } from '#contract/names.ts';
+import type { Resource } from '#kube/resource.ts';
+import { secrets } from '#kube/resources.ts';
+import { benchSettings, type FixedFacts, fixedFacts, unknownFacts } from '../../test/kit/fixed-facts.ts';
+import { settle } from '../../test/kit/manual-clock.ts';
+import { benchNamespace as namespace, sourceBench } from '../../test/kit/source-bench.ts';
+import { type AllParts, createControllers, optionalResources, permissions } from './all.ts';
+
+function world(more: Partial<AllParts> = {}) {
+  const bench = sourceBench();
+  onTestFinished(() => bench[Symbol.asyncDispose]());
+  const facts = (more.facts ?? fixedFacts()) as FixedFacts;
+  let asked = 0;
+  const fail = () => Promise.reject(new AppError('PRIVATE_KEY_MISSING', 'no key', { remedy: 'Create it.' }));
+  const parts: AllParts = {
+    ...bench.parts,
+    facts,
+    settings: benchSettings,
+    kind: 'openshift',
+    serves: () => true,
+    hosts: { joins: 2, uploads: 1 },
+    connect: fail,
+    material: { keysFor: fail, materialFor: fail },
+    payload: { agent: fail, files: fail },
+    machineSettings: () => {
+      asked += 1;
+      return { settings: () => undefined, onSettingsChange: () => () => undefined };
+    },
+    ...more,
+  };
+  const controllers = createControllers(parts);
+  return { ...bench, facts, controllers, names: controllers.map(({ name }) => name), asked: () => asked };
+}
+
+const always = ['services-config', 'agent-access', 'linux-nodes', 'instances', 'acceptance', 'csr', 'lifecycle'];
+const proxied = { ...benchSettings, proxy: { NO_PROXY: '' } };
+const noMachines = { serves: ({ plural }: Resource) => plural !== 'machines' };
+
+const clusters: [name: string, parts: Partial<AllParts>, more: string[]][] = [
+  ['OpenShift', {}, ['user-data', 'machines']],
+  ['OpenShift with a proxy', { settings: proxied }, ['trusted-ca', 'user-data', 'machines']],
+  ['OpenShift without Machines', noMachines, []],
+  ['a plain cluster', { ...noMachines, kind: 'kubernetes' }, []],
+  ['a plain cluster with a proxy', { ...noMachines, kind: 'kubernetes', settings: proxied }, []],
+  ['a plain cluster with Machines', { kind: 'kubernetes' }, ['user-data', 'machines']],
+];
+for (const [name, parts, more] of clusters) {
+  test(`${name} gets the controllers that have something to do`, () => {
+    const { names, asked } = world(parts);
+    expect([...names].sort()).toEqual([...always, ...more].sort());
+    expect(asked()).toBe(more.includes('machines') ? 1 : 0);
+  });
+}
+
+test('no two controllers have the same name', () => {
+  const { names } = world({ settings: proxied });
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('needs Machines and MachineSets together', () => {
+  expect(optionalResources.map(({ plural }) => plural)).toEqual(['machines', 'machinesets']);
+  expect(world({ serves: ({ plural }) => plural !== 'machinesets' }).names).not.toContain('machines');
+});
+
+test('every permission says what it is for', () => {
+  for (const { resources, verbs } of permissions) {
+    expect(resources.length).toBeGreaterThan(0);
+    expect(verbs.length).toBeGreaterThan(0);
+  }
+});
+
+/** An instance whose journey has failed, and how often it was tried. */
+async function failing(facts: FixedFacts) {
+  const made = world({ facts });
+  const lifecycle = made.controllers.find(({ name }) => name === 'lifecycle');
+  if (lifecycle === undefined) throw new Error('no lifecycle');
+  await made.put(windowsInstances, {
+    metadata: { name: 'win-1', namespace, generation: 1 },
+    spec: { address: '10.0.0.5', username: 'Administrator' },
+  });
+  await made.start(lifecycle);
+  const tries = () => made.log.messages('error').filter(message => message === 'Pass failed').length;
+  expect(tries()).toBe(1);
+  return { ...made, tries };
+}
+
+test('hosts are tried again at once when the private key comes', async () => {
+  const { api, tries } = await failing(fixedFacts());
+  api.put(secrets, { metadata: { name: secretName.privateKey, namespace } });
+  await settle();
+  expect(tries()).toBe(2);
+});
+
+test('hosts are tried again at once when the cluster can be understood, and not at every change of it', async () => {
+  const { facts, tries } = await failing(unknownFacts());
+  facts.become({});
+  await settle();
+  expect(tries()).toBe(2);
+  facts.become({ platform: 'AWS' });
+  await settle();
+  expect(tries()).toBe(2);
+  facts.become(undefined);
+  await settle();
+  expect(tries()).toBe(2);
+  facts.become({});
+  await settle();
+  expect(tries()).toBe(3);
+});

@@ -1,0 +1,95 @@
+import type { OperatorSettings } from '#cluster/facts.ts';
+import type { FactsSource } from '#cluster/facts-source.ts';
+import { windowsInstances } from '#cluster/windows-instances.ts';
+import { secretName } from '#contract/names.ts';
+import type { Resolver } from '#host/resolver.ts';
+import type { Controller } from '#kube/controller/controller.ts';
+import { type Watch, watching } from '#kube/controller/watches.ts';
+import { keyOf, type Resource } from '#kube/resource.ts';
+import { secrets } from '#kube/resources.ts';
+import { machineSets, machines } from '#kube/resources-openshift.ts';
+import * as acceptance from './acceptance/controller.ts';
+import * as agentAccess from './agent-access/controller.ts';
+import * as csr from './csr/controller.ts';
+import { createHostKeyStore } from './host-keys/store.ts';
+import * as instances from './instances/controller.ts';
+import * as lifecycle from './lifecycle/controller.ts';
+import * as linuxNodes from './linux-nodes/controller.ts';
+import * as machineSource from './machines/controller.ts';
+import type { MachinesParts } from './machines/observe.ts';
+import type { ControllerParts } from './parts.ts';
+import type { Permission } from './permissions.ts';
+import * as servicesConfig from './services-config/controller.ts';
+import { watchingSignal } from './sources/signal-watch.ts';
+import * as trustedCa from './trusted-ca/controller.ts';
+import * as userData from './user-data/controller.ts';
+
+/** What all controllers need together. */
+export interface AllParts extends ControllerParts, Pick<lifecycle.LifecycleParts, 'connect' | 'material' | 'payload'> {
+  resolver: Resolver;
+  /** Between 0 and 1. */
+  random: () => number;
+  hosts: Pick<lifecycle.LifecycleLimits, 'joins' | 'uploads'>;
+  settings: OperatorSettings;
+  facts: FactsSource;
+  kind: 'openshift' | 'kubernetes';
+  serves: (resource: Resource) => boolean;
+  /** Asked for only where there are Machines. */
+  machineSettings: () => Pick<MachinesParts, 'settings' | 'onSettingsChange'>;
+}
+
+/** Resources that not every cluster has and without which a controller has nothing to do. */
+export const optionalResources: readonly Resource[] = [machines, machineSets];
+
+/** Everything the operator does once it leads, as far as the cluster has what it is about. */
+export function createControllers(parts: AllParts): Controller[] {
+  const hasProxy = Object.keys(parts.settings.proxy).length > 0;
+  const hasMachines = optionalResources.every(parts.serves);
+  return [
+    servicesConfig.servicesConfigController(parts),
+    agentAccess.agentAccessController({ ...parts, makesBootstrapper: parts.kind === 'kubernetes' }),
+    ...(hasProxy && parts.kind === 'openshift' ? [trustedCa.trustedCaController(parts)] : []),
+    linuxNodes.linuxNodesController(parts),
+    instances.instancesController(parts),
+    ...(hasMachines ? machineControllers(parts) : []),
+    acceptance.acceptanceController(parts),
+    csr.csrController({ ...parts, hostKeys: createHostKeyStore(parts) }),
+    lifecycle.lifecycleController({ ...parts, limits: parts.hosts, watches: causesToTryAgain(parts) }),
+  ];
+}
+
+function machineControllers(parts: AllParts): Controller[] {
+  return [
+    userData.userDataController(parts),
+    machineSource.machinesController({ ...parts, ...parts.machineSettings() }),
+  ];
+}
+
+export const permissions: readonly Permission[] = [
+  servicesConfig,
+  agentAccess,
+  trustedCa,
+  userData,
+  linuxNodes,
+  instances,
+  machineSource,
+  acceptance,
+  csr,
+  lifecycle,
+].flatMap(controller => controller.permissions);
+
+/** What hosts wait for that have failed for want of it: the private key, or a cluster that can be understood. */
+function causesToTryAgain({ informers, namespace, facts }: AllParts): Watch[] {
+  const all = () => informers.get(windowsInstances, { namespace }).store.list().map(keyOf);
+  const key = informers.get(secrets, { namespace, fieldSelector: `metadata.name=${secretName.privateKey}` });
+  return [watching({ source: key, keys: all }), watchingSignal(listener => onceUnderstood(facts, listener), all)];
+}
+
+function onceUnderstood(facts: FactsSource, listener: () => void): () => void {
+  let wasUnderstood = facts.read().facts !== undefined;
+  return facts.onChange(() => {
+    const isUnderstood = facts.read().facts !== undefined;
+    if (isUnderstood && !wasUnderstood) listener();
+    wasUnderstood = isUnderstood;
+  });
+}

@@ -1,0 +1,52 @@
+import { type Clock, timestamp } from '#base/clock.ts';
+import { isConflict, isNotFound } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import { type CertificateSigningRequest, certificateSigningRequests } from '#kube/resources.ts';
+import type { ApprovedCondition } from './decide.ts';
+
+export interface ApprovalMeans {
+  client: Pick<Client, 'get' | 'replace'>;
+  clock: Clock;
+  signal: AbortSignal;
+  random: () => number;
+}
+
+const attempts = 5;
+const [firstPauseMs, factor, jitter] = [10, 5, 0.1];
+
+/** True when the request is approved now; false when somebody else has decided about it meanwhile, or it is gone. */
+export async function approve(
+  { metadata }: CertificateSigningRequest,
+  condition: ApprovedCondition,
+  { client, clock, signal, random }: ApprovalMeans,
+): Promise<boolean> {
+  const { name = '', uid } = metadata;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      const current = await client.get(certificateSigningRequests, name, { signal });
+      // One of the same name that was made anew is another request.
+      if (current.metadata.uid !== uid || isDecided(current)) return false;
+      const approved = withCondition(current, condition, timestamp(clock.now()));
+      await client.replace(certificateSigningRequests, approved, { subresource: 'approval', signal });
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      if (!isConflict(error) || attempt + 1 >= attempts) throw error;
+    }
+    await clock.sleep(firstPauseMs * factor ** attempt * (1 + jitter * random()), signal);
+  }
+}
+
+export function isDecided({ status }: CertificateSigningRequest): boolean {
+  return (status?.conditions ?? []).some(({ type }) => type === 'Approved' || type === 'Denied');
+}
+
+function withCondition(
+  request: CertificateSigningRequest,
+  condition: ApprovedCondition,
+  time: string,
+): CertificateSigningRequest {
+  const { conditions = [], ...rest } = request.status ?? {};
+  const dated = { ...condition, lastUpdateTime: time, lastTransitionTime: time };
+  return { ...request, status: { ...rest, conditions: [...conditions, dated] } };
+}

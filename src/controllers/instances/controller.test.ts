@@ -1,0 +1,306 @@
+import { expect, test } from 'vitest';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { configMapName, instanceAnnotation, nodeLabel } from '#contract/names.ts';
+import { configMaps, type Node, nodes } from '#kube/resources.ts';
+import { settle } from '../../../test/kit/manual-clock.ts';
+import { refused } from '../../../test/kit/memory-api.ts';
+import { benchNamespace as namespace, type SourceBench, sourceBench } from '../../../test/kit/source-bench.ts';
+import { instancesController } from './controller.ts';
+
+const mapName = configMapName.instances;
+const listed = (bench: SourceBench, data: Record<string, string>) =>
+  bench.put(configMaps, { metadata: { name: mapName, namespace, uid: 'map' }, data });
+const user = 'username=core';
+
+/** With entries there before the controller starts. */
+async function started(data?: Record<string, string>): Promise<SourceBench> {
+  const bench = sourceBench();
+  if (data !== undefined) await listed(bench, data);
+  await bench.start(instancesController(bench.parts));
+  return bench;
+}
+const namesOf = (bench: SourceBench) => bench.instances().map(({ metadata }) => metadata.name);
+const specOf = (bench: SourceBench, name: string) => bench.instance(name)?.spec;
+
+test('makes an instance of each entry, by address and by name', async () => {
+  await using bench = await started({ '10.1.42.1': 'username=Administrator', 'Win2.Example.com': user });
+  expect(specOf(bench, '10.1.42.1')).toEqual({
+    address: '10.1.42.1',
+    username: 'Administrator',
+    source: { kind: 'ConfigMap', name: '10.1.42.1' },
+  });
+  expect(specOf(bench, 'win2.example.com')).toEqual({
+    address: 'Win2.Example.com',
+    username: 'core',
+    source: { kind: 'ConfigMap', name: 'Win2.Example.com' },
+  });
+  expect(bench.instance('10.1.42.1')?.metadata.annotations).toEqual({ [instanceAnnotation.sourceUid]: 'map' });
+  expect(bench.events).toEqual([]);
+});
+
+test('writes an address without the dot that a name may end with', async () => {
+  await using bench = await started({ 'win1.example.com.': user });
+  expect(specOf(bench, 'win1.example.com')?.address).toBe('win1.example.com');
+});
+
+test('does nothing without a ConfigMap', async () => {
+  await using bench = await started();
+  expect(bench.api.calls).toEqual([]);
+});
+
+test('follows entries that come, change and go', async () => {
+  await using bench = await started({ '10.0.0.1': user });
+  await listed(bench, { '10.0.0.1': user, '10.0.0.2': user });
+  expect(namesOf(bench)).toEqual(['10.0.0.1', '10.0.0.2']);
+  await listed(bench, { '10.0.0.1': 'username=admin', '10.0.0.2': user });
+  expect(specOf(bench, '10.0.0.1')?.username).toBe('admin');
+  await listed(bench, { '10.0.0.2': user });
+  expect(namesOf(bench)).toEqual(['10.0.0.2']);
+  bench.api.remove(configMaps, mapName, namespace);
+  await settle();
+  expect(namesOf(bench)).toEqual([]);
+});
+
+test('touches nothing of an entry that did not change', async () => {
+  await using bench = await started({ '10.0.0.1': user });
+  bench.api.calls.length = 0;
+  await listed(bench, { '10.0.0.1': user, '10.0.0.2': user });
+  expect(bench.api.calls).toMatchObject([{ verb: 'create', name: '10.0.0.2' }]);
+});
+
+test('one bad entry stops no other, and is told once', async () => {
+  await using bench = await started({ '10.0.0.1': 'password=x', '10.0.0.2': user, 'fd00-bad_name': user });
+  expect(namesOf(bench)).toEqual(['10.0.0.2']);
+  expect(bench.events).toEqual([
+    expect.stringMatching(
+      /^ConfigMap\/windows-instances InstanceSetupFailure INSTANCE_ENTRY_MALFORMED: .*10\.0\.0\.1.*username=<name>/,
+    ),
+    expect.stringMatching(/InstanceSetupFailure INSTANCE_ADDRESS_INVALID: .*"fd00-bad_name"/),
+  ]);
+  expect(bench.events.join()).not.toContain('password=x');
+  await listed(bench, { '10.0.0.1': 'password=x', '10.0.0.2': 'username=new', 'fd00-bad_name': user });
+  expect(bench.events).toHaveLength(2);
+});
+
+test('tells of a bad entry again when it had been mended', async () => {
+  await using bench = await started({ '10.0.0.1': 'bad' });
+  await listed(bench, {});
+  await listed(bench, { '10.0.0.1': 'bad' });
+  expect(bench.events).toHaveLength(2);
+});
+
+test('an entry that breaks keeps its instance as it was; the condition of that tells the rest', async () => {
+  await using bench = await started({ '10.0.0.1': user });
+  await listed(bench, { '10.0.0.1': 'user=core' });
+  expect(specOf(bench, '10.0.0.1')?.username).toBe('core');
+  expect(bench.events).toEqual([]);
+});
+
+test('two spellings of one name are one host: the first is used, the second told', async () => {
+  await using bench = await started({ WIN1: 'username=first', win1: 'username=second' });
+  expect(bench.instances()).toHaveLength(1);
+  expect(specOf(bench, 'win1')).toMatchObject({ address: 'WIN1', username: 'first' });
+  expect(bench.events).toEqual([expect.stringContaining('INSTANCE_DUPLICATE')]);
+  await listed(bench, { win1: 'username=second' });
+  expect(specOf(bench, 'win1')).toMatchObject({
+    address: 'win1',
+    username: 'second',
+    source: { kind: 'ConfigMap', name: 'win1' },
+  });
+});
+
+test('an instance that somebody deletes comes back', async () => {
+  await using bench = await started({ '10.0.0.1': user });
+  bench.api.remove(windowsInstances, '10.0.0.1', namespace);
+  await settle();
+  expect(namesOf(bench)).toEqual(['10.0.0.1']);
+});
+
+test('puts back what belongs to the entry and keeps what belongs to others', async () => {
+  await using bench = await started({ '10.0.0.1': user });
+  const before = bench.instance('10.0.0.1') as InstanceObject;
+  await bench.put(windowsInstances, {
+    ...before,
+    spec: { ...before.spec, username: 'x', address: '10.9.9.9', paused: true, labels: { a: 'b' } },
+  });
+  expect(specOf(bench, '10.0.0.1')).toMatchObject({
+    username: 'core',
+    address: '10.0.0.1',
+    paused: true,
+    labels: { a: 'b' },
+  });
+});
+
+test('steps of the lifecycle cause no pass', async () => {
+  await using bench = await started({ '10.0.0.1': user });
+  const before = bench.instance('10.0.0.1') as InstanceObject;
+  bench.api.calls.length = 0;
+  await bench.put(windowsInstances, { ...before, status: { phase: 'Configuring', step: 'connect' } });
+  expect(bench.api.calls).toEqual([]);
+});
+
+test('leaves alone what others have made', async () => {
+  const bench = sourceBench();
+  const spec = { address: '10.0.0.9', username: 'x' };
+  await bench.put(windowsInstances, { metadata: { name: 'mine', namespace }, spec });
+  const machine = { ...spec, source: { kind: 'Machine' as const, name: 'm1' } };
+  await bench.put(windowsInstances, { metadata: { name: 'm1', namespace }, spec: machine });
+  await bench.put(windowsInstances, { metadata: { name: '10.0.0.1', namespace }, spec });
+  await listed(bench, { '10.0.0.1': user });
+  await bench.start(instancesController(bench.parts));
+  await using _ = bench;
+  expect(specOf(bench, 'mine')).toEqual(spec);
+  expect(specOf(bench, 'm1')).toEqual(machine);
+  expect(specOf(bench, '10.0.0.1')).toEqual(spec);
+  expect(namesOf(bench)).toEqual(['mine', 'm1', '10.0.0.1', expect.stringMatching(/^10\.0\.0\.1-[0-9a-f]{8}$/)]);
+});
+
+test('deletes what it finds without an entry when it starts', async () => {
+  const bench = sourceBench();
+  const source = { kind: 'ConfigMap' as const, name: '10.0.0.7' };
+  const spec = { address: '10.0.0.7', source };
+  await bench.put(windowsInstances, { metadata: { name: '10.0.0.7', namespace }, spec });
+  await listed(bench, { '10.0.0.1': user });
+  await bench.start(instancesController(bench.parts));
+  await using _ = bench;
+  expect(namesOf(bench)).toEqual(['10.0.0.1']);
+});
+
+test('deletes nothing because of a watch that lags: the server is asked first', async () => {
+  await using bench = await started({ '10.0.0.1': user });
+  const before = bench.api.peek(configMaps, mapName, namespace);
+  bench.api.remove(configMaps, mapName, namespace);
+  bench.api.isSilent = true;
+  if (before !== undefined) bench.api.put(configMaps, before);
+  await settle();
+  expect(namesOf(bench)).toEqual(['10.0.0.1']);
+  bench.api.speak();
+  await bench.clock.advance(2000);
+  expect(namesOf(bench)).toEqual(['10.0.0.1']);
+});
+
+test('deletes nothing while the server does not tell what is listed', async () => {
+  await using bench = await started({ '10.0.0.1': user });
+  bench.api.before = ({ verb }) => {
+    if (verb === 'get') throw refused(500, 'InternalError');
+  };
+  await listed(bench, {});
+  expect(namesOf(bench)).toEqual(['10.0.0.1']);
+  bench.api.before = () => undefined;
+  await bench.clock.advance(60_000);
+  expect(namesOf(bench)).toEqual([]);
+});
+
+test('one entry that the server refuses stops no other, and is tried again', async () => {
+  const bench = sourceBench();
+  bench.api.before = ({ verb, name }) => {
+    if (verb === 'create' && name === '10.0.0.1') throw refused(500, 'InternalError');
+  };
+  await listed(bench, { '10.0.0.1': user, '10.0.0.2': user });
+  await bench.start(instancesController(bench.parts));
+  await using _ = bench;
+  expect(namesOf(bench)).toEqual(['10.0.0.2']);
+  bench.api.before = () => undefined;
+  await bench.clock.advance(60_000);
+  expect(namesOf(bench)).toEqual(['10.0.0.2', '10.0.0.1']);
+});
+
+const byohNode = (addresses: [type: string, address: string][]): Node => ({
+  metadata: { name: 'win1', labels: { [nodeLabel.os]: 'windows', [nodeLabel.byoh]: 'true' } },
+  status: { addresses: addresses.map(([type, address]) => ({ type, address })) },
+});
+const named = byohNode([
+  ['InternalIP', '10.0.0.1'],
+  ['Hostname', 'win1'],
+]);
+const nameless = byohNode([['InternalIP', '10.0.0.1']]);
+
+const orphans: [
+  about: string,
+  node: Node,
+  zone: [string, readonly string[] | Error][],
+  data: Record<string, string>,
+  kept: boolean,
+][] = [
+  ['goes when no entry is its host', named, [], { '10.0.0.2': user }, false],
+  [
+    'goes when another entry is the same host, which takes it over',
+    named,
+    [['win1.example.com', ['10.0.0.1']]],
+    { 'win1.example.com': user },
+    false,
+  ],
+  [
+    'stays while an entry that does not resolve has the name of its Node',
+    named,
+    [['win1.example.com', []]],
+    { 'win1.example.com': user },
+    true,
+  ],
+  [
+    'stays while DNS is out and it may be the entry',
+    named,
+    [['win1.example.com', new Error('no DNS')]],
+    { 'win1.example.com': user },
+    true,
+  ],
+  [
+    'goes although DNS is out when the entry is plainly another host',
+    named,
+    [['other.example.com', new Error('no DNS')]],
+    { 'other.example.com': user },
+    false,
+  ],
+  [
+    'stays while its Node reports no name and an entry does not resolve',
+    nameless,
+    [['other.example.com', new Error('no DNS')]],
+    { 'other.example.com': user },
+    true,
+  ],
+  ['stays while the entry of its name is broken', named, [], { 'win1.example.com': 'bad' }, true],
+  [
+    'goes when DNS gives its address the name of an entry elsewhere',
+    nameless,
+    [
+      ['10.0.0.1', ['win1.example.com.']],
+      ['win1.example.com', ['10.0.0.77']],
+    ],
+    { 'win1.example.com': user },
+    false,
+  ],
+];
+for (const [about, node, zone, data, kept] of orphans) {
+  test(`an instance with a Node whose entry is gone ${about}`, async () => {
+    await using bench = await started({ '10.0.0.1': user });
+    await bench.put(nodes, node);
+    const before = bench.instance('10.0.0.1') as InstanceObject;
+    await bench.put(windowsInstances, { ...before, status: { node: 'win1' } });
+    for (const [question, answer] of zone) bench.zone.set(question, answer);
+    await listed(bench, data);
+    expect(namesOf(bench).includes('10.0.0.1')).toBe(kept);
+  });
+}
+
+test('looks at a doubtful instance again until the doubt is over', async () => {
+  await using bench = await started({ '10.0.0.1': user });
+  await bench.put(nodes, named);
+  const before = bench.instance('10.0.0.1') as InstanceObject;
+  await bench.put(windowsInstances, { ...before, status: { node: 'win1' } });
+  bench.zone.set('win1.example.com', new Error('no DNS'));
+  await listed(bench, { 'win1.example.com': user });
+  expect(namesOf(bench)).toContain('10.0.0.1');
+  expect(bench.log.messages('warn')).toEqual(['Keeping WindowsInstance without an entry']);
+  bench.zone.set('win1.example.com', ['10.0.0.1']);
+  await bench.clock.advance(60_000);
+  expect(namesOf(bench)).toEqual(['win1.example.com']);
+});
+
+test('a name that takes for ever to resolve delays no other entry', async () => {
+  const bench = sourceBench();
+  bench.zone.set('slow.example.com', 'silent');
+  await listed(bench, { 'slow.example.com': user, '10.0.0.2': user });
+  await bench.start(instancesController(bench.parts));
+  await using _ = bench;
+  expect(namesOf(bench)).toEqual(['slow.example.com', '10.0.0.2']);
+});

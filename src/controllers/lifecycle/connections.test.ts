@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { configMapName } from '#contract/names.ts';
+import { printHostKey } from '#host/host-key.ts';
+import { configMaps } from '#kube/resources.ts';
+import { until } from '../../../test/kit/agent-bench.ts';
+import { address, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
+import { type LabHost, lost } from '../../../test/kit/lifecycle/lab-host.ts';
+
+const refused = { exitCode: 1, stdout: '', stderr: '' };
+
+const breaks: [name: string, arrange: (host: LabHost) => void][] = [
+  ['a command runs', host => (host.faults.exec = breakOnce(host, command => command.includes(' stage ')))],
+  ['the agent is uploaded', host => (host.faults.upload = breakOnce(host, path => path.endsWith('.exe')))],
+  ['a bundle is uploaded', host => (host.faults.upload = breakOnce(host, path => path.includes('incoming')))],
+  [
+    'the service of the agent is made',
+    host => (host.faults.exec = breakOnce(host, command => command.includes(' install '))),
+  ],
+];
+function breakOnce(host: LabHost, when: (what: string) => boolean) {
+  let isDone = false;
+  return (what: string): undefined => {
+    if (isDone || !when(what)) return undefined;
+    isDone = true;
+    host.disconnect();
+    throw lost(address);
+  };
+}
+for (const [name, arrange] of breaks) {
+  test(`a connection that breaks while ${name} is made again within the same attempt`, async () => {
+    const lab = await startJoinLab();
+    const host = lab.host();
+    arrange(host);
+    lab.start();
+    await lab.add();
+    await until(async () => (await lab.instance()).status?.phase === 'Ready');
+    expect([host.connectionCount, host.openConnections]).toEqual([2, 0]);
+    expect((await lab.instance()).status?.timeline?.every(({ attempts }) => attempts === 1)).toBe(true);
+    expect((await lab.remarks()).filter(line => line.includes('Failure'))).toEqual([]);
+  });
+}
+
+test('a bundle that was changed where it lay is uploaded again', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  let kills = 0;
+  const operator = lab.start();
+  host.faults.exec = async command => {
+    if (!command.includes(' stage ') || kills > 0) return undefined;
+    kills += 1;
+    await operator.kill();
+    const [path = ''] = host.uploads.slice(-1);
+    host.model.files.tamper(path, 'x'.repeat(Buffer.byteLength(host.model.fileTexts.get(path) ?? '')));
+    return refused;
+  };
+  await lab.add();
+  await until(() => kills === 1 && host.openConnections === 0);
+  const [bundle = ''] = host.uploads.slice(-1);
+  lab.start();
+  await until(async () => (await lab.instance()).status?.phase === 'Ready');
+  expect(host.uploads.filter(path => path === bundle)).toHaveLength(2);
+});
+
+test('the host key is stored before anything is done on the host', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const stored: unknown[] = [];
+  host.faults.exec = async () => {
+    stored.push((await lab.client.get(configMaps, configMapName.hostKeys, { namespace })).data);
+    return refused;
+  };
+  lab.start();
+  await lab.add();
+  await until(async () => (await lab.instance()).status?.phase === 'Failed');
+  expect(stored[0]).toEqual({ [address]: printHostKey(host.hostKey) });
+});

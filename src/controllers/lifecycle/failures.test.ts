@@ -1,0 +1,338 @@
+import { expect, test } from 'vitest';
+import type { ErrorCode } from '#base/error-codes.ts';
+import { AppError } from '#base/errors.ts';
+import { windowsInstances } from '#cluster/windows-instances.ts';
+import { configMapName, nodeLabel } from '#contract/names.ts';
+import { file } from '#contract/paths.ts';
+import { printHostKey } from '#host/host-key.ts';
+import { configMaps, type Node, nodes } from '#kube/resources.ts';
+import { until } from '../../../test/kit/agent-bench.ts';
+import { address, type JoinLab, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
+import { anyKey, type LabHost, unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
+
+type Arrange = (lab: JoinLab, host: LabHost) => void | Promise<void>;
+
+const refusal = (code: ErrorCode) => new AppError(code, `${address}: refused`, { remedy: 'Do something about it.' });
+const says = (exitCode: number, stderr: string, stdout = '') => ({ exitCode, stderr, stdout });
+
+/** The agent answers a verb with a failure of its own. */
+const failing = (verb: string, code: ErrorCode) => (command: string) =>
+  command.includes(` ${verb} `)
+    ? says(1, '', JSON.stringify({ error: { code, message: `${verb} failed`, remedy: 'Look at it.' } }))
+    : undefined;
+
+/** The inventory is otherwise in some respect. */
+const seen =
+  (change: (found: Record<string, unknown>) => object): Arrange =>
+  (_lab, host) =>
+    void (host.faults.answer = (verb, data) => (verb === 'inventory' ? { ...data, ...change(data) } : data));
+
+const cases: [name: string, code: ErrorCode, step: string, Arrange][] = [
+  [
+    'does not answer',
+    'HOST_UNREACHABLE',
+    'connect',
+    (_, host) => void (host.faults.connect = () => fail(unreachable(address))),
+  ],
+  [
+    'refuses the key',
+    'HOST_REFUSED_KEY',
+    'connect',
+    (_, host) => void (host.faults.connect = () => fail(refusal('HOST_REFUSED_KEY'))),
+  ],
+  [
+    'wants a password',
+    'HOST_WANTS_PASSWORD',
+    'connect',
+    (_, host) => void (host.faults.connect = () => fail(refusal('HOST_WANTS_PASSWORD'))),
+  ],
+  ['shows another host key', 'HOST_KEY_CHANGED', 'connect', lab => storeKey(lab, printHostKey(anyKey()))],
+  ['has a stored key that cannot be read', 'HOST_KEY_UNREADABLE', 'connect', lab => storeKey(lab, 'nonsense')],
+  [
+    'has a user without rights',
+    'HOST_NOT_ADMINISTRATOR',
+    'preflight',
+    (_, host) => void (host.model.system.administrator = false),
+  ],
+  [
+    'runs a Windows too old',
+    'HOST_SYSTEM_UNSUPPORTED',
+    'preflight',
+    (_, host) => void (host.model.system.os.build = '10.0.14393.1'),
+  ],
+  ['has no room', 'HOST_DISK_FULL', 'preflight', (_, host) => void (host.model.system.free = 1e6)],
+  [
+    'has a wrong clock',
+    'HOST_CLOCK_WRONG',
+    'preflight',
+    seen(({ probe }) => ({ probe: { ...(probe as object), clockAheadMs: 900_000 } })),
+  ],
+  [
+    'cannot reach the API server',
+    'HOST_API_UNREACHABLE',
+    'preflight',
+    seen(() => ({ probe: { url: 'https://x', problem: 'ETIMEDOUT' } })),
+  ],
+  [
+    'has a name that no Node can have',
+    'HOST_NAME_INVALID',
+    'preflight',
+    (_, host) => void (host.model.system.name = 'win_5'),
+  ],
+  ['has the name of another Node', 'HOST_NAME_TAKEN', 'preflight', lab => registerNamesake(lab)],
+  [
+    'has a containerd of somebody else',
+    'HOST_SERVICE_FOREIGN',
+    'preflight',
+    (_, host) => void host.model.services.install('containerd'),
+  ],
+  ['has a port in use', 'HOST_PORT_TAKEN', 'preflight', (_, host) => void (host.model.system.ports = [22, 10250])],
+  [
+    'lets no agent run',
+    'AGENT_UNUSABLE',
+    'inventory',
+    (_, host) => void (host.faults.exec = () => says(0xc0000022, 'Zugriff verweigert')),
+  ],
+  [
+    'has an agent whose native part is broken',
+    'WINDOWS_NATIVE_UNUSABLE',
+    'agent program',
+    (_, host) => {
+      host.model.fileTexts.set(file.agent, 'of another version');
+      host.faults.exec = failing('inventory', 'WINDOWS_NATIVE_UNUSABLE');
+    },
+  ],
+  [
+    'has a bundle damaged on the way',
+    'BUNDLE_DAMAGED',
+    'stage programs',
+    (_, host) => void (host.faults.exec = failing('stage', 'BUNDLE_DAMAGED')),
+  ],
+  [
+    'has a disk that fills up',
+    'HOST_DISK_FULL',
+    'agent program',
+    (_, host) => void (host.faults.upload = () => fail(refusal('HOST_DISK_FULL'))),
+  ],
+  [
+    'cannot start its services',
+    'SERVICES_INCOMPLETE',
+    'bootstrap',
+    (_, host) =>
+      void (host.faults.exec = command =>
+        command.includes(' bootstrap ')
+          ? says(1, 'SERVICES_INCOMPLETE: kubelet did not run\r\n  -> Look into its log.\r\n')
+          : undefined),
+  ],
+  [
+    'ends a command without a word',
+    'AGENT_COMMAND_FAILED',
+    'bootstrap',
+    (_, host) => void (host.faults.exec = command => (command.includes(' bootstrap ') ? says(255, '') : undefined)),
+  ],
+  [
+    'cannot make the service of the agent',
+    'WINDOWS_SERVICE_DISABLED',
+    'agent service',
+    (_, host) => void (host.faults.exec = failing('install', 'WINDOWS_SERVICE_DISABLED')),
+  ],
+];
+
+function fail(error: Error): never {
+  throw error;
+}
+
+async function storeKey(lab: JoinLab, key: string): Promise<void> {
+  await lab.client.create(configMaps, {
+    metadata: { name: configMapName.hostKeys, namespace },
+    data: { [address]: key },
+  });
+}
+
+async function registerNamesake(lab: JoinLab): Promise<void> {
+  const labels = { [nodeLabel.os]: 'linux' };
+  const node = await lab.client.create<Node>(nodes, { metadata: { name: 'win-5', labels } });
+  const status = { addresses: [{ type: 'InternalIP', address: '10.0.0.99' }] };
+  await lab.client.replace(nodes, { ...node, status }, { subresource: 'status' });
+}
+
+const configured = async (lab: JoinLab) =>
+  (await lab.instance()).status?.conditions?.find(({ type }) => type === 'Configured');
+
+for (const [name, code, step, arrange] of cases) {
+  test(`a host that ${name}: ${code} as condition, in the timeline and as one event, and the connection closed`, async () => {
+    const lab = await startJoinLab();
+    const host = lab.host();
+    await arrange(lab, host);
+    lab.start();
+    await lab.add();
+    // The second attempt must not tell again what the first one told.
+    const attemptsOf = async () =>
+      (await lab.instance()).status?.timeline?.find(one => one.name === step)?.attempts ?? 0;
+    await until(async () => (await attemptsOf()) >= 2 && (await lab.instance()).status?.phase === 'Failed');
+    const { status } = await lab.instance();
+    expect(status).toMatchObject({ phase: 'Failed', step });
+    expect(status?.timeline?.find(one => one.name === step)?.lastError).toMatchObject({
+      code,
+      message: expect.stringContaining(code === 'HOST_KEY_UNREADABLE' ? 'data["10.0.0.5"]' : address) as string,
+      remedy: expect.stringMatching(/\.$/) as string,
+    });
+    const condition = await configured(lab);
+    expect(condition).toMatchObject({ status: 'False', reason: code });
+    expect(condition?.message).toContain(status?.timeline?.find(one => one.name === step)?.lastError?.remedy);
+    expect(status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: code });
+    const told = (await lab.remarks()).filter(line => line.includes('InstanceSetupFailure'));
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain(`ConfigMap windows-instances: InstanceSetupFailure: ${code}: `);
+    expect(host.openConnections).toBe(0);
+    expect(host.boots).toBe(1);
+  });
+}
+
+test('a changed host key has an event of its own', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  await storeKey(lab, printHostKey(anyKey()));
+  lab.start();
+  await lab.add();
+  await until(async () => (await lab.remarks()).some(line => line.includes('SSHHostKeyChanged')));
+});
+
+test('preflight tells everything that is wrong at once', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.system.free = 1e6;
+  host.model.system.administrator = false;
+  host.model.services.install('kubelet');
+  lab.start();
+  await lab.add();
+  await until(async () => (await configured(lab))?.reason === 'HOST_NOT_ADMINISTRATOR');
+  const { message } = (await configured(lab)) ?? {};
+  for (const words of ['no rights of an administrator', 'drive C:', 'services of somebody else: kubelet']) {
+    expect(message).toContain(words);
+  }
+  expect(host.verbs()).not.toContain('stage');
+});
+
+test('a host that is put right joins by itself, and what was wrong is forgotten', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.system.administrator = false;
+  lab.start();
+  await lab.add();
+  await until(async () => (await configured(lab))?.reason === 'HOST_NOT_ADMINISTRATOR');
+  host.model.system.administrator = true;
+  await until(async () => (await lab.instance()).status?.phase === 'Ready');
+  const { status } = await lab.instance();
+  expect(status?.timeline?.every(({ lastError }) => lastError === undefined)).toBe(true);
+  expect(status?.timeline?.find(({ name }) => name === 'preflight')?.attempts).toBeGreaterThan(1);
+  // The agent came once, in spite of the attempts.
+  expect(host.uploads.filter(path => path.endsWith('.exe'))).toHaveLength(1);
+});
+
+test('another failure is told, and so is the first one when it comes back', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.faults.connect = () => fail(unreachable(address));
+  lab.start();
+  await lab.add();
+  const has = (code: string) => until(async () => (await configured(lab))?.reason === code);
+  await has('HOST_UNREACHABLE');
+  host.faults.connect = () => fail(refusal('HOST_REFUSED_KEY'));
+  await has('HOST_REFUSED_KEY');
+  host.faults.connect = () => fail(unreachable(address));
+  await has('HOST_UNREACHABLE');
+  await until(async () => (await lab.remarks()).length >= 2);
+  const codes = (await lab.remarks()).map(line => line.split(': ')[2]);
+  expect(new Set(codes)).toEqual(new Set(['HOST_UNREACHABLE', 'HOST_REFUSED_KEY']));
+});
+
+test('a Machine that does not answer yet is waited for without alarm', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.faults.connect = attempt => (attempt < 4 ? fail(unreachable(address)) : undefined);
+  lab.start();
+  await lab.add({ source: { kind: 'Machine', name: 'machine-1' } });
+  await until(async () => (await configured(lab))?.status === 'Unknown');
+  expect(await configured(lab)).toMatchObject({ reason: 'HOST_UNREACHABLE' });
+  await until(async () => (await lab.instance()).status?.phase === 'Ready');
+  expect((await lab.remarks()).filter(line => line.includes('Failure'))).toEqual([]);
+});
+
+test('a Machine whose host refuses us for other reasons has an event of its kind, with the details beside', async () => {
+  const lab = await startJoinLab();
+  lab.host().model.system.administrator = false;
+  lab.start();
+  await lab.add({ source: { kind: 'Machine', name: 'machine-1' } });
+  await until(async () => (await lab.remarks()).length >= 2);
+  expect((await lab.remarks()).toSorted()).toEqual([
+    'Machine machine-1: MachineSetupFailure: Machine machine-1 configuration failure',
+    expect.stringContaining('WindowsInstance win-5: InstanceSetupFailure: HOST_NOT_ADMINISTRATOR: '),
+  ]);
+});
+
+test('an instance without a user name says so', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  lab.start();
+  await lab.client.create(windowsInstances, { metadata: { name: 'win-5', namespace }, spec: { address } });
+  await until(async () => (await configured(lab))?.reason === 'INSTANCE_USERNAME_INVALID');
+  expect((await configured(lab))?.message).toContain('WindowsInstance win-5: spec.username is missing');
+});
+
+test('a name that leads nowhere says so, and the host is not asked for', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  lab.start();
+  await lab.add({ address: 'nowhere.example.com' });
+  await until(async () => (await configured(lab))?.reason === 'INSTANCE_ADDRESS_UNRESOLVED');
+  expect(host.connectionCount).toBe(0);
+});
+
+test('material that cannot be made is a failure like any other', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  lab.material = () => fail(new AppError('PRIVATE_KEY_MISSING', 'Secret x has no key', { remedy: 'Make one.' }));
+  lab.start();
+  await lab.add();
+  await until(async () => (await configured(lab))?.reason === 'PRIVATE_KEY_MISSING');
+  expect((await lab.instance()).status?.step).toBe('gather');
+});
+
+test('a reboot that does not help is not repeated', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.system.feature = 'disabled';
+  host.model.system.boot = () => void (host.model.system.bootNumber += 1);
+  lab.start();
+  await lab.add();
+  await until(async () => (await configured(lab))?.reason === 'CONTAINERS_FEATURE_MISSING');
+  const attempts = async () =>
+    (await lab.instance()).status?.timeline?.find(({ name }) => name === 'reboot')?.attempts ?? 0;
+  await until(async () => (await attempts()) >= 3);
+  expect(host.boots).toBe(2);
+  expect((await lab.instance()).status?.reboot).toMatchObject({ bootId: 'boot-1' });
+  // Somebody switches it on by hand.
+  host.model.system.feature = 'enabled';
+  await until(async () => (await lab.instance()).status?.phase === 'Ready');
+});
+
+test('no secret is in status, events or log', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.system.administrator = false;
+  lab.start();
+  await lab.add();
+  await until(async () => (await configured(lab))?.reason === 'HOST_NOT_ADMINISTRATOR');
+  host.model.system.administrator = true;
+  await until(async () => (await lab.instance()).status?.phase === 'Ready');
+  const told = JSON.stringify([await lab.instance(), await lab.remarks(), lab.logged.lines, host.commands]);
+  for (const secret of [
+    'token number',
+    'BEGIN PRIVATE KEY',
+    'client-key-data',
+    lab.privateKey.pem.reveal().slice(30, 80),
+  ]) {
+    expect(told).not.toContain(secret);
+  }
+});

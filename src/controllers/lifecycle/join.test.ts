@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import { windowsInstances } from '#cluster/windows-instances.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { ApiError } from '#kube/api-error.ts';
+import type { Client, Patch, WriteOptions } from '#kube/client.ts';
+import type { Resource } from '#kube/resource.ts';
+import { nodes } from '#kube/resources.ts';
+import { until } from '../../../test/kit/agent-bench.ts';
+import { address, type JoinLab, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
+
+const phaseOf = async (lab: JoinLab) => (await lab.instance()).status?.phase;
+const isReady = (lab: JoinLab) => until(async () => (await phaseOf(lab)) === 'Ready');
+
+/** A client of which some calls fail, or wait. */
+function faulty(
+  client: Client,
+  before: (verb: string, resource: string, name: string) => void | Promise<void>,
+): Client {
+  return new Proxy(client, {
+    get: (target, verb) => {
+      const member: unknown = Reflect.get(target, verb);
+      if (typeof member !== 'function') return member;
+      const call = (...args: unknown[]): unknown => (member as (...given: unknown[]) => unknown).apply(target, args);
+      if (verb !== 'get' && verb !== 'patch') return call;
+      return async (resource: Resource, name: string, ...rest: unknown[]) => {
+        const [, options] = verb === 'patch' ? (rest as [Patch, WriteOptions?]) : [];
+        const part = options?.subresource === undefined ? '' : `/${options.subresource}`;
+        await before(verb, `${resource.plural}${part}`, name);
+        return call(resource, name, ...rest);
+      };
+    },
+  });
+}
+const down = () => new ApiError({ code: 503, reason: 'ServiceUnavailable', message: 'down' }, 'PATCH /x');
+
+test('a status that cannot be written keeps nobody from joining, and is made up for at the end', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  let isDown = true;
+  const client = faulty(lab.client, (verb, resource) => {
+    if (isDown && verb === 'patch' && resource === 'windowsinstances/status') throw down();
+  });
+  lab.start({ client });
+  await lab.add();
+  await until(async () => (await lab.node())?.metadata.annotations?.[nodeAnnotation.version] === version);
+  expect(await phaseOf(lab)).toBeUndefined();
+  isDown = false;
+  await isReady(lab);
+  expect(lab.logged.messages('warn')).toContain('Status could not be written, it goes with the next');
+});
+
+test('a host is not rebooted while nobody can write down that it is', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.system.feature = 'disabled';
+  let isDown = false;
+  const client = faulty(lab.client, (verb, resource) => {
+    if (isDown && verb === 'patch' && resource === 'windowsinstances/status') throw down();
+  });
+  host.faults.exec = command => {
+    if (command.includes('enable-containers')) isDown = true;
+    return undefined;
+  };
+  lab.start({ client });
+  await lab.add();
+  await until(() => host.verbs().filter(verb => verb === 'enable-containers').length > 0);
+  await until(() => host.openConnections === 0);
+  expect([host.boots, host.verbs().includes('reboot')]).toEqual([1, false]);
+  host.faults.exec = () => undefined;
+  isDown = false;
+  await isReady(lab);
+  expect(host.boots).toBe(2);
+});
+
+test('a success that could not be told is told by the next pass, and is no failure', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  let isDown = false;
+  const client = faulty(lab.client, async (verb, resource) => {
+    const { annotations = {} } = (await lab.node())?.metadata ?? {};
+    if (verb === 'patch' && resource === 'nodes') isDown = annotations[nodeAnnotation.version] === version;
+    if (isDown && resource === 'windowsinstances/status') throw down();
+  });
+  lab.start({ client });
+  await lab.add();
+  await until(() => isDown);
+  await until(() => lab.logged.messages('error').includes('Pass failed'));
+  isDown = false;
+  await isReady(lab);
+  await until(async () => (await lab.remarks()).length > 0);
+  expect(await lab.remarks()).toEqual([
+    `ConfigMap windows-instances: InstanceSetup: Configured instance with address ${address} as a worker node`,
+  ]);
+  expect((await lab.instance()).status?.timeline?.some(({ lastError }) => lastError !== undefined)).toBe(false);
+});
+
+test('an operator that is killed when all was done but to tell of it is followed by one that tells', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  const operator = { current: undefined as ReturnType<JoinLab['start']> | undefined };
+  const client = faulty(lab.client, async (verb, resource) => {
+    const { annotations = {} } = (await lab.node())?.metadata ?? {};
+    const isDone = annotations[nodeAnnotation.version] === version;
+    if (verb === 'patch' && resource === 'windowsinstances/status' && isDone) await operator.current?.kill();
+  });
+  operator.current = lab.start({ client });
+  await lab.add();
+  await until(async () => (await lab.node())?.metadata.annotations?.[nodeAnnotation.version] === version);
+  await operator.current.stop();
+  lab.start();
+  await isReady(lab);
+  await until(async () => (await lab.remarks()).length === 1);
+  expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
+});
+
+test('an instance that was made anew under the same name is another one', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const gate = Promise.withResolvers<void>();
+  let isFirst = true;
+  const client = faulty(lab.client, async (verb, resource) => {
+    if (verb !== 'get' || resource !== 'windowsinstances' || !isFirst) return;
+    isFirst = false;
+    await gate.promise;
+  });
+  lab.start({ client });
+  const before = await lab.add();
+  await until(() => !isFirst);
+  await lab.client.delete(windowsInstances, 'win-5', { namespace });
+  await lab.add({ username: 'other' });
+  gate.resolve();
+  await isReady(lab);
+  const now = await lab.instance();
+  expect(now.metadata.uid).not.toBe(before.metadata.uid);
+  expect((await lab.node())?.metadata.annotations?.[nodeAnnotation.username]).toBe('sealed other');
+  expect(host.openConnections).toBe(0);
+});
+
+test('a server that fails while an instance is read is a failure that is tried again', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  let left = 2;
+  const client = faulty(lab.client, (verb, resource) => {
+    if (verb === 'get' && resource === 'windowsinstances' && left-- > 0) throw down();
+  });
+  lab.start({ client });
+  await lab.add();
+  await isReady(lab);
+  expect(left).toBeLessThan(0);
+});
+
+test('marks that the server refuses are told as the refusal of the server', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  const client = faulty(lab.client, (verb, resource) => {
+    if (verb === 'patch' && resource === 'nodes') {
+      throw new ApiError(
+        { code: 403, reason: 'Forbidden', message: 'nodes is forbidden' },
+        'PATCH /api/v1/nodes/win-5',
+      );
+    }
+  });
+  lab.start({ client });
+  await lab.add();
+  await until(async () => (await phaseOf(lab)) === 'Failed');
+  const { status } = await lab.instance();
+  expect([status?.step, status?.conditions?.[0]?.reason]).toEqual(['mark node', 'API_REFUSED']);
+  expect(status?.conditions?.[0]?.message).toContain('nodes is forbidden');
+});
+
+test('a Node that is deleted while the journey goes on is waited for again', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  lab.behaviour.noVersion = true;
+  lab.start();
+  await lab.add();
+  await until(async () => (await lab.instance()).status?.step === 'wait for agent');
+  await lab.client.delete(nodes, 'win-5');
+  lab.behaviour.noVersion = false;
+  // The kubelet of the lab registers again by itself.
+  lab.look(host);
+  await until(async () => (await lab.node()) !== undefined);
+  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.desiredVersion]: version } } });
+  await isReady(lab);
+});
+
+test('a stop in good order closes the connection, and says nothing of a failure', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.faults.exec = command => (command.includes(' bootstrap ') ? new Promise(() => undefined) : undefined);
+  const operator = lab.start();
+  await lab.add();
+  await until(async () => (await lab.instance()).status?.step === 'bootstrap');
+  await operator.stop();
+  expect(host.openConnections).toBe(0);
+  const { status } = await lab.instance();
+  expect(status?.phase).toBe('Configuring');
+  expect(status?.timeline?.some(({ lastError }) => lastError !== undefined)).toBe(false);
+  expect(await lab.remarks()).toEqual([]);
+});

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import type { ErrorCode } from '#base/error-codes.ts';
+import { AppError } from '#base/errors.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceCondition, TimelineStep } from '#contract/windows-instance/resource.ts';
+import { failureRemarks, mayStillCome, setupRemarks } from './remarks.ts';
+
+const nowMs = Date.UTC(2026, 2, 1, 12);
+const ago = (minutes: number) => new Date(nowMs - minutes * 60_000).toISOString();
+
+interface Over {
+  kind?: 'Machine' | 'ConfigMap' | 'Direct';
+  condition?: Partial<InstanceCondition>;
+  timeline?: TimelineStep[];
+  reboot?: boolean;
+  owner?: boolean;
+}
+function instance({ kind = 'ConfigMap', condition, timeline, reboot, owner }: Over = {}): InstanceObject {
+  const known = { type: 'Configured', status: 'False', reason: 'X', message: '', lastTransitionTime: 't' } as const;
+  const ownerReferences = [{ apiVersion: 'machine.openshift.io/v1beta1', kind: 'Machine', name: 'm-1', uid: 'u-1' }];
+  return {
+    metadata: { name: 'win-5', namespace: 'wmco', uid: 'own', ...(owner && { ownerReferences }) },
+    spec: { address: '10.0.0.5', source: { kind, name: kind === 'Machine' ? 'm-1' : '10.0.0.5' } },
+    status: {
+      ...(condition && { conditions: [{ ...known, ...condition }] }),
+      ...(timeline && { timeline }),
+      ...(reboot && { reboot: { bootId: 'b', because: 'x' } }),
+    },
+  };
+}
+const error = (code: ErrorCode) => new AppError(code, '10.0.0.5: it is so', { remedy: 'Do this.' });
+const lines = (remarks: ReturnType<typeof setupRemarks>) =>
+  remarks.map(
+    ({ object, text }) =>
+      `${object.kind} ${object.namespace}/${object.name} ${text.type} ${text.reason}: ${text.message}`,
+  );
+
+test('a host that was set up, told of what the administrator has made', () => {
+  const words = 'Configured instance with address 10.0.0.5 as a worker node';
+  expect(lines(setupRemarks(instance()))).toEqual([`ConfigMap wmco/windows-instances Normal InstanceSetup: ${words}`]);
+  expect(lines(setupRemarks(instance({ kind: 'Direct' })))).toEqual([
+    `WindowsInstance wmco/win-5 Normal InstanceSetup: ${words}`,
+  ]);
+  expect(lines(setupRemarks(instance({ kind: 'Machine' })))).toEqual([
+    'Machine openshift-machine-api/m-1 Normal MachineSetup: Machine m-1 configured successfully',
+  ]);
+});
+
+test('an instance without a source is told of itself', () => {
+  const { metadata, spec } = instance();
+  const { source: _source, ...rest } = spec;
+  expect(setupRemarks({ metadata, spec: rest })[0]?.object).toMatchObject({ kind: 'WindowsInstance', uid: 'own' });
+});
+
+test('a Machine has its UID where the instance knows it, and none where it does not', () => {
+  expect(setupRemarks(instance({ kind: 'Machine', owner: true }))[0]?.object).toMatchObject({ uid: 'u-1' });
+  expect(setupRemarks(instance({ kind: 'Machine' }))[0]?.object).not.toHaveProperty('uid');
+  expect(setupRemarks(instance())[0]?.object).not.toHaveProperty('uid');
+});
+
+const failing = 'HOST_DISK_FULL: 10.0.0.5: it is so. Do this.';
+const failures: [string, Over, ErrorCode, string[]][] = [
+  [
+    'of a listed host',
+    {},
+    'HOST_DISK_FULL',
+    [`ConfigMap wmco/windows-instances Warning InstanceSetupFailure: ${failing}`],
+  ],
+  [
+    'of an instance of its own',
+    { kind: 'Direct' },
+    'HOST_DISK_FULL',
+    [`WindowsInstance wmco/win-5 Warning InstanceSetupFailure: ${failing}`],
+  ],
+  [
+    'of a Machine',
+    { kind: 'Machine' },
+    'HOST_DISK_FULL',
+    [
+      'Machine openshift-machine-api/m-1 Warning MachineSetupFailure: Machine m-1 configuration failure',
+      `WindowsInstance wmco/win-5 Warning InstanceSetupFailure: ${failing}`,
+    ],
+  ],
+  [
+    'of a Machine that refuses our key',
+    { kind: 'Machine' },
+    'HOST_REFUSED_KEY',
+    [
+      'Machine openshift-machine-api/m-1 Warning MachineSetupFailure: Machine m-1 authentication failure',
+      'WindowsInstance wmco/win-5 Warning InstanceSetupFailure: HOST_REFUSED_KEY: 10.0.0.5: it is so. Do this.',
+    ],
+  ],
+  [
+    'with another host key',
+    {},
+    'HOST_KEY_CHANGED',
+    [
+      'ConfigMap wmco/windows-instances Warning InstanceSetupFailure: HOST_KEY_CHANGED: 10.0.0.5: it is so. Do this.',
+      'ConfigMap wmco/windows-instances Warning SSHHostKeyChanged: Host 10.0.0.5 shows another SSH host key than the pinned one. Do this.',
+    ],
+  ],
+  ['that is known already', { condition: { reason: 'HOST_DISK_FULL' } }, 'HOST_DISK_FULL', []],
+  [
+    'that is another than before',
+    { condition: { reason: 'HOST_UNREACHABLE' } },
+    'HOST_DISK_FULL',
+    [`ConfigMap wmco/windows-instances Warning InstanceSetupFailure: ${failing}`],
+  ],
+  [
+    'that was only feared before',
+    { condition: { reason: 'HOST_DISK_FULL', status: 'Unknown' } },
+    'HOST_DISK_FULL',
+    [`ConfigMap wmco/windows-instances Warning InstanceSetupFailure: ${failing}`],
+  ],
+];
+for (const [name, over, code, want] of failures) {
+  test(`a failure ${name}`, () => expect(lines(failureRemarks(instance(over), error(code)))).toEqual(want));
+}
+
+const step = (name: string, minutes: number): TimelineStep => ({ name, started: ago(minutes), attempts: 1 });
+const patience: [string, Over, ErrorCode, boolean][] = [
+  ['a new Machine, at the first attempt', { kind: 'Machine' }, 'HOST_UNREACHABLE', true],
+  [
+    'a new Machine, within five minutes',
+    { kind: 'Machine', timeline: [step('connect', 4.9)] },
+    'HOST_REFUSED_KEY',
+    true,
+  ],
+  ['a Machine after five minutes', { kind: 'Machine', timeline: [step('connect', 5)] }, 'HOST_REFUSED_KEY', false],
+  ['a new Machine with another host key', { kind: 'Machine' }, 'HOST_KEY_CHANGED', false],
+  ['a new Machine that fails later', { kind: 'Machine' }, 'HOST_DISK_FULL', false],
+  ['a listed host', {}, 'HOST_UNREACHABLE', false],
+  ['a host that was told to reboot', { reboot: true, timeline: [step('reboot', 2)] }, 'HOST_UNREACHABLE', true],
+  [
+    'a host that was told to reboot for its settings',
+    { reboot: true, timeline: [step('reboot for settings', 29)] },
+    'HOST_HANDSHAKE_FAILED',
+    true,
+  ],
+  [
+    'a host that was told to reboot long ago',
+    { reboot: true, timeline: [step('reboot', 31)] },
+    'HOST_UNREACHABLE',
+    false,
+  ],
+  ['a host that was rebooted and is done with it', { timeline: [step('reboot', 2)] }, 'HOST_UNREACHABLE', false],
+  [
+    'a host that was told to reboot and does something else wrong',
+    { reboot: true, timeline: [step('reboot', 2)] },
+    'CONTAINERS_FEATURE_MISSING',
+    false,
+  ],
+];
+for (const [name, over, code, want] of patience) {
+  test(`${want ? 'has' : 'has no'} patience with ${name}`, () => {
+    expect(mayStillCome(instance(over), error(code), nowMs)).toBe(want);
+  });
+}

@@ -1,0 +1,104 @@
+import type { AppError } from '#base/errors.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type EventText, eventText } from '#contract/events.ts';
+import { configMapName, namespaceName } from '#contract/names.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
+import { findCondition } from '#kube/conditions.ts';
+import { apiVersionOf, type Resource } from '#kube/resource.ts';
+import type { ObjectReference } from '#kube/resources.ts';
+import { configMaps } from '#kube/resources.ts';
+import { machines } from '#kube/resources-openshift.ts';
+
+/** Something to say, and about which object. */
+export interface InstanceRemark {
+  object: ObjectReference;
+  text: EventText;
+}
+
+/** A host that was set up, told once. */
+export function setupRemarks(instance: InstanceObject): InstanceRemark[] {
+  const { spec } = instance;
+  const isMachine = spec.source?.kind === 'Machine';
+  const text = isMachine ? eventText.machineSetup(spec.source?.name ?? '') : eventText.instanceSetup(spec.address);
+  return [{ object: subjectOf(instance), text }];
+}
+
+/** A failure, told when it is another one than the instance shows already. */
+export function failureRemarks(instance: InstanceObject, error: AppError): InstanceRemark[] {
+  const known = findCondition(instance.status?.conditions, instanceCondition.configured);
+  if (known?.status === 'False' && known.reason === error.code) return [];
+  const { spec } = instance;
+  const object = subjectOf(instance);
+  const words = eventText.instanceSetupFailure(`${error.code}: ${error.message}. ${error.remedy}`);
+  const told: InstanceRemark[] =
+    spec.source?.kind === 'Machine'
+      ? [
+          { object, text: machineFailure(spec.source.name ?? '', error) },
+          // The words for Machines are fixed and say nothing; the details are beside.
+          { object: ownReference(instance), text: words },
+        ]
+      : [{ object, text: words }];
+  const isKeyChange = error.code === 'HOST_KEY_CHANGED';
+  return [...told, ...(isKeyChange ? [{ object, text: eventText.hostKeyChanged(spec.address, error.remedy) }] : [])];
+}
+
+const machineGraceMs = 5 * 60_000;
+const rebootGraceMs = 30 * 60_000;
+
+/**
+ * Whether a host that does not answer may simply need more time: a new Machine has yet to install its SSH server and our
+ * key, and a host that was told to reboot is on its way.
+ */
+export function mayStillCome(instance: InstanceObject, error: AppError, nowMs: number): boolean {
+  if (!/^HOST_(UNREACHABLE|NOT_SSH|HANDSHAKE_FAILED|REFUSED_KEY|WANTS_PASSWORD|CONNECTION_LOST)$/.test(error.code)) {
+    return false;
+  }
+  const since = (step: string) =>
+    nowMs - Date.parse(instance.status?.timeline?.find(({ name }) => name === step)?.started ?? '');
+  if (instance.status?.reboot !== undefined && since('reboot') < rebootGraceMs) return true;
+  if (instance.status?.reboot !== undefined && since('reboot for settings') < rebootGraceMs) return true;
+  // Without a timeline this is the first attempt.
+  const sinceConnect = since('connect');
+  return instance.spec.source?.kind === 'Machine' && !(sinceConnect >= machineGraceMs);
+}
+
+function machineFailure(machine: string, { code }: AppError): EventText {
+  return code === 'HOST_REFUSED_KEY' || code === 'HOST_WANTS_PASSWORD'
+    ? eventText.machineAuthenticationFailure(machine)
+    : eventText.machineConfigurationFailure(machine);
+}
+
+/** What an administrator looks at: whatever he has made the instance with. */
+function subjectOf(instance: InstanceObject): ObjectReference {
+  const { source } = instance.spec;
+  if (source?.kind === 'ConfigMap') {
+    const namespace = instance.metadata.namespace ?? '';
+    return reference(configMaps, instance, { namespace, name: configMapName.instances });
+  }
+  if (source?.kind === 'Machine') {
+    return reference(machines, instance, { namespace: namespaceName.machineApi, name: source.name ?? '' });
+  }
+  return ownReference(instance);
+}
+
+/** With the UID where the instance knows its owner: without one, `describe` does not show the event. */
+function reference(
+  resource: Resource,
+  { metadata }: InstanceObject,
+  { namespace, name }: { namespace: string; name: string },
+): ObjectReference {
+  const owner = metadata.ownerReferences?.find(one => one.kind === resource.kind && one.name === name);
+  return {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    namespace,
+    name,
+    ...(owner && { uid: owner.uid }),
+  };
+}
+
+function ownReference({ metadata }: InstanceObject): ObjectReference {
+  const { name = '', namespace = '', uid } = metadata;
+  const { kind } = windowsInstances;
+  return { apiVersion: apiVersionOf(windowsInstances), kind, namespace, name, ...(uid !== undefined && { uid }) };
+}

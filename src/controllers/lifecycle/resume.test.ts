@@ -1,0 +1,252 @@
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { agentName, nodeAnnotation } from '#contract/names.ts';
+import { dir, file } from '#contract/paths.ts';
+import type { Connect } from '#host/host.ts';
+import { until } from '../../../test/kit/agent-bench.ts';
+import { type JoinLab, type LabOperator, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import type { LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
+import { memoryPayload } from '../../../test/kit/lifecycle/memory-payload.ts';
+
+const phaseOf = async (lab: JoinLab, name?: string) => (await lab.instance(name)).status?.phase;
+const isReady = (lab: JoinLab, name?: string) => until(async () => (await phaseOf(lab, name)) === 'Ready', 25_000);
+
+/** What must be true of a host however often the operator was killed on the way. */
+function expectOnce(host: LabHost, boots: number): void {
+  expect(host.boots).toBe(boots);
+  expect(host.uploads).toEqual([...new Set(host.uploads)]);
+  expect(host.model.services.calls.filter(call => call === `create ${agentName}`)).toHaveLength(1);
+  expect(host.openConnections).toBe(0);
+}
+
+/** Kills the operator right before its act of a number, counting all it does to hosts and cluster; then starts another. */
+async function killAt(number: number): Promise<'killed' | 'was done before'> {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.system.feature = 'disabled';
+  lab.behaviour.settingsReboot = true;
+  let acts = 0;
+  let operator: LabOperator | undefined;
+  const act = () => {
+    acts += 1;
+    if (acts === number) void operator?.kill();
+  };
+  host.faults.exec = () => {
+    act();
+    return undefined;
+  };
+  host.faults.upload = () => act();
+  host.faults.connect = () => act();
+  const client = new Proxy(lab.client, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (name === 'patch') act();
+      return typeof member === 'function' ? (member as (...args: unknown[]) => unknown).bind(target) : member;
+    },
+  });
+  operator = lab.start({ client });
+  await lab.add();
+  await until(async () => acts >= number || (await phaseOf(lab)) === 'Ready', 20_000);
+  const outcome = acts >= number ? 'killed' : 'was done before';
+  await operator.kill();
+  lab.start();
+  await isReady(lab);
+  expectOnce(host, 3);
+  expect(await lab.node()).toMatchObject({ metadata: { annotations: { [nodeAnnotation.version]: version } } });
+  expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
+  return outcome;
+}
+
+test('wherever the operator is killed, the next one ends the join: no second reboot, upload or service', async () => {
+  const outcomes: string[] = [];
+  for (let first = 1; first < 60; first += 12) {
+    const batch = Array.from({ length: 6 }, (_, index) => killAt(first + 2 * index));
+    outcomes.push(...(await Promise.all(batch)));
+  }
+  expect(outcomes.filter(outcome => outcome === 'killed').length).toBeGreaterThan(20);
+}, 120_000);
+
+/** Numbers that look random and are the same in every run. */
+function numbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+test('thirty kills at any moment of ten joins: all end ready, and nothing was done twice', async () => {
+  const lab = await startJoinLab();
+  const random = numbers(7);
+  const addresses = Array.from({ length: 10 }, (_, index) => `10.0.0.${index + 10}`);
+  for (const at of addresses) {
+    const host = lab.host(at);
+    host.model.system.feature = random() < 0.5 ? 'disabled' : 'enabled';
+    // Things take as long as they like.
+    host.faults.exec = async () => void (await new Promise(resolve => setTimeout(resolve, random() * 15)));
+    await lab.add({ address: at, source: { kind: 'ConfigMap', name: at } }, `win-${at.split('.').at(-1)}`);
+  }
+  for (let kills = 0; kills < 30; kills += 1) {
+    const operator = lab.start();
+    await new Promise(resolve => setTimeout(resolve, 20 + random() * 120));
+    await operator.kill();
+  }
+  lab.start();
+  for (const at of addresses) await isReady(lab, `win-${at.split('.').at(-1)}`);
+  for (const host of lab.hosts.values()) {
+    expect(host.boots).toBeLessThanOrEqual(2);
+    expectOnce(host, host.boots);
+  }
+}, 120_000);
+
+test('goes on at the step where it was: what was done is neither done nor sent again', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const operator = lab.start();
+  host.faults.exec = async command => {
+    if (!command.includes(' bootstrap ')) return undefined;
+    await until(async () => (await lab.instance()).status?.step === 'bootstrap');
+    await operator.kill();
+    return undefined;
+  };
+  await lab.add();
+  await until(() => host.verbs().includes('bootstrap') && host.openConnections === 0);
+  const before = host.commands.length;
+  host.faults.exec = () => undefined;
+  lab.start();
+  await isReady(lab);
+  // Fresh tokens are written, nothing else.
+  expect(host.verbs().slice(before)).not.toContain('cleanup');
+  expect(host.uploads.filter(path => path === file.agent)).toHaveLength(1);
+  expectOnce(host, 1);
+});
+
+test('an upload that came to its end is not repeated, although it was never staged', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const operator = lab.start();
+  host.faults.exec = async command => {
+    if (command.includes(' stage ')) await operator.kill();
+    return command.includes(' stage ') ? { exitCode: 1, stdout: '', stderr: '' } : undefined;
+  };
+  await lab.add();
+  await until(() => host.verbs().includes('stage') && host.openConnections === 0);
+  const [bundle] = host.uploads.slice(-1);
+  expect(bundle).toContain(dir.incoming);
+  host.faults.exec = () => undefined;
+  lab.start();
+  await isReady(lab);
+  expect(host.uploads.filter(path => path === bundle)).toHaveLength(1);
+  expectOnce(host, 1);
+});
+
+test('bundles that nobody needs any more are removed', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.fileTexts.set(`${dir.incoming}\\${'ab'.repeat(32)}`, 'of an operator of before');
+  lab.start();
+  await lab.add();
+  await isReady(lab);
+  expect(host.model.fileTexts.keys().filter(path => path.startsWith(dir.incoming))).toEqual([]);
+});
+
+test('only programs that are missing or different travel', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const text = 'kubelet.exe one ';
+  host.model.fileTexts.set(file.kubelet, text.repeat(Math.ceil(2000 / text.length)).slice(0, 2000));
+  host.model.fileTexts.set(file.containerd, 'of somebody else');
+  lab.start();
+  await lab.add();
+  await isReady(lab);
+  const { files } = JSON.parse(host.model.fileTexts.get(file.stagedRecord) ?? '') as { files: { path: string }[] };
+  const staged = files.map(({ path }) => path);
+  expect(staged).toContain(file.containerd);
+  expect(staged).not.toContain(file.kubelet);
+});
+
+test('an agent of another version is replaced by itself, although it runs', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const old = memoryPayload('old');
+  const first = lab.start({ payload: old });
+  await lab.add();
+  await isReady(lab);
+  await first.stop();
+  const [sent, before] = [host.uploads.length, host.commands.length];
+  lab.behaviour.noVersion = true;
+  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: null } } });
+  lab.start();
+  await until(async () => (await lab.instance()).status?.step === 'wait for agent');
+  lab.behaviour.noVersion = false;
+  lab.look();
+  await isReady(lab);
+  expect(host.uploads.slice(sent)).not.toContain(file.agent);
+  expect(host.verbs().slice(before, before + 3)).toEqual(['inventory', 'stage', 'inventory']);
+  expect(host.model.fileTexts.get(file.agent)).toContain('.exe one');
+});
+
+test('a program that is in use is replaced after its service was stopped', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.services.install(agentName, { command: 'go.exe', description: `OpenShift managed ${agentName}` });
+  host.model.fileTexts.set(file.agent, 'an agent that knows no inventory');
+  host.faults.exec = command => {
+    const isOld = host.model.fileTexts.get(file.agent)?.startsWith('an agent') === true;
+    return isOld && !command.startsWith('sc.exe') ? { exitCode: 1, stdout: '', stderr: 'unknown command' } : undefined;
+  };
+  host.faults.upload = async path => {
+    const [service] = (await host.model.services.list()).filter(({ name }) => name === agentName);
+    if (path !== file.agent || service?.state !== 'running') return;
+    throw new AppError('HOST_FILE_FAILED', `${path} is in use`, { remedy: 'Stop it.' });
+  };
+  lab.start();
+  await lab.add();
+  await isReady(lab);
+  expect(host.commands.filter(command => command.startsWith('sc.exe'))).toEqual([`sc.exe stop ${agentName}`]);
+  expect(host.verbs()).toContain('cleanup');
+});
+
+test('after a kill in the middle of a reboot the host is waited for without alarm', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.system.feature = 'disabled';
+  host.bootMs = 1200;
+  const operator = lab.start();
+  await lab.add();
+  await until(() => host.verbs().includes('reboot') && host.openConnections === 0);
+  await operator.kill();
+  lab.start();
+  await until(async () => (await lab.instance()).status?.conditions?.[0]?.status === 'Unknown');
+  await isReady(lab);
+  expectOnce(host, 2);
+  expect((await lab.remarks()).filter(line => line.includes('Failure'))).toEqual([]);
+});
+
+test('two operators of which the first has lost the lead do not mix', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const first = lab.start();
+  await lab.add();
+  await until(() => host.commands.length > 0);
+  await first.stop();
+  lab.start();
+  await isReady(lab);
+  expectOnce(host, 1);
+});
+
+test('keys are asked for with every connection, material only once the host answers', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const connect: Connect = async (target, options) => {
+    if (host.connectionCount < 2) {
+      host.connectionCount += 1;
+      throw new AppError('HOST_UNREACHABLE', 'no', { remedy: 'x.' });
+    }
+    return lab.connect(target, options);
+  };
+  lab.start({ connect });
+  await lab.add();
+  await isReady(lab);
+  expect(lab.tokens).toBe(1);
+});

@@ -1,0 +1,91 @@
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { namespaceName, nodeAnnotation } from '#contract/names.ts';
+import { instanceCondition, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { findCondition } from '#kube/conditions.ts';
+import { Controller } from '#kube/controller/controller.ts';
+import { allOf, changed, matching, type Predicate } from '#kube/controller/predicate.ts';
+import { watching } from '#kube/controller/watches.ts';
+import { type Key, keyOf } from '#kube/resource.ts';
+import { type Node, nodes } from '#kube/resources.ts';
+import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
+import { type Permission, reading } from '../permissions.ts';
+import { instancesPermission } from '../sources/carry-out.ts';
+import { watchingSignal } from '../sources/signal-watch.ts';
+import { bySource, indexBySource, sourceOf } from '../sources/source.ts';
+import { MachineSource } from './machine-source.ts';
+import { type MachinesParts, refusesKey, windowsMachines } from './observe.ts';
+
+const inMachineApi = { namespace: namespaceName.machineApi };
+
+export const permissions: readonly Permission[] = [
+  { in: inMachineApi, group: machines.group, resources: ['machines'], verbs: [...reading, 'delete'] },
+  { in: inMachineApi, group: machines.group, resources: ['machinesets'], verbs: reading },
+  { in: inMachineApi, group: '', resources: ['events'], verbs: ['create', 'patch'] },
+  { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
+  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
+  instancesPermission,
+];
+
+const byNode = 'node';
+
+/** Makes each Windows Machine one WindowsInstance, and replaces Machines that no retry can help. */
+export function machinesController(parts: MachinesParts): Controller {
+  const { informers, namespace } = parts;
+  const sources = {
+    machines: informers.get(machines, windowsMachines),
+    machineSets: informers.get(machineSets, inMachineApi),
+    nodes: informers.get(nodes),
+    instances: informers.get(windowsInstances, { namespace }),
+  };
+  sources.machines.addIndex(byNode, indexByNode);
+  sources.instances.addIndex(bySource, indexBySource);
+  const stores = {
+    machines: sources.machines.store,
+    machineSets: sources.machineSets.store,
+    nodes: sources.nodes.store,
+    instances: sources.instances.store,
+  };
+  const source = new MachineSource(parts, stores);
+  const machinesOfNode = ({ metadata }: Node) => stores.machines.byIndex(byNode, metadata.name ?? '').map(keyOf);
+  return new Controller({
+    ...parts,
+    name: 'machines',
+    concurrency: 10,
+    passTimeoutMs: 60_000,
+    watches: [
+      watching({ source: sources.machines }),
+      watching({ source: sources.machineSets, keys: () => [] }),
+      watching({ source: sources.nodes, predicate: nodeChanges, keys: machinesOfNode }),
+      watching({ source: sources.instances, predicate: instanceChanges, keys: machineOf }),
+      watchingSignal(parts.onSettingsChange, () => stores.machines.list().map(keyOf)),
+    ],
+    reconcile: (key, pass) => source.reconcile(key, pass),
+  });
+}
+
+/** Heartbeats are nothing to us. */
+const nodeChanges = changed<Node>(({ metadata: { uid, annotations = {} } }) => [
+  uid,
+  annotations[nodeAnnotation.version],
+  annotations[nodeAnnotation.pubKeyHash],
+]);
+
+/** What the lifecycle tells step by step is nothing to us, unless it is let in or not. */
+const instanceChanges: Predicate<InstanceObject> = allOf<InstanceObject>(
+  matching(instance => sourceOf(instance)?.kind === 'Machine'),
+  changed(instance => [
+    instance.spec,
+    instance.metadata.deletionTimestamp,
+    refusesKey(instance),
+    findCondition(instance.status?.conditions, instanceCondition.keyRefused)?.status,
+  ]),
+);
+
+function machineOf(instance: InstanceObject): Key[] {
+  const source = sourceOf(instance);
+  return source?.kind === 'Machine' ? [{ namespace: namespaceName.machineApi, name: source.name }] : [];
+}
+
+function indexByNode({ status }: Machine): string[] {
+  return status?.nodeRef?.name === undefined ? [] : [status.nodeRef.name];
+}

@@ -1,0 +1,105 @@
+import { attempt } from '#base/errors.ts';
+import { ownMember } from '#base/fields.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { machineLabel, namespaceName } from '#contract/names.ts';
+import { type NodeView, readNode } from '#contract/node.ts';
+import { readObject } from '#contract/object.ts';
+import { isNotFound } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import type { StoreView } from '#kube/informer/store.ts';
+import { type Node, nodes } from '#kube/resources.ts';
+import { type Machine, type MachineSet, machines } from '#kube/resources-openshift.ts';
+import type { ControllerParts } from '../parts.ts';
+import type { OnChange } from '../sources/signal-watch.ts';
+import { type MachineView, type MachineWorld, readMachine } from './decide.ts';
+
+/** Machines that are ours are told by their label; others are not even watched. */
+export const windowsMachines = {
+  namespace: namespaceName.machineApi,
+  labelSelector: `${machineLabel.osId}=Windows`,
+};
+
+/** What the cluster and the operator are like, as far as Machines are concerned. */
+export interface MachineSettings {
+  platform: string;
+  /** Of the public key that the operator uses. */
+  pubKeyHash: string;
+  /** The Secret windows-user-data holds what this operator would write for that key. */
+  userDataIsCurrent: boolean;
+}
+
+export interface MachinesParts extends ControllerParts {
+  /** Undefined while the platform or the key is not known: nothing is done to Machines then. */
+  settings(): MachineSettings | undefined;
+  onSettingsChange: OnChange;
+}
+
+export interface MachineStores {
+  instances: StoreView<InstanceObject>;
+  machines: StoreView<Machine>;
+  machineSets: StoreView<MachineSet>;
+  nodes: StoreView<Node>;
+}
+
+export function observeWorld(
+  machine: MachineView,
+  siblings: readonly Machine[],
+  stores: Pick<MachineStores, 'machineSets' | 'nodes'>,
+  settings: MachineSettings & { version: string },
+): MachineWorld {
+  // A Machine that cannot be read counts as one that is not healthy.
+  const views = siblings.flatMap(object => {
+    const read = attempt(() => readMachine(readObject(object)));
+    return read.ok ? [read.value] : [];
+  });
+  const name = machine.machineSet;
+  const set = name === undefined ? undefined : stores.machineSets.get({ namespace: namespaceName.machineApi, name });
+  return {
+    ...settings,
+    machines: views,
+    nodes: nodesOf(views, stores.nodes),
+    // As the server fills it in.
+    replicas: set === undefined ? undefined : (set.spec?.replicas ?? 1),
+  };
+}
+
+function nodesOf(views: readonly MachineView[], store: StoreView<Node>): NodeView[] {
+  return views.flatMap(({ nodeRef }) => {
+    const node = nodeRef === undefined ? undefined : store.get({ namespace: '', name: nodeRef.name });
+    const read = node === undefined ? undefined : attempt(() => readNode(readObject(node)));
+    return read?.ok === true ? [read.value] : [];
+  });
+}
+
+/** Whether the Machine wants a WindowsInstance at all: it exists, is Windows, is not ignored and not on its way out. */
+export function isSource(machine: Machine | undefined): machine is Machine {
+  if (machine === undefined || machine.metadata.deletionTimestamp !== undefined) return false;
+  const labels = machine.metadata.labels ?? {};
+  return ownMember(labels, machineLabel.osId) === 'Windows' && ownMember(labels, machineLabel.ignore) !== 'true';
+}
+
+export function readMachineNow(client: Pick<Client, 'get'>, name: string, signal: AbortSignal) {
+  return unlessGone(client.get(machines, name, { namespace: namespaceName.machineApi, signal }));
+}
+
+export function readNodeNow(client: Pick<Client, 'get'>, name: string, signal: AbortSignal) {
+  return unlessGone(client.get(nodes, name, { signal }));
+}
+
+async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+const refusals = ['HOST_REFUSED_KEY', 'HOST_WANTS_PASSWORD'];
+
+/** Whether the last that is known of the host is that it did not let the operator in; true also while that is tried again. */
+export function refusesKey({ status }: InstanceObject): boolean {
+  return (status?.timeline ?? []).some(
+    ({ finished, lastError }) => finished === undefined && refusals.includes(lastError?.code ?? ''),
+  );
+}

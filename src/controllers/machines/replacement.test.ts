@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest';
+import { timestamp } from '#base/clock.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { namespaceName, nodeAnnotation } from '#contract/names.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
+import { findCondition } from '#kube/conditions.ts';
+import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
+import { inMachineApi, machineBench, usualSettings } from '../../../test/kit/machine-bench.ts';
+import { refused } from '../../../test/kit/memory-api.ts';
+import type { SourceBench } from '../../../test/kit/source-bench.ts';
+
+test('replaces Machines with another key, one at a time', async () => {
+  await using bench = await machineBench();
+  for (const index of [1, 2, 3]) await bench.running(index);
+  await bench.set({ ...usualSettings, pubKeyHash: 'new' });
+  expect(bench.there('m1', 'm2', 'm3')).toHaveLength(2);
+  expect(bench.events.filter(text => text.includes('MachineDeleted'))).toHaveLength(1);
+  const restricted = bench.events.filter(text => text.includes('MachineDeletionRestricted'));
+  expect(restricted).toHaveLength(2);
+  expect(restricted[0]).toContain('deletion restricted as the maximum unhealthy machines can`t exceed 1 count');
+  await bench.clock.advance(300_000);
+  expect(bench.there('m1', 'm2', 'm3')).toHaveLength(2);
+  // Said once, however often it was found.
+  expect(bench.events.filter(text => text.includes('MachineDeletionRestricted'))).toHaveLength(2);
+});
+
+test('a Machine that the watch still shows as healthy does not count when the server has it deleting', async () => {
+  await using bench = await machineBench();
+  for (const index of [1, 2, 3]) await bench.running(index);
+  bench.api.isSilent = true;
+  const gone = bench.api.peek(machines, 'm2', namespaceName.machineApi) as Machine;
+  bench.api.put(machines, { ...gone, metadata: { ...gone.metadata, deletionTimestamp: 'now' } });
+  await bench.set({ ...usualSettings, pubKeyHash: 'new' });
+  expect(bench.there('m1', 'm3')).toEqual(['m1', 'm3']);
+});
+
+test('replaces nothing while the user data is of the old key', async () => {
+  await using bench = await machineBench();
+  for (const index of [1, 2, 3]) await bench.running(index);
+  await bench.set({ ...usualSettings, pubKeyHash: 'new', userDataIsCurrent: false });
+  expect(bench.there('m1', 'm2', 'm3')).toHaveLength(3);
+  expect(bench.events).toEqual([]);
+});
+
+test('tells once that a Machine without a MachineSet has to be replaced by hand', async () => {
+  await using bench = await machineBench();
+  await bench.running(1, { [nodeAnnotation.pubKeyHash]: 'old' });
+  const machine = bench.api.peek(machines, 'm1', namespaceName.machineApi) as Machine;
+  await bench.put(machines, { ...machine, metadata: { ...machine.metadata, ownerReferences: [] } });
+  await bench.set({ ...usualSettings });
+  const told = bench.events.filter(text => text.includes('MachineDeletionFailed'));
+  expect(told).toEqual([expect.stringContaining('no MachineSet owns it')]);
+});
+
+test('tells of a deletion that the server refuses, and tries again', async () => {
+  await using bench = await machineBench();
+  await bench.put(machineSets, { metadata: { name: 'set', ...inMachineApi }, spec: { replicas: 1 } });
+  bench.api.before = ({ verb, resource }) => {
+    if (verb === 'delete' && resource === 'machines') throw refused(403, 'Forbidden');
+  };
+  await bench.running(1, { [nodeAnnotation.pubKeyHash]: 'old' });
+  expect(bench.events).toEqual([
+    'Machine/m1 MachineDeletionFailed Machine m1 deletion failed: TEST /things: refused: Forbidden',
+  ]);
+  bench.api.before = () => undefined;
+  await bench.clock.advance(60_000);
+  expect(bench.there('m1')).toEqual([]);
+});
+
+/** As the lifecycle tells that the host did not let it in. */
+const refusing = (code: string, finished?: string): InstanceObject['status'] => ({
+  phase: 'Failed',
+  timeline: [
+    {
+      name: 'connect',
+      started: 'then',
+      attempts: 1,
+      ...(finished !== undefined && { finished }),
+      lastError: { code, message: 'no', remedy: 'x' },
+    },
+  ],
+});
+async function tellStatus(bench: SourceBench, status: InstanceObject['status']): Promise<void> {
+  const before = bench.instance('m1') as InstanceObject;
+  const { conditions } = before.status ?? {};
+  await bench.put(windowsInstances, { ...before, status: { ...status, ...(conditions && { conditions }) } });
+}
+const keyRefused = (bench: SourceBench) =>
+  findCondition(bench.instance('m1')?.status?.conditions, instanceCondition.keyRefused);
+
+for (const code of ['HOST_REFUSED_KEY', 'HOST_WANTS_PASSWORD']) {
+  test(`deletes a Machine whose host says ${code} for five minutes`, async () => {
+    await using bench = await machineBench();
+    await bench.machine();
+    await tellStatus(bench, refusing(code));
+    expect(keyRefused(bench)).toMatchObject({ status: 'True', lastTransitionTime: timestamp(bench.clock.now()) });
+    await bench.clock.advance(299_000);
+    expect(bench.there('m1')).toEqual(['m1']);
+    await bench.clock.advance(2000);
+    expect(bench.there('m1')).toEqual([]);
+    expect(bench.instances()).toEqual([]);
+    expect(bench.events).toEqual([
+      'Machine/m1 MachineSetupFailure Machine m1 authentication failure',
+      'Machine/m1 MachineDeleted Machine m1 has been remediated by deleting the Machine object',
+    ]);
+  });
+}
+
+const harmless: [about: string, status: InstanceObject['status']][] = [
+  ['a host that does not answer', refusing('HOST_UNREACHABLE')],
+  ['another host key', refusing('HOST_KEY_CHANGED')],
+  ['a refusal that is behind', refusing('HOST_REFUSED_KEY', 'now')],
+  ['nothing at all', { phase: 'Configuring' }],
+];
+for (const [about, status] of harmless) {
+  test(`deletes no Machine because of ${about}`, async () => {
+    await using bench = await machineBench();
+    await bench.machine();
+    await tellStatus(bench, status);
+    await bench.clock.advance(3_600_000);
+    expect(bench.there('m1')).toEqual(['m1']);
+    expect(keyRefused(bench)).toBeUndefined();
+  });
+}
+
+test('the five minutes begin anew when the host has let the operator in meanwhile', async () => {
+  await using bench = await machineBench();
+  await bench.machine();
+  await tellStatus(bench, refusing('HOST_REFUSED_KEY'));
+  await bench.clock.advance(240_000);
+  await tellStatus(bench, refusing('HOST_UNREACHABLE'));
+  expect(keyRefused(bench)).toMatchObject({ status: 'False' });
+  await tellStatus(bench, refusing('HOST_REFUSED_KEY'));
+  await bench.clock.advance(240_000);
+  expect(bench.there('m1')).toEqual(['m1']);
+  await bench.clock.advance(61_000);
+  expect(bench.there('m1')).toEqual([]);
+});
+
+test('the five minutes go on over a restart of the operator', async () => {
+  await using bench = await machineBench();
+  await bench.machine();
+  const since = timestamp(bench.clock.now() - 300_000);
+  const condition = { type: instanceCondition.keyRefused, status: 'True', reason: 'Refused', message: '' } as const;
+  const before = bench.instance('m1') as InstanceObject;
+  await bench.put(windowsInstances, {
+    ...before,
+    status: { ...refusing('HOST_REFUSED_KEY'), conditions: [{ ...condition, lastTransitionTime: since }] },
+  });
+  expect(bench.there('m1')).toEqual([]);
+});
+
+test('a working node with a host that refuses the key is not deleted while another is away', async () => {
+  await using bench = await machineBench();
+  for (const index of [1, 2]) await bench.running(index);
+  await tellStatus(bench, refusing('HOST_REFUSED_KEY'));
+  await bench.clock.advance(600_000);
+  expect(bench.there('m1')).toEqual(['m1']);
+  expect(bench.events).toEqual([
+    'Machine/m1 MachineSetupFailure Machine m1 authentication failure',
+    expect.stringContaining('MachineDeletionRestricted'),
+  ]);
+});

@@ -1,0 +1,173 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { nodeAnnotation } from '#contract/names.ts';
+import { printManifest } from '#contract/services/print.ts';
+import { type ConfigMap, configMaps, nodes } from '#kube/resources.ts';
+import { servicesManifest } from '#node/desired/services.ts';
+import { benchSettings, fixedFacts, unknownFacts, usualFacts } from '../../../test/kit/fixed-facts.ts';
+import { settle } from '../../../test/kit/manual-clock.ts';
+import { refused } from '../../../test/kit/memory-api.ts';
+import { benchNamespace as namespace, benchVersion, sourceBench } from '../../../test/kit/source-bench.ts';
+import { servicesConfigController } from './controller.ts';
+
+const name = `windows-services-${benchVersion}`;
+const data = printManifest(servicesManifest(usualFacts, benchSettings));
+const map = (more: Partial<ConfigMap> = {}, of = benchVersion): ConfigMap => ({
+  metadata: { name: `windows-services-${of}`, namespace },
+  data,
+  immutable: true,
+  ...more,
+});
+
+function begin(facts = fixedFacts()) {
+  const bench = sourceBench();
+  onTestFinished(() => bench[Symbol.asyncDispose]());
+  const controller = servicesConfigController({ ...bench.parts, facts, settings: benchSettings });
+  const own = () => bench.api.peek(configMaps, name, namespace);
+  const writes = () =>
+    bench.api.calls
+      .filter(({ verb }) => verb !== 'get' && verb !== 'list')
+      .map(({ verb, name: of }) => `${verb} ${of.replace(benchVersion, 'own')}`);
+  return { ...bench, facts, own, writes, run: () => bench.start(controller) };
+}
+
+test('creates the ConfigMap when there is none', async () => {
+  const { run, own, writes } = begin();
+  await run();
+  expect(own()).toMatchObject({ data, immutable: true, metadata: { name, namespace } });
+  expect(writes()).toEqual(['create windows-services-own']);
+});
+
+test('does nothing when it is right', async () => {
+  const { run, api, writes } = begin();
+  api.put(configMaps, map());
+  await run();
+  expect(writes()).toEqual([]);
+});
+
+test('makes it anew when somebody deletes it', async () => {
+  const { run, api, own, writes } = begin();
+  await run();
+  api.remove(configMaps, name, namespace);
+  await settle();
+  expect(own()?.data).toEqual(data);
+  expect(writes()).toHaveLength(2);
+});
+
+test('replaces one with other content, and says so', async () => {
+  const { run, api, own, writes, log } = begin();
+  api.put(configMaps, map({ data: { services: '[]', files: '[]' } }));
+  await run();
+  expect(own()?.data).toEqual(data);
+  expect(writes()).toEqual(['delete windows-services-own', 'create windows-services-own']);
+  expect(log.messages('info')).toContain('Deleted invalid resource');
+});
+
+test('replaces it when facts change, and leaves it when they change in other things', async () => {
+  const { run, facts, own, writes } = begin();
+  await run();
+  facts.become({ kubeletCa: 'another' });
+  await settle();
+  expect(writes()).toHaveLength(1);
+  facts.become({ network: { ...usualFacts.network, vxlanPort: '9898' } });
+  await settle();
+  expect(own()?.data?.['services']).toContain('--hybrid-overlay-vxlan-port 9898');
+});
+
+test('waits for facts that are not there, and takes them as soon as they come', async () => {
+  const { run, facts, own, log } = begin();
+  facts.become(undefined);
+  await run();
+  expect(own()).toBeUndefined();
+  expect(log.messages('info')).toContain('Services ConfigMap has to wait');
+  facts.become({});
+  await settle();
+  expect(own()).toBeDefined();
+});
+
+test('looks again after a minute for what nobody could tell', async () => {
+  const { run, clock, log } = begin(unknownFacts());
+  await run();
+  await clock.advance(60_000);
+  await settle();
+  expect(log.messages('info').filter(each => each === 'Services ConfigMap has to wait')).toHaveLength(2);
+});
+
+const node = (version: string) => ({
+  metadata: {
+    name: 'win-1',
+    uid: 'u',
+    labels: { 'kubernetes.io/os': 'windows' },
+    annotations: { [nodeAnnotation.version]: version },
+  },
+});
+
+test('deletes those of versions that no node has, when no node has them any more', async () => {
+  const { run, api, writes, log } = begin();
+  api.put(configMaps, map());
+  api.put(configMaps, map({}, 'v1'));
+  api.put(nodes, node('v1'));
+  await run();
+  expect(writes()).toEqual([]);
+  api.put(nodes, node(benchVersion));
+  await settle();
+  expect(writes()).toEqual(['delete windows-services-v1']);
+  expect(log.messages('info')).toContain('Deleted outdated resource');
+});
+
+test('does not look at every heartbeat of a Node', async () => {
+  const { run, api, log } = begin();
+  api.put(nodes, node('v1'));
+  await run();
+  const before = log.lines.length;
+  api.put(nodes, { ...node('v1'), status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+  await settle();
+  expect(log.lines).toHaveLength(before);
+});
+
+test('pays no heed to other ConfigMaps', async () => {
+  const { run, api, writes } = begin();
+  api.put(configMaps, map());
+  await run();
+  api.put(configMaps, { metadata: { name: 'windows-instances', namespace }, data: {} });
+  await settle();
+  expect(writes()).toEqual([]);
+});
+
+test('deletes only the object that it has looked at', async () => {
+  const { run, api, own } = begin();
+  api.put(configMaps, map({ data: {} }));
+  api.isSilent = true;
+  const good = api.put(configMaps, { ...map(), metadata: { name, namespace, uid: 'somebody-else' } });
+  await run();
+  expect(own()?.metadata.uid).toBe(good.metadata.uid);
+});
+
+const faults: [name: string, verb: string, code: number, reason: string][] = [
+  ['one that came a moment ago', 'create', 409, 'AlreadyExists'],
+  ['one that is gone already', 'delete', 404, 'NotFound'],
+  ['one that was replaced a moment ago', 'delete', 409, 'Conflict'],
+];
+for (const [text, verb, code, reason] of faults) {
+  test(`is not troubled by ${text}`, async () => {
+    const { run, api, log } = begin();
+    if (verb === 'delete') api.put(configMaps, map({ data: {} }));
+    api.before = call => {
+      if (call.verb === verb) throw refused(code, reason);
+    };
+    await run();
+    expect(log.messages('error')).toEqual([]);
+  });
+}
+
+test('tries again after a failure of the server', async () => {
+  const { run, api, clock, own, log } = begin();
+  let left = 2;
+  api.before = ({ verb }) => {
+    if (verb === 'create' && left-- > 0) throw refused(500, 'InternalError');
+  };
+  await run();
+  expect(own()).toBeUndefined();
+  await clock.advance(10_000);
+  expect(own()).toBeDefined();
+  expect(log.messages('error')).toEqual(['Pass failed', 'Pass failed']);
+});

@@ -1,0 +1,117 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { nodeAnnotation } from '#contract/names.ts';
+import type { ServicesManifest } from '#contract/services/manifest.ts';
+import { printManifest } from '#contract/services/print.ts';
+import { servicesManifest } from '#node/desired/services.ts';
+import { benchSettings, usualFacts } from '../../../test/kit/fixed-facts.ts';
+import { decide, type Seen, type StoredServices } from './decide.ts';
+
+const version = '11.0.0-abcdef0';
+const name = (of = version) => `windows-services-${of}`;
+const wanted = servicesManifest(usualFacts, benchSettings);
+const stored = (more: Partial<StoredServices> = {}): StoredServices => ({
+  name: name(),
+  data: printManifest(wanted),
+  immutable: true,
+  isLeaving: false,
+  ...more,
+});
+const windows = (marks: Record<string, string>) => ({ labels: { 'kubernetes.io/os': 'windows' }, annotations: marks });
+const at = (of: string) => windows({ [nodeAnnotation.version]: of });
+const towards = (of: string) => windows({ [nodeAnnotation.desiredVersion]: of });
+const see = (more: Partial<Seen> = {}): Seen => ({ version, wanted, stored: [stored()], nodes: [], ...more });
+
+const own: [name: string, seen: Partial<Seen>, want: string][] = [
+  ['keeps what is right', {}, 'keep'],
+  ['creates what is missing', { stored: [] }, 'create'],
+  ['creates it beside those of other versions', { stored: [stored({ name: name('old') })] }, 'create'],
+  ['waits for the facts', { wanted: undefined }, 'wait'],
+  ['waits for the facts even when it is missing', { wanted: undefined, stored: [] }, 'wait'],
+  ['waits until one that was deleted is gone', { stored: [stored({ isLeaving: true })] }, 'wait'],
+  ['replaces one without data', { stored: [stored({ data: {} })] }, 'replace'],
+  ['replaces one that cannot be parsed', { stored: [stored({ data: { services: '[', files: '[]' } })] }, 'replace'],
+  ['replaces one that could be changed', { stored: [stored({ immutable: false })] }, 'replace'],
+];
+for (const [text, seen, want] of own) test(text, () => expect(decide(see(seen)).own.do).toBe(want));
+
+const edits: [name: string, edit: (manifest: ServicesManifest) => ServicesManifest, same: boolean][] = [
+  ['the same in another order', manifest => ({ ...manifest, services: manifest.services.toReversed() }), true],
+  ['a service less', manifest => ({ ...manifest, services: manifest.services.slice(1) }), false],
+  [
+    'a changed command',
+    manifest => ({
+      ...manifest,
+      services: manifest.services.map(each => ({ ...each, command: `${each.command} -x` })),
+    }),
+    false,
+  ],
+  ['a file more', manifest => ({ ...manifest, files: [{ path: 'C:\\x', checksum: '' }] }), false],
+  ['a variable more', manifest => ({ ...manifest, environment: { NO_PROXY: 'x' } }), false],
+  ['watched variables in another order', manifest => ({ ...manifest, watchedEnvironment: ['NO_PROXY'] }), false],
+];
+for (const [text, edit, same] of edits) {
+  test(`${same ? 'keeps' : 'replaces'} one with ${text}`, () => {
+    const { own: verdict } = decide(see({ stored: [stored({ data: printManifest(edit(wanted)) })] }));
+    expect(verdict.do).toBe(same ? 'keep' : 'replace');
+  });
+}
+
+test('says why it replaces and why it waits, with the name of the ConfigMap', () => {
+  const replaced = decide(see({ stored: [stored({ data: {} })] })).own;
+  expect(replaced).toMatchObject({ do: 'replace', why: expect.stringContaining(name()) });
+  const leaving = decide(see({ stored: [stored({ isLeaving: true })] })).own;
+  expect(leaving).toMatchObject({ do: 'wait', why: expect.stringContaining(name()) });
+});
+
+test('tells nothing of proxy passwords when variables differ', () => {
+  const secret = { ...wanted, environment: { HTTPS_PROXY: 'http://u:planted@proxy' } };
+  const { own: verdict } = decide(see({ stored: [stored({ data: printManifest(secret) })] }));
+  expect(JSON.stringify(verdict)).not.toContain('planted');
+});
+
+const old = ['v1', 'v2', 'v3'].map(of => stored({ name: name(of) }));
+const outdated: [name: string, nodes: Seen['nodes'], want: string[]][] = [
+  ['all that no node needs', [], ['v1', 'v2', 'v3']],
+  ['none that a node runs', [at('v1'), at('v3')], ['v2']],
+  ['none to which a node is on its way', [towards('v2')], ['v1', 'v3']],
+  [
+    'none of a node whose version was taken back for an upgrade',
+    [windows({ ...towards('v1').annotations })],
+    ['v2', 'v3'],
+  ],
+  ['those that only Linux nodes bear', [{ ...at('v1'), labels: { 'kubernetes.io/os': 'linux' } }], ['v1', 'v2', 'v3']],
+  ['those of an empty mark', [at('')], ['v1', 'v2', 'v3']],
+];
+for (const [text, nodes, want] of outdated) {
+  test(`removes ${text}`, () => {
+    expect(decide(see({ stored: [stored(), ...old], nodes })).outdated).toEqual(want.map(of => name(of)));
+  });
+}
+
+test('removes neither its own, nor other ConfigMaps, nor those on their way out', () => {
+  const others = ['windows-services-', 'windows-instances', 'trusted-ca'].map(each => stored({ name: each }));
+  const leaving = stored({ name: name('v1'), isLeaving: true });
+  expect(decide(see({ stored: [stored(), ...others, leaving] })).outdated).toEqual([]);
+});
+
+test('removes outdated ones while it waits for facts', () => {
+  expect(decide(see({ wanted: undefined, stored: old })).outdated).toHaveLength(3);
+});
+
+test('never removes what a node needs or what is its own, whatever there is', () => {
+  const some = fc.constantFrom('v1', 'v2', 'v3', version);
+  const node = fc.record({ version: some, desired: some }).map(({ version: of, desired }) => ({
+    ...at(of),
+    annotations: { ...at(of).annotations, ...towards(desired).annotations },
+  }));
+  fc.assert(
+    fc.property(fc.array(some), fc.array(node), (versions, nodes) => {
+      const seen = see({ stored: versions.map(of => stored({ name: name(of) })), nodes });
+      const needed = nodes.flatMap(({ annotations }) => Object.values(annotations));
+      const gone = decide(seen).outdated;
+      for (const of of [...needed, version]) expect(gone).not.toContain(name(of));
+    }),
+    { numRuns: 500 },
+  );
+});

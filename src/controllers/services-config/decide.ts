@@ -1,0 +1,57 @@
+import { attempt } from '#base/errors.ts';
+import { isWindowsNode, type NodeView } from '#contract/node.ts';
+import { versionsInUse } from '#contract/node-marks.ts';
+import { checkContent } from '#contract/services/compare.ts';
+import type { ServicesManifest } from '#contract/services/manifest.ts';
+import { parseManifest } from '#contract/services/parse.ts';
+import { versionOfServicesConfigMap } from '#contract/version.ts';
+
+export interface StoredServices {
+  name: string;
+  data: Readonly<Record<string, string>>;
+  immutable: boolean;
+  /** Somebody has deleted it, and something still holds it. */
+  isLeaving: boolean;
+}
+
+export interface Seen {
+  /** Of this operator. */
+  version: string;
+  /** Undefined while the cluster does not tell enough. */
+  wanted: ServicesManifest | undefined;
+  /** All services ConfigMaps of the namespace. */
+  stored: readonly StoredServices[];
+  nodes: readonly Pick<NodeView, 'labels' | 'annotations'>[];
+}
+
+export interface Decision {
+  /** What becomes of the ConfigMap of this version. It cannot be changed, so to replace is to delete and to create. */
+  own: { do: 'keep' } | { do: 'create' } | { do: 'replace'; why: string } | { do: 'wait'; why: string };
+  /** Names of ConfigMaps of versions that no Windows node has or is on its way to. */
+  outdated: string[];
+}
+
+export function decide({ version, wanted, stored, nodes }: Seen): Decision {
+  const inUse = versionsInUse(nodes.filter(isWindowsNode));
+  const isOutdated = ({ name, isLeaving }: StoredServices) => {
+    const its = versionOfServicesConfigMap(name);
+    return its !== undefined && its !== version && !inUse.has(its) && !isLeaving;
+  };
+  return {
+    own: decideOwn(
+      wanted,
+      stored.find(({ name }) => versionOfServicesConfigMap(name) === version),
+    ),
+    outdated: stored.filter(isOutdated).map(({ name }) => name),
+  };
+}
+
+function decideOwn(wanted: ServicesManifest | undefined, stored: StoredServices | undefined): Decision['own'] {
+  if (wanted === undefined) return { do: 'wait', why: 'the facts of the cluster are not complete' };
+  if (stored === undefined) return { do: 'create' };
+  if (stored.isLeaving) return { do: 'wait', why: `ConfigMap ${stored.name} is being deleted` };
+  const label = `ConfigMap ${stored.name}`;
+  const same = attempt(() => checkContent(parseManifest(stored.data, label), wanted, label));
+  if (!same.ok) return { do: 'replace', why: same.error.message };
+  return stored.immutable ? { do: 'keep' } : { do: 'replace', why: `${label} is not immutable` };
+}

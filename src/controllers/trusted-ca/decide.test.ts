@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { decide, type Seen } from './decide.ts';
+
+const label = 'config.openshift.io/inject-trusted-cabundle';
+const cases: [name: string, seen: Partial<Seen>, want: string][] = [
+  ['creates what is missing', { labels: undefined }, 'create'],
+  ['keeps one with the label', { labels: { [label]: 'true' } }, 'keep'],
+  ['keeps one with other labels beside it', { labels: { [label]: 'true', a: 'b' } }, 'keep'],
+  ['labels one without labels', { labels: {} }, 'label'],
+  ['labels one with other labels', { labels: { a: 'b' } }, 'label'],
+  ['corrects another value', { labels: { [label]: 'false' } }, 'label'],
+  ['leaves one that is on its way out', { labels: {}, isLeaving: true }, 'keep'],
+];
+for (const [name, seen, want] of cases) {
+  test(name, () => expect(decide({ labels: {}, isLeaving: false, ...seen })).toBe(want));
+}

@@ -1,0 +1,130 @@
+import { attempt } from '#base/errors.ts';
+import type { FactsSource } from '#cluster/facts-source.ts';
+import { eventText } from '#contract/events.ts';
+import { namespaceName, secretName } from '#contract/names.ts';
+import type { KubeObject } from '#contract/object.ts';
+import { checkStrength, publicKeyHash } from '#host/keys/public-key.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
+import { Controller } from '#kube/controller/controller.ts';
+import { after, done, type Outcome, type Pass, TerminalError } from '#kube/controller/reconcile.ts';
+import { watching } from '#kube/controller/watches.ts';
+import { referenceTo } from '#kube/events/events.ts';
+import { type SecretObject, secrets } from '#kube/resources.ts';
+import { clusterApiCopy, type UserDataSecret } from '#node/desired/user-data/user-data.ts';
+import { watchingFacts } from '../facts-watch.ts';
+import type { ControllerParts } from '../parts.ts';
+import { type Permission, reading } from '../permissions.ts';
+import { decide } from './decide.ts';
+import {
+  hasClusterApi,
+  secretView,
+  type Sources,
+  sourcesFrom,
+  storedText,
+  type WantedUserData,
+  wantedUserData,
+} from './observe.ts';
+
+const inMachineApi = { namespace: namespaceName.machineApi };
+const inClusterApi = { namespace: namespaceName.clusterApi };
+const own = { group: '', resources: ['secrets'], names: [secretName.userData] };
+// Of what does not exist yet nobody knows the name.
+const create = { group: '', resources: ['secrets'], verbs: ['create'] } as const;
+
+export const permissions: readonly Permission[] = [
+  { in: 'own namespace', group: '', resources: ['secrets'], verbs: reading },
+  { in: 'cluster', group: '', resources: ['namespaces'], verbs: reading, names: [namespaceName.clusterApi] },
+  { in: inMachineApi, ...own, verbs: [...reading, 'patch'] },
+  { in: inMachineApi, ...create },
+  { in: inClusterApi, ...own, verbs: ['get', 'patch'] },
+  { in: inClusterApi, ...create },
+];
+
+export interface UserDataParts extends ControllerParts {
+  facts: FactsSource;
+}
+
+/** The copy is not watched: not every cluster has its namespace, and without that nobody may look into it. */
+const copyMs = 30_000;
+
+/** Keeps the Secret from which new Machines take the script that lets the operator in, and its copy for the cluster API. */
+export function userDataController(parts: UserDataParts): Controller {
+  const { informers, namespace, facts } = parts;
+  const key = { namespace, name: secretName.privateKey };
+  const sources = sourcesFrom(informers, namespace);
+  return new Controller({
+    ...parts,
+    name: 'user-data',
+    watches: [
+      watchingFacts(facts, key),
+      ...[sources.privateKey, sources.userData].map(source => watching({ source, keys: () => [key] })),
+      watching({ source: sources.clusterApi, keys: () => [key] }),
+    ],
+    reconcile: (_, pass) => reconcile(sources, parts, pass),
+  });
+}
+
+async function reconcile(sources: Sources, parts: UserDataParts, pass: Pass): Promise<Outcome> {
+  const wanted = readWanted(sources, parts, pass);
+  if (wanted === undefined) return done;
+  const { secret, text, publicKey } = wanted;
+  const weak = attempt(() => checkStrength(publicKey));
+  if (!weak.ok) pass.log.warn('The private key is weak', { error: weak.error });
+  const seen = { current: storedText(sources), wanted: text, publicKeyHash: publicKeyHash(publicKey) };
+  // Nodes of the key before are the business of rotation.
+  const decision = decide({ ...seen, nodes: [], usernameOf: () => '' });
+  if (decision.secret !== 'keep') await write(secret, decision.secret, parts, pass);
+  if (!hasClusterApi(sources)) return done;
+  const present = await findCopy(parts, pass);
+  const copy = clusterApiCopy(secret, present);
+  if (copy.write) await write(copy.secret, present === undefined ? 'create' : 'update', parts, pass);
+  return after(copyMs, 'the copy of the user data is looked at again');
+}
+
+async function findCopy({ client }: UserDataParts, { signal }: Pass): Promise<KubeObject | undefined> {
+  try {
+    return secretView(await client.get(secrets, secretName.userData, { ...inClusterApi, signal }));
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function readWanted(sources: Sources, { facts, recorder }: UserDataParts, { log }: Pass): WantedUserData | undefined {
+  const [key] = sources.privateKey.store.list();
+  if (key === undefined) {
+    log.warn('Secret cloud-private-key missing, new Machines cannot be prepared before it is there');
+    return undefined;
+  }
+  const wanted = attempt(() => wantedUserData(sources, facts));
+  if (wanted.ok) return wanted.value;
+  const { code, message, remedy } = wanted.error;
+  recorder.record(referenceTo(secrets, key), eventText.privateKeyUnusable(`${code}: ${message}. ${remedy}`));
+  throw new TerminalError(message, { cause: wanted.error });
+}
+
+async function write(
+  { metadata, data }: UserDataSecret,
+  how: 'create' | 'update',
+  { client }: UserDataParts,
+  { log, signal }: Pass,
+): Promise<void> {
+  const { name, namespace, resourceVersion } = metadata;
+  log.info('Writing the user data of new Machines', { how, Secret: `${namespace}/${name}` });
+  if (how === 'create') {
+    const secret: SecretObject = { metadata: { name, namespace }, data };
+    // Seen too late; what is there now is looked at when the watch tells of it.
+    await client.create(secrets, secret, { signal }).catch(unless(isAlreadyExists));
+    return;
+  }
+  const body = { data, ...(resourceVersion !== undefined && { metadata: { resourceVersion } }) };
+  await client
+    .patch(secrets, name, { type: 'merge', body }, { namespace, signal })
+    .catch(unless(isConflict, isNotFound));
+}
+
+function unless(...expected: readonly ((error: unknown) => boolean)[]): (error: unknown) => void {
+  return error => {
+    if (!expected.some(isExpected => isExpected(error))) throw error;
+  };
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { manualClock } from '../../test/kit/manual-clock.ts';
+import { AnswerCache } from './answer-cache.ts';
+
+function cacheBench(maxAnswers?: number) {
+  const clock = manualClock();
+  const asked: string[] = [];
+  const cache = new AnswerCache<number>({
+    clock,
+    goodMs: answer => answer * 100,
+    failedMs: 50,
+    ...(maxAnswers !== undefined && { maxAnswers }),
+  });
+  const ask = (question: string, answer: number | Error = 1) =>
+    cache.get(question, async () => {
+      asked.push(question);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    });
+  return { clock, asked, ask };
+}
+
+test('keeps an answer for as long as it is good', async () => {
+  const { clock, asked, ask } = cacheBench();
+  expect(await ask('long', 2)).toBe(2);
+  await ask('short', 1);
+  await clock.advance(100);
+  expect(await ask('long', 7)).toBe(2);
+  expect(await ask('short', 7)).toBe(7);
+  expect(asked).toEqual(['long', 'short', 'short']);
+});
+
+test('keeps a failure for a while, then asks again', async () => {
+  const { clock, asked, ask } = cacheBench();
+  await expect(ask('x', new Error('first'))).rejects.toThrow('first');
+  await clock.advance(49);
+  await expect(ask('x')).rejects.toThrow('first');
+  await clock.advance(1);
+  expect(await ask('x', 3)).toBe(3);
+  expect(asked).toEqual(['x', 'x']);
+});
+
+test('asks once for all who want to know at the same time', async () => {
+  const { asked, ask } = cacheBench();
+  expect(await Promise.all([ask('x', 1), ask('x', 2), ask('y', 3)])).toEqual([1, 1, 3]);
+  expect(asked).toEqual(['x', 'y']);
+});
+
+test('forgets the oldest when there are too many', async () => {
+  const { asked, ask } = cacheBench(2);
+  for (const question of ['a', 'b', 'c', 'b', 'a']) await ask(question);
+  expect(asked).toEqual(['a', 'b', 'c', 'a']);
+});

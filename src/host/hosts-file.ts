@@ -1,0 +1,33 @@
+import { normalHostName } from '#base/dns-name.ts';
+import { isIp } from '#base/ipv4.ts';
+
+/** What /etc/hosts of the operator's own machine says, both ways. */
+export interface HostsFile {
+  addressesOf(name: string): readonly string[];
+  namesOf(address: string): readonly string[];
+}
+
+/** Lines that make no sense are skipped, as every resolver does. */
+export function parseHostsFile(text: string): HostsFile {
+  const addresses = new Map<string, string[]>();
+  const names = new Map<string, string[]>();
+  for (const line of text.slice(0, maxCharacters).split('\n')) {
+    const [address = '', ...hosts] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (!isIp(address)) continue;
+    for (const host of hosts) {
+      add(addresses, normalHostName(host), address);
+      add(names, address, host);
+    }
+  }
+  return {
+    addressesOf: name => addresses.get(normalHostName(name)) ?? [],
+    namesOf: address => names.get(address) ?? [],
+  };
+}
+
+const maxCharacters = 1_000_000;
+
+function add(map: Map<string, string[]>, key: string, value: string): void {
+  const known = map.get(key) ?? [];
+  if (!known.includes(value)) map.set(key, [...known, value]);
+}

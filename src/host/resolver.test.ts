@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { manualClock, settle } from '../../test/kit/manual-clock.ts';
+import { type NameAnswer, type NameServer, startNameServer } from '../../test/kit/name-server.ts';
+import { rejectionOf } from '../../test/kit/outcome.ts';
+import { createResolver, type ResolverOptions } from './resolver.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'resolver-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const hostsFile = join(folder, 'hosts');
+writeFileSync(
+  hostsFile,
+  [
+    '127.0.0.1 localhost',
+    '10.9.0.1 Listed.example.com listed  # by hand',
+    '10.9.0.2 both.example.com',
+    'fd00::9 six.example.com',
+    '::1 six-only.example.com',
+  ].join('\n'),
+);
+
+/** A resolver that asks only the server given; the clock of the machine, so that network and time go together. */
+const resolverOf = (server: NameServer, more: Partial<ResolverOptions> = {}) =>
+  createResolver({ clock: systemClock, servers: [server.address], hostsFile, timeoutMs: 2000, ...more });
+
+const zone: Record<string, NameAnswer> = {
+  'A win1.example.com': ['10.0.0.1'],
+  'A many.example.com': ['10.0.0.20', '10.0.0.3', '9.0.0.1', '10.0.0.3'],
+  'A both.example.com': ['10.0.0.99'],
+  'A failed.example.com': 'failed',
+  'A silent.example.com': 'silent',
+  'PTR 1.0.0.10.in-addr.arpa': ['win1.example.com', 'Alias.example.com.'],
+  'PTR 2.0.0.10.in-addr.arpa': 'failed',
+  'PTR 9.0.0.10.in-addr.arpa': 'silent',
+};
+
+const addressCases: [about: string, name: string, want: readonly string[]][] = [
+  ['finds the address of a name', 'win1.example.com', ['10.0.0.1']],
+  ['finds it in whatever case and with a dot at the end', 'WIN1.Example.com.', ['10.0.0.1']],
+  ['puts several in the order of their numbers, each once', 'many.example.com', ['9.0.0.1', '10.0.0.3', '10.0.0.20']],
+  ['knows none for a name that nobody knows', 'nobody.invalid', []],
+  ['takes the hosts file first', 'both.example.com', ['10.9.0.2']],
+  ['finds a short name in the hosts file', 'LISTED', ['10.9.0.1']],
+  ['leaves IPv6 addresses out', 'six-only.example.com', []],
+  ['answers an address with itself', '10.1.2.3', ['10.1.2.3']],
+  ['knows none for what can be no name', 'not a name', []],
+  ['knows none for an IPv6 address', 'fd00::1', []],
+  ['knows none for a broken address', '10.0.0.256', []],
+  ['knows none for nothing', '', []],
+];
+for (const [about, name, want] of addressCases) {
+  test(about, async () => {
+    await using server = await startNameServer(zone);
+    expect(await resolverOf(server).addresses(name)).toEqual(want);
+  });
+}
+
+const nameCases: [about: string, address: string, want: readonly string[]][] = [
+  ['finds the names of an address', '10.0.0.1', ['win1.example.com', 'Alias.example.com']],
+  ['finds the names of an address in the hosts file', '10.9.0.1', ['Listed.example.com', 'listed']],
+  ['finds the names of an IPv6 address in the hosts file', 'fd00::9', ['six.example.com']],
+  ['knows no names for an address without a record', '10.0.0.77', []],
+  ['knows no names for a name', 'win1.example.com', []],
+  ['knows no names for nothing', '', []],
+];
+for (const [about, address, want] of nameCases) {
+  test(about, async () => {
+    await using server = await startNameServer(zone);
+    expect(await resolverOf(server).names(address)).toEqual(want);
+  });
+}
+
+const failures: [about: string, ask: (resolver: ReturnType<typeof createResolver>) => Promise<unknown>, of: string][] =
+  [
+    ['tells a server that fails from a name that is unknown', one => one.addresses('failed.example.com'), 'failed.ex'],
+    ['gives up a server that says nothing', one => one.addresses('silent.example.com'), 'silent.example.com'],
+    ['tells a server that fails from an address without names', one => one.names('10.0.0.2'), '10.0.0.2'],
+    ['gives up a server that says nothing about an address', one => one.names('10.0.0.9'), '10.0.0.9'],
+  ];
+for (const [about, ask, of] of failures) {
+  test(about, async () => {
+    await using server = await startNameServer(zone);
+    const started = performance.now();
+    const error = await rejectionOf(ask(resolverOf(server, { timeoutMs: 300 })));
+    expect(error).toMatchObject({ code: 'NAME_LOOKUP_FAILED', message: expect.stringContaining(of) });
+    expect(error?.remedy).toContain('name servers');
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+}
+
+test('ends by its own clock, whatever the library does', async () => {
+  await using server = await startNameServer(zone);
+  const clock = manualClock();
+  const resolver = resolverOf(server, { clock, timeoutMs: 60_000 });
+  const asked = rejectionOf(resolver.addresses('silent.example.com'));
+  await clock.advance(60_000);
+  expect(await asked).toMatchObject({ message: expect.stringContaining('no answer within 60000 ms') });
+  expect(clock.sleepers()).toBe(0);
+});
+
+test('remembers answers, asks for them again in time, and never asks twice at once', async () => {
+  await using server = await startNameServer(zone);
+  const clock = manualClock();
+  const resolver = resolverOf(server, { clock, cacheMs: 1000 });
+  const ask = () => resolver.addresses('win1.example.com');
+  expect(await Promise.all([ask(), ask(), resolver.addresses('WIN1.example.com.')])).toEqual(
+    Array.from({ length: 3 }, () => ['10.0.0.1']),
+  );
+  await clock.advance(999);
+  await ask();
+  expect(server.questions).toHaveLength(1);
+  server.records.set('A win1.example.com', ['10.0.0.2']);
+  await clock.advance(1);
+  expect(await ask()).toEqual(['10.0.0.2']);
+  expect(server.questions).toHaveLength(2);
+});
+
+test('remembers failures and unknown names for a shorter time', async () => {
+  await using server = await startNameServer(zone);
+  const clock = manualClock();
+  const resolver = resolverOf(server, { clock, cacheMs: 60_000, failureCacheMs: 100 });
+  const askAll = () =>
+    Promise.allSettled([resolver.names('10.0.0.2'), resolver.names('10.0.0.77'), resolver.names('10.0.0.1')]);
+  await askAll();
+  const first = server.questions.length;
+  await askAll();
+  expect(server.questions).toHaveLength(first);
+  await clock.advance(100);
+  server.records.set('PTR 2.0.0.10.in-addr.arpa', ['back.example.com']);
+  server.records.set('PTR 77.0.0.10.in-addr.arpa', ['new.example.com']);
+  expect((await askAll()).map(answer => answer.status === 'fulfilled' && answer.value[0])).toEqual([
+    'back.example.com',
+    'new.example.com',
+    'win1.example.com',
+  ]);
+});
+
+test('one silent name delays no other', async () => {
+  await using server = await startNameServer(zone);
+  const resolver = resolverOf(server, { timeoutMs: 1000 });
+  let isOver = false;
+  const silent = resolver.addresses('silent.example.com').catch(() => (isOver = true));
+  expect(await resolver.addresses('win1.example.com')).toEqual(['10.0.0.1']);
+  await settle();
+  expect(isOver).toBe(false);
+  await silent;
+});
+
+test('does without a hosts file', async () => {
+  await using server = await startNameServer(zone);
+  const resolver = resolverOf(server, { hostsFile: join(folder, 'missing') });
+  expect(await resolver.addresses('both.example.com')).toEqual(['10.0.0.99']);
+});
+
+test('asks the servers and the library of the machine when it is given none', async () => {
+  const resolver = createResolver({ clock: systemClock, timeoutMs: 500 });
+  expect(await resolver.addresses('localhost')).toContain('127.0.0.1');
+});

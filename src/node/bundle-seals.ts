@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { sha256 } from '#base/sha256.ts';
+import { type BundleFile, bundleHeader, packBundle } from './bundle.ts';
+
+export interface BundleContent {
+  /** Version of the operator that the files belong to. */
+  version: string;
+  files: readonly BundleFile[];
+  /** Paths of files that are to go. */
+  remove?: readonly string[];
+}
+
+/** A bundle of which hash and size are known before the first byte is sent. */
+export interface SealedBundle {
+  sha256: string;
+  bytes: number;
+  /** As often as there are hosts. */
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+/** More than there are different hosts in a cluster, and less than a megabyte. */
+const maxRemembered = 256;
+
+/** Seals bundles. Hosts that need the same files have the same bundle, which is then read through only once. */
+export class BundleSeals {
+  readonly #hashes = new Map<string, Promise<string>>();
+
+  async seal({ version, files, remove = [] }: BundleContent): Promise<SealedBundle> {
+    const header = bundleHeader(version, files, remove);
+    const chunks = () => packBundle(version, files, remove);
+    const bytes = files.reduce((sum, file) => sum + file.packedBytes, header.length);
+    return { sha256: await this.#hashOf(sha256(header), chunks), bytes, chunks };
+  }
+
+  /** The header names every content by its hash, so it stands for the whole. */
+  async #hashOf(header: string, chunks: SealedBundle['chunks']): Promise<string> {
+    const known = this.#hashes.get(header);
+    if (known !== undefined) return known;
+    const hash = hashChunks(chunks());
+    this.#hashes.set(header, hash);
+    for (const oldest of this.#hashes.keys()) {
+      if (this.#hashes.size <= maxRemembered) break;
+      this.#hashes.delete(oldest);
+    }
+    try {
+      return await hash;
+    } catch (error) {
+      this.#hashes.delete(header);
+      throw error;
+    }
+  }
+}
+
+async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const chunk of chunks) digest.update(chunk);
+  return digest.digest('hex');
+}

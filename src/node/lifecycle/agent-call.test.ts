@@ -1,0 +1,110 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import type { CommandResult } from '#host/host.ts';
+import { rejectionOf } from '../../../test/kit/outcome.ts';
+import { askAgent, callAgent } from './agent-call.ts';
+import type { HostSession } from './host-session.ts';
+
+const command = 'C:\\k\\agent.exe stage --bundle x -o json';
+const call = (result: Partial<CommandResult>) => ({
+  host: { exec: async () => ({ exitCode: 0, stdout: '', stderr: '', ...result }) } as unknown as HostSession,
+  address: '10.0.0.5',
+  command,
+  signal: new AbortController().signal,
+  timeoutMs: 1000,
+});
+const told = (code: string, message = 'kubelet stopped', remedy = 'Look.') =>
+  JSON.stringify({ error: { code, message, remedy } });
+
+test('gives what a command printed', async () => {
+  expect(await callAgent(call({ stdout: 'done\n' }))).toBe('done\n');
+});
+
+test('reads a document', async () => {
+  expect((await askAgent(call({ stdout: '{"placed": 3}' }))).number('placed')).toBe(3);
+});
+
+for (const [name, stdout] of [
+  ['words', 'Placed 3 files'],
+  ['nothing', ''],
+  ['a list', '[1]'],
+  ['a text', '"x"'],
+] as const) {
+  test(`refuses ${name} for a document, without repeating it`, async () => {
+    const error = await rejectionOf(askAgent(call({ stdout })));
+    expect(error).toMatchObject({
+      code: 'AGENT_ANSWER_INVALID',
+      message: expect.stringContaining('10.0.0.5: stage') as string,
+    });
+    expect(error?.remedy).toContain('stage --bundle x');
+  });
+}
+
+const failures: [string, Partial<CommandResult>, code: string, message: string, remedy: string][] = [
+  [
+    'as a document',
+    { stdout: told('SERVICE_NOT_SETTLED') },
+    'SERVICE_NOT_SETTLED',
+    '10.0.0.5: stage: kubelet stopped',
+    'Look.',
+  ],
+  [
+    'in words',
+    { stderr: 'I0301 starting\nSERVICE_NOT_SETTLED: kubelet stopped\n  -> Look.\n' },
+    'SERVICE_NOT_SETTLED',
+    '10.0.0.5: stage: kubelet stopped',
+    'Look.',
+  ],
+  [
+    'in words with the line ends of Windows',
+    { stderr: 'BUNDLE_DAMAGED: it is\r\n  -> Upload it again.\r\n' },
+    'BUNDLE_DAMAGED',
+    '10.0.0.5: stage: it is',
+    'Upload it again.',
+  ],
+  ['with a code that nobody knows', { stdout: told('MADE_UP') }, 'AGENT_COMMAND_FAILED', 'exit code 1', 'stage'],
+  [
+    'by another program',
+    { stderr: 'Access is denied.' },
+    'AGENT_COMMAND_FAILED',
+    'and said "Access is denied."',
+    'stage',
+  ],
+  [
+    'in another language',
+    { stderr: 'Zugriff verweigert\r\n' },
+    'AGENT_COMMAND_FAILED',
+    '"Zugriff verweigert"',
+    'stage',
+  ],
+  ['on standard output', { stdout: 'Get-Help: not found' }, 'AGENT_COMMAND_FAILED', '"Get-Help: not found"', 'stage'],
+  ['without a word', { exitCode: 3221225794 }, 'AGENT_COMMAND_FAILED', 'ended with exit code 3221225794', 'stage'],
+  ['with half a document', { stdout: '{"error": {"code": "USAGE"}}' }, 'AGENT_COMMAND_FAILED', 'exit code 1', 'stage'],
+];
+for (const [name, result, code, message, remedy] of failures) {
+  test(`tells a failure that was told ${name}`, async () => {
+    const error = await rejectionOf(callAgent(call({ exitCode: 1, ...result })));
+    expect(error?.code).toBe(code);
+    expect(error?.message).toContain(message);
+    expect(error?.remedy).toContain(remedy);
+  });
+}
+
+test('never shows more than a little of what a host prints, and on one line', async () => {
+  const error = await rejectionOf(callAgent(call({ exitCode: 1, stderr: `a\n\u001b[31mb${'x'.repeat(10_000)}` })));
+  expect(error?.message.length).toBeLessThan(300);
+  for (const sign of ['\n', '\u001b']) expect(error?.message).not.toContain(sign);
+});
+
+test('whatever a host prints, it is an error of ours', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string(), fc.string(), fc.integer({ min: 1, max: 255 }), async (stdout, stderr, exitCode) => {
+      await callAgent(call({ stdout, stderr, exitCode })).then(
+        () => expect.unreachable(),
+        (error: unknown) => expect(error).toBeInstanceOf(AppError),
+      );
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,190 @@
+import { expect, test } from 'vitest';
+import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import type { Informer } from '#kube/informer/informer.ts';
+import { type KubeEvent, type Node, nodes } from '#kube/resources.ts';
+import type { DrainResult } from '#kube/drain/drain.ts';
+import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
+import { MemorySource } from '../../../test/kit/memory-source.ts';
+import { rejectionOf } from '../../../test/kit/outcome.ts';
+import { createClusterNodes } from './cluster-nodes.ts';
+
+const never = new AbortController().signal;
+const name = 'win-5';
+
+function bench(node: Partial<Node> = {}, drained: Partial<DrainResult> = {}) {
+  const api = new MemoryApi();
+  api.put(nodes, { metadata: { name }, ...node });
+  const [source, remarks] = [new MemorySource<Node>(), new MemorySource<KubeEvent>()];
+  const drains: string[] = [];
+  const cluster = createClusterNodes({
+    client: api,
+    nodes: source as unknown as Informer<Node>,
+    remarks: remarks as unknown as Informer<KubeEvent>,
+    drainer: {
+      drain: async which => {
+        drains.push(which);
+        return { gone: [], left: [], blocked: [], ...drained };
+      },
+    },
+  });
+  const stored = () => api.peek(nodes, name);
+  const patches = () => api.calls.filter(({ verb }) => verb === 'patch').length;
+  return { api, source, remarks, cluster, drains, stored, patches };
+}
+const event = (at: string, message: string, node = name): KubeEvent => ({
+  metadata: { name: message, namespace: 'default', creationTimestamp: at },
+  involvedObject: { kind: 'Node', name: node },
+  reason: 'ServiceFailure',
+  message,
+  lastTimestamp: at,
+});
+
+test('lists what the watch has brought, read once', () => {
+  const { source, cluster } = bench();
+  source.put({
+    metadata: { name: 'a', labels: { x: 'y' } },
+    status: { addresses: [{ type: 'InternalIP', address: '1' }] },
+  });
+  expect(cluster.list()).toMatchObject([{ name: 'a', labels: { x: 'y' }, addresses: [{ address: '1' }] }]);
+  expect(cluster.list()[0]).toBe(cluster.list()[0]);
+});
+
+test('a Node that cannot be read takes no other along', () => {
+  const { source, cluster } = bench();
+  source.put({ metadata: { name: 'bad' }, status: { addresses: 'none' } } as unknown as Node);
+  source.put({ metadata: { name: 'good' } });
+  expect(cluster.list().map(node => node.name)).toEqual(['good']);
+});
+
+test('tells of changes, not of what is there, until it is told to end', () => {
+  const { source, remarks, cluster } = bench();
+  source.put({ metadata: { name: 'a' } });
+  let told = 0;
+  const end = cluster.onChange(() => void (told += 1));
+  expect(told).toBe(0);
+  source.put({ metadata: { name: 'a', labels: {} } });
+  source.put({ metadata: { name: 'b' } });
+  source.remove({ namespace: '', name: 'b' });
+  remarks.put(event('2026-01-01T00:00:00Z', 'm'));
+  expect(told).toBe(4);
+  end();
+  source.put({ metadata: { name: 'c' } });
+  expect([told, source.handlerCount, remarks.handlerCount]).toEqual([4, 0, 0]);
+});
+
+test('knows the last remark of the agent on each Node', () => {
+  const { remarks, cluster } = bench();
+  expect(cluster.remarkOf(name)).toBeUndefined();
+  remarks.put(event('2026-01-01T00:00:05Z', 'new'));
+  remarks.put(event('2026-01-01T00:00:01Z', 'old'));
+  remarks.put(event('2026-01-01T00:00:09Z', 'other', 'win-6'));
+  remarks.put({ ...event('', 'no time'), lastTimestamp: null });
+  expect(cluster.remarkOf(name)).toBe('ServiceFailure: new');
+});
+
+const marks = { labels: { [nodeLabel.worker]: '' }, annotations: { [nodeAnnotation.pubKeyHash]: 'h' } };
+
+test('takes a Node in with one write: cordon, marks and taints', async () => {
+  const { cluster, stored, patches } = bench({ metadata: { name, labels: { a: 'b' } } });
+  await cluster.takeIn(name, marks, [{ key: 'gpu', effect: 'NoSchedule' }], never);
+  expect(stored()).toMatchObject({
+    metadata: {
+      labels: { a: 'b', [nodeLabel.worker]: '' },
+      annotations: { [nodeAnnotation.pubKeyHash]: 'h', [nodeAnnotation.cordoned]: '' },
+    },
+    spec: { unschedulable: true, taints: [{ key: 'gpu', effect: 'NoSchedule' }] },
+  });
+  expect(patches()).toBe(1);
+  await cluster.takeIn(name, marks, [{ key: 'gpu', effect: 'NoSchedule' }], never);
+  expect(patches()).toBe(1);
+});
+
+test('a cordon of somebody else is left to him', async () => {
+  const { cluster, stored } = bench({ spec: { unschedulable: true } });
+  await cluster.takeIn(name, marks, [], never);
+  expect(stored()?.metadata.annotations).not.toHaveProperty(nodeAnnotation.cordoned);
+  await cluster.release(name, never);
+  expect(stored()?.spec?.unschedulable).toBe(true);
+});
+
+test('releases what it has cordoned, and takes the mark of an upgrade away', async () => {
+  const { cluster, stored } = bench({
+    metadata: { name, labels: { [nodeLabel.upgrading]: 'true', a: 'b' }, annotations: { c: 'd' } },
+    spec: { podCIDR: '10.0.0.0/24' },
+  });
+  await cluster.takeIn(name, marks, [], never);
+  await cluster.release(name, never);
+  expect(stored()?.spec).toEqual({ podCIDR: '10.0.0.0/24' });
+  expect(stored()?.metadata.labels).toEqual({ a: 'b', [nodeLabel.worker]: '' });
+  expect(stored()?.metadata.annotations).toEqual({ c: 'd', [nodeAnnotation.pubKeyHash]: 'h' });
+});
+
+test('has nothing to write where there is nothing to release', async () => {
+  const { cluster, patches } = bench();
+  await cluster.release(name, never);
+  expect(patches()).toBe(0);
+});
+
+const taints: [string, NonNullable<Node['spec']>['taints'], NonNullable<Node['spec']>['taints']][] = [
+  [
+    'beside those of others',
+    [{ key: 'os', value: 'Windows', effect: 'NoSchedule' }],
+    [
+      { key: 'os', value: 'Windows', effect: 'NoSchedule' },
+      { key: 'gpu', value: 'a', effect: 'NoExecute' },
+    ],
+  ],
+  [
+    'in place of another value',
+    [{ key: 'gpu', value: 'old', effect: 'NoExecute' }],
+    [{ key: 'gpu', value: 'a', effect: 'NoExecute' }],
+  ],
+  [
+    'beside one of the same key and another effect',
+    [{ key: 'gpu', effect: 'NoSchedule' }],
+    [
+      { key: 'gpu', effect: 'NoSchedule' },
+      { key: 'gpu', value: 'a', effect: 'NoExecute' },
+    ],
+  ],
+  [
+    'which is there already, with its time',
+    [{ key: 'gpu', value: 'a', effect: 'NoExecute', timeAdded: 't' }],
+    [{ key: 'gpu', value: 'a', effect: 'NoExecute', timeAdded: 't' }],
+  ],
+];
+for (const [what, before, after] of taints) {
+  test(`sets a taint ${what}`, async () => {
+    const { cluster, stored } = bench({ spec: { taints: before ?? [] } });
+    await cluster.takeIn(name, marks, [{ key: 'gpu', value: 'a', effect: 'NoExecute' }], never);
+    expect(stored()?.spec?.taints).toEqual(after);
+  });
+}
+
+test('begins again when the kubelet was faster', async () => {
+  const { api, cluster, stored } = bench();
+  let conflicts = 5;
+  api.before = ({ verb }) => {
+    if (verb === 'patch' && conflicts-- > 0) throw refused(409, 'Conflict');
+  };
+  await cluster.takeIn(name, marks, [], never);
+  expect(stored()?.spec?.unschedulable).toBe(true);
+});
+
+test('annotates, and removes annotations', async () => {
+  const { cluster, stored } = bench({ metadata: { name, annotations: { old: 'x', kept: 'y' } } });
+  await cluster.annotate(name, { [nodeAnnotation.desiredVersion]: 'v1', old: null }, never);
+  expect(stored()?.metadata.annotations).toEqual({ kept: 'y', [nodeAnnotation.desiredVersion]: 'v1' });
+});
+
+test('drains, and fails when pods stay', async () => {
+  const good = bench();
+  await good.cluster.drain(name, never);
+  expect(good.drains).toEqual([name]);
+  const pod = { namespace: 'ns', name: 'db' };
+  const bad = bench(
+    {},
+    { blocked: [{ pod, is: 'evict' as never, budgets: ['db'], message: 'no disruptions allowed' }] },
+  );
+  expect(await rejectionOf(bad.cluster.drain(name, never))).toMatchObject({ code: 'DRAIN_BLOCKED' });
+});

@@ -1,0 +1,118 @@
+import { attempt } from '#base/errors.ts';
+import { agentName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { type NodeView, readNode } from '#contract/node.ts';
+import { type Marks, marksPatch } from '#contract/node-marks.ts';
+import { readObject } from '#contract/object.ts';
+import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
+import type { Client } from '#kube/client.ts';
+import { type Drainer, drainError } from '#kube/drain/drain.ts';
+import type { Informer } from '#kube/informer/informer.ts';
+import { changeObject } from '#kube/patch/patch-helper.ts';
+import { type KubeEvent, type Node, nodes, type Taint } from '#kube/resources.ts';
+import type { ClusterNodes } from './world.ts';
+
+export interface NodesOptions {
+  client: Pick<Client, 'get' | 'patch'>;
+  nodes: Pick<Informer<Node>, 'store' | 'addHandler'>;
+  /** Events of agents on their Nodes; see `agentEvents`. */
+  remarks: Pick<Informer<KubeEvent>, 'store' | 'addHandler'>;
+  drainer: Pick<Drainer, 'drain'>;
+}
+
+/** Which events are remarks of agents: those on Nodes live in `default`. */
+export const agentEvents = {
+  namespace: 'default',
+  fieldSelector: `involvedObject.kind=Node,source=${agentName}-controller`,
+} as const;
+
+/** Kubelets write to their Nodes all the time, so the one that sees a conflict is often we. */
+const attempts = 10;
+
+/** The Nodes by what informers have of them; changes go straight to the server. */
+export function createClusterNodes({ client, nodes: source, remarks, drainer }: NodesOptions): ClusterNodes {
+  const change = (name: string, edit: (node: Node) => Node, signal: AbortSignal) =>
+    changeObject(client, nodes, { key: { namespace: '', name }, change: edit }, { signal, attempts });
+  // Objects of a store never change, and many ask for the same ones.
+  const views = new WeakMap<Node, NodeView[]>();
+  const viewed = (node: Node): NodeView[] => {
+    const view = views.get(node) ?? viewOf(node);
+    views.set(node, view);
+    return view;
+  };
+  return {
+    list: () => source.store.list().flatMap(viewed),
+    onChange: listener => {
+      let isOld = true;
+      const tell = () => (isOld ? undefined : listener());
+      const handler = { added: tell, updated: tell, deleted: tell };
+      const ends = [source.addHandler(handler), remarks.addHandler(handler)];
+      isOld = false;
+      return () => ends.forEach(end => end());
+    },
+    remarkOf: node => lastRemark(remarks.store.list().filter(event => event.involvedObject.name === node)),
+    takeIn: async (name, marks, taints, signal) =>
+      void (await change(name, node => withTaints(withMarks(cordoned(node), marks), taints), signal)),
+    annotate: async (name, annotations, signal) =>
+      void (await client.patch(nodes, name, { type: 'merge', body: marksPatch({ annotations }) }, { signal })),
+    release: async (name, signal) => void (await change(name, released, signal)),
+    drain: async (name, signal) => {
+      const result = await drainer.drain(name, { signal });
+      if (result.blocked.length > 0) throw drainError(name, result);
+    },
+  };
+}
+
+/** One Node that cannot be read is as if it were not there, and nobody else suffers. */
+function viewOf(node: Node): NodeView[] {
+  const read = attempt(() => readNode(readObject({ ...node, apiVersion: 'v1', kind: 'Node' })));
+  return read.ok ? [read.value] : [];
+}
+
+function lastRemark(events: readonly KubeEvent[]): string | undefined {
+  const [last] = events.toSorted((one, other) => timeOf(other) - timeOf(one));
+  return last && `${last.reason}: ${last.message}`;
+}
+
+function timeOf({ lastTimestamp, eventTime, metadata }: KubeEvent): number {
+  return Date.parse(lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '') || 0;
+}
+
+function cordoned(node: Node): Node {
+  if (node.spec?.unschedulable === true) return node;
+  const marked = withMarks(node, { annotations: { [nodeAnnotation.cordoned]: '' } });
+  return { ...marked, spec: { ...marked.spec, unschedulable: true } };
+}
+
+function released(node: Node): Node {
+  const isOurs = Object.hasOwn(node.metadata.annotations ?? {}, nodeAnnotation.cordoned);
+  const marks = { annotations: { [nodeAnnotation.cordoned]: null }, labels: { [nodeLabel.upgrading]: null } };
+  const unmarked = withMarks(node, marks);
+  if (!isOurs) return unmarked;
+  const { unschedulable: _ours, ...spec } = unmarked.spec ?? {};
+  return { ...unmarked, spec };
+}
+
+function withMarks(node: Node, marks: Marks): Node {
+  const labels = merged(node.metadata.labels, marks.labels);
+  const annotations = merged(node.metadata.annotations, marks.annotations);
+  return { ...node, metadata: { ...node.metadata, ...(labels && { labels }), ...(annotations && { annotations }) } };
+}
+
+/** Undefined where there was nothing and is nothing. */
+function merged(
+  now: Readonly<Record<string, string>> | undefined,
+  change: Readonly<Record<string, string | null>> = {},
+): Record<string, string> | undefined {
+  const entries = Object.entries({ ...now, ...change }).filter((entry): entry is [string, string] => entry[1] !== null);
+  return now === undefined && entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** One taint per key and effect, as the API server has it; those of others stay. */
+function withTaints(node: Node, taints: readonly InstanceTaint[]): Node {
+  const isSame = (one: Taint, other: Taint) => one.key === other.key && one.effect === other.effect;
+  const isOld = (taint: Taint) =>
+    taints.some(wanted => isSame(taint, wanted) && (taint.value ?? '') !== (wanted.value ?? ''));
+  const kept = (node.spec?.taints ?? []).filter(taint => !isOld(taint));
+  const added = taints.filter(wanted => !kept.some(taint => isSame(taint, wanted)));
+  return added.length === 0 ? node : { ...node, spec: { ...node.spec, taints: [...kept, ...added] } };
+}

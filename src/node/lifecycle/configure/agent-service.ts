@@ -1,0 +1,98 @@
+import { installCommand } from '#contract/agent-command.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
+import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
+import { askAgent } from '../agent-call.ts';
+import { untilNodes } from '../node-watch.ts';
+import type { Overdue, Step, StepTurn } from '../step.ts';
+import { askForInventory } from './agent-program.ts';
+import type { ConfigureJourney } from './journey.ts';
+import { rebootOverdue } from './prepare.ts';
+import { rebootOnce } from './reboot.ts';
+
+const installMs = 4 * 60_000;
+const settings = 'variables and certificates';
+
+const versionOverdue: Overdue<ConfigureJourney> = {
+  code: 'NODE_VERSION_TIMEOUT',
+  says: ({ node, world, gathered }) => {
+    const remark = node && world.nodes.remarkOf(node.name);
+    const said = remark === undefined ? 'its agent has said nothing' : `its agent said last: ${remark}`;
+    return `Node ${node?.name} did not come to version ${gathered.material.version} (${said})`;
+  },
+  remedy: 'Look at the events of the Node and at C:\\var\\log\\wicd on the host.',
+};
+
+export const installAgent: Step<ConfigureJourney> = {
+  name: 'agent service',
+  does: 'has the agent make its own Windows service and start it',
+  limitMs: 5 * 60_000,
+  async make({ host, address, gathered }, { signal }) {
+    const { namespace, agentLogMegabytes } = gathered.material;
+    const command = installCommand(namespace, agentLogMegabytes);
+    await askAgent({ host, address, command, signal, timeoutMs: installMs });
+  },
+};
+
+export const awaitSettings: Step<ConfigureJourney> = {
+  name: 'wait for agent',
+  does: 'waits for the agent: it confirms the version, or asks for a reboot for variables and certificates',
+  limitMs: 20 * 60_000,
+  overdue: versionOverdue,
+  met: ({ node, gathered }) => isUpToDate(node, gathered.material.version),
+  async make(journey, turn) {
+    // The network of the host changes now, which breaks connections, and nothing has to be asked for a while.
+    await journey.host.close();
+    await untilAgent(journey, turn, node => awaitsReboot(node) || isUpToDate(node, journey.gathered.material.version));
+  },
+};
+
+export const rebootForSettings: Step<ConfigureJourney> = {
+  name: 'reboot for settings',
+  does: 'drains and reboots the host if the agent has asked for it',
+  limitMs: 45 * 60_000,
+  overdue: rebootOverdue,
+  met: ({ node }) => node === undefined || !awaitsReboot(node),
+  async make(journey, turn) {
+    const { world, memory, joinedNode } = journey;
+    const { signal } = turn;
+    turn.note('pods leave the Node');
+    await world.nodes.drain(joinedNode.name, signal);
+    turn.note(undefined);
+    // What was seen at the beginning of the journey may be of an earlier boot.
+    journey.inventory = await askForInventory(journey, signal);
+    await rebootOnce(journey, settings, turn);
+    await world.nodes.annotate(joinedNode.name, { [nodeAnnotation.rebootRequired]: null }, signal);
+    // The next one that is asked for is another one.
+    await memory.rememberReboot(undefined);
+    await journey.host.close();
+  },
+};
+
+export const awaitVersion: Step<ConfigureJourney> = {
+  name: 'wait for version',
+  does: 'waits until the agent confirms after that reboot that everything runs and the Node is ready',
+  limitMs: 20 * 60_000,
+  overdue: versionOverdue,
+  met: ({ node, gathered }) => isUpToDate(node, gathered.material.version),
+  async make(journey, turn) {
+    await journey.host.close();
+    await untilAgent(journey, turn, node => isUpToDate(node, journey.gathered.material.version));
+  },
+};
+
+async function untilAgent(
+  journey: ConfigureJourney,
+  { signal, note }: StepTurn,
+  isEnough: (node: NodeView) => boolean,
+): Promise<void> {
+  const { nodes } = journey.world;
+  const look = (): true | undefined => {
+    const { node } = journey;
+    if (node === undefined) return undefined;
+    if (isEnough(node)) return true;
+    note(nodes.remarkOf(node.name) ?? 'the agent sets up the host');
+    return undefined;
+  };
+  await untilNodes(nodes, look, signal);
+}

@@ -1,0 +1,24 @@
+import { bootstrapCommand } from '#contract/agent-command.ts';
+import { serviceName } from '#contract/names.ts';
+import { callAgent } from '../agent-call.ts';
+import type { Step } from '../step.ts';
+import type { ConfigureJourney } from './journey.ts';
+
+const bootstrapMs = 15 * 60_000;
+
+export const bootstrap: Step<ConfigureJourney> = {
+  name: 'bootstrap',
+  does: 'has the agent start containerd and the kubelet, which then asks to become a Node',
+  limitMs: 20 * 60_000,
+  // A Node whose services run has been through this.
+  met: ({ node, inventory }) =>
+    node !== undefined &&
+    [serviceName.containerd, serviceName.kubelet].every(name =>
+      inventory.services.some(service => service.name === name && service.isManaged && service.state === 'running'),
+    ),
+  async make({ host, address, gathered }, { signal }) {
+    const { version, namespace } = gathered.material;
+    const command = bootstrapCommand(version, namespace);
+    await callAgent({ host, address, command, signal, timeoutMs: bootstrapMs });
+  },
+};

@@ -1,0 +1,15 @@
+import type { Step } from '../step.ts';
+import type { ConfigureJourney } from './journey.ts';
+import { preflight } from './preflight.ts';
+import { missingFiles } from './stage.ts';
+
+export const checkHost: Step<ConfigureJourney> = {
+  name: 'preflight',
+  does: 'looks for whatever would keep the host from becoming a Node, before anything on it is changed',
+  limitMs: 30_000,
+  async make({ address, addresses, inventory, instance, gathered, world }) {
+    const hostName = instance.spec.hostname ?? inventory.hostName;
+    const missing = missingFiles(gathered.programs, inventory);
+    preflight({ address, addresses, inventory, hostName, nodes: world.nodes.list(), missing });
+  },
+};

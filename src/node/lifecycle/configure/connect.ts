@@ -1,0 +1,53 @@
+import { AppError } from '#base/errors.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import type { HostConnection } from '#host/host.ts';
+import type { Step } from '../step.ts';
+import type { ConfigureJourney } from './journey.ts';
+
+export const connect: Step<ConfigureJourney> = {
+  name: 'connect',
+  does: 'resolves the name, connects by SSH with the operator’s key, checks the host key or stores a new one',
+  limitMs: 90_000,
+  make: async (journey, { signal }) => void (await journey.host.connect(signal)),
+};
+
+export const awaitTurn: Step<ConfigureJourney> = {
+  name: 'wait for turn',
+  does: 'waits while as many other hosts are set up as may be at once',
+  limitMs: 2 * 3_600_000,
+  async make(journey, { signal, note }) {
+    const { joins } = journey.world.slots;
+    note(`${joins.taken} hosts are being set up, ${joins.waiting} wait before this one`);
+    journey.turn = await joins.take(signal);
+  },
+};
+
+/** A connection on which work may begin: what has to be remembered of the host is written by then. */
+export async function openHost(journey: ConfigureJourney, signal: AbortSignal): Promise<HostConnection> {
+  const { instance, world, address, username } = journey;
+  const { port } = instance.spec;
+  journey.ipv4 ??= await resolve(journey);
+  const privateKeys = await world.material.keysFor(instance, signal);
+  // What was seen on this journey holds, even if somebody changes what is stored meanwhile.
+  const pinnedKey = journey.hostKey ?? (await world.hostKeys.find(instance, journey.node, signal));
+  const target = { address, username, privateKeys, pinnedKey, ...(port !== undefined && { port }) };
+  const connection = await world.connect(target, { signal });
+  try {
+    const { hostKey, isNewHostKey } = connection.facts;
+    if (isNewHostKey) await world.hostKeys.remember(instance, journey.node, hostKey, signal);
+    journey.hostKey = hostKey;
+    return connection;
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+async function resolve({ world, address }: ConfigureJourney): Promise<string> {
+  if (isIpv4(address)) return address;
+  const found = (await world.resolver.addresses(address)).find(isIpv4);
+  if (found !== undefined) return found;
+  throw new AppError('INSTANCE_ADDRESS_UNRESOLVED', `${address}: the name has no IPv4 address`, {
+    remedy: 'Correct the name, or add a DNS record for it that the cluster can see.',
+  });
+}

@@ -1,0 +1,115 @@
+import { AppError } from '#base/errors.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { pathKey } from '#contract/host-path.ts';
+import type { Inventory } from '#contract/inventory.ts';
+import type { NodeView } from '#contract/node.ts';
+import type { InstanceReboot } from '#contract/windows-instance/resource.ts';
+import type { HostKey } from '#host/host-key.ts';
+import type { BundleFile } from '../../bundle.ts';
+import type { PlainFile } from '../../payload-source.ts';
+import { HostSession } from '../host-session.ts';
+import { findInstanceNode } from '../node-watch.ts';
+import type { HostMaterial, LifecycleWorld } from '../world.ts';
+import { openHost } from './connect.ts';
+
+/** What outlives the process, so that the next one does not do again what must not be done twice. */
+export interface JourneyMemory {
+  /** The last reboot asked for. */
+  readonly reboot: InstanceReboot | undefined;
+  /** Written for good when this resolves. */
+  rememberReboot(reboot: InstanceReboot | undefined): Promise<void>;
+  /** This journey has begun to start the services of the host, and its Node may be on its way. */
+  readonly awaitsNode: boolean;
+}
+
+/** A host on its way to become a Node, with everything that was found out so far. */
+export class ConfigureJourney implements AsyncDisposable {
+  readonly instance: InstanceObject;
+  readonly world: LifecycleWorld;
+  readonly memory: JourneyMemory;
+  readonly host: HostSession;
+  /** What the name of the instance resolves to, once that is known. */
+  ipv4: string | undefined;
+  hostKey: HostKey | undefined;
+  /** One of the places for hosts that are worked on. */
+  turn: Disposable | undefined;
+  #gathered: Gathered | undefined;
+  #inventory: Inventory | undefined;
+
+  constructor(instance: InstanceObject, world: LifecycleWorld, memory: JourneyMemory) {
+    this.instance = instance;
+    this.world = world;
+    this.memory = memory;
+    const { clock, metrics } = world;
+    this.host = new HostSession({ open: signal => openHost(this, signal), clock, metrics });
+  }
+
+  get address(): string {
+    return this.instance.spec.address;
+  }
+
+  get username(): string {
+    const { spec, metadata } = this.instance;
+    if (spec.username) return spec.username;
+    throw new AppError('INSTANCE_USERNAME_INVALID', `WindowsInstance ${metadata.name}: spec.username is missing`, {
+      remedy: 'Set spec.username to a user of the host who is an administrator.',
+    });
+  }
+
+  /** By which the Node of the host is known. */
+  get addresses(): string[] {
+    return [...(this.ipv4 === undefined || isIpv4(this.address) ? [] : [this.ipv4]), this.address];
+  }
+
+  get node(): NodeView | undefined {
+    return findInstanceNode(this.addresses, this.world.nodes.list());
+  }
+
+  /** For steps that come after the one which finds it. */
+  get joinedNode(): NodeView {
+    const { node } = this;
+    if (node !== undefined) return node;
+    throw new AppError('NODE_NOT_FOUND', `the Node with address ${this.addresses[0]} has gone`, {
+      remedy: 'Find out who deleted it; the host joins again by itself.',
+    });
+  }
+
+  get gathered(): Gathered {
+    if (this.#gathered === undefined) throw new Error('the material of the host is not gathered yet');
+    return this.#gathered;
+  }
+
+  set gathered(gathered: Gathered) {
+    this.#gathered = gathered;
+  }
+
+  get knownInventory(): Inventory | undefined {
+    return this.#inventory;
+  }
+
+  get inventory(): Inventory {
+    if (this.#inventory === undefined) throw new Error('the inventory of the host is not taken yet');
+    return this.#inventory;
+  }
+
+  set inventory(inventory: Inventory) {
+    const files = Object.entries(inventory.files).map(([path, hash]) => [pathKey(path), hash]);
+    this.#inventory = { ...inventory, files: Object.fromEntries(files) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.turn?.[Symbol.dispose]();
+    await this.host[Symbol.asyncDispose]();
+  }
+}
+
+/** What is brought to the host. */
+export interface Gathered {
+  material: HostMaterial;
+  agent: PlainFile;
+  /** Programs, but for the agent. */
+  programs: readonly BundleFile[];
+  /** Everything the operator writes. */
+  texts: readonly BundleFile[];
+}

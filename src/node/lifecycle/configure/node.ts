@@ -1,0 +1,77 @@
+import { joinMarks } from '../../desired/marks.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
+import type { Marks } from '#contract/node-marks.ts';
+import { printHostKey } from '#host/host-key.ts';
+import { untilNodes } from '../node-watch.ts';
+import type { Step } from '../step.ts';
+import type { ConfigureJourney } from './journey.ts';
+
+const shortMs = 2 * 60_000;
+
+export const findNode: Step<ConfigureJourney> = {
+  name: 'find node',
+  does: 'waits for the Node that the kubelet registers with the address of the host',
+  limitMs: 10 * 60_000,
+  overdue: {
+    code: 'NODE_NOT_FOUND',
+    says: ({ addresses }) => `no Node with address ${addresses.join(' or ')} came`,
+    remedy:
+      'Look for pending certificate requests of the kubelet (`kubectl get csr`) and events on them, and at the log of the kubelet on the host.',
+  },
+  met: ({ node }) => node !== undefined,
+  async make(journey, { signal, note }) {
+    note('the kubelet asks for a certificate and registers its Node');
+    await untilNodes(journey.world.nodes, () => journey.node, signal);
+  },
+};
+
+export const takeInNode: Step<ConfigureJourney> = {
+  name: 'mark node',
+  does: 'cordons the Node, sets labels, annotations and taints, and moves the host key to it',
+  limitMs: shortMs,
+  async make(journey, { signal }) {
+    const { joinedNode: node, world, instance } = journey;
+    await world.nodes.takeIn(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
+    try {
+      await world.hostKeys.forget(instance, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // The Node has the key; a copy too many does no harm.
+      world.log.warn('Host key stays in the ConfigMap although the Node has it', { error });
+    }
+  },
+};
+
+export const desireVersion: Step<ConfigureJourney> = {
+  name: 'desired version',
+  does: 'tells on the Node which version the agent has to apply, before there is an agent that could apply another',
+  limitMs: shortMs,
+  met: ({ node, gathered }) => node?.annotations[nodeAnnotation.desiredVersion] === gathered.material.version,
+  async make({ joinedNode, world, gathered }, { signal }) {
+    const annotations = { [nodeAnnotation.desiredVersion]: gathered.material.version };
+    await world.nodes.annotate(joinedNode.name, annotations, signal);
+  },
+};
+
+export const releaseNode: Step<ConfigureJourney> = {
+  name: 'uncordon',
+  does: 'lets pods come to the Node, unless an administrator has cordoned it',
+  limitMs: shortMs,
+  make: ({ joinedNode, world }, { signal }) => world.nodes.release(joinedNode.name, signal),
+};
+
+function marksFor({ instance, gathered, username, hostKey }: ConfigureJourney, node: NodeView): Marks {
+  const { publicKeyHash } = gathered.material;
+  const has = (name: string, value: string) => node.annotations[name] === value;
+  const isSealed = has(nodeAnnotation.pubKeyHash, publicKeyHash) && node.annotations[nodeAnnotation.username];
+  const isKept = hostKey === undefined || has(nodeAnnotation.sshHostKey, printHostKey(hostKey));
+  const marks = joinMarks({
+    byoh: instance.spec.source?.kind !== 'Machine',
+    pubKeyHash: publicKeyHash,
+    // The seal is another one each time, so what was sealed with this key stays.
+    sealedUsername: isSealed || gathered.material.sealUsername(username),
+    ...(!isKept && { hostKey: { type: hostKey.type, base64: printHostKey(hostKey) } }),
+  });
+  return { ...marks, labels: { ...instance.spec.labels, ...marks.labels } };
+}

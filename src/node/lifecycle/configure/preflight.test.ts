@@ -1,0 +1,181 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ErrorCode } from '#base/error-codes.ts';
+import type { Inventory } from '#contract/inventory.ts';
+import type { NodeView } from '#contract/node.ts';
+import { errorOf } from '../../../../test/kit/outcome.ts';
+import { preflight, type Preflight } from './preflight.ts';
+
+const gigabyte = 1024 ** 3;
+const good: Inventory = {
+  agentVersion: '11.0.0-1',
+  hostName: 'WIN-5',
+  fqdn: 'WIN-5.example.com',
+  os: { product: 'Windows Server 2022 Datacenter', build: '10.0.20348.2700', installationType: 'Server Core' },
+  bootId: 'b',
+  pendingReboot: [],
+  containersFeature: 'enabled',
+  adapters: [],
+  isAdministrator: true,
+  portsInUse: [],
+  services: [],
+  files: {},
+  stagedVersion: '',
+  bundles: {},
+  networks: [],
+  time: '2026-03-01T12:00:00.000Z',
+  freeBytes: 50 * gigabyte,
+  probe: { url: 'https://api:6443', clockAheadMs: 0 },
+  problems: [],
+};
+const node = (name: string, ...addresses: string[]): NodeView => ({
+  name,
+  uid: name,
+  labels: {},
+  annotations: {},
+  addresses: addresses.map(address => ({ type: 'InternalIP', address })),
+  ready: true,
+  unschedulable: false,
+});
+
+function check(inventory: Partial<Inventory> = {}, over: Partial<Preflight> = {}) {
+  return errorOf(() =>
+    preflight({
+      address: '10.0.0.5',
+      addresses: ['10.0.0.5'],
+      inventory: { ...good, ...inventory },
+      hostName: 'WIN-5',
+      nodes: [],
+      missing: [{ bytes: gigabyte, packedBytes: gigabyte / 2 }],
+      ...over,
+    }),
+  );
+}
+const os = (build: string, installationType = 'Server') => ({
+  os: { product: 'Windows', build: `10.0.${build}`, installationType },
+});
+const service = (name: string, isManaged: boolean, state = 'running') => ({ name, state, command: '', isManaged });
+
+const fine: [string, Partial<Inventory>, Partial<Preflight>?][] = [
+  ['as it should be', {}],
+  ['with Windows Server 2019', os('17763.1')],
+  ['with Windows Server 2022 that has its update just so', os('20348.681')],
+  ['with Windows Server 2025', os('26100.1', 'Server Core')],
+  ['with just enough room', { freeBytes: 4 * gigabyte }],
+  ['with little room and nothing to send', { freeBytes: 1 }, { missing: [] }],
+  ['five minutes ahead', { probe: { url: 'x', clockAheadMs: 300_000 } }],
+  ['five minutes behind', { probe: { url: 'x', clockAheadMs: -300_000 } }],
+  ['whose API server tells no time', { probe: { url: 'x' } }],
+  ['that is its own Node', {}, { nodes: [node('win-5', '10.0.0.5')] }],
+  [
+    'that is its own Node by name',
+    {},
+    { nodes: [node('win-5', 'Win.example.com')], addresses: ['10.0.0.9', 'win.example.com'] },
+  ],
+  ['beside other Nodes', {}, { nodes: [node('win-50', '10.0.0.6'), node('linux', '10.0.0.7')] }],
+  ['with services of ours', { services: [service('kubelet', true), service('containerd', true, 'stopped')] }],
+  ['with an agent that lacks our mark', { services: [service('windows-instance-config-daemon', false)] }],
+  ['whose kubelet listens', { services: [service('kubelet', true)], portsInUse: [10_250] }],
+  ['whose exporter listens', { services: [service('windows_exporter', true)], portsInUse: [9182] }],
+];
+for (const [name, inventory, over] of fine) {
+  test(`lets pass a host ${name}`, () => expect(check(inventory, over)).toBeUndefined());
+}
+
+const refused: [string, ErrorCode, message: string, Partial<Inventory>, Partial<Preflight>?][] = [
+  ['a simple user', 'HOST_NOT_ADMINISTRATOR', 'no rights of an administrator', { isAdministrator: false }],
+  ['Windows Server 2016', 'HOST_SYSTEM_UNSUPPORTED', 'Windows 10.0.14393.1 (Server)', os('14393.1')],
+  ['a build between two', 'HOST_SYSTEM_UNSUPPORTED', '25398', os('25398.1')],
+  ['a build of which one is the beginning', 'HOST_SYSTEM_UNSUPPORTED', '203480', os('203480.999')],
+  ['Windows 10', 'HOST_SYSTEM_UNSUPPORTED', '(Client)', os('20348.2700', 'Client')],
+  ['Windows Server 2022 without its update', 'HOST_SYSTEM_UNSUPPORTED', '20348.680', os('20348.680')],
+  [
+    'a system that tells nothing',
+    'HOST_SYSTEM_UNSUPPORTED',
+    'not supported',
+    { os: { product: '', build: '', installationType: '' } },
+  ],
+  ['a full disk', 'HOST_DISK_FULL', 'has 4.3 GB free and needs 4.3 GB', { freeBytes: 4 * gigabyte - 1 }],
+  ['a clock ahead', 'HOST_CLOCK_WRONG', '6 min ahead of', { probe: { url: 'x', clockAheadMs: 360_000 } }],
+  ['a clock behind', 'HOST_CLOCK_WRONG', '10 min behind', { probe: { url: 'x', clockAheadMs: -600_000 } }],
+  ['a name with an underscore', 'HOST_NAME_INVALID', '"win_5"', {}, { hostName: 'win_5' }],
+  ['a name in other letters', 'HOST_NAME_INVALID', '"wín"', {}, { hostName: 'wín' }],
+  ['no name', 'HOST_NAME_INVALID', '""', {}, { hostName: '' }],
+  [
+    'the name of another Node',
+    'HOST_NAME_TAKEN',
+    'Node win-5 is another machine (10.0.0.6, x)',
+    {},
+    { nodes: [node('win-5', '10.0.0.6', 'x')] },
+  ],
+  [
+    'a kubelet of somebody else',
+    'HOST_SERVICE_FOREIGN',
+    'somebody else: Kubelet',
+    { services: [service('Kubelet', false)] },
+  ],
+  [
+    'an exporter of somebody else',
+    'HOST_SERVICE_FOREIGN',
+    'windows_exporter',
+    { services: [service('windows_exporter', false, 'stopped')] },
+  ],
+  ['a port in use', 'HOST_PORT_TAKEN', '10250 (kubelet)', { portsInUse: [10_250] }],
+  [
+    'a port in use while our service does not run',
+    'HOST_PORT_TAKEN',
+    '9182 (windows_exporter)',
+    { portsInUse: [9182], services: [service('windows_exporter', true, 'stopped')] },
+  ],
+  [
+    'no way to the API server',
+    'HOST_API_UNREACHABLE',
+    'cannot reach https://api:6443: ETIMEDOUT',
+    { probe: { url: 'https://api:6443', problem: 'ETIMEDOUT' } },
+  ],
+];
+for (const [name, code, message, inventory, over] of refused) {
+  test(`refuses ${name}`, () => {
+    const error = check(inventory, over);
+    expect(error?.code).toBe(code);
+    expect(error?.message).toContain('10.0.0.5: ');
+    expect(error?.message).toContain(message);
+    expect(error?.remedy).toMatch(/\.$/);
+  });
+}
+
+test('says which update is missing, and which systems there are', () => {
+  expect(check(os('20348.1'))?.remedy).toContain('at least build 20348.681');
+  expect(check(os('14393.1'))?.remedy).toContain('Windows Server 2019 or Windows Server 2022 or Windows Server 2025');
+});
+
+test('tells all that is wrong, with the code of the first and the host named once', () => {
+  const error = check({ ...os('14393.1'), isAdministrator: false, freeBytes: 0 }, { hostName: 'win_5' });
+  expect(error?.code).toBe('HOST_NOT_ADMINISTRATOR');
+  expect(error?.message.match(/10\.0\.0\.5: /g)).toHaveLength(1);
+  expect(error?.message.split('; ')).toHaveLength(4);
+  for (const words of ['Administrators', 'Windows Server 2022', 'Make room', 'Rename the host']) {
+    expect(error?.remedy).toContain(words);
+  }
+});
+
+test('does not tell of a port what it has told of the service', () => {
+  const error = check({ services: [service('kubelet', false)], portsInUse: [10_250] });
+  expect(error?.message).not.toContain('listens');
+});
+
+test('throws nothing but errors of ours, whatever a host tells of itself', () => {
+  const text = fc.string();
+  const inventory = fc.record({
+    isAdministrator: fc.boolean(),
+    os: fc.record({ product: text, build: text, installationType: text }),
+    portsInUse: fc.array(fc.integer()),
+    services: fc.array(fc.record({ name: text, state: text, command: text, isManaged: fc.boolean() })),
+    freeBytes: fc.double(),
+    probe: fc.record({ url: text, clockAheadMs: fc.double({ noNaN: true }) }),
+  });
+  fc.assert(
+    fc.property(inventory, text, (found, hostName) => void check(found, { hostName })),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,88 @@
+import { AppError } from '#base/errors.ts';
+import { agentQuery, renameCommand } from '#contract/agent-command.ts';
+import type { Inventory } from '#contract/inventory.ts';
+import { askAgent } from '../agent-call.ts';
+import type { Overdue, Step } from '../step.ts';
+import type { ConfigureJourney } from './journey.ts';
+import { rebootOnce, wasRebooted } from './reboot.ts';
+
+const [renameMs, featureMs] = [120_000, 30 * 60_000];
+
+export const rebootOverdue: Overdue<ConfigureJourney> = {
+  code: 'HOST_REBOOT_TIMEOUT',
+  says: ({ address }) => `${address} did not come back from the reboot`,
+  remedy: 'Look at the console of the host; once it is up again the journey goes on by itself.',
+};
+
+export const rename: Step<ConfigureJourney> = {
+  name: 'rename',
+  does: 'gives the host the name of its Machine, where it has to have it',
+  limitMs: 5 * 60_000,
+  met: journey => hasName(journey),
+  async make(journey, { signal }) {
+    const { host, address, instance } = journey;
+    const command = renameCommand(instance.spec.hostname ?? '');
+    await askAgent({ host, address, command, signal, timeoutMs: renameMs });
+  },
+};
+
+export const enableContainers: Step<ConfigureJourney> = {
+  name: 'containers feature',
+  does: 'switches on the Windows feature Containers',
+  limitMs: 40 * 60_000,
+  met: ({ inventory }) => ['enabled', 'enable-pending'].includes(inventory.containersFeature),
+  async make(journey, { signal }) {
+    const { host, address, inventory } = journey;
+    const command = agentQuery.enableContainers;
+    const outcome = await askAgent({ host, address, command, signal, timeoutMs: featureMs });
+    const containersFeature = outcome.boolean('rebootNeeded') === false ? 'enabled' : 'enable-pending';
+    journey.inventory = { ...inventory, containersFeature };
+  },
+};
+
+export const reboot: Step<ConfigureJourney> = {
+  name: 'reboot',
+  does: 'reboots the host for its name and the feature Containers together, never twice for the same',
+  limitMs: 30 * 60_000,
+  overdue: rebootOverdue,
+  met: journey => rebootReason(journey) === undefined,
+  async make(journey, turn) {
+    const because = rebootReason(journey) ?? '';
+    if (wasRebooted(journey, because)) throw futile(journey);
+    await rebootOnce(journey, because, turn);
+    if (rebootReason(journey) !== undefined) throw futile(journey);
+    await journey.memory.rememberReboot(undefined);
+  },
+};
+
+function rebootReason(journey: ConfigureJourney): string | undefined {
+  const reasons = [
+    ...(hasName(journey) ? [] : [`the name ${journey.instance.spec.hostname}`]),
+    ...(isEnabled(journey.inventory) ? [] : ['the feature Containers']),
+  ];
+  return reasons.length === 0 ? undefined : reasons.join(' and ');
+}
+
+function hasName({ instance, inventory }: ConfigureJourney): boolean {
+  const { hostname } = instance.spec;
+  return hostname === undefined || hostname.toLowerCase() === inventory.hostName.toLowerCase();
+}
+
+function isEnabled({ containersFeature }: Pick<Inventory, 'containersFeature'>): boolean {
+  return containersFeature === 'enabled';
+}
+
+/** Another reboot would not help either. */
+function futile(journey: ConfigureJourney): AppError {
+  const { address, inventory, instance } = journey;
+  if (!isEnabled(inventory)) {
+    const state = inventory.containersFeature;
+    return new AppError('CONTAINERS_FEATURE_MISSING', `${address}: after a reboot the feature Containers is ${state}`, {
+      remedy: 'Switch it on by hand with `Install-WindowsFeature Containers -Restart` and see what Windows says.',
+    });
+  }
+  const { hostname } = instance.spec;
+  return new AppError('HOST_NAME_UNCHANGEABLE', `${address}: after a reboot the name is not ${hostname} yet`, {
+    remedy: 'Rename the host by hand and reboot it, or see which policy gives it another name.',
+  });
+}

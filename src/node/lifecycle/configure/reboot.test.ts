@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
+import { lost } from '../../../../test/kit/lifecycle/lab-host.ts';
+import { rejectionOf } from '../../../../test/kit/outcome.ts';
+import { bringAgent, takeInventory } from './agent-program.ts';
+import { awaitSettings, awaitVersion, rebootForSettings } from './agent-service.ts';
+import { connect } from './connect.ts';
+import { gather } from './gather.ts';
+import { enableContainers, reboot, rename } from './prepare.ts';
+
+const begin = [connect, gather, bringAgent, takeInventory];
+const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
+
+test('a host that does not come back from a reboot is told as such, with what it answers meanwhile', async () => {
+  const bench = new JourneyBench();
+  bench.host.model.system.feature = 'disabled';
+  bench.host.bootMs = 600_000;
+  await bench.take(...begin, enableContainers);
+  bench.pace = 5000;
+  const booting = rejectionOf(bench.take(reboot));
+  await expect
+    .poll(() => bench.journal.waitsFor)
+    .toContain('the host is not back yet: 10.0.0.5: the host does not answer');
+  expect(await booting).toMatchObject({
+    code: 'HOST_REBOOT_TIMEOUT',
+    message: '10.0.0.5 did not come back from the reboot within 30 min',
+  });
+  expect(bench.reboots).toEqual([{ bootId: 'boot-1', because: 'the feature Containers' }]);
+});
+
+test('the boot is written down before the order goes out', async () => {
+  const bench = new JourneyBench();
+  bench.host.model.system.feature = 'disabled';
+  await bench.take(...begin, enableContainers);
+  const order: string[] = [];
+  bench.journey.memory.rememberReboot = () => Promise.reject(new Error('the server is gone'));
+  bench.host.faults.exec = command => void order.push(command);
+  expect(await rejectionOf(bench.take(reboot))).toMatchObject({ code: 'INTERNAL_ERROR' });
+  expect([order, bench.host.boots]).toEqual([[], 1]);
+});
+
+test('a host that says it has rebooted already is not waited for to go down', async () => {
+  const bench = new JourneyBench();
+  bench.host.model.system.feature = 'disabled';
+  await bench.take(...begin, enableContainers);
+  // Somebody has rebooted it since the inventory was taken.
+  await bench.host.reboot();
+  await bench.take(reboot);
+  expect([bench.host.boots, bench.journey.inventory.containersFeature]).toEqual([2, 'enabled']);
+});
+
+test('an order whose answer is lost is as good as one that was answered', async () => {
+  const bench = new JourneyBench();
+  bench.host.model.system.feature = 'disabled';
+  await bench.take(...begin, enableContainers);
+  bench.host.faults.exec = async command => {
+    if (!command.includes(' reboot ')) return undefined;
+    bench.host.faults.exec = () => undefined;
+    await bench.host.run(command);
+    throw lost('10.0.0.5');
+  };
+  await bench.take(reboot);
+  expect(bench.host.boots).toBe(2);
+});
+
+test('a reboot that Windows refuses is told', async () => {
+  const bench = new JourneyBench();
+  bench.host.model.system.feature = 'disabled';
+  await bench.take(...begin, enableContainers);
+  bench.host.model.system.reboot = () => Promise.reject(new AppError('PROGRAM_FAILED', 'no right to', { remedy: 'x' }));
+  expect(await rejectionOf(bench.take(reboot))).toMatchObject({ code: 'PROGRAM_FAILED' });
+});
+
+test('a host that does not tell its boot is not rebooted', async () => {
+  const bench = new JourneyBench();
+  bench.host.model.system.feature = 'enable-pending';
+  await bench.take(...begin);
+  bench.journey.inventory = { ...bench.journey.inventory, bootId: '' };
+  expect(await rejectionOf(bench.take(reboot))).toMatchObject({ code: 'AGENT_ANSWER_INVALID' });
+  expect(bench.host.boots).toBe(1);
+});
+
+test('a name that another key shows up under after the reboot is not waited for', async () => {
+  const bench = new JourneyBench();
+  bench.host.model.system.feature = 'disabled';
+  await bench.take(...begin, enableContainers);
+  const rebooting = rejectionOf(bench.take(reboot));
+  await soon(20);
+  bench.host.hostKey = new JourneyBench().host.hostKey;
+  expect(await rebooting).toMatchObject({ code: 'HOST_KEY_CHANGED' });
+});
+
+test('a rename that does not last is told after one reboot', async () => {
+  const bench = new JourneyBench({ spec: { hostname: 'worker-7' } });
+  bench.host.model.system.boot = () => void (bench.host.model.system.bootNumber += 1);
+  await bench.take(...begin, rename);
+  expect(await rejectionOf(bench.take(reboot))).toMatchObject({
+    code: 'HOST_NAME_UNCHANGEABLE',
+    message: expect.stringContaining('worker-7') as string,
+  });
+  expect(await rejectionOf(bench.take(reboot))).toMatchObject({ code: 'HOST_NAME_UNCHANGEABLE' });
+  expect(bench.host.boots).toBe(2);
+});
+
+test('a host that has its name and Containers is neither renamed nor rebooted', async () => {
+  const bench = new JourneyBench({ spec: { hostname: 'WIN-5' } });
+  await bench.take(...begin, rename, enableContainers, reboot);
+  expect(bench.host.verbs()).toEqual(['inventory', 'inventory']);
+});
+
+test('Containers that need no reboot cause none', async () => {
+  const bench = new JourneyBench();
+  bench.host.model.system.feature = 'disabled';
+  bench.host.model.system.enableContainers = async () => false;
+  await bench.take(...begin, enableContainers, reboot);
+  expect(bench.host.boots).toBe(1);
+});
+
+test('a reboot for settings is made once for each time the agent asks, and pods leave before', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  const ask = (version?: string) =>
+    bench.putNode({
+      metadata: {
+        name: 'win-5',
+        labels: { 'kubernetes.io/os': 'windows' },
+        annotations:
+          version === undefined ? { [nodeAnnotation.rebootRequired]: '' } : { [nodeAnnotation.version]: version },
+      },
+    });
+  ask();
+  await bench.take(awaitSettings, rebootForSettings);
+  expect([bench.host.boots, bench.drained]).toEqual([2, ['win-5']]);
+  expect(bench.reboots).toEqual([{ bootId: 'boot-1', because: 'variables and certificates' }, undefined]);
+  ask();
+  await bench.take(rebootForSettings);
+  expect(bench.host.boots).toBe(3);
+  ask('v2');
+  await bench.take(awaitSettings, rebootForSettings, awaitVersion);
+  expect(bench.host.boots).toBe(3);
+});
+
+test('a reboot for settings that was made before a kill is not made again', async () => {
+  const bench = new JourneyBench({ reboot: { bootId: 'boot-0', because: 'variables and certificates' } });
+  await bench.take(...begin);
+  bench.putNode({
+    metadata: {
+      name: 'win-5',
+      labels: { 'kubernetes.io/os': 'windows' },
+      annotations: { [nodeAnnotation.rebootRequired]: '' },
+    },
+  });
+  await bench.take(rebootForSettings);
+  expect(bench.host.boots).toBe(1);
+  expect(bench.reboots).toEqual([undefined]);
+});

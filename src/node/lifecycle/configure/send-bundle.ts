@@ -1,0 +1,56 @@
+import { isAppError } from '#base/errors.ts';
+import { stageCommand } from '#contract/agent-command.ts';
+import type { Inventory } from '#contract/inventory.ts';
+import { bundlePath } from '#contract/paths.ts';
+import type { BundleContent, SealedBundle } from '../../bundle-seals.ts';
+import { askAgent } from '../agent-call.ts';
+import type { StepTurn } from '../step.ts';
+import type { ConfigureJourney } from './journey.ts';
+
+/** Unpacking and checking a few hundred megabytes on a slow disk. */
+const stageMs = 15 * 60_000;
+
+/** Below this a bundle need not wait for others. */
+const smallBytes = 4 * 1024 * 1024;
+
+/**
+ * Brings files to the host: one upload under the hash of its content, one command that puts all in place. What an earlier
+ * attempt has uploaded whole is not sent again.
+ */
+export async function sendBundle(
+  journey: ConfigureJourney,
+  content: BundleContent,
+  waiting: Inventory['bundles'],
+  turn: StepTurn,
+): Promise<void> {
+  const bundle = await journey.world.seals.seal(content);
+  const isThere = waiting[bundle.sha256] === bundle.bytes;
+  if (!isThere) await upload(journey, bundle, turn);
+  try {
+    await stage(journey, bundle, turn);
+  } catch (error) {
+    if (!isThere || !isAppError(error, 'BUNDLE_DAMAGED')) throw error;
+    // It was changed where it lay.
+    await upload(journey, bundle, turn);
+    await stage(journey, bundle, turn);
+  }
+}
+
+async function upload({ host, world }: ConfigureJourney, bundle: SealedBundle, turn: StepTurn): Promise<void> {
+  const { signal, note, report } = turn;
+  const { bytes: totalBytes } = bundle;
+  note(`${world.slots.uploads.taken} other hosts upload`);
+  using _slot = totalBytes <= smallBytes ? undefined : await world.slots.uploads.take(signal);
+  note(undefined);
+  report({ bytes: 0, totalBytes });
+  await host.upload(bundlePath(bundle.sha256), bundle, {
+    signal,
+    onProgress: bytes => report({ bytes, totalBytes }),
+  });
+}
+
+async function stage({ host, address }: ConfigureJourney, bundle: SealedBundle, turn: StepTurn): Promise<void> {
+  turn.note('the host unpacks and checks the files');
+  const command = stageCommand(bundlePath(bundle.sha256), bundle.sha256);
+  await askAgent({ host, address, command, signal: turn.signal, timeoutMs: stageMs });
+}

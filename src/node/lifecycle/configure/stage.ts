@@ -1,0 +1,68 @@
+import { pathKey } from '#contract/host-path.ts';
+import type { Inventory } from '#contract/inventory.ts';
+import { bundlePath } from '#contract/paths.ts';
+import type { BundleFile } from '../../bundle.ts';
+import type { Step } from '../step.ts';
+import type { ConfigureJourney } from './journey.ts';
+import { sendBundle } from './send-bundle.ts';
+
+/** The files that the host does not have as they should be. */
+export function missingFiles(wanted: readonly BundleFile[], { files }: Pick<Inventory, 'files'>): BundleFile[] {
+  return wanted.filter(({ path, sha256 }) => files[pathKey(path)] !== sha256);
+}
+
+/** Files of ours in directories that hold nothing else, which are not wanted any more. */
+export function staleFiles(
+  wanted: readonly BundleFile[],
+  ownedDirectories: readonly string[],
+  { files }: Pick<Inventory, 'files'>,
+): string[] {
+  const kept = new Set(wanted.map(({ path }) => pathKey(path)));
+  const owned = ownedDirectories.map(directory => pathKey(`${directory}\\`));
+  return Object.keys(files).filter(path => !kept.has(path) && owned.some(directory => path.startsWith(directory)));
+}
+
+export const stagePrograms: Step<ConfigureJourney> = {
+  name: 'stage programs',
+  does: 'uploads the programs that are missing or different as one bundle, which the agent unpacks and checks',
+  limitMs: 2 * 3_600_000,
+  met: ({ gathered, inventory }) => missingFiles(gathered.programs, inventory).length === 0,
+  async make(journey, turn) {
+    const { programs, material } = journey.gathered;
+    const { bundles } = journey.inventory;
+    // Always the same bundle for the same need, so that an upload that came to its end is found again.
+    const files = missingFiles(programs, journey.inventory);
+    await sendBundle(journey, { version: material.version, files }, bundles, turn);
+    noteStaged(journey, files);
+  },
+};
+
+export const stageFiles: Step<ConfigureJourney> = {
+  name: 'write files',
+  does: 'writes kubeconfigs, certificates, configurations and registry settings, and removes those of before',
+  limitMs: 20 * 60_000,
+  met: journey => wantedChanges(journey).isNone,
+  async make(journey, turn) {
+    const { files, remove } = wantedChanges(journey);
+    const { bundles } = journey.inventory;
+    // By now nobody needs what earlier attempts have left; what is gone already is no matter.
+    const left = Object.keys(bundles).map(bundlePath);
+    const { version } = journey.gathered.material;
+    await sendBundle(journey, { version, files, remove: [...remove, ...left] }, {}, turn);
+    noteStaged(journey, files);
+  },
+};
+
+function wantedChanges({ gathered, inventory }: ConfigureJourney) {
+  const { texts, material } = gathered;
+  const files = missingFiles(texts, inventory);
+  const remove = staleFiles(texts, material.files.ownedDirectories, inventory);
+  return { files, remove, isNone: files.length === 0 && remove.length === 0 };
+}
+
+function noteStaged(journey: ConfigureJourney, files: readonly BundleFile[]): void {
+  const { inventory, gathered } = journey;
+  const staged = Object.fromEntries(files.map(({ path, sha256 }) => [pathKey(path), sha256]));
+  const { version: stagedVersion } = gathered.material;
+  journey.inventory = { ...inventory, files: { ...inventory.files, ...staged }, stagedVersion };
+}

@@ -1,0 +1,271 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { agentName, nodeAnnotation } from '#contract/names.ts';
+import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
+import { rejectionOf } from '../../../../test/kit/outcome.ts';
+import { bringAgent, takeInventory } from './agent-program.ts';
+import { awaitSettings, awaitVersion, installAgent } from './agent-service.ts';
+import { bootstrap } from './bootstrap.ts';
+import { connect } from './connect.ts';
+import { gather } from './gather.ts';
+import { desireVersion, findNode, releaseNode, takeInNode } from './node.ts';
+import { configureSteps } from './steps.ts';
+
+const begin = [connect, gather, bringAgent, takeInventory];
+const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
+
+test('every step has a name of its own, says what it does, and has a limit', () => {
+  const names = configureSteps.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { does, limitMs } of configureSteps) {
+    expect(does).toMatch(/^[a-z].*[^.]$/);
+    expect(limitMs).toBeGreaterThan(0);
+    expect(limitMs).toBeLessThanOrEqual(2 * 3_600_000);
+  }
+});
+
+const page = readFileSync(join(import.meta.dirname, '../../../../docs/lifecycle.md'), 'utf8');
+
+test('docs/lifecycle.md has the steps in their order, with what they do, their limits and codes', () => {
+  const rows = page
+    .split('\n')
+    .filter(line => /^\| \d+ \|/.test(line))
+    .map(line =>
+      line
+        .split('|')
+        .map(cell => cell.trim())
+        .slice(2, -1),
+    );
+  const limit = (ms: number) =>
+    ms < 120_000 ? `${ms / 1000} s` : ms < 7_200_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`;
+  expect(rows).toEqual(
+    configureSteps.map(({ name, does, limitMs, overdue }) => [
+      name,
+      does,
+      limit(limitMs),
+      `\`${overdue?.code ?? 'STEP_TIMEOUT'}\``,
+    ]),
+  );
+});
+
+test('connects by the address a name has, and takes an IPv4 one', async () => {
+  const bench = new JourneyBench({ spec: { address: 'win.example.com' } });
+  await bench.take(connect);
+  expect(bench.journey.addresses).toEqual(['10.0.0.5', 'win.example.com']);
+  const nowhere = new JourneyBench({ spec: { address: 'nowhere' } });
+  expect(await rejectionOf(nowhere.take(connect))).toMatchObject({ code: 'INSTANCE_ADDRESS_UNRESOLVED' });
+});
+
+test('a connection whose key cannot be kept is closed', async () => {
+  const bench = new JourneyBench();
+  bench.journey.world.hostKeys.remember = () => Promise.reject(new Error('the server is gone'));
+  expect(await rejectionOf(bench.take(connect))).toMatchObject({ code: 'INTERNAL_ERROR' });
+  expect(bench.host.openConnections).toBe(0);
+});
+
+test('on one journey a host may not change its key, whatever is stored', async () => {
+  const bench = new JourneyBench();
+  await bench.take(connect);
+  bench.host.disconnect();
+  const other = new JourneyBench().host.hostKey;
+  bench.host.hostKey = other;
+  expect(await rejectionOf(bench.take(connect))).toMatchObject({ code: 'HOST_KEY_CHANGED' });
+});
+
+test('things that are not known yet are mistakes of ours, not of the host', () => {
+  const { journey } = new JourneyBench();
+  expect(() => journey.inventory).toThrow('not taken yet');
+  expect(() => journey.gathered).toThrow('not gathered yet');
+  expect(() => journey.joinedNode).toThrow(expect.objectContaining({ code: 'NODE_NOT_FOUND' }));
+});
+
+test('an agent that is not the one that was uploaded is not used', async () => {
+  const bench = new JourneyBench();
+  bench.host.faults.answer = (_verb, data) => ({ ...data, files: {} });
+  expect(await rejectionOf(bench.take(...begin))).toMatchObject({
+    code: 'AGENT_UNUSABLE',
+    message: expect.stringContaining('is not the one that was uploaded') as string,
+  });
+});
+
+test('an upload that fails for another reason stops no service', async () => {
+  const bench = new JourneyBench();
+  bench.host.faults.upload = () => {
+    throw new AppError('HOST_DISK_FULL', 'full', { remedy: 'x' });
+  };
+  expect(await rejectionOf(bench.take(...begin))).toMatchObject({ code: 'HOST_DISK_FULL' });
+  expect(bench.host.commands.filter(command => command.startsWith('sc.exe'))).toEqual([]);
+});
+
+test('a Node that does not come in time is told with the addresses and what to look for', async () => {
+  const bench = new JourneyBench({ spec: { address: 'win.example.com' } });
+  await bench.take(connect);
+  bench.pace = 10_000;
+  const error = await rejectionOf(bench.take(findNode));
+  expect(error).toMatchObject({
+    code: 'NODE_NOT_FOUND',
+    message: 'no Node with address 10.0.0.5 or win.example.com came within 10 min',
+  });
+  expect(error?.remedy).toContain('kubectl get csr');
+});
+
+test('the Node is found as soon as the watch tells of it', async () => {
+  const bench = new JourneyBench();
+  const finding = bench.take(findNode);
+  await soon();
+  expect(bench.journal.waitsFor).toContain('kubelet');
+  bench.putNode();
+  await finding;
+  expect(bench.journey.joinedNode.name).toBe('win-5');
+  await bench.take(findNode);
+});
+
+test('the name that is sealed stays as long as the key is the same', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  const annotations = { [nodeAnnotation.username]: 'sealed before', [nodeAnnotation.pubKeyHash]: 'hash' };
+  bench.putNode({ metadata: { name: 'win-5', labels: { 'kubernetes.io/os': 'windows' }, annotations } });
+  await bench.take(takeInNode);
+  const marks = () =>
+    bench.api.all({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false })[0]?.metadata
+      .annotations;
+  expect(marks()).toMatchObject({ [nodeAnnotation.username]: 'sealed before' });
+  bench.putNode({
+    metadata: {
+      name: 'win-5',
+      labels: { 'kubernetes.io/os': 'windows' },
+      annotations: { ...annotations, [nodeAnnotation.pubKeyHash]: 'other' },
+    },
+  });
+  await bench.take(takeInNode);
+  expect(marks()).toMatchObject({
+    [nodeAnnotation.username]: 'sealed Administrator',
+    [nodeAnnotation.pubKeyHash]: 'hash',
+  });
+});
+
+test('a host key that cannot be taken out of the ConfigMap keeps nobody', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  bench.putNode();
+  bench.journey.world.hostKeys.forget = () => Promise.reject(new Error('forbidden'));
+  await bench.take(takeInNode);
+  expect(bench.logged.messages('warn')).toEqual(['Host key stays in the ConfigMap although the Node has it']);
+});
+
+test('the desired version is written only where it is another', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  bench.putNode({
+    metadata: {
+      name: 'win-5',
+      labels: { 'kubernetes.io/os': 'windows' },
+      annotations: { [nodeAnnotation.desiredVersion]: 'v2' },
+    },
+  });
+  const before = bench.api.calls.length;
+  await bench.take(desireVersion);
+  expect(bench.api.calls).toHaveLength(before);
+});
+
+test('a Node that is gone in the middle is told as such', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  for (const step of [takeInNode, desireVersion, releaseNode]) {
+    expect(await rejectionOf(bench.take(step))).toMatchObject({ code: 'NODE_NOT_FOUND' });
+  }
+});
+
+const services = (state: string) =>
+  ['containerd', 'kubelet'].map(name => ({ name, state, command: '', isManaged: true }));
+const bootstraps: [string, withNode: boolean, state: string, runs: boolean][] = [
+  ['starts services where there is no Node', false, 'running', true],
+  ['starts services that have stopped', true, 'stopped', true],
+  ['leaves services alone that run and have their Node', true, 'running', false],
+];
+for (const [name, withNode, state, runs] of bootstraps) {
+  test(name, async () => {
+    const bench = new JourneyBench();
+    await bench.take(...begin);
+    if (withNode) bench.putNode();
+    bench.journey.inventory = { ...bench.journey.inventory, services: services(state) };
+    bench.host.faults.exec = () => ({ exitCode: 0, stdout: '', stderr: '' });
+    const before = bench.host.commands.length;
+    await bench.take(bootstrap);
+    expect(bench.host.verbs().slice(before)).toEqual(runs ? ['bootstrap'] : []);
+  });
+}
+
+test('the size of log files is passed on to the service', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  const { gathered } = bench.journey;
+  bench.journey.gathered = { ...gathered, material: { ...gathered.material, agentLogMegabytes: 105 } };
+  await bench.take(installAgent);
+  const [service] = await bench.host.model.services.list();
+  expect(service).toMatchObject({
+    name: agentName,
+    config: { command: expect.stringContaining('--log-file-max-size 105') as string },
+  });
+});
+
+test('an agent that does not come to its end is told with its last words, which show while it is waited for', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  bench.pace = 20_000;
+  bench.putNode();
+  const waiting = rejectionOf(bench.take(awaitSettings));
+  await soon(5);
+  expect(bench.journal.waitsFor).toBe('the agent sets up the host');
+  bench.remarks.put({
+    metadata: { name: 'e', namespace: 'default' },
+    involvedObject: { kind: 'Node', name: 'win-5' },
+    reason: 'ServiceFailure',
+    message: 'kube-proxy does not start',
+    lastTimestamp: '2026-03-01T12:00:00Z',
+  });
+  expect(bench.journal.waitsFor).toBe('ServiceFailure: kube-proxy does not start');
+  const error = await waiting;
+  expect(error).toMatchObject({
+    code: 'NODE_VERSION_TIMEOUT',
+    message:
+      'Node win-5 did not come to version v2 (its agent said last: ServiceFailure: kube-proxy does not start) within 20 min',
+  });
+  expect(bench.host.openConnections).toBe(0);
+});
+
+test('an agent that never said a word is told as such', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  bench.pace = 20_000;
+  bench.putNode();
+  expect((await rejectionOf(bench.take(awaitVersion)))?.message).toContain('its agent has said nothing');
+});
+
+test('a Node that goes while its agent is waited for is waited for, too', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  bench.putNode();
+  const waiting = bench.take(awaitVersion);
+  await soon();
+  bench.nodes.remove({ namespace: '', name: 'win-5' });
+  await soon();
+  bench.putNode({
+    metadata: {
+      name: 'win-5',
+      labels: { 'kubernetes.io/os': 'windows' },
+      annotations: { [nodeAnnotation.version]: 'v2' },
+    },
+  });
+  await waiting;
+});
+
+test('the end of a journey closes its connection and gives back its place', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  bench.journey.turn = await bench.journey.world.slots.joins.take(bench.stop.signal);
+  await bench.journey[Symbol.asyncDispose]();
+  expect([bench.host.openConnections, bench.journey.world.slots.joins.taken]).toEqual([0, 0]);
+});

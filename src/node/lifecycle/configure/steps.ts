@@ -1,0 +1,58 @@
+import type { Step, StepRun } from '../step.ts';
+import { runSteps } from '../step.ts';
+import { bringAgent, takeInventory } from './agent-program.ts';
+import { awaitSettings, awaitVersion, installAgent, rebootForSettings } from './agent-service.ts';
+import { bootstrap } from './bootstrap.ts';
+import { checkHost } from './check-host.ts';
+import { cleanUpFormer } from './cleanup.ts';
+import { awaitTurn, connect } from './connect.ts';
+import { gather } from './gather.ts';
+import type { ConfigureJourney } from './journey.ts';
+import { desireVersion, findNode, releaseNode, takeInNode } from './node.ts';
+import { enableContainers, reboot, rename } from './prepare.ts';
+import { stageFiles, stagePrograms } from './stage.ts';
+
+type Steps = readonly Step<ConfigureJourney>[];
+
+/** Before the host has its turn: a host that does not answer takes no place from others. */
+const reach: Steps = [connect, awaitTurn];
+
+/** While the host is worked on. */
+const setUp: Steps = [
+  gather,
+  bringAgent,
+  takeInventory,
+  checkHost,
+  cleanUpFormer,
+  rename,
+  enableContainers,
+  reboot,
+  stagePrograms,
+  stageFiles,
+  bootstrap,
+];
+
+/** Mostly waiting, so that others may have their turn. */
+const join: Steps = [
+  findNode,
+  takeInNode,
+  desireVersion,
+  installAgent,
+  awaitSettings,
+  rebootForSettings,
+  awaitVersion,
+  releaseNode,
+];
+
+/** The way from a Windows host to a Node that takes pods. */
+export const configureSteps: Steps = [...reach, ...setUp, ...join];
+
+/** Goes the whole way, leaving out what is done already. */
+export async function configure(journey: ConfigureJourney, run: StepRun): Promise<void> {
+  await runSteps(reach, journey, run);
+  {
+    using _turn = journey.turn;
+    await runSteps(setUp, journey, run);
+  }
+  await runSteps(join, journey, run);
+}

@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
+import type { InstancePhase, TimelineStep, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { atRest, failed, isNewJourney, joined, type JourneyView, onTheWay, paused } from './instance-status.ts';
+
+const told = { generation: 3, nowMs: Date.UTC(2026, 2, 1, 12) };
+const now = '2026-03-01T12:00:00Z';
+const node = (version: string, ready = true): NodeView => ({
+  name: 'win-5',
+  uid: 'u',
+  labels: {},
+  annotations: { [nodeAnnotation.version]: version },
+  addresses: [],
+  ready,
+  unschedulable: false,
+});
+const done: TimelineStep = { name: 'connect', started: 's', finished: 'f', attempts: 1 };
+const broken: TimelineStep = {
+  name: 'bootstrap',
+  started: 's',
+  attempts: 2,
+  lastError: { code: 'X', message: 'm', remedy: 'r' },
+};
+const view = (
+  over: Partial<JourneyView> & { step?: string; waitsFor?: string; timeline?: TimelineStep[] } = {},
+): JourneyView => {
+  const { step, waitsFor, timeline = [done], ...rest } = over;
+  return {
+    journal: { step, waitsFor, progress: undefined, timeline: () => timeline },
+    reboot: undefined,
+    ipv4: '10.0.0.5',
+    node: undefined,
+    ...rest,
+  };
+};
+const error = new AppError('HOST_DISK_FULL', '10.0.0.5: full', { remedy: 'Make room.' });
+const conditionsOf = ({ conditions }: WindowsInstanceStatus) =>
+  Object.fromEntries((conditions ?? []).map(({ type, status, reason, message }) => [type, [status, reason, message]]));
+
+test('on the way: phase, step, timeline, address, and what is waited for', () => {
+  const status = onTheWay(view({ step: 'find node', waitsFor: 'the kubelet', node: 'win-5' }), told)({});
+  expect(status).toMatchObject({
+    phase: 'Configuring',
+    step: 'find node',
+    timeline: [done],
+    ipv4: '10.0.0.5',
+    node: 'win-5',
+    observedGeneration: 3,
+  });
+  expect(conditionsOf(status)).toEqual({
+    Configured: ['False', 'Configuring', 'The host is on its way.'],
+    Ready: ['False', 'Configuring', 'find node: the kubelet'],
+  });
+  expect(status.conditions?.[0]).toMatchObject({ lastTransitionTime: now, observedGeneration: 3 });
+});
+
+test('progress and reboot are there while they are, and gone afterwards', () => {
+  const reboot = { bootId: 'b', because: 'x' };
+  const journal = { ...view().journal, progress: { bytes: 1, totalBytes: 2 } };
+  const before = onTheWay(view({ journal, reboot }), told)({});
+  expect(before).toMatchObject({ progress: { bytes: 1, totalBytes: 2 }, reboot });
+  const after = onTheWay(view(), told)(before);
+  expect(Object.keys(after)).not.toEqual(expect.arrayContaining(['progress']));
+  expect(after).not.toHaveProperty('reboot');
+  expect(after).not.toHaveProperty('step');
+});
+
+test('a failure tells code and remedy in both conditions', () => {
+  const status = failed(view({ step: 'bootstrap' }), error, false, told)({});
+  expect(status).toMatchObject({ phase: 'Failed', step: 'bootstrap' });
+  expect(conditionsOf(status)).toEqual({
+    Configured: ['False', 'HOST_DISK_FULL', '10.0.0.5: full. Make room.'],
+    Ready: ['False', 'HOST_DISK_FULL', '10.0.0.5: full. Make room.'],
+  });
+});
+
+test('a host that may still come is not a failed one', () => {
+  expect(conditionsOf(failed(view(), error, true, told)({}))).toMatchObject({
+    Configured: ['Unknown', 'HOST_DISK_FULL', expect.any(String)],
+    Ready: ['False', 'HOST_DISK_FULL', expect.any(String)],
+  });
+});
+
+test('another attempt leaves the failure to be read until its step is behind', () => {
+  const before = failed(view({ timeline: [done, broken] }), error, false, told)({});
+  const again = onTheWay(view({ step: 'connect', timeline: [done, broken] }), told)(before);
+  expect(conditionsOf(again)).toMatchObject({ Configured: ['False', 'HOST_DISK_FULL', expect.any(String)] });
+  expect(conditionsOf(again)['Ready']).toEqual(['False', 'Configuring', 'connect']);
+  const behind = onTheWay(view({ step: 'find node' }), told)(again);
+  expect(conditionsOf(behind)['Configured']).toEqual(['False', 'Configuring', 'The host is on its way.']);
+});
+
+const rest: [string, NodeView, Record<string, string[]>][] = [
+  [
+    'joined',
+    node('v2'),
+    {
+      Configured: ['True', 'Joined', 'Node win-5 runs version v2'],
+      Ready: ['True', 'Joined', 'Node win-5 runs version v2'],
+    },
+  ],
+  [
+    'of another version',
+    node('v1'),
+    {
+      Configured: ['True', 'OtherVersion', 'Node win-5 runs version v1, and this operator is v2'],
+      Ready: ['True', 'OtherVersion', 'Node win-5 runs version v1, and this operator is v2'],
+    },
+  ],
+  [
+    'not ready',
+    node('v2', false),
+    {
+      Configured: ['True', 'Joined', 'Node win-5 runs version v2'],
+      Ready: ['False', 'NodeNotReady', 'Node win-5 is not ready'],
+    },
+  ],
+];
+for (const [name, seen, want] of rest) {
+  test(`at rest, ${name}`, () => {
+    const before = { phase: 'Failed', step: 'x', progress: { bytes: 1, totalBytes: 2 }, timeline: [done] } as const;
+    const status = atRest(seen, 'v2', told)({ ...before, timeline: [...before.timeline] });
+    expect(conditionsOf(status)).toEqual(want);
+    expect(status).toMatchObject({ phase: 'Ready', node: 'win-5', timeline: [done], observedGeneration: 3 });
+    expect(status.version).toBe(seen.annotations[nodeAnnotation.version]);
+    expect(status).not.toHaveProperty('step');
+    expect(status).not.toHaveProperty('progress');
+  });
+}
+
+test('at the end of the way the whole timeline is kept', () => {
+  const status = joined(view({ reboot: { bootId: 'b', because: 'x' } }), node('v2'), 'v2', told)({ step: 'x' });
+  expect(status).toMatchObject({ phase: 'Ready', timeline: [done], version: 'v2', ipv4: '10.0.0.5' });
+  expect(status).not.toHaveProperty('reboot');
+});
+
+test('paused keeps what is known, and says why nothing is done', () => {
+  const status = paused(told)({ phase: 'Failed', step: 'x', timeline: [broken], node: 'win-5' });
+  expect(status).toMatchObject({ phase: 'Paused', timeline: [broken], node: 'win-5' });
+  expect(conditionsOf(status)).toEqual({ Ready: ['Unknown', 'Paused', expect.stringContaining('spec.paused')] });
+});
+
+test('conditions of others stay, and times move only with the state', () => {
+  const other = { type: 'Resolved', status: 'True' as const, reason: 'r', message: '', lastTransitionTime: 'then' };
+  const first = onTheWay(view({ step: 'a' }), told)({ conditions: [other] });
+  const later = { ...told, nowMs: told.nowMs + 60_000 };
+  const second = onTheWay(view({ step: 'b' }), later)(first);
+  expect(second.conditions).toContainEqual(other);
+  expect(second.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime).toBe(now);
+  const third = atRest(node('v2'), 'v2', later)(second);
+  expect(third.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime).toBe('2026-03-01T12:01:00Z');
+});
+
+test('words that are too long are cut', () => {
+  const long = new AppError('STEP_TIMEOUT', 'm'.repeat(5000), { remedy: 'r' });
+  expect(failed(view(), long, false, told)({}).conditions?.[0]?.message).toHaveLength(1500);
+});
+
+test('nothing is said of a generation that is not known', () => {
+  const status = onTheWay(view(), { generation: undefined, nowMs: 0 })({});
+  expect(status).not.toHaveProperty('observedGeneration');
+});
+
+const journeys: [string, InstancePhase | undefined, observed: number | undefined, boolean][] = [
+  ['first', undefined, undefined, true],
+  ['cut short', 'Configuring', 3, false],
+  ['failed', 'Failed', 3, false],
+  ['paused', 'Paused', 3, false],
+  ['ended', 'Ready', 3, true],
+  ['of which something else was wanted', 'Configuring', 2, true],
+];
+for (const [name, phase, observedGeneration, want] of journeys) {
+  test(`after a journey that was ${name} a${want ? ' new one begins' : 'nother attempt is made'}`, () => {
+    const status = { ...(phase && { phase }), ...(observedGeneration && { observedGeneration }) };
+    const instance: InstanceObject = { metadata: { generation: 3 }, spec: { address: 'a' }, status };
+    expect(isNewJourney(instance)).toBe(want);
+  });
+}

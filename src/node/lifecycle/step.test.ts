@@ -1,0 +1,162 @@
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { ApiError } from '#kube/api-error.ts';
+import { MemoryMetrics } from '#kube/controller/metrics.ts';
+import { type ManualClock, manualClock, settle } from '../../../test/kit/manual-clock.ts';
+import { rejectionOf } from '../../../test/kit/outcome.ts';
+import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { Journal } from './journal.ts';
+import { asAppError, runSteps, type Step, stepMetrics } from './step.ts';
+
+type World = string[];
+
+const step = (name: string, over: Partial<Step<World>> = {}): Step<World> => ({
+  name,
+  does: 'something',
+  limitMs: 1000,
+  make: async world => void world.push(name),
+  ...over,
+});
+
+function bench() {
+  const clock: ManualClock = manualClock();
+  const stop = new AbortController();
+  const [metrics, logged] = [new MemoryMetrics(), recordedLog()];
+  const journal = new Journal([], clock, () => undefined);
+  const run = { journal, clock, metrics, log: logged.log, signal: stop.signal };
+  return { ...run, run, stop, logged };
+}
+
+test('takes the steps in their order, and tells of each before it is taken', async () => {
+  const { run, journal, logged } = bench();
+  const did: World = [];
+  await runSteps([step('a'), step('b')], did, run);
+  expect(did).toEqual(['a', 'b']);
+  expect(journal.timeline().map(({ name, finished }) => [name, finished !== undefined])).toEqual([
+    ['a', true],
+    ['b', true],
+  ]);
+  expect(logged.lines.map(({ message, fields }) => [message, fields['step']])).toEqual([
+    ['Taking step', 'a'],
+    ['Taking step', 'b'],
+  ]);
+});
+
+test('leaves out what is met, by what is known at that point', async () => {
+  const { run, journal } = bench();
+  const did: World = [];
+  await runSteps(
+    [step('a'), step('b', { met: world => world.includes('a') }), step('c', { met: () => false })],
+    did,
+    run,
+  );
+  expect(did).toEqual(['a', 'c']);
+  expect(journal.timeline().map(({ name }) => name)).toEqual(['a', 'c']);
+});
+
+test('ends with the first failure, which is in the journal and the figures', async () => {
+  const { run, journal, metrics } = bench();
+  const did: World = [];
+  const failing = step('b', {
+    make: () => Promise.reject(new AppError('HOST_DISK_FULL', 'full', { remedy: 'Make room.' })),
+  });
+  const error = await rejectionOf(runSteps([step('a'), failing, step('c')], did, run));
+  expect([error?.code, did, journal.step]).toEqual(['HOST_DISK_FULL', ['a'], 'b']);
+  expect(journal.timeline()[1]?.lastError).toEqual({ code: 'HOST_DISK_FULL', message: 'full', remedy: 'Make room.' });
+  expect(metrics.read(stepMetrics.seconds, { step: 'a', result: 'done' })).toBe(1);
+  expect(metrics.read(stepMetrics.seconds, { step: 'b', result: 'failed' })).toBe(1);
+});
+
+const limits: [limitMs: number, text: string][] = [
+  [30_000, '30 s'],
+  [90_000, '90 s'],
+  [600_000, '10 min'],
+];
+for (const [limitMs, text] of limits) {
+  test(`gives up a step after its limit of ${text}, tells it to stop, and says so`, async () => {
+    const { run, clock } = bench();
+    let signal: AbortSignal | undefined;
+    const hanging = step('a', { limitMs, make: (_, turn) => ((signal = turn.signal), new Promise(() => undefined)) });
+    const ended = rejectionOf(runSteps([hanging], [], run));
+    await clock.advance(limitMs - 1);
+    expect(signal?.aborted).toBe(false);
+    await clock.advance(1);
+    expect(await ended).toMatchObject({
+      code: 'STEP_TIMEOUT',
+      message: `step "a" did not come to its end within ${text}`,
+      remedy: expect.stringMatching(/\.$/) as string,
+    });
+    expect(signal?.aborted).toBe(true);
+    expect(clock.sleepers()).toBe(0);
+  });
+}
+
+test('says what it means that the time is over', async () => {
+  const { run, clock } = bench();
+  const overdue = {
+    code: 'NODE_NOT_FOUND',
+    says: (world: World) => `no Node for ${world[0]}`,
+    remedy: 'Look.',
+  } as const;
+  const hanging = step('a', { overdue, make: () => new Promise(() => undefined) });
+  const ended = rejectionOf(runSteps([hanging], ['win-1'], run));
+  await settle();
+  await clock.advance(1000);
+  expect(await ended).toMatchObject({
+    code: 'NODE_NOT_FOUND',
+    message: 'no Node for win-1 within 1 s',
+    remedy: 'Look.',
+  });
+});
+
+test('whoever ends the journey is not told of as a failure', async () => {
+  const { run, stop, journal } = bench();
+  const reason = new Error('leadership lost');
+  const waiting = step('a', {
+    make: (_, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('x')))),
+  });
+  const ended = runSteps([waiting, step('b')], [], run);
+  await settle();
+  stop.abort(reason);
+  await expect(ended).rejects.toBe(reason);
+  expect(journal.timeline()[0]).not.toHaveProperty('lastError');
+});
+
+test('takes no step once the journey is over', async () => {
+  const { run, stop } = bench();
+  stop.abort(new Error('over'));
+  const did: World = [];
+  await expect(runSteps([step('a')], did, run)).rejects.toThrow('over');
+  expect(did).toEqual([]);
+});
+
+test('hands notes and progress on to the journal', async () => {
+  const { run, journal } = bench();
+  const seen: unknown[] = [];
+  const telling = step('a', {
+    make: async (_, { note, report }) => {
+      note('waiting');
+      report({ bytes: 1, totalBytes: 3 });
+      seen.push(journal.waitsFor, journal.progress);
+    },
+  });
+  await runSteps([telling], [], run);
+  expect(seen).toEqual(['waiting', { bytes: 1, totalBytes: 3 }]);
+});
+
+const own = new AppError('USAGE', 'own', { remedy: 'r' });
+const thrown: [string, unknown, string, string][] = [
+  ['an error of ours as it is', own, 'USAGE', 'own'],
+  ['a refusal of the server', new ApiError({ code: 403, message: 'no' }, 'PATCH /x'), 'API_REFUSED', 'PATCH /x: no'],
+  ['a mistake', new TypeError('x is undefined'), 'INTERNAL_ERROR', 'x is undefined'],
+  ['whatever else', 'text', 'INTERNAL_ERROR', 'thrown: "text"'],
+];
+for (const [name, what, code, message] of thrown) {
+  test(`tells ${name} with a code and what helps`, () => {
+    const error = asAppError(what);
+    expect([error.code, error.message]).toEqual([code, message]);
+    expect(error.remedy).not.toBe('');
+  });
+}
+test('an error of ours is the very same', () => expect(asAppError(own)).toBe(own));

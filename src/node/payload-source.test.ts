@@ -1,0 +1,175 @@
+import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip, zstdDecompress } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import { sha256 } from '#base/sha256.ts';
+import { file } from '#contract/paths.ts';
+import { tarOf } from '../../test/kit/tar-archive.ts';
+import { rejectionOf } from '../../test/kit/outcome.ts';
+import { payloadFor } from './payload.ts';
+import { openPayload } from './payload-source.ts';
+
+const contentOf = (name: string) => Buffer.from(`${name} `.repeat(3000));
+const every = [...new Map([...payloadFor('AWS'), ...payloadFor('Azure')].map(one => [one.name, one])).values()];
+const bytesOf = async (chunks: AsyncIterable<Uint8Array>) => Buffer.concat(await Array.fromAsync(chunks));
+
+interface Image {
+  /** How a file lies there; as an archive unless told otherwise. */
+  plain?: (name: string) => boolean;
+  checksums?: string;
+}
+
+/** A folder as the image of the operator has it, and one for what is packed. */
+async function image({ plain = () => false, checksums }: Image = {}) {
+  const root = await mkdtemp(join(tmpdir(), 'wmco-payload-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  const [folder, cacheFolder] = [join(root, 'payload'), join(root, 'cache', 'deep')];
+  for (const { source, name } of every) {
+    const path = join(folder, source);
+    await mkdir(dirname(path), { recursive: true });
+    if (plain(name)) await writeFile(path, contentOf(name));
+    else await writeFile(`${path}.tar.gz`, await promisify(gzip)(tarOf({ [name]: contentOf(name) })));
+  }
+  const lines = every.map(({ source, name }) => `${sha256(contentOf(name))}  payload/${source}`);
+  await writeFile(join(folder, 'sha256sum'), checksums ?? `${lines.join('\n')}\n`);
+  return { folder, cacheFolder, open: () => openPayload({ folder, cacheFolder }) };
+}
+
+test('gives the agent as it is, with its path, hash and size', async () => {
+  const { open } = await image();
+  const agent = await (await open()).agent();
+  const content = contentOf('windows-instance-config-daemon.exe');
+  expect(agent).toMatchObject({ path: file.agent, sha256: sha256(content), bytes: content.length });
+  expect(await bytesOf(agent.content())).toEqual(content);
+  expect(await bytesOf(agent.content())).toEqual(content);
+});
+
+const platforms: [string, extra: string[]][] = [
+  ['None', []],
+  ['AWS', ['ecr-credential-provider.exe']],
+  ['Azure', ['azure-cloud-node-manager.exe']],
+];
+for (const [platform, extra] of platforms) {
+  test(`gives all other programs for ${platform}, packed, and unpacked what they were`, async () => {
+    const { open } = await image();
+    const files = await (await open()).files(platform);
+    const want = payloadFor(platform).filter(({ name }) => name !== 'windows-instance-config-daemon.exe');
+    expect(files.map(({ path }) => path)).toEqual(want.map(({ directory, name }) => `${directory}\\${name}`));
+    for (const name of extra) expect(files.some(({ path }) => path.endsWith(name))).toBe(true);
+    for (const [index, one] of files.entries()) {
+      const content = contentOf(want[index]?.name ?? '');
+      const packed = await bytesOf(one.packed());
+      expect(one).toMatchObject({ secret: false, encoding: 'zstd', sha256: sha256(content), bytes: content.length });
+      expect(packed).toHaveLength(one.packedBytes);
+      expect(await promisify(zstdDecompress)(packed)).toEqual(content);
+    }
+  });
+}
+
+test('takes programs that lie there as they are, too', async () => {
+  const { open } = await image({ plain: name => name !== 'kubelet.exe' });
+  const payload = await open();
+  expect(await payload.files('None')).toHaveLength(11);
+  expect((await payload.agent()).bytes).toBeGreaterThan(0);
+});
+
+test('packs each program once, however many ask for it at the same time and later', async () => {
+  const { open, cacheFolder } = await image();
+  const payload = await open();
+  const all = await Promise.all([payload.files('None'), payload.files('AWS'), payload.files('None'), payload.agent()]);
+  expect(all[0]).toEqual(all[2].map(one => expect.objectContaining({ sha256: one.sha256 }) as unknown));
+  // Eleven for all, one for AWS, and the agent.
+  expect(await readdir(cacheFolder)).toHaveLength(13);
+});
+
+test('uses what an earlier run has packed, without the image', async () => {
+  const { open, folder } = await image();
+  const before = await (await open()).files('None');
+  const payload = await open();
+  for (const { source } of every) await rm(join(folder, `${source}.tar.gz`));
+  const after = await payload.files('None');
+  expect(after.map(one => one.sha256)).toEqual(before.map(one => one.sha256));
+  expect(await bytesOf(after[0]?.packed() ?? ([][Symbol.iterator]() as never))).toHaveLength(
+    after[0]?.packedBytes ?? -1,
+  );
+});
+
+test('packs again what was cut short, and takes nothing for a program that is none', async () => {
+  const { open, cacheFolder } = await image();
+  await (await open()).files('None');
+  const [first = ''] = await readdir(cacheFolder);
+  await truncate(join(cacheFolder, first), 3);
+  await writeFile(join(cacheFolder, 'readme'), 'x');
+  await writeFile(join(cacheFolder, '.half'), 'x');
+  for (const one of await (await open()).files('None'))
+    expect(await bytesOf(one.packed())).toHaveLength(one.packedBytes);
+});
+
+test('refuses a program that is not the one of the checksum, and leaves nothing of it', async () => {
+  const { open, folder, cacheFolder } = await image({ plain: () => true });
+  await writeFile(join(folder, 'kube-node/kubelet.exe'), 'of somebody else');
+  const payload = await open();
+  expect(await rejectionOf(payload.files('None'))).toMatchObject({
+    code: 'PAYLOAD_DAMAGED',
+    message: expect.stringContaining('kubelet.exe has the hash') as string,
+  });
+  expect((await readdir(cacheFolder)).filter(name => name.startsWith('.'))).toEqual([]);
+  // Put right, it is packed when it is asked for next.
+  await writeFile(join(folder, 'kube-node/kubelet.exe'), contentOf('kubelet.exe'));
+  expect(await payload.files('None')).toHaveLength(11);
+});
+
+test('refuses an agent that is not the one of the checksum', async () => {
+  const { open, folder } = await image({ plain: () => true });
+  await writeFile(join(folder, 'windows-instance-config-daemon.exe'), 'other');
+  expect(await rejectionOf((await open()).agent())).toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+});
+
+test('tells which program is missing', async () => {
+  const { open, folder } = await image();
+  await rm(join(folder, 'csi-proxy/csi-proxy.exe.tar.gz'));
+  expect(await rejectionOf((await open()).files('None'))).toMatchObject({
+    code: 'PAYLOAD_UNREADABLE',
+    message: expect.stringContaining('csi-proxy.exe cannot be read from') as string,
+    remedy: expect.stringMatching(/\.$/) as string,
+  });
+});
+
+test('tells that an archive is none', async () => {
+  const { open, folder } = await image();
+  await writeFile(join(folder, 'csi-proxy/csi-proxy.exe.tar.gz'), 'no gzip');
+  expect(await rejectionOf((await open()).files('None'))).toMatchObject({ code: 'PAYLOAD_UNREADABLE' });
+});
+
+const lists: [string, string | undefined, string, string][] = [
+  ['is no list', 'nonsense', 'CHECKSUMS_MALFORMED', 'unexpected sha256sum line format'],
+  [
+    'lacks programs',
+    `${'a'.repeat(64)}  kubelet.exe\n`,
+    'PAYLOAD_CHECKSUM_MISSING',
+    'missing SHA256Sum for windows-instance-config-daemon.exe, missing SHA256Sum for hybrid-overlay-node.exe',
+  ],
+];
+for (const [name, checksums, code, message] of lists) {
+  test(`does not begin with a list of checksums that ${name}`, async () => {
+    const { open } = await image({ ...(checksums !== undefined && { checksums }) });
+    const error = await rejectionOf(open());
+    expect([error?.code, error?.message.includes(message)]).toEqual([code, true]);
+  });
+}
+
+test('does not begin without a list of checksums', async () => {
+  const { open, folder } = await image();
+  await rm(join(folder, 'sha256sum'));
+  expect(await rejectionOf(open())).toMatchObject({ code: 'PAYLOAD_UNREADABLE' });
+});
+
+test('opens no file before it is read', async () => {
+  const { open, cacheFolder } = await image();
+  const files = await (await open()).files('None');
+  for (const one of files) one.packed();
+  await rm(cacheFolder, { recursive: true });
+  for (const one of files) await expect(bytesOf(one.packed())).rejects.toThrow('ENOENT');
+});

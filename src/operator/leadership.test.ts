@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { configMaps, leases, pods } from '#kube/resources.ts';
+import { MemoryApi } from '../../test/kit/memory-api.ts';
+import { manualClock, settle } from '../../test/kit/manual-clock.ts';
+import { recordedLog } from '../../test/kit/recorded-log.ts';
+import { leadershipOf, permissions } from './leadership.ts';
+
+const namespace = 'wmco';
+const { signal } = new AbortController();
+const lockName = 'windows-machine-config-operator-lock';
+
+async function world(podName = '', api = new MemoryApi()) {
+  const clock = manualClock();
+  const { log } = recordedLog();
+  const leadership = await leadershipOf(
+    { client: api as never, namespace, podName, clock, log, random: () => 0 },
+    signal,
+  );
+  const lead = (within: AbortSignal = signal) => leadership.acquire(() => undefined, within);
+  return { api, clock, leadership, lead, lease: () => api.peek(leases, 'windows-machine-config-operator', namespace) };
+}
+
+test('leads by a Lease of its own name', async () => {
+  const { lead, lease, leadership } = await world();
+  await lead();
+  expect(lease()?.spec?.holderIdentity).toMatch(/^[\w.-]+_[0-9a-f-]{36}$/);
+  await leadership.release('free', signal);
+  expect(lease()?.spec?.holderIdentity).toBe('');
+});
+
+test('no two processes have the same identity, even in the same pod', async () => {
+  const api = new MemoryApi();
+  api.put(pods, { metadata: { name: 'pod-1', namespace, uid: 'u' } });
+  const [one, other] = [await world('pod-1', api), await world('pod-1', api)];
+  await one.lead();
+  const first = one.lease()?.spec?.holderIdentity;
+  await one.leadership.release('free', signal);
+  await other.lead();
+  expect(first).toMatch(/^pod-1_/);
+  expect(other.lease()?.spec?.holderIdentity).not.toBe(first);
+  await other.leadership.release('free', signal);
+});
+
+test('takes the lock of the Go operator for its own pod', async () => {
+  const api = new MemoryApi();
+  api.put(pods, { metadata: { name: 'pod-1', namespace, uid: 'u-1' } });
+  const { lead, leadership } = await world('pod-1', api);
+  await lead();
+  expect(api.peek(configMaps, lockName, namespace)?.metadata).toMatchObject({
+    annotations: { 'windowsmachineconfig.openshift.io/lease': 'pod-1' },
+    ownerReferences: [{ kind: 'Pod', name: 'pod-1', uid: 'u-1' }],
+  });
+  await leadership.release('free', signal);
+  expect(api.peek(configMaps, lockName, namespace)).toBeUndefined();
+});
+
+test('holds no lock outside a pod', async () => {
+  const { lead, leadership, api } = await world();
+  await lead();
+  expect(api.peek(configMaps, lockName, namespace)).toBeUndefined();
+  await leadership.release('free', signal);
+});
+
+test('waits for a Go operator that leads, and leads when its pod is gone', async () => {
+  const { api, lead, clock, leadership } = await world();
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'go-1', uid: 'go' };
+  api.put(configMaps, { metadata: { name: lockName, namespace, ownerReferences: [owner] } });
+  api.put(pods, { metadata: { name: 'go-1', namespace, uid: 'go' }, status: { phase: 'Running' } });
+  let leads = false;
+  const leading = lead().then(() => (leads = true));
+  await settle();
+  await clock.advance(5000);
+  expect(leads).toBe(false);
+  api.remove(pods, 'go-1', namespace);
+  await clock.advance(20_000);
+  await leading;
+  expect(leads).toBe(true);
+  await leadership.release('free', signal);
+});
+
+test('says that its own pod cannot be found', async () => {
+  await expect(world('nowhere')).rejects.toMatchObject({ code: 404 });
+});
+
+test('needs no more than its Lease, the lock and pods, in its own namespace', () => {
+  expect(permissions.every(({ in: place }) => place === 'own namespace')).toBe(true);
+  expect(permissions.flatMap(({ resources }) => resources)).toEqual(['leases', 'configmaps', 'pods']);
+});

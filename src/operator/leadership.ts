@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { configMapName, operatorName, prefix } from '#contract/names.ts';
+import type { Permission } from '#controllers/permissions.ts';
+import type { Client } from '#kube/client.ts';
+import type { Leadership } from '#kube/controller/manager.ts';
+import { LeaseLeadership } from '#kube/leader/lease.ts';
+import { afterLegacyLock, LegacyLock } from '#kube/leader/legacy-lock.ts';
+import { pods } from '#kube/resources.ts';
+
+export const permissions: readonly Permission[] = [
+  { in: 'own namespace', group: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'create', 'update'] },
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', 'create', 'delete'] },
+  { in: 'own namespace', group: '', resources: ['pods'], verbs: ['get'] },
+];
+
+export interface LeadershipParts {
+  client: Client;
+  namespace: string;
+  /** The pod we are; empty outside a cluster. */
+  podName: string;
+  clock: Clock;
+  log: Log;
+  random: () => number;
+}
+
+/** A Lease among operators of our kind, held only while no Go operator leads by its ConfigMap. */
+export async function leadershipOf(parts: LeadershipParts, signal: AbortSignal): Promise<Leadership> {
+  const { client, namespace, podName } = parts;
+  const identity = `${podName || hostname()}_${randomUUID()}`;
+  const uid = podName === '' ? undefined : (await client.get(pods, podName, { namespace, signal })).metadata.uid;
+  const lease = new LeaseLeadership({ ...parts, name: operatorName, identity });
+  const lock = new LegacyLock({
+    ...parts,
+    name: configMapName.leaderLock,
+    mark: `${prefix}/lease`,
+    ...(uid !== undefined && { pod: { name: podName, uid } }),
+  });
+  return afterLegacyLock(lease, lock);
+}

@@ -1,0 +1,190 @@
+import { AppError } from '#base/errors.ts';
+import type { ClusterFacts, ServiceAccountToken } from '#cluster/facts.ts';
+import { type FactsSource, rootCa } from '#cluster/facts-source.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { agentName, bootstrapperName, namespaceName, secretKey, secretName } from '#contract/names.ts';
+import { objectLabel, readObject } from '#contract/object.ts';
+import { secretData, secretMember } from '#contract/secret-data.ts';
+import { servicesConfigMapName } from '#contract/version.ts';
+import type { ControllerParts } from '#controllers/parts.ts';
+import { type Permission, reading } from '#controllers/permissions.ts';
+import { isNotFound } from '#kube/api-error.ts';
+import type { PrivateKey } from '#host/keys/private-key.ts';
+import { publicKeyHash } from '#host/keys/public-key.ts';
+import { sealUsername } from '#host/keys/username-seal.ts';
+import { apiVersionOf, type KubeResource, type Resource } from '#kube/resource.ts';
+import { configMaps, type SecretObject, secrets } from '#kube/resources.ts';
+import { imageDigestMirrorSets, imageTagMirrorSets } from '#kube/resources-openshift.ts';
+import { nodeFiles, type NodeFilesInput } from '#node/desired/files.ts';
+import { daemonLogMegabytes } from '#node/desired/log-rotation.ts';
+import { registryFiles } from '#node/desired/registries/registries.ts';
+import type { HostMaterial, MaterialSource } from '#node/lifecycle/world.ts';
+import { KeyRing, keyIn, missingKey } from './key-ring.ts';
+import type { RunSettings } from './settings.ts';
+import { type Account, tokenOf } from './tokens.ts';
+
+export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imageTagMirrorSets];
+
+export const permissions: readonly Permission[] = [
+  { in: 'own namespace', group: '', resources: ['secrets', 'configmaps'], verbs: reading },
+  {
+    in: { namespace: namespaceName.config },
+    group: '',
+    resources: ['secrets'],
+    verbs: reading,
+    names: [secretName.pullSecret],
+  },
+  {
+    in: 'cluster',
+    group: imageDigestMirrorSets.group,
+    resources: mirrorResources.map(({ plural }) => plural),
+    verbs: reading,
+  },
+];
+
+export interface MaterialParts extends ControllerParts {
+  facts: FactsSource;
+  settings: RunSettings;
+  kind: 'openshift' | 'kubernetes';
+  serves: (resource: Resource) => boolean;
+}
+
+/** What the operator brings to hosts, made of what the cluster has at that moment. */
+export function materialSource(parts: MaterialParts): MaterialSource {
+  const { informers, namespace } = parts;
+  const named = (where: string, name: string) =>
+    informers.get(secrets, { namespace: where, fieldSelector: `metadata.name=${name}` });
+  const isOpenshift = parts.kind === 'openshift';
+  const sources: Sources = {
+    keyRing: new KeyRing(named(namespace, secretName.privateKey), namespace),
+    tls: named(namespace, secretName.tls),
+    pullSecret: isOpenshift ? named(namespaceName.config, secretName.pullSecret) : undefined,
+    mirrors: mirrorResources.filter(parts.serves).map(resource => ({ resource, informer: informers.get(resource) })),
+    configMaps: informers.get(configMaps, { namespace }),
+  };
+  return {
+    keysFor: (instance, signal) => keysFor(instance, sources, parts, signal),
+    materialFor: (instance, signal) => materialFor(instance, sources, parts, signal),
+  };
+}
+
+interface Sources {
+  keyRing: KeyRing;
+  tls: Stored<SecretObject>;
+  pullSecret: Stored<SecretObject> | undefined;
+  mirrors: readonly { resource: Resource; informer: Stored<KubeResource> }[];
+  configMaps: Stored<KubeResource & { data?: Record<string, string> }>;
+}
+
+interface Stored<T> {
+  store: { list(): T[]; get(key: { namespace: string; name: string }): T | undefined };
+}
+
+async function keysFor(
+  { spec: { keySecret } }: InstanceObject,
+  { keyRing }: Pick<Sources, 'keyRing'>,
+  { client, namespace }: MaterialParts,
+  signal: AbortSignal,
+): Promise<readonly PrivateKey[]> {
+  if (keySecret === undefined) return keyRing.keys();
+  const label = objectLabel('Secret', { namespace, name: keySecret.name });
+  try {
+    return [keyIn(await client.get(secrets, keySecret.name, { namespace, signal }), keySecret.key)];
+  } catch (error) {
+    throw isNotFound(error) ? missingKey(label) : error;
+  }
+}
+
+async function materialFor(
+  instance: InstanceObject,
+  sources: Sources,
+  parts: MaterialParts,
+  signal: AbortSignal,
+): Promise<HostMaterial> {
+  const { namespace, version, settings } = parts;
+  const facts = factsOf(parts);
+  checkServices(sources, parts);
+  const tls = tlsPair(sources, namespace);
+  const registries = registryFilesOf(sources, parts);
+  const [key] = await keysFor(instance, sources, parts, signal);
+  if (key === undefined) throw missingKey(objectLabel('Secret', { namespace, name: secretName.privateKey }));
+  const tokens = await bootstrapTokens(sources, parts, signal);
+  const { fileSize } = settings.logRotation;
+  return {
+    version,
+    namespace,
+    platform: facts.platform,
+    apiServerUrl: facts.apiServerUrl,
+    files: nodeFiles({ facts, ...tokens, tls, registries }),
+    publicKeyHash: publicKeyHash(key.publicKey),
+    sealUsername: username => sealUsername(username, key.pem.reveal()),
+    ...(fileSize !== '' && { agentLogMegabytes: daemonLogMegabytes(fileSize) }),
+  };
+}
+
+function factsOf({ facts }: MaterialParts): ClusterFacts {
+  const reading = facts.read();
+  if (reading.facts !== undefined) return reading.facts;
+  const [first, ...more] = reading.findings;
+  if (first === undefined || more.length === 0) throw first ?? missing('the description of the cluster');
+  throw new AppError(first.code, `${first.message} (and ${more.length} more problems of the cluster)`, {
+    remedy: first.remedy,
+    cause: first,
+  });
+}
+
+/** Without it the agent has nothing to start. */
+function checkServices({ configMaps: { store } }: Sources, { namespace, version }: MaterialParts): void {
+  const key = { namespace, name: servicesConfigMapName(version) };
+  if (store.get(key) === undefined) throw missing(objectLabel('ConfigMap', key));
+}
+
+function tlsPair({ tls }: Sources, namespace: string): NodeFilesInput['tls'] {
+  const [secret] = tls.store.list();
+  const label = objectLabel('Secret', { namespace, name: secretName.tls });
+  if (secret === undefined) throw missing(label);
+  const data = secretData(readObject({ ...secret, apiVersion: 'v1', kind: 'Secret' }));
+  const member = (name: string) => secretMember(data, name, label);
+  return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };
+}
+
+function registryFilesOf({ mirrors, pullSecret }: Sources, { log }: MaterialParts): Record<string, string> {
+  const objects = mirrors.flatMap(({ resource, informer }) =>
+    informer.store
+      .list()
+      .map(object => readObject({ ...object, apiVersion: apiVersionOf(resource), kind: resource.kind })),
+  );
+  const [secret] = pullSecret?.store.list() ?? [];
+  const logins = secret && secretData(readObject({ ...secret, apiVersion: 'v1', kind: 'Secret' }));
+  const { files, warnings } = registryFiles(objects, logins?.[secretKey.dockerConfig]);
+  for (const error of warnings) log.warn('A mirror is left out', { error });
+  return files;
+}
+
+async function bootstrapTokens(
+  { configMaps: { store } }: Sources,
+  parts: MaterialParts,
+  signal: AbortSignal,
+): Promise<Record<'bootstrapToken' | 'agentToken', ServiceAccountToken>> {
+  const { namespace, kind, settings } = parts;
+  const clusterCa = () => store.get({ namespace, name: rootCa.name })?.data?.[rootCa.key];
+  const agent: Account = { namespace, name: agentName, secret: secretName.agentToken, ours: true };
+  const isOpenshift = kind === 'openshift';
+  const kubelet: Account = {
+    namespace: isOpenshift ? namespaceName.machineConfig : namespace,
+    name: bootstrapperName,
+    secret: secretName.bootstrapToken,
+    ours: !isOpenshift,
+  };
+  const [bootstrapToken, agentToken] = await Promise.all(
+    [kubelet, agent].map(account => tokenOf(account, { ...parts, clusterCa, seconds: settings.tokenSeconds }, signal)),
+  );
+  if (bootstrapToken === undefined || agentToken === undefined) throw missing('a token');
+  return { bootstrapToken, agentToken };
+}
+
+function missing(label: string): AppError {
+  return new AppError('MATERIAL_MISSING', `${label} does not exist`, {
+    remedy: `Wait until ${label} is there; it is tried again.`,
+  });
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { detectCluster, type DetectedCluster } from '#cluster/detect.ts';
+import { type FactsSource, kubernetesSource, openshiftResources, openshiftSource } from '#cluster/facts-source.ts';
+import { slimClient } from '#cluster/slim.ts';
+import { windowsInstances } from '#cluster/windows-instances.ts';
+import { operatorName } from '#contract/names.ts';
+import { createControllers, optionalResources } from '#controllers/all.ts';
+import type { ControllerParts } from '#controllers/parts.ts';
+import type { Connect } from '#host/host.ts';
+import type { Resolver } from '#host/resolver.ts';
+import type { Client } from '#kube/client.ts';
+import { type Runnable, runManager } from '#kube/controller/manager.ts';
+import type { MemoryMetrics } from '#kube/controller/metrics.ts';
+import { EventRecorder } from '#kube/events/events.ts';
+import { Informers } from '#kube/informer/informers.ts';
+import type { PayloadSource } from '#node/payload-source.ts';
+import { healthServer, Readiness, readyWhenReached } from './health.ts';
+import { leadershipOf } from './leadership.ts';
+import { machineSettings } from './machine-settings.ts';
+import { materialSource, mirrorResources } from './material.ts';
+import { metricsServer } from './metrics-server.ts';
+import { printMetrics } from './metrics-text.ts';
+import { processMetrics } from './process-metrics.ts';
+import type { RunSettings } from './settings.ts';
+import { checkServer, suitability } from './suitability.ts';
+
+/** Everything the operator needs from outside. */
+export interface OperatorParts {
+  client: Client;
+  settings: RunSettings;
+  connect: Connect;
+  resolver: Resolver;
+  payload: PayloadSource;
+  clock: Clock;
+  log: Log;
+  metrics: MemoryMetrics;
+  /** Numbers from 0 up to 1. */
+  random: () => number;
+}
+
+/** Runs the operator until the signal is aborted; rejects when it cannot begin, fails, or leads no longer. */
+export async function runOperator(parts: OperatorParts, signal: AbortSignal): Promise<void> {
+  const { client, settings, log, clock, metrics, random } = parts;
+  const asked = [...openshiftResources, ...mirrorResources, ...optionalResources, windowsInstances];
+  const cluster = await detectCluster(client, asked, signal);
+  log.info('Found the cluster', { kind: cluster.kind, serverVersion: cluster.serverVersion });
+  checkServer(cluster, settings);
+  const informers = new Informers({ client: slimClient(client), clock, log, random });
+  const facts = factsIn(cluster, informers, settings);
+  const { namespace, version, podName } = settings;
+  const recorder = new EventRecorder({ client, component: operatorName, instance: podName, clock, log, metrics });
+  const common: ControllerParts = { client, informers, recorder, namespace, version, clock, log, metrics };
+  const controllers = createControllers({
+    ...parts,
+    ...common,
+    ...cluster,
+    facts,
+    hosts: { joins: settings.maxParallelJoins, uploads: settings.maxParallelUploads },
+    material: materialSource({ ...common, ...cluster, settings, facts }),
+    machineSettings: () => machineSettings(informers, facts, namespace),
+  });
+  const readiness = new Readiness();
+  await runManager(
+    {
+      servers: serversOf(parts, { informers, facts, readiness }),
+      caches: [informers],
+      others: [recorder, suitability(cluster.kind, facts, settings, log), readyWhenReached('caches', readiness)],
+      leaderOnly: controllers,
+      leadership: await leadershipOf({ client, namespace, podName, clock, log, random }, signal),
+      clock,
+      log,
+    },
+    signal,
+  );
+}
+
+function factsIn({ kind, serves }: DetectedCluster, informers: Informers, settings: RunSettings): FactsSource {
+  return kind === 'openshift'
+    ? openshiftSource(informers, settings, serves)
+    : kubernetesSource(informers, settings.namespace);
+}
+
+function serversOf(
+  { client, settings, clock, log, metrics }: OperatorParts,
+  { informers, facts, readiness }: { informers: Informers; facts: FactsSource; readiness: Readiness },
+): Runnable[] {
+  const { healthAddress, metricsAddress } = settings;
+  const troubles = () => informers.troubles().map(({ informer, trouble }) => `${informer}: ${trouble}`);
+  return [
+    ...(healthAddress ? [healthServer({ address: healthAddress, readiness, troubles, log })] : []),
+    ...(metricsAddress
+      ? [metricsServer({ address: metricsAddress, client, facts, print: printer(metrics, informers), clock, log })]
+      : []),
+  ];
+}
+
+/** Gives all figures as a text, those of the process as they are at that moment. */
+function printer(metrics: MemoryMetrics, informers: Informers): () => string {
+  const look = processMetrics(metrics, () => informers.figures());
+  return () => {
+    look();
+    return printMetrics(metrics.all());
+  };
+}

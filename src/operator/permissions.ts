@@ -1,0 +1,45 @@
+import { openshiftResources } from '#cluster/facts-source.ts';
+import { permissions as ofControllers } from '#controllers/all.ts';
+import { nodeEventsNamespace } from '#controllers/agent-access/desired.ts';
+import { type Permission, reading } from '#controllers/permissions.ts';
+import { permissions as ofLeadership } from './leadership.ts';
+import { permissions as ofMaterial } from './material.ts';
+import { permissions as ofScrapeAccess } from './scrape-access.ts';
+import { permissions as ofTokens } from './tokens.ts';
+
+const ofFacts: readonly Permission[] = openshiftResources.map(({ group, plural }) => ({
+  in: 'cluster',
+  group,
+  resources: [plural],
+  verbs: reading,
+}));
+
+const ofEvents: readonly Permission[] = (['own namespace', { namespace: nodeEventsNamespace }] as const).map(where => ({
+  in: where,
+  group: '',
+  resources: ['events'],
+  verbs: ['create', 'patch'],
+}));
+
+/** The pod uses the network of its machine, which OpenShift allows to few. */
+const ofPod: readonly Permission[] = [
+  {
+    in: 'cluster',
+    group: 'security.openshift.io',
+    resources: ['securitycontextconstraints'],
+    verbs: ['use'],
+    names: ['hostnetwork'],
+  },
+];
+
+/** Everything the operator may do. */
+export const operatorPermissions: readonly Permission[] = [
+  ...ofFacts,
+  ...ofEvents,
+  ...ofLeadership,
+  ...ofMaterial,
+  ...ofTokens,
+  ...ofScrapeAccess,
+  ...ofControllers,
+  ...ofPod,
+];

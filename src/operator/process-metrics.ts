@@ -1,0 +1,40 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { InformerCounts } from '#kube/informer/informer.ts';
+import type { Metrics } from '#kube/controller/metrics.ts';
+
+const gauges = {
+  memory: { name: 'process_resident_memory_bytes', help: 'Memory of this process.' },
+  heap: { name: 'nodejs_heap_size_used_bytes', help: 'Memory that JavaScript objects take.' },
+  cpu: { name: 'process_cpu_seconds_total', help: 'Time of processors that this process has taken.' },
+  delay: { name: 'nodejs_eventloop_delay_max_seconds', help: 'Longest standstill of the process since the last look.' },
+  informers: {
+    name: 'wmco_informer_count',
+    help: 'What informers have done: lists, watches, events, failures, ignored objects, errors of handlers.',
+  },
+  objects: { name: 'wmco_informer_objects', help: 'Objects that informers hold.' },
+} as const;
+
+export interface InformerFigures {
+  informer: string;
+  counts: InformerCounts;
+  objects: number;
+}
+
+/** Takes figures of the process and its informers at the moment of the call. */
+export function processMetrics(metrics: Metrics, informers: () => readonly InformerFigures[]): () => void {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  return () => {
+    const { rss, heapUsed } = process.memoryUsage();
+    const { user, system } = process.cpuUsage();
+    metrics.gauge(gauges.memory, {}, rss);
+    metrics.gauge(gauges.heap, {}, heapUsed);
+    metrics.gauge(gauges.cpu, {}, (user + system) / 1e6);
+    metrics.gauge(gauges.delay, {}, delay.max / 1e9);
+    delay.reset();
+    for (const { informer, counts, objects } of informers()) {
+      metrics.gauge(gauges.objects, { informer }, objects);
+      for (const [what, count] of Object.entries(counts)) metrics.gauge(gauges.informers, { informer, what }, count);
+    }
+  };
+}

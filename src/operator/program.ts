@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { systemClock as clock } from '#base/clock.ts';
+import { AppError, isAppError } from '#base/errors.ts';
+import { createLog, type Log } from '#base/log.ts';
+import { operatorName } from '#contract/names.ts';
+import { createResolver } from '#host/resolver.ts';
+import { connect } from '#host/ssh/connect.ts';
+import type { Client } from '#kube/client.ts';
+import { loadInCluster } from '#kube/config/in-cluster.ts';
+import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
+import { MemoryMetrics } from '#kube/controller/metrics.ts';
+import { createClient } from '#kube/http-client.ts';
+import { openPayload } from '#node/payload-source.ts';
+import { helpText } from './flags.ts';
+import { runOperator } from './operator.ts';
+import { readOptions, type StartOptions } from './settings.ts';
+
+/** The process around the operator. */
+export interface ProgramWorld {
+  environment: Readonly<Record<string, string | undefined>>;
+  version: string;
+  /** What it runs on. */
+  runtime: string;
+  out: (text: string) => void;
+  err: (text: string) => void;
+  /** Aborted when the process is told to stop. */
+  signal: AbortSignal;
+}
+
+/** Runs the operator as a program: 0 when it was told to stop, 1 when it failed, 2 when its command line is wrong. */
+export async function operatorProgram(words: readonly string[], world: ProgramWorld): Promise<0 | 1 | 2> {
+  const log = createLog(world.err, clock);
+  try {
+    const options = readOptions(words, world.environment, world.version);
+    if (options === undefined) world.out(helpText());
+    else await run(options, world, options.settings.debug ? createLog(world.err, clock, 'debug') : log);
+    return 0;
+  } catch (error) {
+    if (isAppError(error, 'USAGE')) {
+      world.err(`${error.message}\n  -> ${error.remedy}\n`);
+      return 2;
+    }
+    log.error(
+      isAppError(error, 'LOG_SETTING_INVALID') ? 'invalid log rotation configuration' : 'problem running manager',
+      {
+        error,
+      },
+    );
+    return 1;
+  }
+}
+
+async function run(options: StartOptions, world: ProgramWorld, log: Log): Promise<void> {
+  const { settings } = options;
+  // Whoever looks for the version of the operator takes the first one in the log.
+  log.info('operator', { version: settings.version });
+  log.info('node', { version: world.runtime });
+  const rotation = Object.entries(settings.logRotation).filter(([, value]) => value !== '');
+  if (rotation.length > 0) log.info('log rotation configured', Object.fromEntries(rotation));
+  const payload = await openPayload({ folder: options.payloadDir, cacheFolder: options.payloadCacheDir });
+  const client = await clientOf(options, world, log);
+  const metrics = new MemoryMetrics();
+  const resolver = createResolver({ clock });
+  try {
+    await runOperator(
+      { client, settings, connect, resolver, payload, clock, log, metrics, random: Math.random },
+      world.signal,
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+async function clientOf({ kubeconfig, settings }: StartOptions, world: ProgramWorld, log: Log): Promise<Client> {
+  const connection =
+    kubeconfig === undefined
+      ? loadInCluster(world.environment)
+      : loadKubeconfig(await readKubeconfig(kubeconfig), {
+          folder: dirname(kubeconfig),
+          environment: world.environment,
+        });
+  const userAgent = `${operatorName}/${settings.version}`;
+  return createClient(connection, { clock, log, userAgent, fieldManager: operatorName });
+}
+
+async function readKubeconfig(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new AppError('INPUT_UNREADABLE', `kubeconfig ${path} cannot be read`, {
+      remedy: 'Give --kubeconfig a file that can be read, or leave it out inside a pod.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { attempt } from '#base/errors.ts';
+import { type PublicKey, parseAuthorizedKey } from '#host/keys/public-key.ts';
+import type { Fault } from '../faults.ts';
+import type { Fleet } from '../fleet.ts';
+import type { Cloud } from './machines.ts';
+
+export interface CloudOptions {
+  fleet: Fleet;
+  platform: string;
+  /** Of the first Machine, the second and so on. */
+  faults: readonly (readonly Fault[])[];
+}
+
+/** Lines of authorized_keys in a script: whatever else there is, no other line is like them. */
+const keyLine = /^(?:ssh|ecdsa|sk)-[a-z0-9-]+ [A-Za-z0-9+/]+={0,2}.*$/gm;
+
+/** A cloud that makes simulated hosts. Whom they let in is what their user data say. */
+export function createCloud({ fleet, platform, faults }: CloudOptions): Cloud {
+  let made = 0;
+  return {
+    create: (machine, userData) => {
+      const host = fleet.add({
+        name: machine,
+        user: platform === 'Azure' ? 'capi' : 'Administrator',
+        authorizedKeys: keysIn(userData),
+        faults: faults[made] ?? [],
+        traits: isNamedByCloud(platform) ? {} : { hostName: randomName() },
+      });
+      made += 1;
+      // A host that cannot even listen is one that never answers.
+      host.start('booting').catch(() => undefined);
+      return { address: host.spec.address, providerId: `sandbox:///${host.state.id}` };
+    },
+    remove: machine => void fleet.remove(machine),
+  };
+}
+
+/** Elsewhere a machine has the name that Windows made up until the operator gives it another. */
+function isNamedByCloud(platform: string): boolean {
+  return platform !== 'VSphere' && platform !== 'Nutanix';
+}
+
+function randomName(): string {
+  return `WIN-${randomBytes(6).toString('hex').slice(0, 11).toUpperCase()}`;
+}
+
+function keysIn(userData: string): PublicKey[] {
+  const lines = userData.match(keyLine) ?? [];
+  return lines.flatMap(line => {
+    const parsed = attempt(() => parseAuthorizedKey(line));
+    return parsed.ok ? [parsed.value] : [];
+  });
+}

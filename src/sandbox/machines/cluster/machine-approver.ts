@@ -1,0 +1,84 @@
+import { textFromBase64 } from '#base/bytes.ts';
+import { attempt } from '#base/errors.ts';
+import type { Log } from '#base/log.ts';
+import { type CertificateRequest, parseCertificateRequest } from '#contract/csr-request.ts';
+import { identity, signer } from '#contract/names.ts';
+import { keyOf } from '#kube/resource.ts';
+import { type CertificateSigningRequest, certificateSigningRequests as requests } from '#kube/resources.ts';
+import { type Machine, machines } from '#kube/resources-openshift.ts';
+import { isKind } from '../../apiserver/auth/is-kind.ts';
+import { createController } from '../../apiserver/controllers/worker.ts';
+import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.ts';
+
+type StoredRequest = StoredObject & CertificateSigningRequest;
+
+/** Machines and their Nodes come a little later than the requests of their kubelets. */
+const lookAgainMs = 1000;
+
+/** The cluster's own approvers: kubelets of Machines get their certificates, and kubelets renew their own. */
+export function createMachineApprover(log?: Log): Controller {
+  return createController(
+    {
+      name: 'machine-approver',
+      begin: api => api.list(requests).map(keyOf),
+      affected: ({ resource, object }) => (isKind(resource, requests) ? [keyOf(object)] : []),
+      reconcile: (key, api) => {
+        const request = api.get(requests, key) as StoredRequest | undefined;
+        if (request === undefined || (request.status?.conditions ?? []).length > 0) return undefined;
+        const verdict = judge(request.spec, api.list(machines));
+        if (verdict === 'approve') approve(request, api);
+        return verdict === 'not yet' ? lookAgainMs : undefined;
+      },
+    },
+    log,
+  );
+}
+
+/** What is none of a kubelet is left to others; what is, may become good once its Machine has an address. */
+export function judge(
+  spec: CertificateSigningRequest['spec'],
+  all: readonly Machine[],
+): 'approve' | 'not yet' | 'somebody else decides' {
+  const content = read(spec);
+  if (content === undefined || !content.commonName.startsWith(identity.nodeUserPrefix)) return 'somebody else decides';
+  return isGood(spec, content, all) ? 'approve' : 'not yet';
+}
+
+function read({ request }: CertificateSigningRequest['spec']): CertificateRequest | undefined {
+  const parsed = attempt(() => parseCertificateRequest(textFromBase64(request) ?? ''));
+  return parsed.ok ? parsed.value : undefined;
+}
+
+function isGood(
+  { signerName, username = '' }: CertificateSigningRequest['spec'],
+  content: CertificateRequest,
+  all: readonly Machine[],
+): boolean {
+  const { commonName, organizations, dnsNames, ipAddresses, emailAddresses, uris, otherNames } = content;
+  if (organizations.length !== 1 || organizations[0] !== identity.nodesGroup) return false;
+  if (emailAddresses.length + uris.length + otherNames > 0) return false;
+  const nodeName = commonName.slice(identity.nodeUserPrefix.length);
+  const own = all.filter(machine => namesOf(machine).includes(nodeName));
+  const names = [...dnsNames, ...ipAddresses];
+  if (signerName === signer.kubeletClient && names.length === 0) {
+    if (username === commonName) return true;
+    return username === identity.nodeBootstrapper && own.some(({ status }) => !status?.nodeRef);
+  }
+  if (signerName !== signer.kubeletServing || username !== commonName) return false;
+  return own.some(machine => names.every(name => namesOf(machine).includes(name)));
+}
+
+function namesOf({ status }: Machine): string[] {
+  return (status?.addresses ?? []).map(({ address }) => address);
+}
+
+function approve(request: StoredRequest, api: LocalApi): void {
+  const condition = {
+    type: 'Approved',
+    status: 'True',
+    reason: 'NodeCSRApprove',
+    message: 'This CSR was approved by the Node CSR Approver (cluster-machine-approver)',
+  };
+  const status = { ...request.status, conditions: [condition] };
+  api.replace(requests, { ...request, status } as StoredRequest, { subresource: 'approval' });
+}

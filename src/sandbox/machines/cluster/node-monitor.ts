@@ -1,0 +1,78 @@
+import type { Clock } from '#base/clock.ts';
+import { sameData } from '#base/compare.ts';
+import type { Log } from '#base/log.ts';
+import { nodeLabel } from '#contract/names.ts';
+import { findCondition, setCondition } from '#kube/conditions.ts';
+import { keyOf } from '#kube/resource.ts';
+import { type Condition, leases, type Node, nodes, type Taint } from '#kube/resources.ts';
+import { isKind } from '../../apiserver/auth/is-kind.ts';
+import { createController } from '../../apiserver/controllers/worker.ts';
+import { textAt } from '../../apiserver/object.ts';
+import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.ts';
+
+type StoredNode = StoredObject & Node;
+
+const graceMs = 40_000;
+const lookEveryMs = 5000;
+
+/** What the controller manager does about Nodes: taints by their state, and nobody knows how one is that has gone silent. */
+export function createNodeMonitor(clock: Clock, log?: Log): Controller {
+  /** When the lease of a Node was seen to change: its own time may be wrong. */
+  const heard = new Map<string, { renewTime: string; atMs: number }>();
+
+  function silenceMs(name: string, api: LocalApi): number {
+    const renewTime = textAt(api.get(leases, { namespace: 'kube-node-lease', name }), 'spec.renewTime');
+    const nowMs = clock.monotonicMs();
+    const last = heard.get(name);
+    if (last?.renewTime === renewTime) return nowMs - last.atMs;
+    heard.set(name, { renewTime, atMs: nowMs });
+    return 0;
+  }
+
+  return createController(
+    {
+      name: 'node-monitor',
+      begin: api => api.list(nodes).map(keyOf),
+      affected: ({ resource, object }) => (isKind(resource, nodes) ? [keyOf(object)] : []),
+      reconcile: (key, api) => {
+        const node: StoredNode | undefined = api.get(nodes, key);
+        if (node === undefined) heard.delete(key.name);
+        if (node === undefined) return undefined;
+        // Nothing runs on the other ones that could ever be heard of.
+        const isSimulated = node.metadata.labels?.[nodeLabel.os] === 'windows';
+        if (isSimulated && silenceMs(key.name, api) > graceMs) markUnknown(node, clock.now(), api);
+        else setTaints(node, api);
+        return isSimulated ? lookEveryMs : undefined;
+      },
+    },
+    log,
+  );
+}
+
+function markUnknown(node: StoredNode, nowMs: number, api: LocalApi): void {
+  const before: readonly Condition[] = node.status?.conditions ?? [];
+  if (findCondition(before, 'Ready')?.status === 'Unknown') return setTaints(node, api);
+  const news = { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
+  const conditions = before.reduce((all, { type }) => setCondition(all, { type, ...news }, nowMs), before);
+  api.replace(nodes, { ...node, status: { ...node.status, conditions } } as StoredNode, { subresource: 'status' });
+}
+
+const prefix = 'node.kubernetes.io/';
+const byReadiness: Readonly<Record<string, string | undefined>> = { False: 'not-ready', Unknown: 'unreachable' };
+const managed = ['not-ready', 'unreachable', 'unschedulable'].map(name => `${prefix}${name}`);
+
+/** Taints that follow from the state of a Node; those of others stay as they are. */
+function setTaints(node: StoredNode, api: LocalApi): void {
+  const before = node.spec?.taints ?? [];
+  const ready = findCondition(node.status?.conditions, 'Ready')?.status ?? 'False';
+  const wanted = [byReadiness[ready], node.spec?.unschedulable ? 'unschedulable' : undefined].filter(
+    name => name !== undefined,
+  );
+  const taints: Taint[] = [
+    ...before.filter(({ key }) => !managed.includes(key)),
+    ...wanted.map(name => ({ key: `${prefix}${name}`, effect: 'NoSchedule' })),
+  ];
+  const plain = (list: readonly Taint[]) => list.map(({ key, effect }) => `${key}:${effect}`).toSorted();
+  if (!sameData(plain(before), plain(taints)))
+    api.replace(nodes, { ...node, spec: { ...node.spec, taints } } as StoredNode);
+}

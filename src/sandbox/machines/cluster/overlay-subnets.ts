@@ -1,0 +1,60 @@
+import type { Log } from '#base/log.ts';
+import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { keyOf } from '#kube/resource.ts';
+import { type Node, nodes } from '#kube/resources.ts';
+import { isKind } from '../../apiserver/auth/is-kind.ts';
+import { createController } from '../../apiserver/controllers/worker.ts';
+import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.ts';
+import type { Waits } from './waits.ts';
+
+export interface SubnetOptions {
+  waits: Waits;
+  subnetMs: number;
+  /** Whether the host with the address is to get one. */
+  isServed: (address: string) => boolean;
+  log?: Log;
+}
+
+/** What OVN-Kubernetes does for Windows nodes: each gets a subnet of the hybrid overlay and the address of its gateway. */
+export function createOverlaySubnets({ waits, subnetMs, isServed, log }: SubnetOptions): Controller {
+  return createController(
+    {
+      name: 'overlay-subnets',
+      begin: api => api.list(nodes).map(keyOf),
+      affected: ({ resource, object }) => (isKind(resource, nodes) ? [keyOf(object)] : []),
+      reconcile: (key, api) => {
+        const node: (StoredObject & Node) | undefined = api.get(nodes, key);
+        if (node === undefined) waits.forget(key.name);
+        if (node === undefined || !lacksSubnet(node) || !isServed(addressOf(node))) return undefined;
+        const leftMs = waits.left(key.name, subnetMs);
+        if (leftMs > 0) return leftMs;
+        annotate(node, api);
+        return undefined;
+      },
+    },
+    log,
+  );
+}
+
+function lacksSubnet({ metadata }: Node): boolean {
+  const isWindows = metadata.labels?.[nodeLabel.os] === 'windows';
+  return isWindows && metadata.annotations?.[nodeAnnotation.hybridOverlaySubnet] === undefined;
+}
+
+function addressOf({ status }: Node): string {
+  return status?.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '';
+}
+
+function annotate(node: StoredObject & Node, api: LocalApi): void {
+  const taken = new Set(api.list(nodes).map(each => each.metadata.annotations?.[nodeAnnotation.hybridOverlaySubnet]));
+  const subnets = Array.from({ length: 1024 }, (_, index) => `10.${132 + (index >> 8)}.${index & 255}.0/24`);
+  const subnet = subnets.find(each => !taken.has(each));
+  if (subnet === undefined) return;
+  const octets = subnet.split('.').map(octet => Number.parseInt(octet, 10).toString(16).padStart(2, '0'));
+  const annotations = {
+    ...node.metadata.annotations,
+    [nodeAnnotation.hybridOverlaySubnet]: subnet,
+    [nodeAnnotation.hybridOverlayGatewayMac]: `0a:58:${octets.slice(0, 3).join(':')}:03`,
+  };
+  api.replace(nodes, { ...node, metadata: { ...node.metadata, annotations } });
+}

@@ -1,0 +1,126 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { serviceName } from '#contract/names.ts';
+import { assignFaults, type Fault, type FaultName, faults, findFault } from './faults.ts';
+import { usualTimes } from './times.ts';
+import { usualTraits } from './traits.ts';
+
+const entries = Object.entries(faults) as [FaultName, Fault][];
+const hosts = ['win-1', 'win-2', 'win-3'];
+const given = (wishes: string[], machines: string[] = []) =>
+  Object.fromEntries(
+    [...assignFaults(wishes, hosts, machines)].map(([host, list]) => [host, list.map(each => each.description)]),
+  );
+const described = (name: FaultName) => faults[name].description;
+
+test.each(entries)('%s says in one line what it is', (_, { description }) => {
+  expect(description).toMatch(/^[a-zA-Z].{10,70}[^.\n]$/);
+});
+
+test.each(entries)('%s makes a difference', (_, { traits = {}, times = {} }) => {
+  const differs = [
+    ...Object.entries(traits).map(([name, value]) => value !== usualTraits[name as keyof typeof usualTraits]),
+    ...Object.entries(times).map(([name, value]) => value !== usualTimes[name as keyof typeof usualTimes]),
+  ];
+  expect(differs).not.toEqual([]);
+  expect(differs).not.toContain(false);
+});
+
+test.each(entries)('%s knows only traits and times that there are', (_, { traits = {}, times = {} }) => {
+  for (const name of Object.keys(traits)) expect(Object.hasOwn(usualTraits, name)).toBe(true);
+  for (const name of Object.keys(times)) expect(Object.hasOwn(usualTimes, name)).toBe(true);
+});
+
+test('no two faults are called alike or say the same', () => {
+  const texts = entries.map(([, { description }]) => description);
+  expect(new Set(texts).size).toBe(entries.length);
+});
+
+test('services that fail, hang or are foreign are services of ours', () => {
+  const named = entries.flatMap(([, { traits = {} }]) => [
+    ...(traits.failingServices ?? []),
+    ...(traits.stubbornServices ?? []),
+    ...(traits.foreignServices ?? []),
+  ]);
+  for (const name of named) expect(Object.values(serviceName)).toContain(name);
+});
+
+const nothing = { 'win-1': [], 'win-2': [], 'win-3': [] };
+const assignments: [string, string[], Record<string, string[]>][] = [
+  ['nothing to nobody', [], nothing],
+  ['a fault to the last host', ['full-disk'], { ...nothing, 'win-3': [described('full-disk')] }],
+  [
+    'each further one to the host before',
+    ['full-disk', 'no-admin'],
+    { ...nothing, 'win-3': [described('full-disk')], 'win-2': [described('no-admin')] },
+  ],
+  ['a fault to the host that is named', ['french@win-1'], { ...nothing, 'win-1': [described('french')] }],
+  [
+    'several to one host',
+    ['french@win-1', 'slow-disk@win-1'],
+    { ...nothing, 'win-1': [described('french'), described('slow-disk')] },
+  ],
+  [
+    'named ones first, whatever their order, so that others find a free host',
+    ['full-disk', 'german@win-3'],
+    { ...nothing, 'win-3': [described('german')], 'win-2': [described('full-disk')] },
+  ],
+];
+for (const [name, wishes, want] of assignments) test(`gives ${name}`, () => expect(given(wishes)).toEqual(want));
+
+test('a Machine gets a fault only by its name', () => {
+  const machines = ['machine-1', 'machine-2'];
+  expect(given(['no-sftp@machine-2', 'refused'], machines)).toEqual({
+    ...nothing,
+    'machine-1': [],
+    'machine-2': [described('no-sftp')],
+    'win-3': [described('refused')],
+  });
+});
+
+const refusals: [string, string[], RegExp][] = [
+  ['a fault that there is not', ['meteor'], /there is no fault "meteor"; there are unreachable, /],
+  ['a fault with an empty name', [''], /there is no fault ""/],
+  ['a name that every object has', ['constructor'], /there is no fault "constructor"/],
+  ['a host that there is not', ['refused@win-9'], /there is no host "win-9"; there are win-1, win-2, win-3/],
+  ['more faults than hosts', ['refused', 'no-ssh', 'no-sftp', 'german'], /4 faults are more than 3 hosts can have/],
+];
+for (const [name, wishes, message] of refusals) {
+  test(`refuses ${name} and says where to look`, () => {
+    expect(() => assignFaults(wishes, hosts)).toThrow(
+      expect.objectContaining({
+        code: 'USAGE',
+        message: expect.stringMatching(message),
+        remedy: expect.stringContaining('--faults'),
+      }),
+    );
+  });
+}
+
+test('without hosts a fault for a host is refused, too', () => {
+  expect(() => assignFaults(['refused@win-1'], [])).toThrow(/there are none/);
+});
+
+test('finds every fault by its name', () => {
+  for (const [name, fault] of entries) expect(findFault(name)).toBe(fault);
+});
+
+test('whatever is wished for, it is given or refused in words', () => {
+  const wish = fc.oneof(
+    fc.constantFrom(...Object.keys(faults)),
+    fc.string(),
+    fc.constantFrom('german@win-1', '@', 'a@b'),
+  );
+  fc.assert(
+    fc.property(fc.array(wish, { maxLength: 5 }), wishes => {
+      try {
+        const total = [...assignFaults(wishes, hosts).values()].flat().length;
+        return total === wishes.length;
+      } catch (error) {
+        return error instanceof AppError && error.code === 'USAGE';
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});

@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import { makeKey } from '../../../test/kit/ssh-server.ts';
+import { scaledClock } from './clocks.ts';
+import { findFault } from './faults.ts';
+import { dnsNameOf, Fleet, type HostWish } from './fleet.ts';
+import { ContentStore } from './host/content-store.ts';
+import { usualTimes } from './times.ts';
+import { usualTraits } from './traits.ts';
+
+const authorizedKeys = [makeKey().key.publicKey];
+const wish = (name: string, more: Partial<HostWish> = {}): HostWish => ({
+  name,
+  user: 'Administrator',
+  authorizedKeys,
+  ...more,
+});
+
+async function scene() {
+  const store = await ContentStore.open();
+  let changes = 0;
+  const delays = scaledClock(systemClock, 100);
+  const onChange = () => void (changes += 1);
+  const fleet = new Fleet({ store, clock: systemClock, delays, agentVersion: 'x', onChange });
+  return {
+    fleet,
+    changes: () => changes,
+    async [Symbol.asyncDispose]() {
+      await fleet.stop();
+      await store.close();
+    },
+  };
+}
+
+test('a host as usual has nothing unusual', async () => {
+  await using made = await scene();
+  const { spec } = made.fleet.add(wish('win-1'));
+  expect(spec).toMatchObject({ name: 'win-1', user: 'Administrator', dnsSuffix: '', traits: usualTraits });
+  expect(spec.times).toEqual(usualTimes);
+});
+
+test('faults, wishes of its own and the times of the sandbox come together', async () => {
+  await using made = await scene();
+  const { spec } = made.fleet.add(
+    wish('win-1', {
+      faults: [findFault('german'), findFault('slow-disk')],
+      traits: { diskBytes: 7 },
+      times: { bootMs: 9 },
+    }),
+  );
+  expect(spec.traits).toMatchObject({ language: 'german', diskBytes: 7, hasSftp: true });
+  expect(spec.times).toMatchObject({ diskBytesPerSecond: 5_000_000, bootMs: 9, commandMs: usualTimes.commandMs });
+});
+
+test('every host has an address of its own, however many there are', async () => {
+  await using made = await scene();
+  const addresses = Array.from({ length: 600 }, (_, index) => made.fleet.add(wish(`w-${index}`)).spec.address);
+  expect(new Set(addresses).size).toBe(600);
+  for (const address of addresses) {
+    expect(isIpv4(address)).toBe(true);
+    expect(address).not.toMatch(/\.(0|255)$/);
+  }
+});
+
+test('an address is not given to another host when one is gone', async () => {
+  await using made = await scene();
+  const { address } = made.fleet.add(wish('a')).spec;
+  await made.fleet.remove('a');
+  expect(made.fleet.add(wish('b')).spec.address).not.toBe(address);
+});
+
+test('finds hosts by name and by address', async () => {
+  await using made = await scene();
+  const host = made.fleet.add(wish('win-1'));
+  expect([made.fleet.host('win-1'), made.fleet.at(host.spec.address), made.fleet.at('10.9.9.9')]).toEqual([
+    host,
+    host,
+    undefined,
+  ]);
+});
+
+const refusals: [string, (fleet: Fleet) => unknown, RegExp][] = [
+  ['a host that there is not', fleet => fleet.host('win-9'), /has no host "win-9"/],
+  ['a second host of one name', fleet => fleet.add(wish('win-1')), /has a host "win-1" already/],
+];
+for (const [name, act, message] of refusals) {
+  test(`refuses ${name}`, async () => {
+    await using made = await scene();
+    made.fleet.add(wish('win-1'));
+    expect(() => act(made.fleet)).toThrow(
+      expect.objectContaining({ code: 'USAGE', message: expect.stringMatching(message), remedy: expect.any(String) }),
+    );
+  });
+}
+
+test('name servers know some hosts, in both directions and without regard to case', async () => {
+  await using made = await scene();
+  const known = made.fleet.add(wish('win-1', { hasDnsName: true }));
+  const unknown = made.fleet.add(wish('win-2'));
+  const { names } = made.fleet;
+  expect([dnsNameOf(known), dnsNameOf(unknown), dnsNameOf(undefined)]).toEqual([
+    'win-1.sandbox.test',
+    undefined,
+    undefined,
+  ]);
+  for (const spelled of ['win-1.sandbox.test', 'WIN-1.Sandbox.Test', 'win-1.sandbox.test.']) {
+    expect(await names.addresses(spelled)).toEqual([known.spec.address]);
+  }
+  for (const other of ['win-1', 'win-2.sandbox.test', 'sandbox.test', ''])
+    expect(await names.addresses(other)).toEqual([]);
+  expect(await names.addresses('10.9.9.9')).toEqual(['10.9.9.9']);
+  expect(await names.names(known.spec.address)).toEqual(['win-1.sandbox.test']);
+  expect(await names.names(unknown.spec.address)).toEqual([]);
+  expect(await names.names('10.9.9.9')).toEqual([]);
+});
+
+test('ways lead to hosts that are on, by address and by name', async () => {
+  await using made = await scene();
+  const host = made.fleet.add(wish('win-1', { hasDnsName: true }));
+  const { findRoute } = made.fleet;
+  expect(await findRoute(host.spec.address)).toBe('refused');
+  await host.start();
+  const { port } = (await findRoute(host.spec.address)) as { port: number };
+  expect(port).toBeGreaterThan(0);
+  expect(await findRoute('win-1.sandbox.test')).toEqual({ port });
+  expect([await findRoute('win-9.sandbox.test'), await findRoute('10.9.9.9')]).toEqual(['unknown name', undefined]);
+});
+
+test('a silent host has a way that leads nowhere', async () => {
+  await using made = await scene();
+  const host = made.fleet.add(wish('win-1', { faults: [findFault('unreachable')] }));
+  await host.start();
+  expect(await made.fleet.findRoute(host.spec.address)).toBe('silent');
+});
+
+test('tells of hosts that come up and of hosts that go', async () => {
+  await using made = await scene();
+  const host = made.fleet.add(wish('win-1'));
+  await host.start();
+  expect(made.changes()).toBe(1);
+  await made.fleet.remove('win-1');
+  expect(made.changes()).toBeGreaterThan(1);
+  expect(made.fleet.hosts).toEqual([]);
+});
+
+test('removing what is not there is fine', async () => {
+  await using made = await scene();
+  await made.fleet.remove('nobody');
+});
+
+test('a stop waits for all hosts, those too that were about to go', async () => {
+  await using made = await scene();
+  const hosts = await Promise.all(
+    ['a', 'b', 'c'].map(async name => {
+      const host = made.fleet.add(wish(name));
+      await host.start();
+      return host;
+    }),
+  );
+  void made.fleet.remove('a');
+  await made.fleet.stop();
+  expect(hosts.map(host => host.isOn)).toEqual([false, false, false]);
+});

@@ -1,0 +1,109 @@
+import { AppError, shown } from '#base/errors.ts';
+import type { Fault } from './faults.ts';
+import { SimulatedHost } from './host/host.ts';
+import type { HostSpec, HostWorld } from './host/spec.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import type { Resolver } from '#host/resolver.ts';
+import type { FindRoute } from './routes.ts';
+import { type Times, usualTimes } from './times.ts';
+import { type Traits, usualTraits } from './traits.ts';
+
+/** What a host shall be, where it is not as usual. */
+export interface HostWish {
+  name: string;
+  user: string;
+  authorizedKeys: HostSpec['authorizedKeys'];
+  /** Whether name servers know it. */
+  hasDnsName?: boolean;
+  faults?: readonly Fault[];
+  traits?: Partial<Traits>;
+  times?: Partial<Times>;
+}
+
+export const dnsSuffix = 'sandbox.test';
+
+/** All simulated hosts, with the network and the name server between them and the operator. */
+export class Fleet {
+  readonly #world: HostWorld;
+  readonly #times: Times;
+  readonly #hosts = new Map<string, SimulatedHost>();
+  readonly #leaving = new Set<Promise<void>>();
+  #addresses = 10;
+
+  constructor(world: HostWorld, times: Times = usualTimes) {
+    this.#world = world;
+    this.#times = times;
+  }
+
+  get hosts(): readonly SimulatedHost[] {
+    return [...this.#hosts.values()];
+  }
+
+  host(name: string): SimulatedHost {
+    const found = this.#hosts.get(name);
+    if (found !== undefined) return found;
+    throw new AppError('USAGE', `the sandbox has no host ${shown(name)}`, {
+      remedy: `Use one of ${[...this.#hosts.keys()].join(', ') || 'none: there are no hosts'}.`,
+    });
+  }
+
+  at(address: string): SimulatedHost | undefined {
+    return this.hosts.find(({ spec }) => spec.address === address);
+  }
+
+  /** A host that has yet to be started. */
+  add(wish: HostWish): SimulatedHost {
+    const { name, user, authorizedKeys, hasDnsName = false, faults = [] } = wish;
+    if (this.#hosts.has(name))
+      throw new AppError('USAGE', `the sandbox has a host ${shown(name)} already`, { remedy: 'Choose another name.' });
+    const traits = Object.assign({}, usualTraits, ...faults.map(fault => fault.traits), wish.traits) as Traits;
+    const times = Object.assign({}, this.#times, ...faults.map(fault => fault.times), wish.times) as Times;
+    const spec = { name, address: this.#nextAddress(), dnsSuffix: hasDnsName ? dnsSuffix : '', user, authorizedKeys };
+    const host = new SimulatedHost({ ...spec, traits, times }, this.#world);
+    this.#hosts.set(name, host);
+    return host;
+  }
+
+  /** It goes at once as far as anybody can see. */
+  remove(name: string): Promise<void> {
+    const host = this.#hosts.get(name);
+    if (host === undefined) return Promise.resolve();
+    this.#hosts.delete(name);
+    this.#world.onChange();
+    const leaving = host.stop().finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+    return leaving;
+  }
+
+  async stop(): Promise<void> {
+    for (const name of this.#hosts.keys()) void this.remove(name);
+    await Promise.all(this.#leaving);
+  }
+
+  readonly findRoute: FindRoute = async address => {
+    const [known] = await this.names.addresses(address);
+    return known === undefined ? 'unknown name' : this.at(known)?.route();
+  };
+
+  readonly names: Resolver = {
+    addresses: async name => {
+      if (isIpv4(name)) return [name];
+      const plain = name.toLowerCase().replace(/\.$/, '');
+      return this.hosts.filter(host => dnsNameOf(host) === plain).map(({ spec }) => spec.address);
+    },
+    names: async address => {
+      const name = dnsNameOf(this.at(address));
+      return name === undefined ? [] : [name];
+    },
+  };
+
+  #nextAddress(): string {
+    this.#addresses += 1;
+    return `10.0.${1 + Math.floor(this.#addresses / 250)}.${1 + (this.#addresses % 250)}`;
+  }
+}
+
+/** The name that name servers have of a host. */
+export function dnsNameOf(host: SimulatedHost | undefined): string | undefined {
+  return host === undefined || host.spec.dnsSuffix === '' ? undefined : `${host.spec.name}.${host.spec.dnsSuffix}`;
+}

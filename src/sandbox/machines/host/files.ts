@@ -1,0 +1,223 @@
+import type { FileStat, HostFiles } from '#agent/ports.ts';
+import type { Clock } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
+import { pathKey } from '#contract/host-path.ts';
+import type { Content, ContentStore, Draft } from './content-store.ts';
+
+interface Entry {
+  /** As it was spelled when the file was made. */
+  path: string;
+  content: Content;
+  access: 'secret' | undefined;
+  modifiedMs: number;
+}
+
+export interface FilesOptions {
+  store: ContentStore;
+  clock: Pick<Clock, 'now'>;
+  /** Size of the disk. */
+  diskBytes: number;
+  /** Takes as long as the disk needs for so many bytes. */
+  pace(bytes: number): Promise<void>;
+}
+
+/** No room is left. */
+export class DiskFull extends Error {}
+
+/** Drive C of a simulated host: names without regard to case, contents shared with other hosts. */
+export class SimulatedFiles implements HostFiles {
+  readonly #options: FilesOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #folders = new Map<string, string>();
+  /** What is being written takes room, too. */
+  readonly #drafts = new Set<Draft>();
+  #usedBytes = 0;
+  /** Makes two changes within one millisecond differ, as a fine clock does. */
+  #changes = 0;
+
+  constructor(options: FilesOptions) {
+    this.#options = options;
+    for (const folder of ['C:', 'C:\\Windows', 'C:\\Program Files']) this.#folders.set(keyOf(folder), folder);
+  }
+
+  get freeBytes(): number {
+    const beingWritten = [...this.#drafts].reduce((sum, draft) => sum + draft.bytes, 0);
+    return Math.max(0, this.#options.diskBytes - this.#usedBytes - beingWritten);
+  }
+
+  /** All files, for looking at. */
+  paths(): string[] {
+    return [...this.#entries.values()].map(({ path }) => path).toSorted();
+  }
+
+  accessOf(path: string): 'secret' | undefined {
+    return this.#entries.get(keyOf(path))?.access;
+  }
+
+  has(path: string): boolean {
+    return this.#entries.has(keyOf(path));
+  }
+
+  isFolder(path: string): boolean {
+    return this.#folders.has(keyOf(path));
+  }
+
+  content(path: string): Content | undefined {
+    return this.#entries.get(keyOf(path))?.content;
+  }
+
+  async read(path: string): Promise<string | undefined> {
+    const content = this.content(path);
+    return content && Buffer.from(await this.readAt(content, 0, content.bytes)).toString('utf8');
+  }
+
+  readAt(content: Content, at: number, length: number): Promise<Uint8Array> {
+    return this.#options.store.read(content, at, length);
+  }
+
+  async write(path: string, text: string, access?: 'secret'): Promise<void> {
+    await this.writeChunks(path, chunksOf(Buffer.from(text)), access);
+  }
+
+  async writeChunks(path: string, chunks: AsyncIterable<Uint8Array>, access?: 'secret'): Promise<void> {
+    const draft = this.draft();
+    try {
+      for await (const chunk of chunks) await this.writeInto(draft, chunk);
+    } catch (error) {
+      this.#drafts.delete(draft);
+      await draft.discard();
+      throw error instanceof DiskFull ? noSpace(path) : error;
+    }
+    await this.finish(draft, path, access);
+  }
+
+  draft(): Draft {
+    const draft = this.#options.store.draft();
+    this.#drafts.add(draft);
+    return draft;
+  }
+
+  /** Makes a file of what was written. */
+  async finish(draft: Draft, path: string, access?: 'secret'): Promise<void> {
+    const content = await draft.finish();
+    this.#drafts.delete(draft);
+    await this.#put(path, content, access);
+  }
+
+  /** Rejects with DiskFull when the disk has no room for it; what was written stays. */
+  async writeInto(draft: Draft, data: Uint8Array, at: number = draft.bytes): Promise<void> {
+    if (Math.max(0, at + data.length - draft.bytes) > this.freeBytes) throw new DiskFull();
+    await this.#options.pace(data.length);
+    await draft.write(data, at);
+  }
+
+  /** Gives a file its content, which has been retained for it, and makes the folders above it. */
+  async #put(path: string, content: Content, access?: 'secret'): Promise<void> {
+    const before = this.#entries.get(keyOf(path));
+    this.#addFolders(parentOf(path));
+    this.#changes += 1;
+    const modifiedMs = this.#options.clock.now() + (this.#changes % 1000) / 1000;
+    this.#entries.set(keyOf(path), { path: before?.path ?? path, content, access, modifiedMs });
+    this.#usedBytes += content.bytes;
+    if (before !== undefined) await this.#release(before);
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    const entry = this.#entries.get(keyOf(from));
+    if (entry === undefined || keyOf(from) === keyOf(to)) return;
+    const replaced = this.#entries.get(keyOf(to));
+    this.#entries.delete(keyOf(from));
+    this.#entries.set(keyOf(to), { ...entry, path: replaced?.path ?? to });
+    if (replaced !== undefined) await this.#release(replaced);
+  }
+
+  async remove(path: string): Promise<void> {
+    const entry = this.#entries.get(keyOf(path));
+    if (entry === undefined) return;
+    this.#entries.delete(keyOf(path));
+    await this.#release(entry);
+  }
+
+  async list(directory: string): Promise<string[]> {
+    const below = `${keyOf(directory)}\\`;
+    const all = [...this.#folders.values(), ...[...this.#entries.values()].map(({ path }) => path)];
+    const names = all
+      .filter(path => keyOf(path).startsWith(below))
+      .map(path => path.slice(below.length).split('\\')[0] ?? '');
+    return [...new Set(names)];
+  }
+
+  async sha256(path: string): Promise<string | undefined> {
+    return this.content(path)?.sha256;
+  }
+
+  async *readChunks(path: string): AsyncGenerator<Uint8Array> {
+    const content = this.content(path);
+    if (content === undefined) throw unusable(path, 'does not exist', 'Have the files of the host staged again.');
+    // It may be removed or replaced while it is read, as on a real disk.
+    this.#options.store.retain(content);
+    try {
+      yield* this.#options.store.chunks(content);
+    } finally {
+      await this.#options.store.release(content);
+    }
+  }
+
+  async stat(path: string): Promise<FileStat | undefined> {
+    const entry = this.#entries.get(keyOf(path));
+    return entry && { bytes: entry.content.bytes, modifiedMs: entry.modifiedMs };
+  }
+
+  async makeDirectory(path: string): Promise<void> {
+    this.#addFolders(path);
+  }
+
+  async removeDirectory(path: string): Promise<void> {
+    const below = `${keyOf(path)}\\`;
+    for (const key of this.#folders.keys()) if (`${key}\\`.startsWith(below)) this.#folders.delete(key);
+    const doomed = [...this.#entries].filter(([key]) => key.startsWith(below));
+    for (const [key] of doomed) this.#entries.delete(key);
+    for (const [, entry] of doomed) await this.#release(entry);
+  }
+
+  /** Gives back all that the host has. */
+  async wipe(): Promise<void> {
+    const all = [...this.#entries.values()];
+    this.#entries.clear();
+    for (const entry of all) await this.#release(entry);
+  }
+
+  async #release({ content }: Entry): Promise<void> {
+    this.#usedBytes -= content.bytes;
+    await this.#options.store.release(content);
+  }
+
+  #addFolders(path: string): void {
+    for (let at = path; keyOf(at) !== '' && !this.#folders.has(keyOf(at)); at = parentOf(at)) {
+      this.#folders.set(keyOf(at), at);
+    }
+  }
+}
+
+/** Slashes of either kind and one at the end make no difference to Windows. */
+function keyOf(path: string): string {
+  return pathKey(path.replaceAll('/', '\\').replace(/\\+$/, ''));
+}
+
+function parentOf(path: string): string {
+  const plain = path.replaceAll('/', '\\').replace(/\\+$/, '');
+  return plain.slice(0, Math.max(0, plain.lastIndexOf('\\')));
+}
+
+async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function noSpace(path: string): AppError {
+  return unusable(path, 'no space is left on the disk', 'Free space on the disk of the host; it is tried again.');
+}
+
+/** In the words of the real one: agent/win32/files.ts. */
+function unusable(path: string, what: string, remedy: string): AppError {
+  return new AppError('HOST_FILE_UNUSABLE', `${path}: ${what}`, { remedy });
+}

@@ -1,0 +1,149 @@
+import { createLineLog } from '#agent/log/file-log.ts';
+import type { HostPorts } from '#agent/ports.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { agentName } from '#contract/names.ts';
+import { agentProgram } from '../programs/agent.ts';
+import { serviceProgram } from '../programs/all.ts';
+import { programName, programsOf } from '../programs/command-line.ts';
+import type { ProgramHost } from '../programs/program-host.ts';
+import { stampBytes, stampedVersion } from '../programs/stamp.ts';
+import type { Output } from '../ssh/shell.ts';
+import type { SimulatedFiles } from './files.ts';
+import { type ProgramLife, type SimulatedProcess, whileAlive } from './process.ts';
+import type { SimulatedProcesses } from './processes.ts';
+import { restrictedPorts } from './restricted-ports.ts';
+import type { HostSpec, HostWorld } from './spec.ts';
+import type { HostState } from './state.ts';
+
+export interface LauncherParts {
+  spec: HostSpec;
+  world: HostWorld;
+  /** Of the host. */
+  clock: Clock;
+  state: HostState;
+  files: SimulatedFiles;
+  processes: SimulatedProcesses;
+  /** Of the whole host; each process gets its own view of them. */
+  ports(): HostPorts;
+  /** Called when a verb of the agent begins; rejects when something happens to it. */
+  onVerb(verb: string, closed: AbortSignal): Promise<void>;
+}
+
+const maxLogLines = 500;
+const failureMs = 50;
+
+/** Starts programs from the disk of a simulated host, for its service manager and for its users. */
+export class Launcher {
+  readonly #parts: LauncherParts;
+  readonly #running = new Set<Promise<void>>();
+  /** What programs have said last. */
+  readonly logLines: string[] = [];
+
+  constructor(parts: LauncherParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when nothing goes on any more of what was started. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** The process of a service; undefined when a program of its command is not on the disk. */
+  launch(command: string, name: string): SimulatedProcess | undefined {
+    const programs = programsOf(command);
+    const main = programs.at(-1);
+    if (main === undefined || !programs.every(({ path }) => this.#isProgram(path))) return undefined;
+    const names = programs.map(({ path }) => programName(path));
+    return this.#start(names, async (life, self) => {
+      const { spec, world } = this.#parts;
+      if (spec.traits.failingServices.includes(name)) {
+        await world.delays.sleep(failureMs, life.signal);
+        return 1;
+      }
+      const run = { ...main, version: await this.#versionOf(main.path) };
+      return serviceProgram(run, this.#hostFor(self, this.#parts.ports()))(life);
+    });
+  }
+
+  /** Runs a program for a user of the shell; undefined when it is not on the disk. */
+  run(path: string, words: readonly string[], output: Output): Promise<number> | undefined {
+    const { files, spec } = this.#parts;
+    const program = [path, `${path}.exe`].find(each => files.has(each));
+    if (program === undefined) return undefined;
+    // Of other programs nobody expects more than that they can be run.
+    if (programName(program) !== `${agentName}.exe`) return Promise.resolve(0);
+    const process = this.#start([programName(program)], async (life, self) => {
+      await this.#parts.onVerb(words[0] ?? '', output.closed);
+      const run = {
+        words: spec.traits.reachesApi ? words : words.map(astray),
+        version: await this.#versionOf(program),
+        startedBy: 'user',
+        terminal: output,
+      } as const;
+      const ports = this.#parts.ports();
+      const visible = spec.traits.isAdministrator ? ports : restrictedPorts(ports);
+      return agentProgram(run, this.#hostFor(self, visible))(life);
+    });
+    return process.ended.then(exitCode => exitCode ?? 1);
+  }
+
+  #start(
+    names: readonly string[],
+    program: (life: ProgramLife, self: SimulatedProcess) => Promise<number>,
+  ): SimulatedProcess {
+    const process = this.#parts.processes.start(names, program);
+    const gone = process.gone.finally(() => this.#running.delete(gone));
+    this.#running.add(gone);
+    return process;
+  }
+
+  #isProgram(path: string): boolean {
+    return /^C:\\Windows\\/i.test(path) || this.#parts.files.has(path);
+  }
+
+  async #versionOf(path: string): Promise<string> {
+    const { files, world } = this.#parts;
+    const content = files.content(path);
+    const head = content === undefined ? new Uint8Array() : await files.readAt(content, 0, stampBytes);
+    return stampedVersion(head) ?? world.agentVersion;
+  }
+
+  #hostFor(process: SimulatedProcess, ports: HostPorts): ProgramHost {
+    const { spec, world, clock, state } = this.#parts;
+    return {
+      ports: portsFor(process, ports),
+      state,
+      clock,
+      delays: world.delays,
+      times: spec.times,
+      traits: spec.traits,
+      log: this.#log(),
+    };
+  }
+
+  #log(): Log {
+    return createLineLog((_, line) => {
+      this.logLines.push(line);
+      if (this.logLines.length > maxLogLines) this.logLines.shift();
+    }, this.#parts.clock);
+  }
+}
+
+function portsFor(process: SimulatedProcess, ports: HostPorts): HostPorts {
+  return {
+    services: whileAlive(ports.services, process),
+    processes: whileAlive(ports.processes, process),
+    environment: whileAlive(ports.environment, process),
+    certificates: whileAlive(ports.certificates, process),
+    files: whileAlive(ports.files, process),
+    scripts: whileAlive(ports.scripts, process),
+    system: whileAlive(ports.system, process),
+    network: whileAlive(ports.network, process),
+  };
+}
+
+/** Where a host ends up that does not find its way to the API server. */
+function astray(word: string): string {
+  return word.startsWith('https://') ? 'https://127.0.0.1:1' : word;
+}

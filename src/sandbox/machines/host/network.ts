@@ -1,0 +1,55 @@
+import type { HnsEndpoint, HnsNetwork, HostNetwork } from '#agent/ports.ts';
+import { AppError } from '#base/errors.ts';
+import { adapter, type HostState } from './state.ts';
+
+type NetworkState = Pick<HostState, 'networks' | 'endpoints' | 'adapters'>;
+
+/** The Host Networking Service of a simulated host. An endpoint given to the host shows as an adapter of it. */
+export class SimulatedNetwork implements HostNetwork {
+  readonly #state: NetworkState;
+
+  constructor(state: NetworkState) {
+    this.#state = state;
+  }
+
+  async networks(): Promise<HnsNetwork[]> {
+    return structuredClone(this.#state.networks);
+  }
+
+  async endpoints(): Promise<HnsEndpoint[]> {
+    return structuredClone(this.#state.endpoints);
+  }
+
+  async createEndpoint(networkId: string, name: string): Promise<HnsEndpoint> {
+    const network = this.#state.networks.find(({ id }) => id === networkId);
+    if (network === undefined) throw missing('network', networkId);
+    const number = this.#state.endpoints.length + 2;
+    const ipAddress = (network.subnets[0] ?? '').replace(/\d+\/\d+$/, String(number));
+    const mac = `00-15-5d-00-00-${number.toString(16).padStart(2, '0')}`;
+    const endpoint = { id: `${networkId}-endpoint-${number}`, name, networkId, ipAddress, mac };
+    this.#state.endpoints.push(endpoint);
+    return { ...endpoint };
+  }
+
+  async attachToHost(endpointId: string): Promise<void> {
+    const endpoint = this.#state.endpoints.find(({ id }) => id === endpointId);
+    if (endpoint === undefined) throw missing('endpoint', endpointId);
+    const { name, ipAddress, mac } = endpoint;
+    const index = 20 + this.#state.adapters.length;
+    this.#state.adapters.push(adapter(`vEthernet (${name})`, { index, mac, address: `${ipAddress}/24` }));
+  }
+
+  async removeNetwork(id: string): Promise<void> {
+    const state = this.#state;
+    const gone = state.endpoints.filter(({ networkId }) => networkId === id).map(({ mac }) => mac);
+    state.networks = state.networks.filter(network => network.id !== id);
+    state.endpoints = state.endpoints.filter(({ networkId }) => networkId !== id);
+    state.adapters = state.adapters.filter(({ mac }) => !gone.includes(mac));
+  }
+}
+
+function missing(what: string, id: string): AppError {
+  return new AppError('HOST_NETWORK_FAILED', `the Host Networking Service has no ${what} ${id}`, {
+    remedy: 'Nothing has to be done if it goes away by itself; it is tried again.',
+  });
+}

@@ -1,0 +1,72 @@
+import type { CertStore, Environment, HostPorts, ScriptRunner } from '#agent/ports.ts';
+import type { Clock } from '#base/clock.ts';
+import { sha256 } from '#base/sha256.ts';
+import type { SimulatedFiles } from './files.ts';
+import { SimulatedNetwork } from './network.ts';
+import type { SimulatedProcesses } from './processes.ts';
+import type { SimulatedServices } from './services.ts';
+import type { HostState } from './state.ts';
+import { SimulatedSystem } from './system.ts';
+
+export interface HostParts {
+  state: HostState;
+  files: SimulatedFiles;
+  services: SimulatedServices;
+  processes: SimulatedProcesses;
+  /** For the delays of simulation. */
+  delays: Clock;
+  times: { featureMs: number; scriptMs: number };
+  busyPorts: readonly number[];
+  reboot(delaySeconds: number): void;
+}
+
+/** Everything the agent asks of the machine it runs on, answered by a simulated host. */
+export function hostPorts(parts: HostParts): HostPorts {
+  const { state, files, services, processes, delays: clock, times } = parts;
+  return {
+    services,
+    processes,
+    files,
+    environment: environmentOf(state),
+    certificates: certificatesOf(state),
+    scripts: scriptsOf(clock, times.scriptMs),
+    system: new SimulatedSystem({ ...parts, clock }),
+    network: new SimulatedNetwork(state),
+  };
+}
+
+function environmentOf(state: HostState): Environment {
+  return {
+    machine: async () => ({ ...state.variables }),
+    setMachine: async (name, value) => {
+      state.variables = { ...without(state.variables, name), [name]: value };
+    },
+    removeMachine: async name => {
+      state.variables = without(state.variables, name);
+    },
+    process: () => state.variablesAtBoot,
+  };
+}
+
+/** Names of variables have no case. */
+function without(variables: Record<string, string>, name: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(variables).filter(([key]) => key.toLowerCase() !== name.toLowerCase()));
+}
+
+function certificatesOf({ certificates }: HostState): CertStore {
+  return {
+    list: async () => [...certificates.keys()],
+    add: async der => void certificates.set(sha256(der), der),
+    remove: async hash => void certificates.delete(hash),
+  };
+}
+
+/** PowerShell takes its time and does what it is told; nothing of it can be seen here. */
+function scriptsOf(clock: Clock, scriptMs: number): ScriptRunner {
+  return {
+    run: async (_text, signal) => {
+      await clock.sleep(scriptMs, signal);
+      return '';
+    },
+  };
+}

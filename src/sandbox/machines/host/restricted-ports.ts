@@ -1,0 +1,58 @@
+import type { HostPorts } from '#agent/ports.ts';
+import { win32, windowsError } from '#agent/win32/win32-errors.ts';
+
+type Refusal = () => Promise<unknown>;
+
+/** Ports for a user who is no administrator: Windows shows much of the host, and lets nothing of it be changed. */
+export function restrictedPorts(ports: HostPorts): HostPorts {
+  const services = denied('OpenSCManagerW', 'the service manager');
+  const registry = denied('RegSetValueExW', 'the machine variables');
+  const store = denied('CertOpenStore', 'LocalMachine\\ROOT');
+  const hns = denied('HNSCall', 'the Host Networking Service');
+  const dism = denied('dism.exe', 'the Windows features');
+  return {
+    ...ports,
+    services: refusing(ports.services, {
+      list: services,
+      query: services,
+      create: services,
+      configure: services,
+      start: services,
+      stop: services,
+      remove: services,
+    }),
+    environment: refusing(ports.environment, { setMachine: registry, removeMachine: registry }),
+    certificates: refusing(ports.certificates, { add: store, remove: store }),
+    network: refusing(ports.network, {
+      networks: hns,
+      endpoints: hns,
+      createEndpoint: hns,
+      attachToHost: hns,
+      removeNetwork: hns,
+    }),
+    system: refusing(ports.system, {
+      containersFeature: dism,
+      enableContainers: dism,
+      rename: denied('SetComputerNameExW', 'the host name'),
+      reboot: denied('InitiateShutdownW', 'the host'),
+      isAdministrator: async () => false,
+    }),
+  };
+}
+
+function denied(call: string, object: string): Refusal {
+  return async () => {
+    throw windowsError(call, object, win32.accessDenied);
+  };
+}
+
+function refusing<T extends object>(port: T, refusals: Partial<Record<keyof T, Refusal>>): T {
+  return new Proxy(port, {
+    get: (target, name) => {
+      const refusal = (refusals as Record<string | symbol, Refusal | undefined>)[name];
+      if (refusal !== undefined) return refusal;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
+    },
+  });
+}

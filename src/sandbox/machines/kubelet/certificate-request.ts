@@ -1,0 +1,47 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { bitString, element, integer, octetString, oid, sequence, set, utf8String } from '#base/der-write.ts';
+import { printPem } from '#base/pem.ts';
+import { identity } from '#contract/names.ts';
+
+export interface NewRequest {
+  /** PKCS #10 in PEM form. */
+  request: string;
+  /** SEC 1 in PEM form. */
+  key: string;
+}
+
+/** What a kubelet is known by to others. */
+export interface ServingNames {
+  dnsName: string;
+  ipv4: string;
+}
+
+/** A request for a certificate of a node, with a key made for it. */
+export function makeRequest(nodeName: string, names?: ServingNames): NewRequest {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const info = sequence(
+    integer([0]),
+    subject([
+      ['2.5.4.10', identity.nodesGroup],
+      ['2.5.4.3', `${identity.nodeUserPrefix}${nodeName}`],
+    ]),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    names === undefined ? element(0xa0) : element(0xa0, extensionRequest(names)),
+  );
+  const signature = bitString(sign('sha256', info, privateKey));
+  const request = sequence(info, sequence(oid('1.2.840.10045.4.3.2')), signature);
+  return {
+    request: printPem('CERTIFICATE REQUEST', request),
+    key: privateKey.export({ type: 'sec1', format: 'pem' }),
+  };
+}
+
+function subject(attributes: readonly (readonly [type: string, text: string])[]): Uint8Array {
+  return sequence(...attributes.map(([type, text]) => set(sequence(oid(type), utf8String(text)))));
+}
+
+function extensionRequest({ dnsName, ipv4 }: ServingNames): Uint8Array {
+  const names = sequence(element(0x82, Buffer.from(dnsName)), element(0x87, ipv4.split('.').map(Number)));
+  const extension = sequence(oid('2.5.29.17'), octetString(names));
+  return sequence(oid('1.2.840.113549.1.9.14'), set(sequence(extension)));
+}

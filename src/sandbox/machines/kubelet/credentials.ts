@@ -1,0 +1,144 @@
+import { X509Certificate } from 'node:crypto';
+import { identity, signer } from '#contract/names.ts';
+import type { Client } from '#kube/client.ts';
+import { findCondition } from '#kube/conditions.ts';
+import { parseKubeconfig, resolveContext } from '#kube/config/kubeconfig.ts';
+import { certificateSigningRequests as requests } from '#kube/resources.ts';
+import { makeRequest, type ServingNames } from './certificate-request.ts';
+import type { KubeletFlags } from './flags.ts';
+import type { Running } from './kubelet-host.ts';
+import type { KubeletSettings } from './settings.ts';
+
+/** Somebody has decided, so that asking again at once is of no use. */
+export class RequestRefused extends Error {}
+
+/** When a kubelet asks for the next certificate. */
+const renewAt = 0.8;
+const pollMs = 250;
+const waitMs = 15 * 60_000;
+
+/** Makes sure that there is a client certificate, by the bootstrap kubeconfig where there is none that is still valid. */
+export async function ensureIdentity(nodeName: string, running: Running): Promise<void> {
+  const { flags, host, clock, log } = running;
+  const current = await host.read(clientCertificatePath(flags));
+  const hasKubeconfig = (await host.read(flags.kubeconfig)) !== undefined;
+  if (hasKubeconfig && usedLife(current, nodeName, clock.now()) < 1) return;
+  log.info('Using bootstrap kubeconfig to generate TLS client cert, key and kubeconfig file');
+  const text = await host.read(flags.bootstrapKubeconfig);
+  if (text === undefined)
+    throw new Error(`unable to load bootstrap kubeconfig: ${flags.bootstrapKubeconfig} does not exist`);
+  const client = await host.connect(flags.bootstrapKubeconfig);
+  try {
+    await renew(client, nodeName, running);
+  } finally {
+    await client.close();
+  }
+  await host.write(flags.kubeconfig, printKubeconfig(text, flags));
+}
+
+/** One look at whether the certificate should be renewed, with bootstrap when it is too late for that. */
+export async function keepIdentity(
+  client: Client,
+  nodeName: string,
+  settings: Pick<KubeletSettings, 'rotatesCertificates'>,
+  running: Running,
+): Promise<void> {
+  const { flags, host, clock } = running;
+  const used = usedLife(await host.read(clientCertificatePath(flags)), nodeName, clock.now());
+  if (used >= 1) await ensureIdentity(nodeName, running);
+  else if (used >= renewAt && settings.rotatesCertificates) await renew(client, nodeName, running);
+}
+
+/** The certificate others know the kubelet by: for its name and address. */
+export async function ensureServingCertificate(client: Client, nodeName: string, running: Running): Promise<void> {
+  const { flags, host, clock } = running;
+  const path = inFolder(flags.certDir, 'kubelet-server-current.pem');
+  if (usedLife(await host.read(path), nodeName, clock.now()) < renewAt) return;
+  const names = { dnsName: nodeName, ipv4: flags.nodeIp };
+  const wanted = { signerName: signer.kubeletServing, purpose: 'server auth', nodeName, names };
+  await host.write(path, await requestCertificate(client, wanted, running));
+}
+
+/** Part of the life of a certificate that has gone by, 0 to 1; 1 or more when it has expired, cannot be read or is of another node. */
+export function usedLife(text: string | undefined, nodeName: string, nowMs: number): number {
+  try {
+    const certificate = new X509Certificate(text ?? '');
+    const { CN } = certificate.toLegacyObject().subject;
+    if (CN !== `${identity.nodeUserPrefix}${nodeName}`) return 1;
+    const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
+    return (nowMs - from) / (to - from);
+  } catch {
+    return 1;
+  }
+}
+
+interface Wanted {
+  signerName: string;
+  purpose: string;
+  nodeName: string;
+  names?: ServingNames;
+}
+
+/** Asks for a certificate and waits until somebody has approved it. Gives certificate and key in one text. */
+async function requestCertificate(client: Client, wanted: Wanted, running: Running): Promise<string> {
+  const { signal, log } = running;
+  const { request, key } = makeRequest(wanted.nodeName, wanted.names);
+  const spec = {
+    request: Buffer.from(request).toString('base64'),
+    signerName: wanted.signerName,
+    usages: ['digital signature', 'key encipherment', wanted.purpose],
+  };
+  const { metadata } = await client.create(requests, { metadata: { generateName: 'csr-' }, spec }, { signal });
+  log.info('Waiting for a certificate', { csr: metadata.name, signer: wanted.signerName });
+  return `${await issued(client, metadata.name ?? '', running)}${key}`;
+}
+
+/** A server that is away for a while does not matter: the request is there. */
+async function issued(client: Client, name: string, { clock, log, signal }: Running): Promise<string> {
+  for (const endMs = clock.monotonicMs() + waitMs; clock.monotonicMs() < endMs; await clock.sleep(pollMs, signal)) {
+    try {
+      const { status } = await client.get(requests, name, { signal });
+      const refusal = findCondition(status?.conditions, 'Denied') ?? findCondition(status?.conditions, 'Failed');
+      if (refusal !== undefined) throw new RequestRefused(`${name} is ${refusal.type}: ${refusal.message}`);
+      if (status?.certificate !== undefined) return Buffer.from(status.certificate, 'base64').toString();
+    } catch (error) {
+      if (signal.aborted || error instanceof RequestRefused) throw error;
+      log.warn('Cannot look at a certificate request', { csr: name, error });
+    }
+  }
+  throw new Error(`certificate signing request ${name} was not approved in time`);
+}
+
+async function renew(client: Client, nodeName: string, running: Running): Promise<void> {
+  const wanted = { signerName: signer.kubeletClient, purpose: 'client auth', nodeName };
+  await running.host.write(clientCertificatePath(running.flags), await requestCertificate(client, wanted, running));
+}
+
+function clientCertificatePath({ certDir }: KubeletFlags): string {
+  return inFolder(certDir, 'kubelet-client-current.pem');
+}
+
+/** With whatever parts names on the machine. */
+function inFolder(folder: string, name: string): string {
+  if (/[\\/]$/.test(folder)) return `${folder}${name}`;
+  return `${folder}${folder.includes('\\') ? '\\' : '/'}${name}`;
+}
+
+function printKubeconfig(bootstrap: string, flags: KubeletFlags): string {
+  const { cluster } = resolveContext(parseKubeconfig(bootstrap));
+  const path = clientCertificatePath(flags);
+  const ca =
+    cluster.caData === undefined
+      ? { 'certificate-authority': cluster.caFile }
+      : { 'certificate-authority-data': Buffer.from(cluster.caData).toString('base64') };
+  return `${JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name: 'default-cluster', cluster: { server: cluster.server, ...ca, 'tls-server-name': cluster.tlsServerName } },
+    ],
+    users: [{ name: 'default-auth', user: { 'client-certificate': path, 'client-key': path } }],
+    contexts: [{ name: 'default-context', context: { cluster: 'default-cluster', user: 'default-auth' } }],
+    'current-context': 'default-context',
+  })}\n`;
+}

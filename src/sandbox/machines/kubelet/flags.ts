@@ -1,0 +1,77 @@
+import { isIpv4 } from '#base/ipv4.ts';
+
+/** What of a kubelet's command line the double acts upon. */
+export interface KubeletFlags {
+  config: string;
+  bootstrapKubeconfig: string;
+  kubeconfig: string;
+  certDir: string;
+  isService: boolean;
+  labels: Record<string, string>;
+  nodeIp: string;
+  hostnameOverride: string | undefined;
+}
+
+/** The flags of a real kubelet that our services use; any other is refused, as the real one would refuse a misspelled one. */
+const known = [
+  'bootstrap-kubeconfig',
+  'cert-dir',
+  'cloud-config',
+  'cloud-provider',
+  'config',
+  'hostname-override',
+  'image-credential-provider-bin-dir',
+  'image-credential-provider-config',
+  'kubeconfig',
+  'node-ip',
+  'node-labels',
+  'v',
+  'windows-priorityclass',
+  'windows-service',
+];
+
+/** Reads `--name=value` and `--name value`; throws with the words of the kubelet. */
+export function parseFlags(words: readonly string[]): KubeletFlags {
+  const values = readValues(words);
+  const needed = (name: string) => {
+    const value = values.get(name) ?? '';
+    if (value === '') throw new Error(`flag needs an argument: --${name}`);
+    return value;
+  };
+  const nodeIp = needed('node-ip');
+  if (!isIpv4(nodeIp)) throw new Error(`bad --node-ip ${JSON.stringify(nodeIp)}`);
+  return {
+    config: needed('config'),
+    bootstrapKubeconfig: needed('bootstrap-kubeconfig'),
+    kubeconfig: needed('kubeconfig'),
+    certDir: needed('cert-dir'),
+    isService: values.has('windows-service') && values.get('windows-service') !== 'false',
+    labels: readLabels(values.get('node-labels') ?? ''),
+    nodeIp,
+    hostnameOverride: values.get('hostname-override'),
+  };
+}
+
+function readValues(words: readonly string[]): Map<string, string> {
+  const values = new Map<string, string>();
+  for (let index = 0; index < words.length; index += 1) {
+    const [, name = '', value] = /^--([a-z-]+)(?:=(.*))?$/s.exec(words[index] ?? '') ?? [];
+    if (name === '') throw new Error(`unknown command ${JSON.stringify(words[index])}`);
+    if (!known.includes(name)) throw new Error(`unknown flag: --${name}`);
+    const isSwitch = name === 'windows-service';
+    if (value === undefined && !isSwitch) index += 1;
+    values.set(name, value ?? (isSwitch ? 'true' : (words[index] ?? '')));
+  }
+  return values;
+}
+
+function readLabels(text: string): Record<string, string> {
+  const pairs = text.split(',').filter(pair => pair !== '');
+  return Object.fromEntries(
+    pairs.map(pair => {
+      const [, key, value = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
+      if (key === undefined) throw new Error(`malformed pair ${JSON.stringify(pair)}, expect string=string`);
+      return [key, value];
+    }),
+  );
+}

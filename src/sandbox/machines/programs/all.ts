@@ -1,0 +1,38 @@
+import { agentName } from '#contract/names.ts';
+import type { Program } from '../host/process.ts';
+import { agentProgram } from './agent.ts';
+import { programName } from './command-line.ts';
+import { hybridOverlayProgram } from './hybrid-overlay.ts';
+import { idleProgram } from './idle.ts';
+import { kubeletProgram } from './kubelet.ts';
+import type { ProgramHost } from './program-host.ts';
+
+export interface ServiceRun {
+  path: string;
+  words: readonly string[];
+  /** Of the file. */
+  version: string;
+}
+
+type Make = (run: ServiceRun, host: ProgramHost) => Program;
+
+/** Programs of services that do something to be seen; any other one just runs. */
+const programs: Readonly<Record<string, Make>> = {
+  'kubelet.exe': ({ words }, host) => kubeletProgram(words, host),
+  'hybrid-overlay-node.exe': ({ words }, host) => hybridOverlayProgram(words, host),
+  [`${agentName}.exe`]: ({ words, version }, host) =>
+    agentProgram(
+      {
+        words,
+        version,
+        startedBy: 'service manager',
+        terminal: { out: () => undefined, err: text => host.log.warn(text.trimEnd()) },
+      },
+      host,
+    ),
+};
+
+export function serviceProgram(run: ServiceRun, host: ProgramHost): Program {
+  const name = programName(run.path);
+  return Object.hasOwn(programs, name) ? (programs[name]?.(run, host) ?? idleProgram) : idleProgram;
+}

@@ -1,0 +1,92 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { file } from '#contract/paths.ts';
+import { programName, programsOf, wordsOf } from './command-line.ts';
+import { stampBytes, stampedVersion, stampOf } from './stamp.ts';
+
+const lines: [string, string[]][] = [
+  ['', []],
+  ['   ', []],
+  ['a', ['a']],
+  ['a b  c', ['a', 'b', 'c']],
+  ['"a b" c', ['a b', 'c']],
+  ['a="b c"', ['a=b c']],
+  ['a ""', ['a', '']],
+  ['"never closed', ['never closed']],
+  ['C:\\k\\x.exe --config=C:\\k\\y', ['C:\\k\\x.exe', '--config=C:\\k\\y']],
+  ['tab\there', ['tab', 'here']],
+];
+for (const [line, want] of lines) {
+  test(`cuts ${JSON.stringify(line)} into ${want.length} words`, () => expect(wordsOf(line)).toEqual(want));
+}
+
+const word = fc.stringMatching(/^[\w:\\.=-]{1,12}$/);
+const quotable = fc.string().filter(text => !text.includes('"'));
+const quoted = (text: string) => `"${text}"`;
+const properties: [string, fc.Arbitrary<string>, (text: string) => string][] = [
+  ['words without blanks and quotes come back as they were', word, text => text],
+  ['words in quotes come back whatever is in them', quotable, quoted],
+];
+for (const [name, each, print] of properties) {
+  test(name, () => {
+    fc.assert(
+      fc.property(fc.array(each), words => {
+        expect(wordsOf(words.map(print).join(' '))).toEqual(words);
+      }),
+    );
+  });
+}
+
+const names: [string, string][] = [
+  [file.kubelet, 'kubelet.exe'],
+  ['C:/k/Kubelet.EXE', 'kubelet.exe'],
+  ['hostname', 'hostname.exe'],
+  ['C:\\k\\containerd', 'containerd.exe'],
+  ['x.cmd', 'x.cmd'],
+  ['', '.exe'],
+];
+for (const [path, want] of names) {
+  test(`${JSON.stringify(path)} is the program ${want}`, () => expect(programName(path)).toBe(want));
+}
+
+const commands: [string, string, [string, string[]][]][] = [
+  ['one program', `${file.containerd} --run-service`, [[file.containerd, ['--run-service']]]],
+  [
+    'a program behind the one that writes its log',
+    `${file.logRunner} -log-file=C:\\l -log-file-size=1M ${file.kubelet} --v=2`,
+    [
+      [file.logRunner, ['-log-file=C:\\l', '-log-file-size=1M']],
+      [file.kubelet, ['--v=2']],
+    ],
+  ],
+  [
+    'the one that writes logs without a program',
+    `${file.logRunner} -log-file=C:\\l`,
+    [
+      [file.logRunner, ['-log-file=C:\\l']],
+      ['', []],
+    ],
+  ],
+  ['nothing', '', [['', []]]],
+];
+for (const [name, command, want] of commands) {
+  test(`finds ${name} in a command`, () => {
+    expect(programsOf(command).map(({ path, words }) => [path, words])).toEqual(want);
+  });
+}
+
+test('a stamp tells the version, whatever follows', () => {
+  const head = Buffer.concat([Buffer.from(stampOf('kubelet.exe', '11.0.0-abc')), Buffer.alloc(1000, 0xff)]);
+  expect(stampedVersion(head)).toBe('11.0.0-abc');
+});
+
+const noStamps: [string, Uint8Array][] = [
+  ['nothing', new Uint8Array()],
+  ['a real program', Buffer.from('MZ\u0090\u0000')],
+  ['a stamp without its end', Buffer.from('MZ wmco-sandbox a 1')],
+  ['a stamp that comes late', Buffer.from(` ${stampOf('a', '1')}`)],
+  ['a stamp that is too long', Buffer.from(stampOf('a', 'x'.repeat(stampBytes)))],
+];
+for (const [name, bytes] of noStamps) {
+  test(`${name} tells no version`, () => expect(stampedVersion(bytes)).toBeUndefined());
+}

@@ -1,0 +1,36 @@
+/** Cuts a command line into words, as Windows programs do: blanks part them unless they stand in quotes. */
+export function wordsOf(command: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let isQuoted = false;
+  for (const character of command) {
+    if (character === '"') {
+      isQuoted = !isQuoted;
+      word ??= '';
+    } else if (!isQuoted && /\s/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = `${word ?? ''}${character}`;
+  }
+  return word === undefined ? words : [...words, word];
+}
+
+/** Name of a program without its folder, in lower case and with its ending: `kubelet.exe`. */
+export function programName(path: string): string {
+  const name = path.slice(Math.max(path.lastIndexOf('\\'), path.lastIndexOf('/')) + 1).toLowerCase();
+  return name.includes('.') ? name : `${name}.exe`;
+}
+
+const logRunner = 'kube-log-runner.exe';
+
+/** The programs of a command line, each with its words: whoever writes the log of another one stands before it. */
+export function programsOf(command: string): { path: string; words: string[] }[] {
+  const [path = '', ...words] = wordsOf(command);
+  if (programName(path) !== logRunner) return [{ path, words }];
+  const from = words.findIndex(word => !word.startsWith('-'));
+  const [inner = '', ...rest] = from === -1 ? [] : words.slice(from);
+  return [
+    { path, words: from === -1 ? words : words.slice(0, from) },
+    { path: inner, words: rest },
+  ];
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { zstdCompressSync } from 'node:zlib';
+import { file } from '#contract/paths.ts';
+import { type SimulatedFile, simulatedPayload } from './payload.ts';
+import { stampedVersion } from './stamp.ts';
+
+const programs = [file.kubelet, file.containerd, 'C:\\k\\cni\\win-overlay.exe'];
+const wish = { version: '11.0.0-1', agent: file.agent, programs };
+const allOf = async (each: SimulatedFile) => Buffer.concat(await Array.fromAsync(each.content()));
+const all = async (bytes?: number) => {
+  const payload = simulatedPayload(bytes === undefined ? wish : { ...wish, bytes });
+  return [await payload.agent(), ...(await payload.files('None'))];
+};
+
+test('has the agent and every program, each at its place', async () => {
+  expect((await all()).map(({ path }) => path)).toEqual([file.agent, ...programs]);
+});
+
+for (const bytes of [0, 1000, 400_000, 3_000_000]) {
+  test(`sizes and hashes are true for ${bytes} bytes in all`, async () => {
+    for (const each of await all(bytes)) {
+      const content = await allOf(each);
+      expect([each.bytes, each.packedBytes]).toEqual([content.length, content.length]);
+      expect(each.sha256).toBe(createHash('sha256').update(content).digest('hex'));
+    }
+  });
+}
+
+test('is as large as wanted', async () => {
+  const total = (await all(4_000_000)).reduce((sum, { bytes }) => sum + bytes, 0);
+  expect(total).toBe(4_000_000);
+});
+
+test('every program says its version to a simulated host', async () => {
+  for (const each of await all(10_000)) expect(stampedVersion(await allOf(each))).toBe('11.0.0-1');
+});
+
+test('programs differ from each other, and from those of another version', async () => {
+  const other = simulatedPayload({ ...wish, version: '11.0.0-2', bytes: 1000 });
+  const hashes = [...(await all(1000)), await other.agent(), ...(await other.files('None'))].map(each => each.sha256);
+  expect(new Set(hashes).size).toBe(hashes.length);
+});
+
+test('is the same each time it is made and read', async () => {
+  const [one, other] = [await all(100_000), await all(100_000)];
+  expect(one.map(each => each.sha256)).toEqual(other.map(each => each.sha256));
+  const [first] = one;
+  if (first === undefined) throw new Error('no file');
+  expect(await allOf(first)).toEqual(await allOf(first));
+});
+
+test('cannot be packed smaller', async () => {
+  const [agent] = await all(1_000_000);
+  if (agent === undefined) throw new Error('no agent');
+  const content = await allOf(agent);
+  expect(zstdCompressSync(content).length).toBeGreaterThan(content.length * 0.99);
+});
+
+test('is made once, however many ask', async () => {
+  const payload = simulatedPayload({ ...wish, bytes: 100_000 });
+  const [one, other] = await Promise.all([payload.files('None'), payload.files('Azure')]);
+  expect(one[0]).toBe(other[0]);
+});
+
+test('comes in pieces that no sender has to cut', async () => {
+  const [agent] = await all(4_000_000);
+  const pieces = await Array.fromAsync(agent?.packed() ?? []);
+  expect(Math.max(...pieces.map(piece => piece.length))).toBeLessThanOrEqual(256 * 1024);
+});

@@ -1,0 +1,82 @@
+import { createCipheriv, createHash, hash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { stampOf } from './stamp.ts';
+
+/** A file that a host takes for a program, in the form in which the operator carries programs. */
+export interface SimulatedFile {
+  path: string;
+  sha256: string;
+  bytes: number;
+  encoding: 'none';
+  packedBytes: number;
+  secret: false;
+  content(): AsyncIterable<Uint8Array>;
+  packed(): AsyncIterable<Uint8Array>;
+}
+
+export interface SimulatedPayload {
+  agent(): Promise<SimulatedFile>;
+  /** The same for every platform. */
+  files(platform: string): Promise<readonly SimulatedFile[]>;
+}
+
+export interface PayloadWish {
+  /** Of the operator, and so of the agent. */
+  version: string;
+  /** Where the agent goes. */
+  agent: string;
+  /** Where the other programs go. */
+  programs: readonly string[];
+  /** Of all programs together. */
+  bytes?: number;
+}
+
+const pieceBytes = 256 * 1024;
+
+/** Programs for simulated hosts: as large as wanted, never to be packed smaller, and the same each time they are made. */
+export function simulatedPayload({ version, agent, programs, bytes = 0 }: PayloadWish): SimulatedPayload {
+  const share = Math.floor(bytes / (programs.length + 1));
+  const made = new Map<string, Promise<SimulatedFile>>();
+  const fileAt = (path: string): Promise<SimulatedFile> => {
+    const present = made.get(path) ?? makeFile(path, version, share);
+    made.set(path, present);
+    return present;
+  };
+  return { agent: () => fileAt(agent), files: () => Promise.all(programs.map(fileAt)) };
+}
+
+async function makeFile(path: string, version: string, bytes: number): Promise<SimulatedFile> {
+  const name = path.slice(path.lastIndexOf('\\') + 1);
+  const head = Buffer.from(stampOf(name, version));
+  const content = async function* pieces() {
+    yield* piecesOf(head, name, bytes);
+  };
+  const digest = createHash('sha256');
+  let total = 0;
+  for (const piece of piecesOf(head, name, bytes)) {
+    digest.update(piece);
+    total += piece.length;
+    // Others have something to do, too.
+    await setImmediate();
+  }
+  return {
+    path,
+    sha256: digest.digest('hex'),
+    bytes: total,
+    encoding: 'none',
+    packedBytes: total,
+    secret: false,
+    content,
+    packed: content,
+  };
+}
+
+/** A stream cipher makes bytes that look like chance. */
+function* piecesOf(head: Uint8Array, name: string, bytes: number): Generator<Uint8Array> {
+  yield head;
+  const cipher = createCipheriv('aes-128-ctr', hash('md5', name, 'buffer'), Buffer.alloc(16));
+  const zeros = Buffer.alloc(pieceBytes);
+  for (let left = bytes - head.length; left > 0; left -= pieceBytes) {
+    yield cipher.update(left < pieceBytes ? zeros.subarray(0, left) : zeros);
+  }
+}

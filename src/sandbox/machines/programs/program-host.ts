@@ -1,0 +1,19 @@
+import type { HostPorts } from '#agent/ports.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { HostState } from '../host/state.ts';
+import type { Times } from '../times.ts';
+import type { Traits } from '../traits.ts';
+
+/** What a program on a simulated host can reach, as whoever it runs as. */
+export interface ProgramHost {
+  ports: HostPorts;
+  state: HostState;
+  /** The clock of the host. */
+  clock: Clock;
+  /** For what only simulates work. */
+  delays: Clock;
+  times: Times;
+  traits: Traits;
+  log: Log;
+}

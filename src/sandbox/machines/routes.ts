@@ -1,0 +1,36 @@
+import type { Clock } from '#base/clock.ts';
+import type { Connect } from '#host/host.ts';
+import { dialFailure, dialTimeout } from '#host/ssh/dial-failures.ts';
+
+/** How a simulated host is reached: at a port of this machine, or not at all. */
+export type Route = { port: number } | 'refused' | 'silent';
+
+/** The network between the operator and the hosts; undefined for an address or a name that nobody has. */
+export type FindRoute = (address: string) => Promise<Route | 'unknown name' | undefined>;
+
+const lookEveryMs = 250;
+const usualDialMs = 10_000;
+
+/** Connects to simulated hosts by the addresses they are known by. Beyond the way there everything is real. */
+export function routedConnect(find: FindRoute, connect: Connect, clock: Clock): Connect {
+  return async (target, options = {}) => {
+    const { address, port = 22 } = target;
+    const { dialTimeoutMs = usualDialMs, signal } = options;
+    const peer = { address, port };
+    const endMs = clock.monotonicMs() + dialTimeoutMs;
+    for (;;) {
+      const route = await find(address);
+      if (route === 'unknown name') throw dialFailure(peer, systemError('ENOTFOUND'));
+      if (route === 'refused') throw dialFailure(peer, systemError('ECONNREFUSED'));
+      if (typeof route === 'object')
+        return connect({ ...target, dialAt: { address: '127.0.0.1', port: route.port } }, options);
+      // As long as nobody answers the system asks again and again.
+      if (clock.monotonicMs() + lookEveryMs >= endMs) throw dialTimeout(peer, dialTimeoutMs);
+      await clock.sleep(lookEveryMs, signal);
+    }
+  };
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}

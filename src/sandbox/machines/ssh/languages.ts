@@ -1,0 +1,43 @@
+import type { Language } from '../traits.ts';
+
+/** What shells say about a program that they do not find. */
+interface Words {
+  cmd(program: string): string;
+  powershell(program: string): string;
+}
+
+const languages: Readonly<Record<Language, Words>> = {
+  english: {
+    cmd: program =>
+      `'${program}' is not recognized as an internal or external command,\r\noperable program or batch file.\r\n`,
+    powershell: program =>
+      `${program} : The term '${program}' is not recognized as the name of a cmdlet, function, script file, or operable program.\r\n`,
+  },
+  german: {
+    cmd: program => `Der Befehl "${program}" ist entweder falsch geschrieben oder\r\nkonnte nicht gefunden werden.\r\n`,
+    powershell: program =>
+      `${program} : Die Benennung "${program}" wurde nicht als Name eines Cmdlet, einer Funktion oder eines ausführbaren Programms erkannt.\r\n`,
+  },
+  french: {
+    cmd: program =>
+      `'${program}' n'est pas reconnu en tant que commande interne\r\nou externe, un programme exécutable ou un fichier de commandes.\r\n`,
+    powershell: program =>
+      `${program} : Le terme «${program}» n'est pas reconnu comme nom d'applet de commande, fonction ou programme exécutable.\r\n`,
+  },
+};
+
+/** Letters of code page 850, in which a console of western Europe writes. */
+const codePage850: Readonly<Record<string, number>> = {
+  é: 0x82,
+  è: 0x8a,
+  ü: 0x81,
+  ä: 0x84,
+  ö: 0x94,
+  '«': 0xae,
+  '»': 0xaf,
+};
+
+/** The answer of a shell to an unknown program, as the bytes that it writes. */
+export function unknownProgram(program: string, shell: 'cmd' | 'powershell', language: Language): Uint8Array {
+  return Uint8Array.from(languages[language][shell](program), letter => codePage850[letter] ?? letter.charCodeAt(0));
+}

@@ -1,0 +1,33 @@
+import ssh2, { type AuthContext, type AuthenticationType } from 'ssh2';
+import { sameBytes } from '#base/bytes.ts';
+import type { PublicKey } from '#host/keys/public-key.ts';
+import type { Traits } from '../traits.ts';
+
+export interface LoginRules {
+  login: Traits['login'];
+  user: string;
+  /** Lines of administrators_authorized_keys. */
+  authorizedKeys: readonly PublicKey[];
+}
+
+const methods: Readonly<Record<Traits['login'], AuthenticationType[]>> = {
+  key: ['publickey', 'password', 'keyboard-interactive'],
+  password: ['password', 'keyboard-interactive'],
+  'key and password': ['publickey'],
+};
+
+/** Lets a user in by a key it knows; nobody knows a password. */
+export function decideLogin(context: AuthContext, { login, user, authorizedKeys }: LoginRules): void {
+  const offered = methods[login];
+  if (context.method !== 'publickey' || !offered.includes('publickey')) return context.reject(offered);
+  const { key, blob, signature, hashAlgo } = context;
+  const isUser = context.username.toLowerCase() === user.toLowerCase();
+  const isKnown = authorizedKeys.some(known => sameBytes(known.blob, key.data));
+  if (!isUser || !isKnown) return context.reject(offered);
+  // The client asks first whether a key would do, without proof.
+  if (signature === undefined || blob === undefined) return context.accept();
+  const parsed = ssh2.utils.parseKey(key.data);
+  const isProven = !(parsed instanceof Error) && parsed.verify(blob, signature, hashAlgo);
+  if (!isProven) return context.reject(offered);
+  return login === 'key and password' ? context.reject(['password'], true) : context.accept();
+}

@@ -1,0 +1,156 @@
+import { writeWire } from '#host/keys/ssh-wire.ts';
+
+/** Numbers of the SFTP protocol, version 3. */
+export const request = {
+  init: 1,
+  open: 3,
+  close: 4,
+  read: 5,
+  write: 6,
+  lstat: 7,
+  fstat: 8,
+  setstat: 9,
+  fsetstat: 10,
+  opendir: 11,
+  readdir: 12,
+  remove: 13,
+  mkdir: 14,
+  rmdir: 15,
+  realpath: 16,
+  stat: 17,
+  rename: 18,
+  extended: 200,
+} as const;
+
+const response = {
+  version: 2,
+  status: 101,
+  handle: 102,
+  data: 103,
+  name: 104,
+  attributes: 105,
+  extended: 201,
+} as const;
+
+export const status = {
+  ok: 0,
+  endOfFile: 1,
+  noSuchFile: 2,
+  denied: 3,
+  failure: 4,
+  badMessage: 5,
+  unsupported: 8,
+} as const;
+
+export const extension = { rename: 'posix-rename@openssh.com', space: 'statvfs@openssh.com' } as const;
+
+/** What is told about a file or folder. */
+export interface Attributes {
+  isFolder: boolean;
+  bytes: number;
+  modifiedMs: number;
+}
+
+/** What a request is answered with. */
+export type Answer =
+  | { is: 'status'; code: number }
+  | { is: 'handle'; handle: string }
+  | { is: 'data'; bytes: Uint8Array }
+  | { is: 'names'; names: readonly { name: string; attributes: Attributes }[] }
+  | { is: 'attributes'; attributes: Attributes }
+  | { is: 'space'; totalBytes: number; freeBytes: number };
+
+/** No request of a client that writes 255 KB at once is longer. */
+const maxPacketBytes = 256 * 1024;
+
+/** Puts packets together from the pieces in which they come. */
+export class PacketAssembler {
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+
+  /** The packets that are complete now, each without its length. Throws when one is too long to be true. */
+  add(piece: Uint8Array): Uint8Array[] {
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    const packets: Uint8Array[] = [];
+    for (let packet = this.#next(); packet !== undefined; packet = this.#next()) packets.push(packet);
+    return packets;
+  }
+
+  #next(): Uint8Array | undefined {
+    if (this.#bytes < 4) return undefined;
+    if ((this.#pieces[0]?.length ?? 0) < 4) this.#join();
+    const first = Buffer.from((this.#pieces[0] ?? new Uint8Array()).subarray(0, 4));
+    const length = first.readUInt32BE();
+    if (length === 0 || length > maxPacketBytes) throw new Error(`an SFTP packet of ${length} bytes`);
+    if (this.#bytes < 4 + length) return undefined;
+    this.#join();
+    const [all = new Uint8Array()] = this.#pieces;
+    this.#pieces = [all.subarray(4 + length)];
+    this.#bytes -= 4 + length;
+    return all.subarray(4, 4 + length);
+  }
+
+  #join(): void {
+    if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces)];
+  }
+}
+
+export function printVersion(): Uint8Array {
+  return packet(response.version, number(3), writeWire(extension.rename, '1', extension.space, '2'));
+}
+
+export function printAnswer(id: number, answer: Answer): Uint8Array {
+  switch (answer.is) {
+    case 'status':
+      return packet(response.status, number(id), number(answer.code), writeWire(`status ${answer.code}`, 'en'));
+    case 'handle':
+      return packet(response.handle, number(id), writeWire(answer.handle));
+    case 'data':
+      return packet(response.data, number(id), writeWire(answer.bytes));
+    case 'names':
+      return packet(response.name, number(id), number(answer.names.length), ...answer.names.flatMap(printName));
+    case 'attributes':
+      return packet(response.attributes, number(id), printAttributes(answer.attributes));
+    case 'space':
+      return packet(response.extended, number(id), ...printSpace(answer));
+    default:
+      return answer satisfies never;
+  }
+}
+
+function packet(type: number, ...parts: Uint8Array[]): Uint8Array {
+  const body = Buffer.concat([Buffer.of(type), ...parts]);
+  return Buffer.concat([number(body.length), body]);
+}
+
+function printName({ name, attributes }: { name: string; attributes: Attributes }): Uint8Array[] {
+  const long = `${attributes.isFolder ? 'd' : '-'}rwxrwxrwx    1 - - ${attributes.bytes} ${name}`;
+  return [writeWire(name, long), printAttributes(attributes)];
+}
+
+const [hasSize, hasPermissions, hasTimes] = [0x1, 0x4, 0x8];
+const [folderMode, fileMode] = [0o040_777, 0o100_777];
+
+function printAttributes({ isFolder, bytes, modifiedMs }: Attributes): Uint8Array {
+  const seconds = number(Math.floor(modifiedMs / 1000));
+  const mode = number(isFolder ? folderMode : fileMode);
+  return Buffer.concat([number(hasSize | hasPermissions | hasTimes), long(bytes), mode, seconds, seconds]);
+}
+
+/** Blocks of one byte: nobody has to calculate. */
+function printSpace({ totalBytes, freeBytes }: { totalBytes: number; freeBytes: number }): Uint8Array[] {
+  return [1, 1, totalBytes, freeBytes, freeBytes, 0, 0, 0, 0, 0, 255].map(long);
+}
+
+function number(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+function long(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
+  return bytes;
+}

@@ -1,0 +1,92 @@
+import { windowsInstanceCrd } from '#contract/windows-instance/crd.ts';
+import type { Resource } from '#kube/resource.ts';
+import { type CustomResourceDefinition, ofCluster, ofNamespace } from '#kube/resources.ts';
+import {
+  apiServerConfigs,
+  controllerConfigs,
+  imageDigestMirrorSets,
+  imageTagMirrorSets,
+  infrastructures,
+  machineConfigs,
+  machineSets,
+  machines,
+  networkConfigs,
+  networkOperators,
+  operatorConditions,
+  serviceMonitors,
+} from '#kube/resources-openshift.ts';
+
+export const clusterVersions = ofCluster('config.openshift.io/v1', 'ClusterVersion', 'clusterversions');
+const clusterOperators = ofCluster('config.openshift.io/v1', 'ClusterOperator', 'clusteroperators');
+const proxies = ofCluster('config.openshift.io/v1', 'Proxy', 'proxies');
+const prometheusRules = ofNamespace('monitoring.coreos.com/v1', 'PrometheusRule', 'prometheusrules');
+
+/** The kinds of OpenShift that an operator for Windows may ask for. */
+const openshiftKinds: readonly Resource[] = [
+  infrastructures,
+  networkConfigs,
+  networkOperators,
+  apiServerConfigs,
+  clusterVersions,
+  clusterOperators,
+  proxies,
+  imageDigestMirrorSets,
+  imageTagMirrorSets,
+  machines,
+  machineSets,
+  machineConfigs,
+  controllerConfigs,
+  operatorConditions,
+  serviceMonitors,
+  prometheusRules,
+];
+
+type Column = [name: string, jsonPath: string];
+
+const columns: Readonly<Record<string, readonly Column[]>> = {
+  Machine: [
+    ['Phase', '.status.phase'],
+    ['Address', '.status.addresses[0].address'],
+    ['Node', '.status.nodeRef.name'],
+  ],
+  MachineSet: [
+    ['Desired', '.spec.replicas'],
+    ['Current', '.status.replicas'],
+    ['Ready', '.status.readyReplicas'],
+  ],
+};
+
+/** Everything but the kinds that a bare cluster has. */
+export function definitions(): CustomResourceDefinition[] {
+  return [...openshiftKinds.map(definitionOf), windowsInstanceCrd() as CustomResourceDefinition];
+}
+
+/** As loose as can be: what these objects hold is others' business. */
+function definitionOf({ group, version, kind, plural, namespaced }: Resource): CustomResourceDefinition {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  const additionalPrinterColumns = (columns[kind] ?? []).map(([name, jsonPath]) => ({
+    name,
+    type: 'string',
+    jsonPath,
+  }));
+  // Whoever writes these in one go, status included, should find all of it stored.
+  const hasOwnStatus = ['Machine', 'MachineSet', 'OperatorCondition'].includes(kind);
+  return {
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          schema,
+          ...(hasOwnStatus ? { subresources: { status: {} } } : {}),
+          ...(additionalPrinterColumns.length > 0 ? { additionalPrinterColumns } : {}),
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,206 @@
+import { toBase64 } from '#base/bytes.ts';
+import { timestamp } from '#base/clock.ts';
+import {
+  agentName,
+  configMapName,
+  machineLabel,
+  monitoringLabel,
+  namespaceName,
+  nodeLabel,
+  operatorName,
+  secretKey,
+  secretName,
+} from '#contract/names.ts';
+import { payloadKubeletVersion } from '#contract/version.ts';
+import type { KubeResource, Resource } from '#kube/resource.ts';
+import { clusterRoleBindings, configMaps, namespaces, nodes, secrets, serviceAccounts } from '#kube/resources.ts';
+import {
+  apiServerConfigs,
+  controllerConfigs,
+  infrastructures,
+  machineConfigs,
+  machineSets,
+  networkConfigs,
+  networkOperators,
+} from '#kube/resources-openshift.ts';
+import { clusterVersions } from './definitions.ts';
+
+export interface WorldFacts {
+  /** Of the operator. */
+  namespace: string;
+  platform: string;
+  /** The API server as hosts reach it. */
+  apiServerUrl: string;
+  /** In PEM form. */
+  ca: string;
+  /** For hosts, in PEM form; undefined when there shall be none. */
+  privateKey: string | undefined;
+  tls: { certificate: string; key: string };
+  /** Content of windows-instances; undefined when there shall be none. */
+  instances: Readonly<Record<string, string>> | undefined;
+  /** How many Machines the MachineSet wants. */
+  machines: number;
+  nowMs: number;
+}
+
+export interface WorldObject {
+  resource: Resource;
+  object: KubeResource;
+}
+
+/** Everything an operator finds in an OpenShift cluster, in the order in which it can be made. */
+export function worldObjects(facts: WorldFacts): WorldObject[] {
+  return [
+    ...namespaceObjects(facts),
+    ...clusterObjects(facts),
+    ...accountObjects(),
+    ...secretObjects(facts),
+    ...hostObjects(facts),
+  ];
+}
+
+const object = (resource: Resource, name: string, members: object = {}): WorldObject => ({
+  resource,
+  object: { metadata: { name }, ...members },
+});
+
+const inNamespace = (resource: Resource, namespace: string, name: string, members: object = {}): WorldObject => ({
+  resource,
+  object: { metadata: { name, namespace }, ...members },
+});
+
+function namespaceObjects({ namespace }: WorldFacts): WorldObject[] {
+  const others = Object.values(namespaceName).map(name => object(namespaces, name));
+  const labels = { [monitoringLabel]: 'true' };
+  return [...others, { resource: namespaces, object: { metadata: { name: namespace, labels } } }];
+}
+
+function clusterObjects({ platform, apiServerUrl, ca, nowMs }: WorldFacts): WorldObject[] {
+  return [
+    object(infrastructures, 'cluster', {
+      spec: { platformSpec: { type: platform } },
+      status: {
+        infrastructureName: 'sandbox-7x2kq',
+        platform,
+        platformStatus: { type: platform },
+        apiServerURL: apiServerUrl,
+        apiServerInternalURI: apiServerUrl,
+      },
+    }),
+    object(networkConfigs, 'cluster', {
+      spec: {
+        networkType: 'OVNKubernetes',
+        clusterNetwork: [{ cidr: '10.128.0.0/14', hostPrefix: 23 }],
+        serviceNetwork: ['172.30.0.0/16'],
+      },
+    }),
+    object(networkOperators, 'cluster', {
+      spec: {
+        defaultNetwork: { type: 'OVNKubernetes', ovnKubernetesConfig: { hybridOverlayConfig: overlay(platform) } },
+      },
+    }),
+    object(apiServerConfigs, 'cluster', { spec: {} }),
+    object(clusterVersions, 'version', { status: { desired: { version: '4.23.0' } } }),
+    object(machineConfigs, 'rendered-worker-5d0c8f8b', { spec: { config: workerIgnition } }),
+    object(controllerConfigs, 'machine-config-controller', {
+      spec: { clusterDNSIP: '172.30.0.10', kubeAPIServerServingCAData: toBase64(ca) },
+    }),
+    linuxNode('linux-control-plane-0', '10.0.0.2', 'node-role.kubernetes.io/control-plane', nowMs),
+    linuxNode('linux-worker-0', '10.0.0.3', nodeLabel.worker, nowMs),
+  ];
+}
+
+/** The default VXLAN port is taken on vSphere. */
+function overlay(platform: string): object {
+  const hybridClusterNetwork = [{ cidr: '10.132.0.0/14', hostPrefix: 24 }];
+  return { hybridClusterNetwork, ...(platform === 'VSphere' ? { hybridOverlayVXLANPort: 9898 } : {}) };
+}
+
+const kubeletUnit =
+  '[Unit]\nRequires=crio.service\n\n[Service]\nType=notify\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf --v=2\n';
+
+const workerIgnition = {
+  ignition: { version: '3.5.0' },
+  storage: { files: [] },
+  systemd: { units: [{ name: 'kubelet.service', enabled: true, contents: kubeletUnit }] },
+};
+
+function linuxNode(name: string, address: string, role: string, nowMs: number): WorldObject {
+  const time = timestamp(nowMs);
+  const labels = { [nodeLabel.os]: 'linux', 'kubernetes.io/hostname': name, [role]: '' };
+  const status = {
+    addresses: [
+      { type: 'InternalIP', address },
+      { type: 'Hostname', address: name },
+    ],
+    conditions: [
+      { type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: time, lastTransitionTime: time },
+    ],
+    nodeInfo: { kubeletVersion: payloadKubeletVersion, operatingSystem: 'linux', architecture: 'amd64' },
+  };
+  return { resource: nodes, object: { metadata: { name, labels }, status } as KubeResource };
+}
+
+const bootstrapper = 'node-bootstrapper';
+
+function accountObjects(): WorldObject[] {
+  const namespace = namespaceName.machineConfig;
+  const apiGroup = 'rbac.authorization.k8s.io';
+  return [
+    inNamespace(serviceAccounts, namespace, bootstrapper),
+    object(clusterRoleBindings, 'system-bootstrap-node-bootstrapper', {
+      roleRef: { apiGroup, kind: 'ClusterRole', name: 'system:node-bootstrapper' },
+      subjects: [{ kind: 'ServiceAccount', name: bootstrapper, namespace }],
+    }),
+    {
+      resource: secrets,
+      object: {
+        metadata: {
+          name: secretName.bootstrapToken,
+          namespace,
+          annotations: { 'kubernetes.io/service-account.name': bootstrapper },
+        },
+        type: 'kubernetes.io/service-account-token',
+      } as KubeResource,
+    },
+  ];
+}
+
+function secretObjects({ namespace, privateKey, tls }: WorldFacts): WorldObject[] {
+  const secret = (where: string, name: string, data: Record<string, string>, type = 'Opaque') =>
+    inNamespace(secrets, where, name, {
+      type,
+      data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, toBase64(text)])),
+    });
+  const tlsData = { [secretKey.tlsCertificate]: tls.certificate, [secretKey.tlsKey]: tls.key };
+  const docker = { [secretKey.dockerConfig]: '{"auths":{}}' };
+  return [
+    ...[operatorName, agentName].map(name => inNamespace(serviceAccounts, namespace, name)),
+    secret(namespace, secretName.tls, tlsData, 'kubernetes.io/tls'),
+    secret(namespaceName.config, secretName.pullSecret, docker, 'kubernetes.io/dockerconfigjson'),
+    ...(privateKey === undefined
+      ? []
+      : [secret(namespace, secretName.privateKey, { [secretKey.privateKey]: privateKey })]),
+  ];
+}
+
+function hostObjects({ namespace, instances, machines }: WorldFacts): WorldObject[] {
+  return [
+    ...(instances === undefined
+      ? []
+      : [inNamespace(configMaps, namespace, configMapName.instances, { data: instances })]),
+    ...(machines === 0 ? [] : [machineSet(machines)]),
+  ];
+}
+
+function machineSet(replicas: number): WorldObject {
+  const name = 'winworker';
+  const labels = { 'machine.openshift.io/cluster-api-machineset': name, [machineLabel.osId]: 'Windows' };
+  const spec = {
+    metadata: { labels: { [nodeLabel.worker]: '' } },
+    providerSpec: { value: { userDataSecret: { name: secretName.userData } } },
+  };
+  return inNamespace(machineSets, namespaceName.machineApi, name, {
+    spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+  });
+}

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { prepareRequest } from '../../src/agent/identity/request.ts';
+import { agentName, nodeAnnotation, secretName } from '../../src/contract/names.ts';
+import { ApiError, isNotFound } from '../../src/kube/api-error.ts';
+import type { Client } from '../../src/kube/client.ts';
+import { findCondition } from '../../src/kube/conditions.ts';
+import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
+import { createClient } from '../../src/kube/http-client.ts';
+import { Informer } from '../../src/kube/informer/informer.ts';
+import * as kinds from '../../src/kube/resources.ts';
+import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
+import { newPrivateKey } from '../kit/new-private-key.ts';
+import { infrastructure, openshiftCluster } from '../kit/openshift-objects.ts';
+import {
+  accountToken,
+  makeSecret,
+  type OperatorScene,
+  operatorScene,
+  operatorVersion,
+  tokenKubeconfig,
+} from '../kit/operator-scene.ts';
+
+const requests = kinds.certificateSigningRequests;
+const services = `windows-services-${operatorVersion}`;
+
+let cluster: Cluster;
+let scene: OperatorScene;
+let admin: Client;
+let operator: Awaited<ReturnType<OperatorScene['start']>>;
+/** The agent of win-1, with its certificate. */
+let agent: Client;
+
+const windows = (name: string) => ({
+  metadata: { name, labels: { 'kubernetes.io/os': 'windows' }, annotations: { [nodeAnnotation.pubKeyHash]: 'x' } },
+});
+const asAgent = (node: string) =>
+  createClient(loadKubeconfig(cluster.kubeconfigFor(`system:wicd-node:${node}`, ['system:wicd-nodes'])));
+const eventually = (look: () => Promise<unknown>) => expect.poll(look, { timeout: 30_000, interval: 100 });
+const codeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => 200,
+    (error: unknown) => {
+      if (error instanceof ApiError) return error.code;
+      throw error;
+    },
+  );
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  const objects = openshiftCluster({ infrastructure: infrastructure('None') });
+  scene = await operatorScene({ url: cluster.url, ca: cluster.ca, kubeconfig: cluster.kubeconfigText, objects });
+  ({ admin } = scene);
+  for (const name of ['win-1', 'win-2']) await admin.create(kinds.nodes, windows(name));
+  await admin.create(kinds.nodes, { metadata: { name: 'linux-1', labels: { 'kubernetes.io/os': 'linux' } } });
+  await makeSecret(admin, scene.namespace, secretName.privateKey, { 'private-key.pem': newPrivateKey() });
+  operator = await scene.start();
+  agent = asAgent('win-1');
+});
+
+afterAll(async () => {
+  await agent?.close();
+  await scene?.[Symbol.asyncDispose]();
+  await cluster?.stop();
+});
+
+const own = 'metadata.name=win-1';
+const annotate = { type: 'merge', body: { metadata: { annotations: { test: '1' } } } } as const;
+const inNamespace = () => ({ namespace: scene.namespace });
+
+const allowed: [what: string, call: () => Promise<unknown>][] = [
+  ['look at its own Node', () => agent.get(kinds.nodes, 'win-1')],
+  ['list its own Node by name', () => agent.list(kinds.nodes, { fieldSelector: own })],
+  ['mark its own Node', () => agent.patch(kinds.nodes, 'win-1', annotate)],
+  ['read the services ConfigMap', () => agent.get(kinds.configMaps, services, inNamespace())],
+  [
+    'list the services ConfigMap by name',
+    () => agent.list(kinds.configMaps, { ...inNamespace(), fieldSelector: `metadata.name=${services}` }),
+  ],
+  ['say something about its Node', () => agent.create(kinds.events, remarkOn('win-1'), { namespace: 'default' })],
+];
+for (const [what, call] of allowed) {
+  test(`the agent of a Node may soon ${what}`, async () => eventually(() => codeOf(call())).toBe(200));
+}
+
+function remarkOn(node: string): kinds.KubeEvent {
+  return {
+    metadata: { generateName: 'remark-', namespace: 'default' },
+    involvedObject: { kind: 'Node', name: node },
+    reason: 'Test',
+    message: 'test',
+    type: 'Normal',
+  };
+}
+
+const refused: [what: string, call: () => Promise<unknown>][] = [
+  ['look at another Node', () => agent.get(kinds.nodes, 'win-2')],
+  ['look at a Linux node', () => agent.get(kinds.nodes, 'linux-1')],
+  ['look at a Node that does not exist', () => agent.get(kinds.nodes, 'win-9')],
+  ['mark another Node', () => agent.patch(kinds.nodes, 'win-2', annotate)],
+  ['change the status of another Node', () => agent.patch(kinds.nodes, 'win-2', annotate, { subresource: 'status' })],
+  ['list all Nodes', () => agent.list(kinds.nodes)],
+  ['list Windows nodes', () => agent.list(kinds.nodes, { labelSelector: 'kubernetes.io/os=windows' })],
+  ['list another Node by name', () => agent.list(kinds.nodes, { fieldSelector: 'metadata.name=win-2' })],
+  ['list all Nodes but one', () => agent.list(kinds.nodes, { fieldSelector: 'metadata.name!=win-1' })],
+  ['list Nodes by another field', () => agent.list(kinds.nodes, { fieldSelector: 'spec.unschedulable=false' })],
+  ['replace its own Node', async () => agent.replace(kinds.nodes, await admin.get(kinds.nodes, 'win-1'))],
+  ['delete its own Node', () => agent.delete(kinds.nodes, 'win-1')],
+  ['make a Node', () => agent.create(kinds.nodes, windows('win-8'))],
+  ['read another ConfigMap of the namespace', () => agent.get(kinds.configMaps, 'kube-root-ca.crt', inNamespace())],
+  ['list ConfigMaps of the namespace', () => agent.list(kinds.configMaps, inNamespace())],
+  ['list ConfigMaps of the cluster', () => agent.list(kinds.configMaps)],
+  ['change the services ConfigMap', () => agent.patch(kinds.configMaps, services, annotate, inNamespace())],
+  ['read the private key', () => agent.get(kinds.secrets, secretName.privateKey, inNamespace())],
+  ['list Secrets', () => agent.list(kinds.secrets, inNamespace())],
+  [
+    'read WindowsInstances',
+    () => agent.raw('GET', `/apis/windowsmachineconfig.openshift.io/v1alpha1/windowsinstances`),
+  ],
+  ['list pods', () => agent.list(kinds.pods)],
+  ['list events', () => agent.list(kinds.events, { namespace: 'default' })],
+  [
+    'make events in other namespaces',
+    () =>
+      agent.create(
+        kinds.events,
+        { ...remarkOn('win-1'), metadata: { generateName: 'x-', namespace: 'kube-system' } },
+        { namespace: 'kube-system' },
+      ),
+  ],
+  ['see roles', () => agent.list(kinds.clusterRoles)],
+  [
+    'widen its own role',
+    () => agent.patch(kinds.clusterRoles, `${agentName}:win-1`, { type: 'merge', body: { rules: [] } }),
+  ],
+  ['make tokens', () => accountToken(agent, scene.namespace, agentName)],
+];
+for (const [what, call] of refused) {
+  test(`the agent of a Node may not ${what}`, async () => expect(await codeOf(call())).toBe(403));
+}
+
+test('an agent follows its own Node and its services ConfigMap with watches', async () => {
+  const scope = { namespace: scene.namespace, fieldSelector: `metadata.name=${services}` };
+  const informers = [
+    new Informer({ client: agent, resource: kinds.nodes, scope: { fieldSelector: own } }),
+    new Informer({ client: agent, resource: kinds.configMaps, scope }),
+  ] as const;
+  onTestFinished(async () => void (await Promise.all(informers.map(informer => informer.stop()))));
+  for (const informer of informers) informer.start();
+  await Promise.all(informers.map(informer => informer.synced));
+  expect(informers.map(({ store }) => store.list().map(({ metadata }) => metadata.name))).toEqual([
+    ['win-1'],
+    [services],
+  ]);
+  await admin.patch(kinds.nodes, 'win-1', { type: 'merge', body: { metadata: { annotations: { seen: 'yes' } } } });
+  await expect.poll(() => informers[0].store.list()[0]?.metadata.annotations?.['seen']).toBe('yes');
+  expect(informers.map(({ trouble }) => trouble)).toEqual([undefined, undefined]);
+});
+
+test.each([[{}], [{ fieldSelector: 'metadata.name=win-2' }], [{ labelSelector: 'kubernetes.io/os=windows' }]])(
+  'an agent may not watch other Nodes: %j',
+  async scope => {
+    const watch = async () => {
+      for await (const _ of agent.watch(kinds.nodes, { ...scope, timeoutSeconds: 5 })) return;
+    };
+    expect(await codeOf(watch())).toBe(403);
+  },
+);
+
+/** What becomes of a request for the certificate of the agent of a Node. */
+async function request(
+  by: Client,
+  node: string,
+  edit: (spec: kinds.CertificateSigningRequest['spec']) => object = () => ({}),
+) {
+  const { object } = prepareRequest(node, 3_600_000);
+  const { metadata } = await by.create(requests, { ...object, spec: { ...object.spec, ...edit(object.spec) } });
+  return metadata.name ?? '';
+}
+
+const remarksOn = async (name: string) =>
+  (await admin.list(kinds.events, { namespace: 'default' })).items
+    .filter(({ involvedObject }) => involvedObject.name === name)
+    .map(({ reason }) => reason);
+
+test('an agent gets the next certificate for its own Node', async () => {
+  const name = await request(agent, 'win-1');
+  await eventually(async () => (await admin.get(requests, name)).status?.certificate).toBeDefined();
+  const { status } = await admin.get(requests, name);
+  expect(findCondition(status?.conditions, 'Approved')).toMatchObject({ reason: 'WICDAutoApproved' });
+});
+
+const greedy: [what: string, ask: () => Promise<string>][] = [
+  ['a certificate for another Node', () => request(agent, 'win-2')],
+  ['a certificate for a Linux node', () => request(agent, 'linux-1')],
+  ['a certificate for a Node that is not there', () => request(agent, 'win-9')],
+  [
+    'a certificate of a kubelet',
+    () => request(agent, 'win-1', () => ({ signerName: 'kubernetes.io/kube-apiserver-client-kubelet' })),
+  ],
+  [
+    'a certificate for servers',
+    () => request(agent, 'win-1', () => ({ usages: ['digital signature', 'server auth'] })),
+  ],
+];
+for (const [what, ask] of greedy) {
+  test(`an agent does not get ${what}, and the request says why`, async () => {
+    const name = await ask();
+    await eventually(() => remarksOn(name)).toContain('CSRRefused');
+    const { status } = await admin.get(requests, name);
+    expect(status?.certificate).toBeUndefined();
+    expect(findCondition(status?.conditions, 'Approved')).toBeUndefined();
+  });
+}
+
+test('an agent cannot approve what it has asked for', async () => {
+  const name = await request(agent, 'win-2');
+  const conditions = [{ type: 'Approved', status: 'True', reason: 'Me', message: 'me' }];
+  const object = await admin.get(requests, name);
+  const approve = agent.replace(requests, { ...object, status: { conditions } }, { subresource: 'approval' });
+  expect(await codeOf(approve)).toBe(403);
+});
+
+test('the account of the bootstrap finds its Node and reads ConfigMaps, and can neither delete nor read Secrets', async () => {
+  const token = await accountToken(admin, scene.namespace, agentName);
+  const host = createClient(loadKubeconfig(tokenKubeconfig(scene, token)));
+  onTestFinished(() => host.close());
+  expect(await codeOf(host.list(kinds.nodes, { labelSelector: 'kubernetes.io/os=windows' }))).toBe(200);
+  expect(await codeOf(host.list(kinds.configMaps, inNamespace()))).toBe(200);
+  expect(await codeOf(host.patch(kinds.nodes, 'win-1', annotate))).toBe(200);
+  expect(await codeOf(host.list(kinds.configMaps))).toBe(403);
+  expect(await codeOf(host.delete(kinds.nodes, 'win-1'))).toBe(403);
+  expect(await codeOf(host.list(kinds.secrets, inNamespace()))).toBe(403);
+  expect(await codeOf(host.replace(kinds.nodes, await admin.get(kinds.nodes, 'win-1')))).toBe(403);
+});
+
+test('rights that were widened by hand are narrowed again', async () => {
+  const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
+  for (const name of [`${agentName}:win-1`, 'system-wicd-nodes'])
+    await admin.patch(kinds.clusterRoles, name, { type: 'merge', body: { rules } });
+  await eventually(() => codeOf(agent.list(kinds.secrets))).toBe(403);
+  await eventually(() => codeOf(agent.get(kinds.nodes, 'win-1'))).toBe(200);
+});
+
+test('a binding that leads elsewhere is made anew', async () => {
+  const name = `${agentName}:win-2`;
+  await eventually(() => codeOf(admin.get(kinds.clusterRoleBindings, name))).toBe(200);
+  await admin.delete(kinds.clusterRoleBindings, name);
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
+  const subjects = [{ kind: 'User', name: 'system:wicd-node:win-2', apiGroup: 'rbac.authorization.k8s.io' }];
+  await admin.create(kinds.clusterRoleBindings, { metadata: { name }, roleRef, subjects }).catch(() => undefined);
+  await eventually(async () => (await admin.get(kinds.clusterRoleBindings, name)).roleRef.name).toBe(name);
+});
+
+test('the rights of an agent end with its Node', async () => {
+  await admin.create(kinds.nodes, windows('win-3'));
+  const third = asAgent('win-3');
+  onTestFinished(() => third.close());
+  await eventually(() => codeOf(third.get(kinds.nodes, 'win-3'))).toBe(200);
+  await admin.delete(kinds.nodes, 'win-3');
+  await eventually(() => codeOf(third.get(kinds.nodes, 'win-3'))).toBe(403);
+  const gone = await admin.get(kinds.clusterRoles, `${agentName}:win-3`).catch((error: unknown) => error);
+  expect(isNotFound(gone)).toBe(true);
+});
+
+test('a Node that nobody has taken in gives its agent nothing', async () => {
+  await admin.create(kinds.nodes, { metadata: { name: 'stranger', labels: { 'kubernetes.io/os': 'windows' } } });
+  const stranger = asAgent('stranger');
+  onTestFinished(() => stranger.close());
+  await new Promise(resolve => setTimeout(resolve, 1000));
+  expect(await codeOf(stranger.get(kinds.nodes, 'stranger'))).toBe(403);
+});
+
+test('the operator did all this with the rights of its manifests', () => {
+  const refusals = operator.log.lines.filter(
+    ({ fields }) => (fields['error'] as { code?: unknown } | undefined)?.code === 403,
+  );
+  expect(refusals.map(({ message }) => message)).toEqual([]);
+  expect(operator.log.messages('error')).toEqual([]);
+});

@@ -1,0 +1,313 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { toBase64 } from '../../src/base/bytes.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { agentServiceAccountUser, defaultNamespace, identity, nodeLabel, signer } from '../../src/contract/names.ts';
+import { csrController, permissions } from '../../src/controllers/csr/controller.ts';
+import type { HostConnection } from '../../src/host/host.ts';
+import type { Client } from '../../src/kube/client.ts';
+import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
+import { runManager } from '../../src/kube/controller/manager.ts';
+import { noMetrics } from '../../src/kube/controller/metrics.ts';
+import { EventRecorder } from '../../src/kube/events/events.ts';
+import { createClient } from '../../src/kube/http-client.ts';
+import { Informers } from '../../src/kube/informer/informers.ts';
+import * as kinds from '../../src/kube/resources.ts';
+import { ops } from '../conformance/ops/csr-validation.ts';
+import type { Input, Row } from '../conformance/row.ts';
+import { installDefinitions } from './cluster/openshift-crds.ts';
+import { type CsrContent, makeCsr } from './csr.ts';
+import { grant } from './grant.ts';
+import { recordedLog } from './recorded-log.ts';
+
+/** A cluster, real or embedded, as far as these rows need one. */
+export interface CsrCluster {
+  admin: Client;
+  kubeconfigFor: (user: string, groups: readonly string[]) => string;
+}
+
+const requests = kinds.certificateSigningRequests;
+const operatorUser = 'operator';
+
+/** Every row about what becomes of a request, hardened or not. */
+const knownRows = (
+  JSON.parse(readFileSync(new URL('../conformance/rows/csr-validation.json', import.meta.url), 'utf8')) as Row[]
+).filter(({ op }) => op === 'kubeletApprover' || op === 'wicdApprover');
+
+const host = 'winhost.example.com';
+const addresses = [
+  { type: 'Hostname', address: host },
+  { type: 'InternalIP', address: '10.1.42.1' },
+];
+const [node, linuxNode] = ['windows', 'linux'].map(os => ({ name: host, os, addresses }));
+
+interface Further extends CsrContent {
+  usages?: string[];
+  signerName?: string;
+  username?: string;
+  groups?: string[];
+  nodes?: unknown[];
+}
+
+const clientRequest: Further = {
+  commonNames: [`system:node:${host}`],
+  usages: ['digital signature', 'client auth'],
+  signerName: signer.kubeletClient,
+  username: identity.nodeBootstrapper,
+};
+const servingRequest: Further = {
+  ...clientRequest,
+  dnsNames: [host],
+  usages: ['digital signature', 'server auth'],
+  signerName: signer.kubeletServing,
+  username: `system:node:${host}`,
+  groups: ['system:nodes', 'system:authenticated'],
+  nodes: [node],
+};
+const agentRequest: Further = {
+  commonNames: [`system:wicd-node:${host}`],
+  organizations: ['system:wicd-nodes'],
+  usages: ['digital signature', 'client auth'],
+  signerName: signer.apiClient,
+  username: agentServiceAccountUser(defaultNamespace),
+  nodes: [node],
+};
+
+/** What a thief of a token or certificate would try, beyond those rows. */
+const furtherRefusals: [name: string, request: Further][] = [
+  ['a node asks for the client certificate of another', { ...clientRequest, username: 'system:node:other' }],
+  ['an agent asks for the certificate of its kubelet', { ...clientRequest, username: `system:wicd-node:${host}` }],
+  [
+    'the account of the agent asks for the certificate of a kubelet',
+    { ...clientRequest, username: agentServiceAccountUser(defaultNamespace) },
+  ],
+  [
+    'a bootstrapper of another namespace',
+    { ...clientRequest, username: 'system:serviceaccount:default:node-bootstrapper' },
+  ],
+  ['a client certificate with a URI', { ...clientRequest, uris: ['spiffe://cluster/ns'] }],
+  [
+    'a client certificate with a user ID in its subject',
+    { ...clientRequest, attributes: [['0.9.2342.19200300.100.1.1', 'root']] },
+  ],
+  ['a client certificate for an existing Linux node', { ...clientRequest, nodes: [linuxNode] }],
+  [
+    'a client certificate with one more group',
+    { ...clientRequest, organizations: ['system:nodes', 'system:wicd-nodes'] },
+  ],
+  ['a client certificate from the signer of API clients', { ...clientRequest, signerName: signer.apiClient }],
+  ['a node name that no Node can have', { ...clientRequest, commonNames: ['system:node:WINHOST_1'] }],
+  ['a node asks for the serving certificate of another', { ...servingRequest, username: 'system:node:other' }],
+  ['a serving certificate for the API server', { ...servingRequest, dnsNames: [host, 'kubernetes.default.svc'] }],
+  ['a serving certificate with a wildcard', { ...servingRequest, dnsNames: ['*.example.com'] }],
+  ['a serving certificate without names', { ...servingRequest, dnsNames: [] }],
+  ['a serving certificate of a node that does not exist', { ...servingRequest, nodes: [] }],
+  ['a serving certificate of a Linux node', { ...servingRequest, nodes: [linuxNode] }],
+  [
+    'a serving certificate that is for clients too',
+    { ...servingRequest, usages: ['digital signature', 'server auth', 'client auth'] },
+  ],
+  [
+    'the agent of one node asks for another',
+    { ...agentRequest, username: 'system:wicd-node:other', groups: ['system:wicd-nodes'] },
+  ],
+  ['the agent asks for a node that does not exist', { ...agentRequest, nodes: [] }],
+  ['the agent asks for a Linux node', { ...agentRequest, nodes: [linuxNode] }],
+  [
+    'the agent asks to be an administrator as well',
+    { ...agentRequest, organizations: ['system:wicd-nodes', 'admins'] },
+  ],
+  ['the agent asks for a serving certificate', { ...agentRequest, usages: ['digital signature', 'server auth'] }],
+  ['somebody else asks for the agent', { ...agentRequest, username: 'eve' }],
+];
+const furtherApprovals: [name: string, request: Further][] = [
+  ['the client certificate of a listed host', clientRequest],
+  ['the serving certificate of its node', servingRequest],
+  ['the certificate of its agent', agentRequest],
+  [
+    'the renewal by the agent itself',
+    { ...agentRequest, username: `system:wicd-node:${host}`, groups: ['system:wicd-nodes'] },
+  ],
+];
+
+export const csrRows: readonly Row[] = [
+  ...knownRows,
+  ...furtherRefusals.map(([name, request]) => furtherRow(name, request, 'refuse')),
+  ...furtherApprovals.map(([name, request]) => furtherRow(name, request, 'approve')),
+];
+
+function furtherRow(name: string, request: Further, decision: string): Row {
+  const { usages, signerName, username, groups = [], nodes: existingNodes = [] } = request;
+  const csr = { usages, signerName, username, groups, conditions: [], request: { pem: makeCsr(request) } };
+  const input = { csr, windowsInstances: { [host]: 'username=core' }, existingNodes, sshHostnames: {} };
+  return { id: `further/${name}`, name, op: 'kubeletApprover', input, expected: { decision } };
+}
+
+/** What all rows need: the definitions, the namespace of the operator, and that everybody may ask for a certificate. */
+export async function prepareCsrCluster(admin: Client): Promise<void> {
+  await installDefinitions(admin);
+  await grant(admin, operatorUser, defaultNamespace, permissions);
+  const name = 'everybody-may-ask';
+  await admin.create(kinds.clusterRoles, {
+    metadata: { name },
+    rules: [{ apiGroups: [requests.group], resources: [requests.plural], verbs: ['create'] }],
+  });
+  await admin.create(kinds.clusterRoleBindings, {
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ kind: 'Group', name: 'system:authenticated', apiGroup: 'rbac.authorization.k8s.io' }],
+  });
+}
+
+/** Makes the world of a row, has its requester ask, runs the controller, and compares what became of the request. */
+export async function judgeRow(row: Row, cluster: CsrCluster): Promise<void> {
+  const { admin } = cluster;
+  const input = realistic(row.input);
+  const made = await makeWorld(admin, input);
+  try {
+    const request = await ask(cluster, input);
+    made.push(() => admin.delete(requests, request.metadata.name ?? ''));
+    await preset(admin, request, input.csr.conditions);
+    await using controller = startController(cluster, input);
+    const want = ops[row.op]?.(input) as { decision: string; condition?: object; because?: Input };
+    expect(want.decision).toBe(row.expected['decision']);
+    await compare({ admin, request, want, messages: controller.messages });
+  } finally {
+    for (const undo of made.reverse()) await undo();
+  }
+}
+
+/** A server puts everybody it knows into system:authenticated; who lacks a group there lacks the other one. */
+function realistic(input: Input): Input {
+  const groups: string[] = input.csr.groups ?? [];
+  const lacksOne = groups.includes('system:nodes') && !groups.includes('system:authenticated');
+  const real = [...groups.filter(group => !lacksOne || group !== 'system:nodes'), 'system:authenticated'];
+  return { ...input, operatorNamespace: defaultNamespace, csr: { ...input.csr, groups: [...new Set(real)] } };
+}
+
+type Undo = () => Promise<unknown>;
+
+async function makeWorld(admin: Client, input: Input): Promise<Undo[]> {
+  const undo: Undo[] = [];
+  for (const { name, os, addresses } of (input.existingNodes ?? []) as Input[]) {
+    await admin.create(kinds.nodes, { metadata: { name, ...(os && { labels: { [nodeLabel.os]: os } }) } });
+    undo.push(() => admin.delete(kinds.nodes, name));
+    const body = { status: { addresses } };
+    await admin.patch(kinds.nodes, name, { type: 'strategic', body }, { subresource: 'status' });
+  }
+  for (const address of Object.keys(input.windowsInstances ?? {})) {
+    const spec = { address, username: 'core', source: { kind: 'ConfigMap' as const, name: address } };
+    await admin.create(windowsInstances, { metadata: { name: address, namespace: defaultNamespace }, spec });
+    undo.push(() => admin.delete(windowsInstances, address, { namespace: defaultNamespace }));
+  }
+  return undo;
+}
+
+/** As the requester himself, whom the server then writes into the request. */
+async function ask({ kubeconfigFor }: CsrCluster, { csr }: Input): Promise<kinds.CertificateSigningRequest> {
+  const groups = (csr.groups as string[]).filter(group => group !== 'system:authenticated');
+  const client = createClient(loadKubeconfig(kubeconfigFor(csr.username, groups)));
+  try {
+    const { signerName, usages, request } = csr;
+    const made = await client.create(requests, {
+      metadata: { generateName: 'row-' },
+      spec: { signerName, usages, request: toBase64(request.pem ?? request.requestText) },
+    });
+    expect(made.spec.username).toBe(csr.username);
+    return made;
+  } finally {
+    await client.close();
+  }
+}
+
+async function preset(admin: Client, request: kinds.CertificateSigningRequest, conditions: Input[]): Promise<void> {
+  for (const { type } of conditions ?? []) {
+    const status = { conditions: [{ type, status: 'True', reason: 'Preset', message: 'by the test' }] };
+    const subresource = type === 'Failed' ? 'status' : 'approval';
+    await admin.replace(requests, { ...request, status }, { subresource });
+  }
+}
+
+/** With no more rights than the controller asks for. */
+function startController({ kubeconfigFor }: CsrCluster, input: Input) {
+  const client = createClient(loadKubeconfig(kubeconfigFor(operatorUser, [])));
+  const informers = new Informers({ client });
+  const recorder = new EventRecorder({ client, component: 'test' });
+  const log = recordedLog();
+  const answers = (from: Input) => (question: string) => Promise.resolve([from?.[question] ?? []].flat());
+  const controller = csrController({
+    client,
+    informers,
+    recorder,
+    namespace: defaultNamespace,
+    version: 'v',
+    clock: systemClock,
+    log: log.log,
+    metrics: noMetrics,
+    random: Math.random,
+    resolver: { addresses: answers(input.dnsA), names: answers(input.dnsPTR) },
+    hostKeys: { find: async () => ({ type: 'ssh-ed25519', blob: new Uint8Array([1]) }) },
+    material: { keysFor: async () => [] },
+    connect: async ({ address }) => hostCalled(input.sshHostnames?.[address]),
+  });
+  const stop = new AbortController();
+  const over = runManager({ caches: [informers], others: [recorder], leaderOnly: [controller] }, stop.signal);
+  return {
+    messages: () => log.lines.map(({ message }) => message),
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await over;
+      await client.close();
+    },
+  };
+}
+
+function hostCalled(fqdn: string | undefined): HostConnection {
+  if (fqdn === undefined) throw new Error('there is no such host');
+  const os = { product: 'p', build: 'b', installationType: 'i' };
+  const time = '2026-03-01T12:00:00Z';
+  const told = { agentVersion: 'v', hostName: '', fqdn, os, bootId: '1', containersFeature: 'enabled', time };
+  const exec = async () => ({ exitCode: 0, stdout: JSON.stringify(told), stderr: '' });
+  return { exec, [Symbol.asyncDispose]: async () => undefined } as unknown as HostConnection;
+}
+
+interface Comparison {
+  admin: Client;
+  request: kinds.CertificateSigningRequest;
+  want: { decision: string; condition?: object; because?: Input };
+  messages: () => string[];
+}
+
+async function compare({ admin, request, want, messages }: Comparison): Promise<void> {
+  const { name = '' } = request.metadata;
+  const conditions = async () => (await admin.get(requests, name)).status?.conditions ?? [];
+  const before = await conditions();
+  if (want.decision === 'approve') {
+    await until(async () => (await conditions()).some(({ type }) => type === 'Approved'), `${name} is approved`);
+    expect(await conditions()).toContainEqual(expect.objectContaining(want.condition));
+    return;
+  }
+  const isDecided = before.some(({ type }) => type === 'Approved' || type === 'Denied');
+  const isRefused = want.because?.do === 'refuse';
+  if (isDecided) await delay(500);
+  else if (isRefused) await until(async () => messages().includes('Refusing CSR'), `${name} is refused`);
+  else await until(async () => messages().includes('Ignoring CSR'), `${name} is ignored`);
+  const told = async () =>
+    (await admin.list(kinds.events, { namespace: 'default' })).items
+      .filter(({ involvedObject }) => involvedObject.name === name)
+      .map(({ reason, message }) => `${reason} ${message}`);
+  const { event } = want.because ?? {};
+  if (isRefused) await until(async () => (await told()).length > 0, `there is an event about ${name}`);
+  expect(await told()).toEqual(isRefused ? [`${event.reason} ${event.message}`] : []);
+  expect(await conditions()).toEqual(before);
+}
+
+async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    if (await isSo()) return;
+    await delay(25);
+  }
+  throw new Error(`it never became so that ${what}`);
+}

@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { bootstrapCommand, installCommand, inventoryCommand, stageCommand } from '../../src/contract/agent-command.ts';
+import { type Inventory, parseInventory } from '../../src/contract/inventory.ts';
+import { nodeAnnotation, nodeLabel, secretKey, secretName, namespaceName } from '../../src/contract/names.ts';
+import { file } from '../../src/contract/paths.ts';
+import { printManifest } from '../../src/contract/services/print.ts';
+import { servicesConfigMapName } from '../../src/contract/version.ts';
+import { Secret } from '../../src/base/secret.ts';
+import type { ClusterFacts, ServiceAccountToken } from '../../src/cluster/facts.ts';
+import type { HostConnection } from '../../src/host/host.ts';
+import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
+import type { Client } from '../../src/kube/client.ts';
+import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
+import { createClient } from '../../src/kube/http-client.ts';
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequests as requests,
+  clusterRoleBindings,
+  clusterRoles,
+  configMaps,
+  nodes,
+  type Node,
+  type PolicyRule,
+  secrets,
+} from '../../src/kube/resources.ts';
+import { packBundle, packContent, type BundleFile } from '../../src/node/bundle.ts';
+import { nodeFiles } from '../../src/node/desired/files.ts';
+import { servicesManifest } from '../../src/node/desired/services.ts';
+import { payloadFor } from '../../src/node/payload.ts';
+import type { PayloadSource } from '../../src/node/payload-source.ts';
+import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+const version = '11.0.0-abcdef0';
+const bundlePath = 'C:\\k\\bundle';
+const apiGroup = 'rbac.authorization.k8s.io';
+
+export interface HandOptions {
+  payloadBytes?: number;
+  /** Which certificates are let through; all when absent. */
+  approves?: (request: CertificateSigningRequest) => boolean;
+}
+
+/** What the operator does for a host, step by step and by hand, through real SSH into a sandbox. */
+export class HandOperator implements AsyncDisposable {
+  readonly version = version;
+  readonly sandbox: Sandbox;
+  readonly client: Client;
+  readonly payload: PayloadSource;
+  readonly #stop = new AbortController();
+  readonly #approving: Promise<void>;
+
+  private constructor(
+    sandbox: Sandbox,
+    client: Client,
+    { payloadBytes = 200_000, approves = () => true }: HandOptions,
+  ) {
+    this.sandbox = sandbox;
+    this.client = client;
+    const others = payloadFor('None').filter(({ directory, name }) => `${directory}\\${name}` !== file.agent);
+    const programs = others.map(({ directory, name }) => `${directory}\\${name}`);
+    this.payload = simulatedPayload({ version, agent: file.agent, programs, bytes: payloadBytes });
+    this.#approving = this.#approve(approves);
+  }
+
+  /** With the rights of agents and the services ConfigMap in place. */
+  static async start(sandbox: Sandbox, options: HandOptions = {}): Promise<HandOperator> {
+    const operator = new HandOperator(sandbox, createClient(loadKubeconfig(sandbox.kubeconfig)), options);
+    const { client } = operator;
+    const agents = [
+      { kind: 'ServiceAccount', name: 'windows-instance-config-daemon', namespace: sandbox.namespace },
+      { kind: 'Group', name: 'system:wicd-nodes', apiGroup },
+    ];
+    const rule = (group: string, resources: string[], verbs: string[]) => ({ apiGroups: [group], resources, verbs });
+    const rules: PolicyRule[] = [
+      rule('', ['configmaps'], ['get', 'list', 'watch']),
+      rule('', ['nodes'], ['get', 'list', 'watch', 'patch']),
+      rule('', ['events'], ['create', 'patch']),
+      rule('certificates.k8s.io', ['certificatesigningrequests'], ['create', 'get', 'list', 'watch']),
+    ];
+    await client.create(clusterRoles, { metadata: { name: 'hand-agent' }, rules });
+    const roleRef = { apiGroup, kind: 'ClusterRole', name: 'hand-agent' };
+    await client.create(clusterRoleBindings, { metadata: { name: 'hand-agent' }, roleRef, subjects: agents });
+    const data = printManifest(servicesManifest(operator.facts(), operator.settings()));
+    const metadata = { name: servicesConfigMapName(version), namespace: sandbox.namespace };
+    await client.create(configMaps, { metadata, data, immutable: true });
+    return operator;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error('the operator ends'));
+    await this.#approving;
+    await this.client.close();
+  }
+
+  connect(address: string, username = 'Administrator'): Promise<HostConnection> {
+    const privateKeys = [parsePrivateKey(this.sandbox.privateKey.reveal())];
+    return this.sandbox.connect({ address, username, privateKeys, pinnedKey: undefined }, { dialTimeoutMs: 5000 });
+  }
+
+  /** Rejects with what the command said when it failed. */
+  async run(connection: HostConnection, command: string): Promise<string> {
+    const { exitCode, stdout, stderr } = await connection.exec(command);
+    if (exitCode !== 0) throw new Error(`${command}: exit code ${exitCode}: ${stderr}`);
+    return stdout;
+  }
+
+  async uploadAgent(connection: HostConnection): Promise<void> {
+    const agent = await this.payload.agent();
+    await connection.upload(agent.path, { size: agent.bytes, chunks: agent.content() });
+  }
+
+  async inventory(connection: HostConnection): Promise<Inventory> {
+    const text = await this.run(connection, inventoryCommand(this.sandbox.url));
+    return parseInventory(text, connection.facts.address);
+  }
+
+  async stage(connection: HostConnection): Promise<void> {
+    const files = [...(await this.texts()), ...(await this.payload.files('None'))];
+    const hash = createHash('sha256');
+    let size = 0;
+    for await (const chunk of packBundle(version, files)) {
+      hash.update(chunk);
+      size += chunk.length;
+    }
+    await connection.upload(bundlePath, { size, chunks: packBundle(version, files) });
+    await this.run(connection, stageCommand(bundlePath, hash.digest('hex')));
+  }
+
+  /** The whole way of a host to the annotation `version`; gives the name of its Node. */
+  async join(address: string, username?: string): Promise<string> {
+    await using connection = await this.connect(address, username);
+    await this.uploadAgent(connection);
+    await this.inventory(connection);
+    await this.stage(connection);
+    await this.run(connection, bootstrapCommand(version, this.sandbox.namespace));
+    const node = await this.findNode(connection.facts.address);
+    await this.desire(node);
+    await this.run(connection, installCommand(this.sandbox.namespace));
+    await this.waitFor('version', async () => {
+      const { metadata } = await this.client.get(nodes, node);
+      return metadata.annotations?.[nodeAnnotation.version] === version ? true : undefined;
+    });
+    return node;
+  }
+
+  async #approve(isWanted: (request: CertificateSigningRequest) => boolean): Promise<void> {
+    const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'approved by a test' }];
+    const patch = { type: 'merge', body: { status: { conditions } } } as const;
+    while (!this.#stop.signal.aborted) {
+      const pending = (await this.client.listAll(requests)).items.filter(({ status }) => !status?.conditions);
+      for (const request of pending.filter(isWanted)) {
+        await this.client.patch(requests, request.metadata.name ?? '', patch, { subresource: 'approval' });
+      }
+      await delay(50, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    }
+  }
+
+  async findNode(name: string): Promise<string> {
+    const [address = name] = await this.sandbox.resolver.addresses(name);
+    const node = await this.waitFor(`a Node at ${address}`, async () => {
+      const { items } = await this.client.list(nodes, { labelSelector: `${nodeLabel.osId}=Windows` });
+      return items.find(item => item.status?.addresses?.some(each => each.address === address));
+    });
+    return node.metadata.name ?? '';
+  }
+
+  async desire(node: string): Promise<void> {
+    const body = { metadata: { annotations: { [nodeAnnotation.desiredVersion]: version } } };
+    await this.client.patch(nodes, node, { type: 'merge', body });
+  }
+
+  node(name: string): Promise<Node> {
+    return this.client.get(nodes, name);
+  }
+
+  async waitFor<T>(what: string, look: () => Promise<T | undefined>, limitMs = 60_000): Promise<T> {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await delay(50)) {
+      const found = await look();
+      if (found !== undefined) return found;
+    }
+    throw new Error(`waited ${limitMs} ms in vain for ${what}`);
+  }
+
+  facts(): ClusterFacts {
+    return {
+      platform: 'None',
+      apiServerUrl: this.sandbox.url,
+      network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
+      kubeletArguments: {},
+      workerFiles: {},
+      kubeletCa: this.sandbox.ca,
+      registryBundles: [],
+      trustedCa: undefined,
+    };
+  }
+
+  settings() {
+    const logRotation = { fileSize: '', fileAge: '', flushInterval: '' };
+    return { namespace: this.sandbox.namespace, version, debug: false, logRotation, proxy: {} };
+  }
+
+  /** Kubeconfigs, kubelet configuration, CA bundle and so on. */
+  async texts(): Promise<BundleFile[]> {
+    const tls = await this.client.get(secrets, secretName.tls, { namespace: this.sandbox.namespace });
+    const text = (key: string) => Buffer.from(tls.data?.[key] ?? '', 'base64').toString();
+    const { files } = nodeFiles({
+      facts: this.facts(),
+      bootstrapToken: await this.bootstrapToken(),
+      agentToken: await this.agentToken(),
+      tls: { certificate: text(secretKey.tlsCertificate), key: new Secret(text(secretKey.tlsKey)) },
+      registries: {},
+    });
+    return Promise.all(
+      files.map(async ({ path, content, sensitive }) => ({
+        path,
+        secret: sensitive,
+        ...(await packContent(new TextEncoder().encode(content.reveal()))),
+      })),
+    );
+  }
+
+  /** As the machine config operator keeps it. */
+  async bootstrapToken(): Promise<ServiceAccountToken> {
+    const { data } = await this.client.get(secrets, secretName.bootstrapToken, {
+      namespace: namespaceName.machineConfig,
+    });
+    const text = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
+    return { ca: text(secretKey.ca), token: new Secret(text(secretKey.token)) };
+  }
+
+  async agentToken(): Promise<ServiceAccountToken> {
+    const path = `/api/v1/namespaces/${this.sandbox.namespace}/serviceaccounts/windows-instance-config-daemon/token`;
+    const spec = { expirationSeconds: 3600 };
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec };
+    const answer = await this.client.raw<{ status: { token: string } }>('POST', path, { body });
+    return { ca: this.sandbox.ca, token: new Secret(answer.status.token) };
+  }
+}

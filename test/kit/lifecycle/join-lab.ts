@@ -1,0 +1,276 @@
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Secret } from '../../../src/base/secret.ts';
+import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instances.ts';
+import { agentName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
+import { dir, file } from '../../../src/contract/paths.ts';
+import { servicesConfigMap } from '../../../src/contract/services/print.ts';
+import { windowsInstanceCrd } from '../../../src/contract/windows-instance/crd.ts';
+import type { WindowsInstanceSpec } from '../../../src/contract/windows-instance/resource.ts';
+import { type LifecycleParts, lifecycleController } from '../../../src/controllers/lifecycle/controller.ts';
+import type { Connect } from '../../../src/host/host.ts';
+import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
+import { isNotFound } from '../../../src/kube/api-error.ts';
+import type { Client } from '../../../src/kube/client.ts';
+import { loadKubeconfig } from '../../../src/kube/config/load-kubeconfig.ts';
+import { MemoryMetrics } from '../../../src/kube/controller/metrics.ts';
+import { EventRecorder } from '../../../src/kube/events/events.ts';
+import { createClient } from '../../../src/kube/http-client.ts';
+import { Informers } from '../../../src/kube/informer/informers.ts';
+import {
+  configMaps,
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  events,
+  namespaces,
+  type Node,
+  nodes,
+} from '../../../src/kube/resources.ts';
+import type { HostMaterial } from '../../../src/node/lifecycle/world.ts';
+import { startEmbeddedCluster } from '../../../src/sandbox/embedded-cluster.ts';
+import { containerd, kubelet, kubeProxy } from '../agent-bench.ts';
+import { recordedLog } from '../recorded-log.ts';
+import { fastClock } from '../scripted-client.ts';
+import { LabHost, newKey, unreachable } from './lab-host.ts';
+import { memoryPayload } from './memory-payload.ts';
+
+export const namespace = 'wmco';
+export const version = '11.0.0-abc1234';
+export const address = '10.0.0.5';
+
+/** What the cluster does with the hosts: kubelets that register, agents that confirm. */
+export interface LabBehaviour {
+  /** The agent asks for a reboot in the boot in which it first runs, as it does for new certificates. */
+  settingsReboot?: boolean;
+  /** Nobody approves the request of the kubelet. */
+  noNode?: boolean;
+  /** The agent never comes to its end. */
+  noVersion?: boolean;
+}
+
+export interface LabOperator {
+  /** Ends in good order. */
+  stop(): Promise<void>;
+  /** Ends like a process that is killed: nothing more is written, all connections break. */
+  kill(): Promise<void>;
+}
+
+/** A cluster in memory with Windows hosts, and a lifecycle controller that can be started again and again. */
+export class JoinLab {
+  readonly client: Client;
+  readonly url: string;
+  readonly hosts = new Map<string, LabHost>();
+  readonly logged = recordedLog();
+  readonly metrics = new MemoryMetrics();
+  behaviour: LabBehaviour = {};
+  privateKey = parsePrivateKey(newKey());
+  /** Makes the files of a host other than usual. */
+  material: (usual: HostMaterial) => HostMaterial = usual => usual;
+  tokens = 0;
+  readonly #kubeconfig: string;
+  readonly #looking = new Map<LabHost, Promise<void>>();
+
+  constructor(client: Client, url: string, kubeconfig: string) {
+    this.client = client;
+    this.url = url;
+    this.#kubeconfig = kubeconfig;
+  }
+
+  host(at = address): LabHost {
+    const known = this.hosts.get(at);
+    if (known !== undefined) return known;
+    const host = new LabHost(at);
+    host.onChange = () => this.look(host);
+    this.hosts.set(at, host);
+    return host;
+  }
+
+  readonly connect: Connect = (target, options) => {
+    const host = this.hosts.get(target.address);
+    return host === undefined ? Promise.reject(unreachable(target.address)) : host.connect(target, options);
+  };
+
+  async add(spec: Partial<WindowsInstanceSpec> = {}, name = 'win-5'): Promise<InstanceObject> {
+    return this.client.create(windowsInstances, {
+      metadata: { name, namespace },
+      spec: { address, username: 'Administrator', source: { kind: 'ConfigMap', name: address }, ...spec },
+    });
+  }
+
+  instance(name = 'win-5'): Promise<InstanceObject> {
+    return this.client.get(windowsInstances, name, { namespace });
+  }
+
+  async node(name = 'win-5'): Promise<Node | undefined> {
+    return this.client.get(nodes, name).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+  }
+
+  async patchNode(body: object, name = 'win-5'): Promise<void> {
+    await this.client.patch(nodes, name, { type: 'merge', body });
+  }
+
+  /** Reason and message of events, by the kind and name of what they are about. */
+  async remarks(): Promise<string[]> {
+    const { items } = await this.client.list(events, { namespace: '' });
+    return items
+      .filter(({ source }) => source?.component === 'operator')
+      .map(
+        ({ involvedObject, reason, message }) => `${involvedObject.kind} ${involvedObject.name}: ${reason}: ${message}`,
+      );
+  }
+
+  /** One process of the operator. */
+  start(over: Partial<LifecycleParts> = {}): LabOperator {
+    const stop = new AbortController();
+    const death = new AbortController();
+    const client = mortal(over.client ?? this.client, death.signal);
+    const [clock, { log }] = [fastClock(20), this.logged];
+    const informers = new Informers({ client, log });
+    const recorder = new EventRecorder({ client, component: 'operator', flushMs: 200 });
+    const connect: Connect = async (target, options) => {
+      death.signal.throwIfAborted();
+      const connection = await (over.connect ?? this.connect)(target, options);
+      death.signal.addEventListener('abort', () => void connection.close(), { once: true });
+      return connection;
+    };
+    const controller = lifecycleController({
+      informers,
+      recorder,
+      namespace,
+      version,
+      clock,
+      log,
+      metrics: this.metrics,
+      resolver: { addresses: async name => (name === 'win.example.com' ? [address] : []) },
+      material: { keysFor: async () => [this.privateKey], materialFor: async () => this.material(this.#usual()) },
+      payload: memoryPayload(),
+      ...over,
+      client,
+      connect,
+    });
+    const runs = [
+      informers.run(stop.signal, () => undefined),
+      recorder.run(stop.signal, () => undefined),
+      controller.run(stop.signal, () => undefined),
+    ];
+    const end = async () => {
+      stop.abort(new Error('stop'));
+      await Promise.allSettled(runs);
+    };
+    onTestFinished(end);
+    return {
+      stop: end,
+      kill: async () => {
+        death.abort(new Error('killed'));
+        await end();
+      },
+    };
+  }
+
+  /** Lets kubelets and agents do what they do, on one host or on all. */
+  look(host?: LabHost): void {
+    for (const one of host === undefined ? this.hosts.values() : [host]) {
+      const before = this.#looking.get(one) ?? Promise.resolve();
+      const now = before.then(() => this.#lookAt(one)).catch(() => undefined);
+      this.#looking.set(one, now);
+    }
+  }
+
+  async #lookAt(host: LabHost): Promise<void> {
+    const services = await host.model.services.list();
+    const runs = (name: string) => services.some(one => one.name === name && one.state === 'running');
+    const node = host.model.system.name;
+    if (runs('kubelet') && !this.behaviour.noNode && (await this.node(node)) === undefined) await this.#register(host);
+    if (runs(agentName)) await this.#actAsAgent(node, host);
+  }
+
+  async #register({ model, address: at }: LabHost): Promise<void> {
+    const labels = { [nodeLabel.os]: 'windows', [nodeLabel.osId]: 'Windows' };
+    const made = await this.client.create<Node>(nodes, { metadata: { name: model.system.name, labels } });
+    const status = {
+      addresses: [{ type: 'InternalIP', address: at }],
+      conditions: [{ type: 'Ready', status: 'True' }],
+    };
+    await this.client.replace(nodes, { ...made, status }, { subresource: 'status' });
+  }
+
+  async #actAsAgent(name: string, host: LabHost): Promise<void> {
+    const { annotations = {} } = (await this.node(name))?.metadata ?? {};
+    const wanted = annotations[nodeAnnotation.desiredVersion];
+    const awaitsReboot = Object.hasOwn(annotations, nodeAnnotation.rebootRequired);
+    if (wanted === undefined || awaitsReboot || this.behaviour.noVersion) return;
+    host.agentBoot ??= host.boots;
+    const isBefore = this.behaviour.settingsReboot === true && host.agentBoot === host.boots;
+    const mark = isBefore ? { [nodeAnnotation.rebootRequired]: '' } : { [nodeAnnotation.version]: wanted };
+    if (isBefore || annotations[nodeAnnotation.version] !== wanted) {
+      await this.patchNode({ metadata: { annotations: mark } }, name);
+    }
+  }
+
+  #usual(): HostMaterial {
+    this.tokens += 1;
+    const text = (path: string, content: string, sensitive = false) => ({
+      path,
+      content: new Secret(content),
+      sensitive,
+    });
+    const files = [
+      text(file.agentKubeconfig, this.#kubeconfig, true),
+      text(file.bootstrapKubeconfig, `token number ${this.tokens}`, true),
+      text(file.caBundle, ''),
+      text(file.kubeletConfig, '{}'),
+      text(`${dir.registries}\\quay.io\\hosts.toml`, 'server = "quay.io"'),
+    ];
+    return {
+      version,
+      namespace,
+      platform: 'None',
+      apiServerUrl: this.url,
+      files: { files, ownedDirectories: [dir.registries, dir.tlsCerts], hash: String(this.tokens) },
+      publicKeyHash: 'hash-of-key',
+      sealUsername: user => `sealed ${user}`,
+    };
+  }
+}
+
+export async function startJoinLab(): Promise<JoinLab> {
+  const cluster = await startEmbeddedCluster();
+  const kubeconfig = cluster.kubeconfigFor();
+  const client = createClient(loadKubeconfig(kubeconfig), { clock: systemClock });
+  onTestFinished(async () => {
+    await client.close();
+    await cluster.close();
+  });
+  for (const name of [namespace, namespaceName.machineApi]) await client.create(namespaces, { metadata: { name } });
+  await client.create(customResourceDefinitions, windowsInstanceCrd() as CustomResourceDefinition);
+  const manifest = { services: [containerd, kubelet, kubeProxy], files: [], environment: {}, watchedEnvironment: [] };
+  await client.create(configMaps, servicesConfigMap(manifest, version, namespace));
+  const lab = new JoinLab(client, cluster.url, kubeconfig);
+  const informers = new Informers({ client });
+  const seen = informers.get(nodes);
+  const lookFor = ({ metadata }: Node) =>
+    lab.hosts.forEach(host => (host.model.system.name === metadata.name ? lab.look(host) : undefined));
+  seen.addHandler({ added: lookFor, updated: (_old, node) => lookFor(node) });
+  informers.start();
+  onTestFinished(() => informers.stop());
+  await seen.synced;
+  await client.list(windowsInstances, { namespace });
+  return lab;
+}
+
+/** The client of a process that can be killed: from then on nothing of what it asks for reaches the server. */
+function mortal(client: Client, death: AbortSignal): Client {
+  return new Proxy(client, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) => {
+        if (death.aborted) throw death.reason;
+        return (member as (...given: unknown[]) => unknown).apply(target, args);
+      };
+    },
+  });
+}

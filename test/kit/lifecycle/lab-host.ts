@@ -1,0 +1,210 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { AppError } from '../../../src/base/errors.ts';
+import { agentName } from '../../../src/contract/names.ts';
+import { file } from '../../../src/contract/paths.ts';
+import type { CommandResult, Connect, HostConnection, HostTarget, UploadContent } from '../../../src/host/host.ts';
+import type { HostKey } from '../../../src/host/host-key.ts';
+import { trustHostKey } from '../../../src/host/host-key.ts';
+import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
+import { runIn, worldOf } from '../agent-bench.ts';
+import { ModelHost } from '../model-host.ts';
+import { recordedLog } from '../recorded-log.ts';
+
+/** What goes wrong on a host; each is asked before the act and may throw. */
+export interface HostFaults {
+  connect?: (attempt: number) => void;
+  /** May give the result in place of the host. */
+  exec?: (command: string) => CommandResult | undefined | Promise<CommandResult | undefined>;
+  upload?: (path: string) => void | Promise<void>;
+  /** Changes what the agent prints as JSON. */
+  answer?: (verb: string, data: Record<string, unknown>) => object;
+}
+
+export const anyKey = (): HostKey => parsePrivateKey(newKey()).publicKey;
+
+export function newKey(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+}
+
+export const lost = (address: string): AppError =>
+  new AppError('HOST_CONNECTION_LOST', `${address}: the connection broke`, { remedy: 'Try again.' });
+export const unreachable = (address: string): AppError =>
+  new AppError('HOST_UNREACHABLE', `${address}: the host does not answer`, { remedy: 'Check the host.' });
+
+const absent = {
+  exitCode: 1,
+  stdout: '',
+  stderr: 'Der Befehl ist entweder falsch geschrieben oder wurde nicht gefunden.',
+};
+
+/** A Windows host without network: commands of the agent run on a model of the host, files go straight to its disk. */
+export class LabHost {
+  readonly address: string;
+  readonly model = new ModelHost();
+  readonly logged = recordedLog();
+  hostKey = anyKey();
+  faults: HostFaults = {};
+  /** Every command, in order. */
+  readonly commands: string[] = [];
+  /** Paths of uploads that came to their end, in order. */
+  readonly uploads: string[] = [];
+  connectionCount = 0;
+  /** How long a boot takes. */
+  bootMs = 30;
+  boots = 1;
+  /** The boot in which the agent first ran as a service. */
+  agentBoot: number | undefined;
+  /** Called after each command, when the host may have changed. */
+  onChange: () => void = () => undefined;
+  readonly #open = new Set<LabConnection>();
+  #isDown = false;
+
+  constructor(address: string) {
+    this.address = address;
+    this.model.system.name = `win-${address.split('.').at(-1)}`;
+    this.model.system.adapterList[0]?.addresses.splice(0, 1, `${address}/24`);
+    this.model.system.reboot = async () => void setTimeout(() => void this.reboot(), 5);
+  }
+
+  get openConnections(): number {
+    return this.#open.size;
+  }
+
+  /** The verbs that were run, without what the caller does not care for. */
+  verbs(): string[] {
+    return this.commands.map(command => command.split(' ')[1] ?? '');
+  }
+
+  readonly connect: Connect = async (target, options = {}) => {
+    options.signal?.throwIfAborted();
+    await new Promise(resolve => setTimeout(resolve, 1));
+    this.connectionCount += 1;
+    this.faults.connect?.(this.connectionCount);
+    if (this.#isDown) throw unreachable(this.address);
+    const trust = trustHostKey(target.pinnedKey, this.hostKey, this.address);
+    if (!trust.accepted) throw trust.error;
+    const connection = new LabConnection(this, target, trust.isNew);
+    this.#open.add(connection);
+    connection.ended.addEventListener('abort', () => this.#open.delete(connection), { once: true });
+    return connection;
+  };
+
+  /** Ends all connections, as a network does. */
+  disconnect(): void {
+    for (const connection of this.#open) connection.break();
+  }
+
+  async reboot(): Promise<void> {
+    this.#isDown = true;
+    this.disconnect();
+    await new Promise(resolve => setTimeout(resolve, this.bootMs));
+    await this.model.reboot();
+    this.boots += 1;
+    this.#isDown = false;
+    this.onChange();
+  }
+
+  async run(command: string): Promise<CommandResult> {
+    this.commands.push(command);
+    const instead = await this.faults.exec?.(command);
+    if (instead !== undefined) return instead;
+    const [program = '', ...words] = command.split(' ');
+    if (program === 'sc.exe') {
+      await this.model.services.stop(words.at(-1) ?? agentName).catch(() => undefined);
+      return { exitCode: 0, stdout: '', stderr: '' };
+    }
+    if (program !== file.agent || !this.model.fileTexts.has(program)) return absent;
+    const { code, out, err } = await runIn(worldOf(this.model, this.logged), words.join(' '));
+    this.onChange();
+    return { exitCode: code, stdout: this.#altered(words[0] ?? '', out), stderr: err };
+  }
+
+  #altered(verb: string, out: string): string {
+    const { answer } = this.faults;
+    return answer === undefined || !out.startsWith('{')
+      ? out
+      : JSON.stringify(answer(verb, JSON.parse(out) as Record<string, unknown>));
+  }
+}
+
+class LabConnection implements HostConnection {
+  readonly facts: HostConnection['facts'];
+  readonly #host: LabHost;
+  readonly #over = new AbortController();
+  #exec = 0;
+  #sftp = 0;
+  #bytes = 0;
+
+  constructor(host: LabHost, target: HostTarget, isNewHostKey: boolean) {
+    this.#host = host;
+    const [first] = target.privateKeys;
+    if (first === undefined) throw new Error('no key');
+    const { address, hostKey } = host;
+    this.facts = { address, hostKey, isNewHostKey, acceptedKey: first.publicKey, software: 'OpenSSH_for_Windows_9.5' };
+  }
+
+  get ended(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  async exec(command: string, options: { signal?: AbortSignal } = {}): Promise<CommandResult> {
+    this.#exec += 1;
+    return this.#within(options.signal, () => this.#host.run(command));
+  }
+
+  async upload(
+    path: string,
+    content: UploadContent,
+    options: { signal?: AbortSignal; onProgress?: (bytes: number) => void } = {},
+  ): Promise<void> {
+    this.#sftp = 1;
+    await this.#within(options.signal, async () => {
+      await this.#host.faults.upload?.(path);
+      const parts: Uint8Array[] = [];
+      for await (const chunk of content instanceof Uint8Array ? [content] : content.chunks) {
+        this.#over.signal.throwIfAborted();
+        parts.push(Uint8Array.from(chunk));
+        this.#bytes += chunk.length;
+        options.onProgress?.(parts.reduce((sum, part) => sum + part.length, 0));
+        await new Promise(resolve => setImmediate(resolve));
+      }
+      this.#host.model.fileTexts.set(path, Buffer.concat(parts));
+      this.#host.uploads.push(path);
+    });
+  }
+
+  async download(path: string): Promise<Uint8Array> {
+    return Buffer.from(this.#host.model.fileTexts.get(path) ?? '');
+  }
+
+  usage() {
+    return { execSessions: this.#exec, sftpSessions: this.#sftp, bytesSent: this.#bytes, bytesReceived: 0 };
+  }
+
+  break(): void {
+    this.#over.abort(lost(this.facts.address));
+  }
+
+  async close(): Promise<void> {
+    this.break();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** What is under way when the connection breaks goes on upon the host, but nobody hears of it. */
+  async #within<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+    const over = signal === undefined ? this.#over.signal : AbortSignal.any([this.#over.signal, signal]);
+    over.throwIfAborted();
+    const { promise, reject } = Promise.withResolvers<never>();
+    promise.catch(() => undefined);
+    const stop = () => reject(over.reason);
+    over.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([act(), promise]);
+    } finally {
+      over.removeEventListener('abort', stop);
+    }
+  }
+}

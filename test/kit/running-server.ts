@@ -1,0 +1,53 @@
+import { request as httpRequest, type Server } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { onTestFinished } from 'vitest';
+import type { Runnable } from '../../src/kube/controller/manager.ts';
+import type { WebServerOptions } from '../../src/operator/web-server.ts';
+
+export interface Heard {
+  code: number;
+  type: string;
+  text: string;
+}
+
+/** Runs a server until the test is over; gives how to stop it, and waits until it is ready. */
+export async function running(server: Runnable): Promise<{ stop: () => Promise<void> }> {
+  const stop = new AbortController();
+  const { promise: isReady, resolve } = Promise.withResolvers<void>();
+  const over = server.run(stop.signal, resolve);
+  const end = async () => {
+    stop.abort();
+    await over;
+  };
+  onTestFinished(end);
+  await Promise.race([isReady, over]);
+  return { stop: end };
+}
+
+/** Remembers the port that a server was given. */
+export function portOf(): { port: number; server?: Server; onListening: NonNullable<WebServerOptions['onListening']> } {
+  const found: ReturnType<typeof portOf> = {
+    port: 0,
+    onListening: (server, port) => {
+      Object.assign(found, { server, port });
+      return () => undefined;
+    },
+  };
+  return found;
+}
+
+/** One request on a connection of its own. */
+export function ask(url: string, options: RequestOptions & { text?: string } = {}): Promise<Heard> {
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const call = send(url, { agent: false, ...options }, response => {
+      let text = '';
+      response.setEncoding('utf8').on('data', chunk => (text += String(chunk)));
+      response.once('end', () =>
+        resolve({ code: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text }),
+      );
+    });
+    call.once('error', reject);
+    call.end(options.text);
+  });
+}

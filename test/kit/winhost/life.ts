@@ -1,0 +1,256 @@
+import { mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { bootstrapCommand, cleanupCommand, stageCommand } from '../../../src/contract/agent-command.ts';
+import { agentName, nodeAnnotation, serviceName } from '../../../src/contract/names.ts';
+import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
+import { nodes } from '../../../src/kube/resources.ts';
+import { AgentService } from './agent-service.ts';
+import type { WindowsHost } from './host.ts';
+import type { Interruption } from './interruption.ts';
+import { bundlePath, type PretendOperator } from './operator.ts';
+import { namespace } from './rights.ts';
+import { seeFiles, type Snapshot, takeSnapshot } from './snapshot.ts';
+
+/** What the agent does to a host, from the first file to the last trace. `settings` ends with the wish for a reboot. */
+export const steps = ['stage', 'bootstrap', 'settings', 'services', 'cleanup'] as const;
+export type Step = (typeof steps)[number];
+
+export interface StepOutcome {
+  /** How long the agent worked in the run that came to its end. */
+  ms: number;
+  /** Whether the interruption found the agent at work. */
+  wasHit: boolean;
+  /** How often the host asked for a reboot. */
+  reboots: number;
+  /** Files that were neither whole nor absent right after the interruption. */
+  broken: string[];
+  /** Everything that has to be the same after every life. */
+  state: Snapshot;
+}
+
+/** `afterMs` counts from the moment at which the agent begins to work. */
+export type Disturbance = Pick<Interruption, 'how'> & { afterMs: number };
+
+const appearanceMs = 30_000;
+
+/** Leads a host through the steps, any of which may be disturbed; then whoever would do so on a real host goes on. */
+export class Life {
+  readonly host: WindowsHost;
+  readonly agent: AgentService;
+  readonly #operator: PretendOperator;
+  readonly #bundle: { path: string; sha256: string };
+  #node = '';
+  #reboots = 0;
+  #broken: string[] = [];
+  /** Files as the undisturbed `stage` leaves them. */
+  #whole: Snapshot = new Map();
+  /** Programs of Windows itself. */
+  #usual: readonly string[] = [];
+
+  constructor(host: WindowsHost, operator: PretendOperator, bundle: { path: string; sha256: string }) {
+    this.host = host;
+    this.agent = new AgentService(host);
+    this.#operator = operator;
+    this.#bundle = bundle;
+  }
+
+  async live(step: Step, disturbance?: Disturbance): Promise<StepOutcome> {
+    if (this.#whole.size === 0) this.#usual = await this.#programs();
+    [this.#reboots, this.#broken] = [0, []];
+    const { ms, wasHit } = await this.#take[step](disturbance);
+    if (this.#whole.size === 0) this.#whole = seeFiles(this.host);
+    return { ms, wasHit, reboots: this.#reboots, broken: this.#broken, state: await this.#observe(step) };
+  }
+
+  /** Makes a bare host of one that was cleaned, and of the Node nothing at all. */
+  async end(): Promise<void> {
+    await this.host.reboot();
+    for (const name of this.host.drive.list(dir.k)) {
+      if (`${dir.k}\\${name}` !== file.agent) await this.host.drive.remove(`${dir.k}\\${name}`);
+    }
+    for (const path of ['C:\\var', dir.temp, 'C:\\lab\\services']) await this.host.drive.remove(path);
+    await mkdir(this.host.drive.path('C:\\lab\\services'));
+    await this.#operator.world.client.delete(nodes, this.#node);
+  }
+
+  readonly #take: Record<Step, (disturbance?: Disturbance) => Promise<{ ms: number; wasHit: boolean }>> = {
+    stage: async disturbance => {
+      const { drive } = this.host;
+      for (const directory of requiredDirectories) await mkdir(drive.path(directory), { recursive: true });
+      if (!drive.exists(file.agent)) await drive.copyIn(this.#operator.world.agent, file.agent);
+      await drive.copyIn(this.#bundle.path, bundlePath);
+      return this.#command(stageCommand(bundlePath, this.#bundle.sha256), disturbance);
+    },
+    bootstrap: async disturbance => {
+      const done = await this.#command(bootstrapCommand(this.#operator.version, namespace), disturbance);
+      this.#node = await this.#operator.findNode(this.host);
+      await this.#operator.waitFor('a ready kubelet', async () => (await this.#isReady()) || undefined);
+      return done;
+    },
+    settings: async disturbance => {
+      await this.#operator.desire(this.#node);
+      await this.#operator.installAgentService(this.host);
+      return this.#service(disturbance, () => this.#isMarked('rebootRequired', 'version'));
+    },
+    services: async disturbance => {
+      await this.#reboot();
+      return this.#service(disturbance, seen => this.#isConfigured(seen));
+    },
+    cleanup: async disturbance => {
+      const removeAgent = () => this.#operator.removeAgentService(this.host);
+      await removeAgent();
+      // A power cut brings a service back that was removed just before it.
+      return this.#command(cleanupCommand(namespace), disturbance, removeAgent);
+    },
+  };
+
+  /** A command that the operator runs, and runs again when it was cut short. */
+  async #command(
+    command: string,
+    disturbance?: Disturbance,
+    beforeAgain: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<{ ms: number; wasHit: boolean }> {
+    let wasHit = false;
+    if (disturbance !== undefined) {
+      const running = this.host.exec(command, { timeoutMs: 180_000 }).catch(() => undefined);
+      await this.#appeared(running);
+      wasHit = await this.#disturb(disturbance);
+      if (disturbance.how === 'kill') await running;
+      await beforeAgain();
+    }
+    const running = this.host.run(command, { timeoutMs: 180_000 });
+    await this.#appeared(running);
+    const startMs = performance.now();
+    await running;
+    return { ms: performance.now() - startMs, wasHit };
+  }
+
+  /** The agent as a service, which Windows starts again after a crash and after a boot. */
+  async #service(
+    disturbance: Disturbance | undefined,
+    isDone: (passesBefore: number) => Promise<boolean>,
+  ): Promise<{ ms: number; wasHit: boolean }> {
+    const startMs = performance.now();
+    const wasHit = disturbance !== undefined && (await this.#disturb(disturbance));
+    const passes = this.#passes();
+    if (disturbance !== undefined) await this.#revive(disturbance);
+    await this.#operator.waitFor(
+      `the end of a step on ${this.host.name}`,
+      async () => (await isDone(passes)) || undefined,
+      120_000,
+    );
+    return { ms: performance.now() - startMs, wasHit };
+  }
+
+  async #disturb({ how, afterMs }: Disturbance): Promise<boolean> {
+    await delay(afterMs);
+    const wasHit = how === 'kill' ? this.agent.kill() > 0 : this.agent.pids().length > 0;
+    if (how === 'power cut') await this.host.cut();
+    this.#broken = this.#findBroken();
+    if (how === 'power cut') await this.host.start();
+    return wasHit;
+  }
+
+  /** What is being written has a name of its own until it is whole. */
+  #findBroken(): string[] {
+    const whole = new Set(this.#whole.values());
+    const known = [...seeFiles(this.host)].filter(([name]) => this.#whole.has(name) && name !== bundlePath);
+    const records = ['wicd-state.json', 'wicd-manifest.json'].map(name => `${dir.k}\\${name}`);
+    return [
+      ...known.filter(([, content]) => !whole.has(content)).map(([name]) => name),
+      ...records.filter(name => !isJson(this.host.drive.read(name) ?? '{}')),
+    ];
+  }
+
+  /** Wine does not carry out the recovery of a service; and what was installed just now may be lost in a power cut. */
+  async #revive({ how }: Disturbance): Promise<void> {
+    if (how === 'kill') return this.agent.start();
+    const { code } = await this.host.exec(`sc.exe query ${agentName}`);
+    if (code !== 0) await this.#operator.installAgentService(this.host);
+  }
+
+  async #appeared(unless: Promise<unknown>): Promise<void> {
+    const state = { isOver: false };
+    const over = () => (state.isOver = true);
+    void unless.then(over, over);
+    for (const endMs = performance.now() + appearanceMs; !state.isOver; await delay(10)) {
+      if (this.agent.pids().length > 0) return;
+      if (performance.now() > endMs) throw new Error(`no agent began to work on ${this.host.name}`);
+    }
+  }
+
+  async #reboot(): Promise<void> {
+    this.#reboots += (await this.#isMarked('rebootRequired')) ? 1 : 0;
+    await this.#operator.reboot(this.host);
+    await this.#operator.annotate(this.#node, { [nodeAnnotation.rebootRequired]: null });
+  }
+
+  /** A wish for one more reboot is fulfilled, and counted. The version may have been there before a power cut. */
+  async #isConfigured(passesBefore: number): Promise<boolean> {
+    if (await this.#isMarked('rebootRequired')) await this.#reboot();
+    return this.#passes() > passesBefore && (await this.#isMarked('version'));
+  }
+
+  #passes(): number {
+    return this.agent.log().filter(line => line.includes('The host is as wanted')).length;
+  }
+
+  async #isMarked(...names: (keyof typeof nodeAnnotation)[]): Promise<boolean> {
+    const marks = await this.#operator.marks(this.#node);
+    return names.some(name => nodeAnnotation[name] in marks);
+  }
+
+  async #isReady(): Promise<boolean> {
+    const { status } = await this.#operator.node(this.#node);
+    return status?.conditions?.some(condition => condition.type === 'Ready') ?? false;
+  }
+
+  async #observe(step: Step): Promise<Snapshot> {
+    const state = new Map<string, string>();
+    for (const [name, content] of await takeSnapshot(this.host)) {
+      const kept = this.#lasting(name, content);
+      if (kept !== undefined) state.set(name, kept);
+    }
+    const marks = step === 'stage' ? {} : await this.#operator.marks(this.#node);
+    for (const [name, value] of Object.entries(marks)) state.set(`mark ${name}`, value);
+    for (const name of await this.#programs()) state.set(`process ${name}`, `${state.get(`process ${name}`) ?? ''}|`);
+    for (const name of Object.values(serviceName)) {
+      const event = this.host.lab.serviceEvents(name).at(-1);
+      if (event !== undefined) state.set(`environment of ${name}`, event.environment.join());
+    }
+    return state;
+  }
+
+  /** Without what is another one in every life; undefined for what does not count at all. */
+  #lasting(name: string, content: string): string | undefined {
+    if (/^C:\\var\\|\\wicd-client-\d/.test(name)) return undefined;
+    const text = () => JSON.parse(this.host.drive.read(name) ?? '') as Record<string, unknown>;
+    switch (name) {
+      case file.kubeconfig:
+      case file.agentCertificate:
+        return '';
+      case `${dir.k}\\wicd-state.json`:
+        return JSON.stringify({ ...text(), reboot: undefined });
+      case `${dir.k}\\wicd-manifest.json`:
+        return JSON.stringify({ ...text(), node: undefined });
+      default:
+        return content;
+    }
+  }
+
+  /** Names of all programs that run, without those of Windows and of SSH sessions. */
+  async #programs(): Promise<string[]> {
+    const session = ['start.exe', 'wpump.exe', 'cmd.exe', 'conhost.exe', 'tasklist.exe'];
+    const lines = (await this.host.run('tasklist')).split('\n').slice(2);
+    const names = lines.map(line => line.slice(0, 25).trim());
+    return names.filter(name => !session.includes(name) && !this.#usual.includes(name));
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === 'object';
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,48 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect, test } from 'vitest';
+import { nodes } from '../../src/kube/resources.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { HandOperator } from '../kit/hand-operator.ts';
+
+/** How much a sandbox takes; this file has a process of its own. */
+
+async function memoryMegabytes(): Promise<number> {
+  await new Promise(resolve => setTimeout(resolve, 100));
+  return process.memoryUsage().rss / 1e6;
+}
+
+test('two hundred idle hosts take little memory, start in a moment and keep nobody waiting', async () => {
+  await (await startSandbox({ hosts: 1 })).stop();
+  const before = await memoryMegabytes();
+  const stalls = monitorEventLoopDelay({ resolution: 10 });
+  stalls.enable();
+  const startMs = performance.now();
+  await using sandbox = await startSandbox({ hosts: 200 });
+  const startedMs = performance.now() - startMs;
+  const extra = (await memoryMegabytes()) - before;
+  stalls.disable();
+  console.log(
+    `200 idle hosts: ${startedMs.toFixed(0)} ms, ${extra.toFixed(0)} MB more, longest stall ${(stalls.max / 1e6).toFixed(0)} ms`,
+  );
+  expect(sandbox.hosts.every(host => host.isOn)).toBe(true);
+  expect(extra).toBeLessThan(250);
+  expect(startedMs).toBeLessThan(10_000);
+});
+
+test('ten hosts join at once, and the same payload is kept once', async () => {
+  await using sandbox = await startSandbox({ hosts: 10, speed: 20 });
+  await using operator = await HandOperator.start(sandbox, { payloadBytes: 5_000_000 });
+  const startMs = performance.now();
+  await Promise.all(sandbox.hosts.map(host => operator.join(host.spec.address)));
+  console.log(`10 hosts by hand: ${(performance.now() - startMs).toFixed(0)} ms`);
+  const { items } = await operator.client.list(nodes, { labelSelector: 'kubernetes.io/os=windows' });
+  expect(items).toHaveLength(10);
+  const kept = new Set(sandbox.hosts.flatMap(({ files }) => files.paths().map(path => files.content(path)?.sha256)));
+  const large = sandbox.hosts.flatMap(({ files }) =>
+    files.paths().flatMap(path => ((files.content(path)?.bytes ?? 0) > 32 * 1024 ? [files.content(path)?.sha256] : [])),
+  );
+  // Each program is on every host twice, as itself and as the copy that the agent keeps, and on our disk once.
+  expect(large.length).toBeGreaterThan(10 * 12);
+  expect(new Set(large).size).toBeLessThanOrEqual(13);
+  expect(kept.size).toBeGreaterThan(new Set(large).size);
+});

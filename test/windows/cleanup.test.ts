@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { agentQuery } from '../../src/contract/agent-command.ts';
+import { managedTag, nodeAnnotation, serviceName } from '../../src/contract/names.ts';
+import { dir, file } from '../../src/contract/paths.ts';
+import { nodes } from '../../src/kube/resources.ts';
+import { TestCa } from '../kit/certificates.ts';
+import type { WindowsHost } from '../kit/winhost/host.ts';
+import type { PretendOperator } from '../kit/winhost/operator.ts';
+import { type Scene, startScene } from '../kit/winhost/scene.ts';
+import { addRoot, seeRoots, seeServices, seeVariables, thumbprint } from '../kit/winhost/sight.ts';
+import { difference, type Snapshot, takeSnapshot } from '../kit/winhost/snapshot.ts';
+
+/** What the agent has put on a host is taken back, and nothing else, however little of the cluster is left. */
+
+const { containerd, kubelet, exporter, hybridOverlay, csiProxy, kubeProxy } = serviceName;
+const lastFirst = [kubeProxy, csiProxy, hybridOverlay, exporter, kubelet, containerd];
+const proxy = { HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: '.svc,apiserver.test' };
+const [ours, theirs] = [new TestCa('ours').cert, new TestCa('theirs').cert];
+/** A service of somebody else that needs one of ours. */
+const foreign = 'backup';
+
+let scene: Scene;
+let operator: PretendOperator;
+/** Has variables, certificates and services of its own, and loses the API server. */
+let lonely: WindowsHost;
+let lonelyNode: string;
+let pristine: Snapshot;
+/** Is configured and cleaned in turns. */
+let host: WindowsHost;
+let node: string;
+/** Has a service that does not stop. */
+let stubborn: WindowsHost;
+let stubbornStory: Promise<Answer>;
+
+beforeAll(async () => {
+  scene = await startScene(inject('agentProgram'));
+  operator = scene.operator;
+  await operator.publish({ proxy, trustedCa: `${ours}\n${theirs}` });
+  [lonely, host, stubborn] = (await Promise.all([1, 2, 3].map(() => scene.lab.createHost()))) as [
+    WindowsHost,
+    WindowsHost,
+    WindowsHost,
+  ];
+  await furnish(lonely);
+  pristine = await takeSnapshot(lonely);
+  stubbornStory = cleanStubborn();
+  stubbornStory.catch(() => undefined);
+  [lonelyNode, node] = await Promise.all([joinWithReboot(lonely), joinWithReboot(host)]);
+  await lonely.run(`sc.exe start ${foreign}`);
+});
+afterAll(() => scene?.[Symbol.asyncDispose]());
+
+/** Things of an administrator; and the agent, which has unpacked its native part. */
+async function furnish(where: WindowsHost): Promise<void> {
+  await addRoot(where, theirs);
+  const key = 'HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
+  await where.run(`reg add "${key}" /v NO_PROXY /d of-the-administrator /f`);
+  await where.run(`sc.exe create ${foreign} binPath= "C:\\lab\\programs\\service.exe" depend= ${kubelet}`);
+  await where.drive.copyIn(operator.world.agent, file.agent);
+  await where.run(agentQuery.inventory);
+}
+
+/** The host asks for a reboot on its way, for the proxy and the certificates. */
+async function joinWithReboot(where: WindowsHost): Promise<string> {
+  const joined = operator.join(where);
+  joined.catch(() => undefined);
+  const name = await operator.findNode(where);
+  await operator.waitFor('reboot-required', async () => ((await hasMark(name, 'rebootRequired')) ? true : undefined));
+  await rebootFor(where, name);
+  return joined;
+}
+
+async function rebootFor(where: WindowsHost, name: string): Promise<void> {
+  await operator.reboot(where);
+  await operator.annotate(name, { [nodeAnnotation.rebootRequired]: null });
+}
+
+const hasMark = async (name: string, mark: keyof typeof nodeAnnotation) =>
+  nodeAnnotation[mark] in (await operator.marks(name));
+
+interface Answer {
+  code: number;
+  ms: number;
+  answer: unknown;
+}
+
+async function clean(where: WindowsHost, more = ''): Promise<Answer> {
+  const startMs = performance.now();
+  const { code, stdout } = await operator.cleanup(where, more);
+  return { code, ms: Math.round(performance.now() - startMs), answer: JSON.parse(stdout) };
+}
+
+const done = (answer: object) => ({
+  code: 0,
+  ms: expect.any(Number),
+  answer: { removed: [], keptSettings: false, rebootNeeded: false, node: null, clusterReached: true, ...answer },
+});
+
+async function cleanStubborn(): Promise<Answer> {
+  await operator.stage(stubborn);
+  await operator.bootstrap(stubborn);
+  await stubborn.lab.setFault(containerd, 'ignore-stop', 0);
+  return clean(stubborn);
+}
+
+/** Names of programs of ours that run. */
+async function programsOn(where: WindowsHost): Promise<string[]> {
+  const known = ['containerd', 'kubelet', 'windows_exporter', 'hybrid-overlay', 'csi-proxy', 'kube-', 'windows-inst'];
+  const names = (await where.run('tasklist')).split('\n').map(line => line.slice(0, 25).trim());
+  return names.filter(name => known.some(begin => name.startsWith(begin)));
+}
+
+const proxyOn = async (where: WindowsHost) => {
+  const { HTTP_PROXY, NO_PROXY } = await seeVariables(where);
+  return { HTTP_PROXY, NO_PROXY };
+};
+
+test('without the API server everything is taken back, within bounds', async () => {
+  expect(await proxyOn(lonely)).toEqual(proxy);
+  expect(await seeRoots(lonely)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
+  expect((await seeServices(lonely, [foreign]))[foreign]?.state).toBe('RUNNING');
+  scene.cluster.cut();
+  try {
+    await operator.removeAgentService(lonely);
+    const answer = await clean(lonely);
+    console.log(`cleaned without the API server in ${answer.ms} ms`);
+    expect(answer).toEqual(done({ removed: lastFirst, rebootNeeded: true, clusterReached: false }));
+    expect(answer.ms).toBeLessThan(90_000);
+  } finally {
+    scene.cluster.restore();
+  }
+  expect(await seeServices(lonely, [foreign])).toEqual({ [foreign]: expect.objectContaining({ state: 'STOPPED' }) });
+  expect(await programsOn(lonely)).toEqual([]);
+  expect(await proxyOn(lonely)).toEqual({ HTTP_PROXY: undefined, NO_PROXY: 'of-the-administrator' });
+  expect(await seeRoots(lonely)).toEqual([thumbprint(theirs)]);
+  expect(await hasMark(lonelyNode, 'version')).toBe(true);
+});
+
+test('once the API server is back, the next run tells the Node', async () => {
+  expect(await clean(lonely)).toEqual(done({ rebootNeeded: true, node: lonelyNode }));
+  expect(await operator.marks(lonelyNode)).toMatchObject({ [nodeAnnotation.rebootRequired]: '' });
+  expect(await hasMark(lonelyNode, 'version')).toBe(false);
+  await rebootFor(lonely, lonelyNode);
+  expect(await clean(lonely)).toEqual(done({ node: lonelyNode }));
+  expect(await hasMark(lonelyNode, 'rebootRequired')).toBe(false);
+});
+
+test('an API server that does not answer is not waited for without end either', async () => {
+  scene.cluster.freeze();
+  try {
+    const answer = await clean(lonely);
+    expect(answer).toEqual(done({ clusterReached: false }));
+    expect(answer.ms).toBeLessThan(90_000);
+  } finally {
+    scene.cluster.restore();
+  }
+});
+
+test('then the host is as it was before it joined', async () => {
+  await operator.removeDirectories(lonely);
+  const left = difference(pristine, await takeSnapshot(lonely));
+  // The kubelet keeps its certificates, and with C:\k goes the agent itself.
+  const expected =
+    /^added C:\\var(\\lib(\\kubelet(\\pki.*)?)?)?$|^removed C:\\k(\\windows-instance-config-daemon\.exe)?$/;
+  expect(left.filter(line => !expected.test(line))).toEqual([]);
+  expect(lonely.lab.unexpected()).toEqual([]);
+});
+
+test('settings that are kept save the reboots of the next configuration', async () => {
+  await operator.removeAgentService(host);
+  expect(await clean(host, ' --keep-settings')).toEqual(done({ removed: lastFirst, keptSettings: true, node }));
+  expect([await seeServices(host), await programsOn(host), await proxyOn(host)]).toEqual([{}, [], proxy]);
+  expect([await hasMark(node, 'version'), await hasMark(node, 'rebootRequired')]).toEqual([false, false]);
+  await operator.join(host);
+  expect([host.boots, await hasMark(node, 'rebootRequired')]).toEqual([2, false]);
+});
+
+test('with Node and API server the Node is told at once, and a second run has nothing to do', async () => {
+  await operator.removeAgentService(host);
+  expect(await clean(host)).toEqual(done({ removed: lastFirst, rebootNeeded: true, node }));
+  expect([await seeServices(host), await programsOn(host), await proxyOn(host)]).toEqual([{}, [], {}]);
+  expect([await hasMark(node, 'version'), await hasMark(node, 'rebootRequired')]).toEqual([false, true]);
+  const settled = await takeSnapshot(host);
+  expect(await clean(host)).toEqual(done({ rebootNeeded: true, node }));
+  expect(difference(settled, await takeSnapshot(host))).toEqual([]);
+  await rebootFor(host, node);
+});
+
+test('without a Node the services go all the same, those found by their mark too', async () => {
+  await operator.bootstrap(host);
+  await host.run(`sc.exe create left-over binPath= "C:\\lab\\programs\\service.exe"`);
+  await host.run(`sc.exe description left-over "${managedTag} left-over" && sc.exe start left-over`);
+  await scene.cluster.client.delete(nodes, node);
+  expect(await clean(host)).toEqual(done({ removed: expect.toSatisfy(isLeftOverAnd(kubelet, containerd)) }));
+  expect([await seeServices(host, ['left-over']), await programsOn(host)]).toEqual([{}, []]);
+});
+
+const isLeftOverAnd =
+  (...names: string[]) =>
+  (removed: string[]) =>
+    JSON.stringify(removed.filter(name => name !== 'left-over')) === JSON.stringify(names) &&
+    removed.includes('left-over');
+
+test('without any services ConfigMap the mark on services is enough', async () => {
+  await operator.bootstrap(host);
+  node = await operator.findNode(host);
+  await operator.unpublish();
+  expect(await clean(host)).toEqual(done({ removed: [kubelet, containerd], node }));
+  expect([await seeServices(host), await programsOn(host)]).toEqual([{}, []]);
+  expect([host.lab.unexpected(), host.drive.exists(`${dir.k}\\wicd-manifest.json`)]).toEqual([[], false]);
+});
+
+test('a service that does not stop is ended after two minutes', async () => {
+  const { code, ms, answer } = await stubbornStory;
+  expect([code, answer]).toEqual([0, expect.objectContaining({ removed: [kubelet, containerd] })]);
+  expect(ms).toBeGreaterThan(120_000);
+  expect([await seeServices(stubborn), await programsOn(stubborn)]).toEqual([{}, []]);
+  expect(stubborn.lab.serviceEvents(containerd).at(-1)?.event).toBe('ignores-stop');
+}, 300_000);

@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { TestCa } from '../kit/certificates.ts';
+import { drawInterruptions, type Interruption, seededRandom } from '../kit/winhost/interruption.ts';
+import { Life, type Step, type StepOutcome, steps } from '../kit/winhost/life.ts';
+import { type Scene, startScene } from '../kit/winhost/scene.ts';
+import { difference } from '../kit/winhost/snapshot.ts';
+
+/**
+ * Two hosts live through everything that the agent does to a host: first undisturbed, then twice with an interruption in
+ * every step. Whatever was cut short and where, the next run has to come to the same end.
+ */
+
+const [hostCount, livesOfHost] = [2, 2];
+const seed = Number(process.env['KILLS_SEED'] ?? 4);
+
+interface Point extends Interruption {
+  host: number;
+  life: number;
+  step: Step;
+  outcome: PromiseWithResolvers<StepOutcome>;
+}
+
+const points = drawPoints();
+let scene: Scene;
+let folder = '';
+let hosts: Life[] = [];
+/** What the steps of the undisturbed lives came to. */
+let undisturbed: Record<Step, StepOutcome>[] = [];
+let lives: Promise<unknown> = Promise.resolve();
+
+function drawPoints(): Point[] {
+  const random = seededRandom(seed);
+  const drawn = steps.map(step => [step, drawInterruptions(hostCount * livesOfHost, random)] as const);
+  const all = drawn.flatMap(([step, interruptions]) =>
+    interruptions.map((interruption, index) => ({
+      ...interruption,
+      step,
+      host: index % hostCount,
+      life: Math.floor(index / hostCount),
+      outcome: Promise.withResolvers<StepOutcome>(),
+    })),
+  );
+  return all.toSorted((one, other) => one.life - other.life);
+}
+
+beforeAll(async () => {
+  scene = await startScene(inject('agentProgram'));
+  const proxy = { HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: '.svc,apiserver.test' };
+  await scene.operator.publish({ proxy, trustedCa: new TestCa('ours').cert });
+  folder = await mkdtemp(join(tmpdir(), 'wmco-kills-'));
+  const path = join(folder, 'bundle');
+  const bundle = { path, sha256: await scene.operator.pack(path) };
+  const create = async () => new Life(await scene.lab.createHost(), scene.operator, bundle);
+  hosts = await Promise.all(Array.from({ length: hostCount }, create));
+  undisturbed = await Promise.all(hosts.map(liveUndisturbed));
+  for (const step of steps)
+    console.log(`${step}: ${undisturbed.map(({ [step]: { ms } }) => Math.round(ms)).join(', ')} ms`);
+  lives = Promise.all(hosts.map(liveDisturbed));
+});
+
+afterAll(async () => {
+  await lives;
+  await scene?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function liveUndisturbed(life: Life): Promise<Record<Step, StepOutcome>> {
+  const outcomes = new Map<Step, StepOutcome>();
+  for (const step of steps) outcomes.set(step, await life.live(step));
+  await life.end();
+  return Object.fromEntries(outcomes) as Record<Step, StepOutcome>;
+}
+
+async function liveDisturbed(life: Life, host: number): Promise<void> {
+  const own = points.filter(point => point.host === host);
+  try {
+    for (const { part, how, step, outcome } of own) {
+      const t0 = performance.now();
+      const result = await life.live(step, { how, afterMs: part * usualMs(step) });
+      console.error(
+        `DBG ${new Date().toISOString()} host ${host + 1} ${step} ${how} ${Math.round(part * usualMs(step))} hit ${result.wasHit} reboots ${result.reboots} took ${Math.round(performance.now() - t0)} diff ${difference(undisturbed[host]![step].state, result.state).slice(0, 4)}`,
+      );
+      outcome.resolve(result);
+      if (step === 'cleanup') await life.end();
+      if (step === 'cleanup')
+        console.error(`DBG ${new Date().toISOString()} host ${host + 1} end, boots ${life.host.boots}`);
+    }
+  } catch (error) {
+    for (const { outcome } of own) outcome.reject(error);
+  }
+}
+
+/** The shortest of the times measured: later there might be nothing left to interrupt. */
+const usualMs = (step: Step) => Math.min(...undisturbed.map(outcomes => outcomes[step].ms));
+
+/** After a power cut Windows does not know what the registry was told in the last seconds before it. */
+function expectation({ host, life, step, how }: Point): { differs: boolean; mostReboots: number } {
+  const cuts = points.filter(
+    point => point.host === host && point.life === life && point.how === 'power cut' && point.step !== 'cleanup',
+  );
+  const settingsCuts = cuts.filter(point => ['settings', 'services'].includes(point.step)).length;
+  return {
+    differs: how === 'power cut' && step === 'settings',
+    mostReboots: step === 'services' ? 1 + settingsCuts : 0,
+  };
+}
+
+for (const point of points) {
+  const { host, life, step, how, part } = point;
+  test(`${how} after ${Math.round(100 * part)} % of ${step}, life ${life + 1} of host ${host + 1}`, async () => {
+    const { state, broken, reboots, wasHit } = await point.outcome.promise;
+    if (!wasHit) console.log(`seed ${seed}: the ${how} came too late, ${step} had ended`);
+    const { differs, mostReboots } = expectation(point);
+    const expected = undisturbed[host]?.[step].state ?? new Map();
+    expect(broken).toEqual([]);
+    if (!differs) expect(difference(expected, state)).toEqual([]);
+    expect(reboots).toBeLessThanOrEqual(mostReboots);
+  }, 300_000);
+}
+
+test('nearly all of them came while the agent was at work', async () => {
+  const outcomes = await Promise.all(points.map(({ outcome }) => outcome.promise));
+  console.log(`seed ${seed}: ${outcomes.filter(({ wasHit }) => wasHit).length} of ${points.length} interruptions hit`);
+  expect(outcomes.filter(({ wasHit }) => wasHit).length).toBeGreaterThanOrEqual(0.8 * points.length);
+  expect(hosts.map(({ host }) => host.lab.unexpected())).toEqual(hosts.map(() => []));
+});
