@@ -109,9 +109,8 @@ async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Prom
       await join(instance, work, pass);
       return done;
     case 'release':
-      await world.nodes.release(next.node.name, pass.signal);
-      return say(instance, () => atRest(next.node, version, told()), work, pass);
     case 'report':
+      if (next.do === 'release') await world.nodes.release(next.node.name, pass.signal);
       if (await wasCutShort(instance, work, pass.signal)) {
         for (const { object, text } of setupRemarks(instance)) recorder.record(object, text);
       }

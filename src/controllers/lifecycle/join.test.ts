@@ -101,7 +101,9 @@ test('an operator that is killed when all was done but to tell of it is followed
   const client = faulty(lab.client, async (verb, resource) => {
     const { annotations = {} } = (await lab.node())?.metadata ?? {};
     const isDone = annotations[nodeAnnotation.version] === version;
-    if (verb === 'patch' && resource === 'windowsinstances/status' && isDone) await operator.current?.kill();
+    if (verb !== 'patch' || resource !== 'windowsinstances/status' || !isDone) return;
+    void operator.current?.kill();
+    throw down();
   });
   operator.current = lab.start({ client });
   await lab.add();

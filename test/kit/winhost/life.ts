@@ -89,8 +89,12 @@ export class Life {
     },
     settings: async disturbance => {
       await this.#operator.desire(this.#node);
-      await this.#operator.installAgentService(this.host);
-      return this.#service(disturbance, () => this.#isMarked('rebootRequired', 'version'));
+      const installed = this.#operator.installAgentService(this.host);
+      await this.#appeared(installed);
+      const done = this.#service(disturbance, () => this.#isMarked('rebootRequired', 'version'));
+      // The command that starts the service may be a victim, too.
+      await Promise.all([done, disturbance === undefined ? installed : installed.catch(() => undefined)]);
+      return done;
     },
     services: async disturbance => {
       await this.#reboot();
@@ -121,8 +125,10 @@ export class Life {
     const running = this.host.run(command, { timeoutMs: 180_000 });
     await this.#appeared(running);
     const startMs = performance.now();
+    while (this.agent.pids().length > 0) await delay(10);
+    const ms = performance.now() - startMs;
     await running;
-    return { ms: performance.now() - startMs, wasHit };
+    return { ms, wasHit };
   }
 
   /** The agent as a service, which Windows starts again after a crash and after a boot. */
@@ -230,7 +236,7 @@ export class Life {
       case file.agentCertificate:
         return '';
       case `${dir.k}\\wicd-state.json`:
-        return JSON.stringify({ ...text(), reboot: undefined });
+        return JSON.stringify({ ...text(), reboot: undefined, takenBack: undefined });
       case `${dir.k}\\wicd-manifest.json`:
         return JSON.stringify({ ...text(), node: undefined });
       default:

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { HostPorts } from '#agent/ports.ts';
 import { systemClock } from '#base/clock.ts';
 import { ModelHost } from '../../../../test/kit/model-host.ts';
 import { recordedLog } from '../../../../test/kit/recorded-log.ts';
@@ -22,7 +21,7 @@ async function ran(words: string[], over: Partial<AgentRun> = {}, stopAfterMs = 
   const said = { out: '', err: '' };
   let ready = 0;
   const host: ProgramHost = {
-    ports: new ModelHost() as unknown as HostPorts,
+    ports: new ModelHost(),
     state: freshState({ hostName: 'win-1', address: '10.0.0.11', dnsSuffix: '', id: 'x' }, usualTraits),
     clock: systemClock,
     delays: systemClock,

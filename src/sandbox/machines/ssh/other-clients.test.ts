@@ -140,7 +140,7 @@ test('a shell, a forwarded port and another subsystem are refused, and commands 
 });
 
 test('a session that speaks no SFTP ends, and the connection goes on', async () => {
-  const channel = await call<NodeJS.ReadWriteStream>(done => client.subsys('sftp', done as never));
+  const channel = await call<NodeJS.ReadWriteStream>(done => client.subsys('sftp', done));
   channel.write(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
   channel.resume();
   await new Promise(resolve => channel.once('close', resolve));

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import {
+  agentRecovery,
+  controllerCommand,
+  installCommand,
+  inventoryCommand,
+} from '../../src/contract/agent-command.ts';
+import { parseInventory } from '../../src/contract/inventory.ts';
+import { agentName } from '../../src/contract/names.ts';
+import { file } from '../../src/contract/paths.ts';
+import type { WindowsHost } from '../kit/winhost/host.ts';
+import { WindowsLab } from '../kit/winhost/lab.ts';
+
+let lab: WindowsLab;
+let host: WindowsHost;
+
+beforeAll(async () => {
+  lab = await WindowsLab.start();
+  host = await lab.createHost();
+  await host.run('mkdir C:\\k');
+  await host.upload(inject('agentProgram'), file.agent);
+});
+afterAll(() => lab?.stop());
+
+const namespace = 'openshift-windows-machine-config-operator';
+const run = async (command: string) => JSON.parse((await host.exec(command)).stdout) as Record<string, unknown>;
+const inventory = async (url = '') => parseInventory((await host.exec(inventoryCommand(url))).stdout, host.name);
+
+test('makes its own service of exactly the command of the contract, and starts it', async () => {
+  expect(await run(installCommand(namespace))).toEqual({ created: true, changed: false, started: true });
+  const config = await host.run(`sc.exe qc ${agentName}`);
+  expect(config).toContain(controllerCommand(namespace));
+  expect(config).toMatch(/START_TYPE +: 2 +AUTO_START/);
+  const [service] = (await inventory()).services;
+  expect(service).toMatchObject({ name: agentName, isManaged: true, command: controllerCommand(namespace) });
+});
+
+test('changes nothing the second time, and the command when another is wanted', async () => {
+  expect(await run(installCommand(namespace))).toMatchObject({ created: false, changed: false });
+  expect(await run(installCommand(namespace, 105))).toMatchObject({ created: false, changed: true, started: true });
+  expect(await host.run(`sc.exe qc ${agentName}`)).toContain('--log-file-max-size 105');
+  expect(agentRecovery.resetSeconds).toBe(300);
+});
+
+test('tells rights, ports, and that an API server cannot be reached', async () => {
+  const seen = await inventory('https://127.0.0.1:1');
+  expect(seen).toMatchObject({ isAdministrator: true, portsInUse: [], stagedVersion: '', bundles: {}, problems: [] });
+  expect(seen.probe).toMatchObject({ url: 'https://127.0.0.1:1', problem: expect.stringMatching(/./) as string });
+});
