@@ -8,8 +8,9 @@ import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '../../src/kube/controller/metrics.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { payloadFor } from '../../src/node/payload.ts';
+import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { runOperator } from '../../src/operator/operator.ts';
-import { usualSettings } from '../../src/operator/settings.ts';
+import { type RunSettings, usualSettings } from '../../src/operator/settings.ts';
 import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 
@@ -28,6 +29,17 @@ export interface SandboxOperator extends AsyncDisposable {
 
 const version = '11.0.0-sandbox';
 
+/** Programs of the size given, for hosts of the platform. */
+export function sandboxPayload(payloadBytes: number, platform = 'None'): PayloadSource {
+  const carried = payloadFor(platform).map(({ directory, name }) => `${directory}\\${name}`);
+  const programs = carried.filter(path => path !== file.agent);
+  return simulatedPayload({ version, agent: file.agent, programs, bytes: payloadBytes });
+}
+
+export function operatorSettings(namespace: string): RunSettings {
+  return usualSettings({ namespace, version });
+}
+
 export interface OperatorOptions {
   payloadBytes?: number;
   platform?: string;
@@ -38,10 +50,8 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   const client = createClient(loadKubeconfig(sandbox.kubeconfig));
   const lines: string[] = [];
   const log = createLog(line => void lines.push(line), systemClock);
-  const carried = payloadFor(platform).map(({ directory, name }) => `${directory}\\${name}`);
-  const programs = carried.filter(path => path !== file.agent);
-  const payload = simulatedPayload({ version, agent: file.agent, programs, bytes: payloadBytes });
-  const settings = usualSettings({ namespace: sandbox.namespace, version });
+  const payload = sandboxPayload(payloadBytes, platform);
+  const settings = operatorSettings(sandbox.namespace);
   const ending = new AbortController();
   const { connect, resolver } = sandbox;
   const metrics = new MemoryMetrics();

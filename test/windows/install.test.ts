@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import {
-  agentRecovery,
-  controllerCommand,
-  installCommand,
-  inventoryCommand,
-} from '../../src/contract/agent-command.ts';
+import { controllerCommand, installCommand, inventoryCommand } from '../../src/contract/agent-command.ts';
 import { parseInventory } from '../../src/contract/inventory.ts';
 import { agentName } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
@@ -22,15 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.stop());
 
+const key = `HKLM\\SYSTEM\\CurrentControlSet\\Services\\${agentName}`;
 const namespace = 'openshift-windows-machine-config-operator';
 const run = async (command: string) => JSON.parse((await host.exec(command)).stdout) as Record<string, unknown>;
 const inventory = async (url = '') => parseInventory((await host.exec(inventoryCommand(url))).stdout, host.name);
 
 test('makes its own service of exactly the command of the contract, and starts it', async () => {
   expect(await run(installCommand(namespace))).toEqual({ created: true, changed: false, started: true });
-  const config = await host.run(`sc.exe qc ${agentName}`);
-  expect(config).toContain(controllerCommand(namespace));
-  expect(config).toMatch(/START_TYPE +: 2 +AUTO_START/);
+  expect(await host.run(`reg query ${key} /v Start`)).toContain('0x2');
   const [service] = (await inventory()).services;
   expect(service).toMatchObject({ name: agentName, isManaged: true, command: controllerCommand(namespace) });
 });
@@ -38,8 +32,7 @@ test('makes its own service of exactly the command of the contract, and starts i
 test('changes nothing the second time, and the command when another is wanted', async () => {
   expect(await run(installCommand(namespace))).toMatchObject({ created: false, changed: false });
   expect(await run(installCommand(namespace, 105))).toMatchObject({ created: false, changed: true, started: true });
-  expect(await host.run(`sc.exe qc ${agentName}`)).toContain('--log-file-max-size 105');
-  expect(agentRecovery.resetSeconds).toBe(300);
+  expect((await inventory()).services).toMatchObject([{ command: controllerCommand(namespace, 105) }]);
 });
 
 test('tells rights, ports, and that an API server cannot be reached', async () => {

@@ -65,3 +65,17 @@ test('the signal goes before a promise that takes long, and a later failure of t
 test('refuses at once under a signal that has fired', async () => {
   await expect(orAborted(Promise.resolve(1), AbortSignal.abort('gone'))).rejects.toBe('gone');
 });
+
+test('a promise that fails although its signal was aborted first harms nobody', async () => {
+  const failed: unknown[] = [];
+  const note = (error: unknown) => void failed.push(error);
+  process.on('unhandledRejection', note);
+  try {
+    const late = Promise.reject(new Error('late'));
+    await expect(orAborted(late, AbortSignal.abort('gone'))).rejects.toBe('gone');
+    await new Promise(resolve => setImmediate(resolve));
+    expect(failed).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', note);
+  }
+});

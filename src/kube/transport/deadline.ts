@@ -35,6 +35,8 @@ export function startDeadline(
 
 /** The promise, or the signal's reason when that comes first. The promise's own later failure is nobody's concern then. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  // Also when the signal was aborted while the promise was made: nobody else hears of its failure.
+  promise.catch(() => undefined);
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = () => reject(signal.reason);

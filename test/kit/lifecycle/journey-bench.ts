@@ -24,12 +24,14 @@ import { memoryPayload } from './memory-payload.ts';
 export interface BenchOptions {
   spec?: Partial<WindowsInstanceSpec>;
   awaitsNode?: boolean;
-  reboot?: InstanceReboot;
+  reboot?: InstanceReboot | undefined;
+  /** That of an earlier journey. */
+  host?: LabHost;
 }
 
 /** One journey without a cluster, of which single steps can be taken. */
 export class JourneyBench {
-  readonly host = new LabHost('10.0.0.5');
+  readonly host: LabHost;
   readonly api = new MemoryApi();
   readonly nodes = new MemorySource<Node>();
   readonly remarks = new MemorySource<KubeEvent>();
@@ -50,6 +52,7 @@ export class JourneyBench {
   readonly #key = parsePrivateKey(newKey());
 
   constructor(options: BenchOptions = {}) {
+    this.host = options.host ?? new LabHost('10.0.0.5');
     this.journal = new Journal([], this.clock, () => undefined);
     const instance: InstanceObject = {
       metadata: { name: 'win-5', namespace: 'wmco', generation: 1 },

@@ -39,8 +39,9 @@ export async function sendBundle(
 async function upload({ host, world }: ConfigureJourney, bundle: SealedBundle, turn: StepTurn): Promise<void> {
   const { signal, note, report } = turn;
   const { bytes: totalBytes } = bundle;
-  note(`${world.slots.uploads.taken} other hosts upload`);
-  using _slot = totalBytes <= smallBytes ? undefined : await world.slots.uploads.take(signal);
+  const isSmall = totalBytes <= smallBytes;
+  if (!isSmall) note(`${world.slots.uploads.taken} other hosts upload`);
+  using _slot = isSmall ? undefined : await world.slots.uploads.take(signal);
   note(undefined);
   report({ bytes: 0, totalBytes });
   await host.upload(bundlePath(bundle.sha256), bundle, {

@@ -1,0 +1,109 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { nodeAnnotation } from '#contract/names.ts';
+import type { InstanceReboot } from '#contract/windows-instance/resource.ts';
+import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
+import { LabHost } from '../../../../test/kit/lifecycle/lab-host.ts';
+import type { Step } from '../step.ts';
+import { bringAgent, takeInventory } from './agent-program.ts';
+import { rebootForSettings } from './agent-service.ts';
+import { connect } from './connect.ts';
+import { gather } from './gather.ts';
+import type { ConfigureJourney } from './journey.ts';
+import { enableContainers, reboot, rename } from './prepare.ts';
+import { stageFiles, stagePrograms } from './stage.ts';
+
+const steps: Step<ConfigureJourney>[] = [
+  connect,
+  gather,
+  bringAgent,
+  takeInventory,
+  rename,
+  enableContainers,
+  reboot,
+  stagePrograms,
+  stageFiles,
+  rebootForSettings,
+];
+
+/** What outlives an operator: the host, the Node, and what was written to the status. */
+interface Remains {
+  host: LabHost;
+  reboot: InstanceReboot | undefined;
+  asksForReboot: boolean;
+}
+
+/** One life of an operator, which ends before its act of the number given; true when it came to the end of the way. */
+async function live(remains: Remains, spec: { hostname?: string }, lastAct: number): Promise<boolean> {
+  const { host } = remains;
+  const bench = new JourneyBench({ host, spec, reboot: remains.reboot });
+  bench.pace = 2000;
+  let acts = 0;
+  const act = () => {
+    acts += 1;
+    if (acts === lastAct) bench.stop.abort(new Error('killed'));
+    bench.stop.signal.throwIfAborted();
+  };
+  host.faults = {
+    connect: act,
+    upload: act,
+    exec: command => {
+      act();
+      // Killed while the host has begun: what was ordered goes on without anybody who hears of it.
+      if (acts + 1 === lastAct && command.includes(' reboot '))
+        setTimeout(() => bench.stop.abort(new Error('killed')), 3);
+      return undefined;
+    },
+  };
+  const write = bench.journey.memory.rememberReboot.bind(bench.journey.memory);
+  bench.journey.memory.rememberReboot = async next => {
+    act();
+    await write(next);
+    remains.reboot = next;
+  };
+  const annotations = remains.asksForReboot ? { [nodeAnnotation.rebootRequired]: '' } : {};
+  bench.putNode({ metadata: { name: 'win-5', labels: { 'kubernetes.io/os': 'windows' }, annotations } });
+  const { nodes } = bench.journey.world;
+  const annotate = nodes.annotate.bind(nodes);
+  nodes.annotate = async (...args) => {
+    act();
+    await annotate(...args);
+    remains.asksForReboot = false;
+  };
+  try {
+    await bench.take(...steps);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await bench.journey[Symbol.asyncDispose]();
+  }
+}
+
+test('however often operators are killed on the way, a host is rebooted once for itself and once for its settings', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({ isRenamed: fc.boolean(), needsFeature: fc.boolean(), asksForReboot: fc.boolean() }),
+      fc.array(fc.integer({ min: 1, max: 16 }), { maxLength: 5 }),
+      async ({ isRenamed, needsFeature, asksForReboot }, kills) => {
+        const host = new LabHost('10.0.0.5');
+        host.bootMs = 8;
+        host.model.system.feature = needsFeature ? 'disabled' : 'enabled';
+        const remains: Remains = { host, reboot: undefined, asksForReboot };
+        const spec = isRenamed ? { hostname: 'worker-7' } : {};
+        for (const lastAct of kills) await live(remains, spec, lastAct);
+        // Hosts that are still booting refuse the first attempts, as they refuse everybody.
+        for (let attempt = 0; attempt < 20 && !(await live(remains, spec, Infinity)); attempt += 1) {
+          await new Promise(resolve => setTimeout(resolve, 10));
+        }
+        const wanted = Number(isRenamed || needsFeature) + Number(asksForReboot);
+        expect(host.boots - 1).toBe(wanted);
+        expect(host.model.system.feature).toBe('enabled');
+        expect(host.model.system.name).toBe(isRenamed ? 'worker-7' : 'win-5');
+        expect(host.uploads).toEqual([...new Set(host.uploads)]);
+        expect(host.openConnections).toBe(0);
+      },
+    ),
+    { numRuns: 40, seed: 20_260_301 },
+  );
+}, 120_000);

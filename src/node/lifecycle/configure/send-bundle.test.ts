@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import type { ErrorCode } from '#base/error-codes.ts';
+import { bundlePath } from '#contract/paths.ts';
+import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
+import { settle } from '../../../../test/kit/manual-clock.ts';
+import { rejectionOf } from '../../../../test/kit/outcome.ts';
+import type { BundleContent } from '../../bundle-seals.ts';
+import { packContent } from '../../bundle.ts';
+import { bringAgent, takeInventory } from './agent-program.ts';
+import { connect } from './connect.ts';
+import { gather } from './gather.ts';
+import { sendBundle } from './send-bundle.ts';
+
+const path = 'C:\\k\\kubelet.exe';
+
+/** A host with its agent, and a bundle of one file for it. */
+async function bench(bytes = 1000) {
+  const lab = new JourneyBench();
+  await lab.take(connect, gather, bringAgent, takeInventory);
+  const content: BundleContent = {
+    version: 'v2',
+    // What looks random cannot be packed, so that it is as large as it is.
+    files: [{ path, secret: false, ...(await packContent(randomBytes(bytes))) }],
+  };
+  const notes: (string | undefined)[] = [];
+  const progress: number[] = [];
+  const turn = {
+    signal: lab.stop.signal,
+    note: (text: string | undefined) => void notes.push(text),
+    report: ({ bytes: sent }: { bytes: number }) => void progress.push(sent),
+  };
+  const sealed = await lab.journey.world.seals.seal(content);
+  const before = lab.host.commands.length;
+  return {
+    lab,
+    content,
+    sealed,
+    notes,
+    progress,
+    uploads: () => lab.host.uploads.filter(one => one.includes('incoming')),
+    verbs: () => lab.host.verbs().slice(before),
+    send: (waiting: Record<string, number> = {}) => sendBundle(lab.journey, content, waiting, turn),
+  };
+}
+function randomBytes(length: number): Uint8Array {
+  let state = 1;
+  return Uint8Array.from({ length }, () => (state = (state * 48_271) % 2_147_483_647) & 255);
+}
+const fails = (code: ErrorCode) => ({
+  exitCode: 1,
+  stdout: JSON.stringify({ error: { code, message: 'm', remedy: 'r' } }),
+  stderr: '',
+});
+
+test('uploads under the hash and has it staged, and nothing of it is left but the file', async () => {
+  const { lab, send, sealed, uploads, verbs, progress } = await bench();
+  await send();
+  expect([uploads(), verbs()]).toEqual([[bundlePath(sealed.sha256)], ['stage']]);
+  expect(progress.at(0)).toBe(0);
+  expect(progress.at(-1)).toBe(sealed.bytes);
+  expect((await lab.host.model.files.stat(path))?.bytes).toBe(1000);
+  expect(lab.host.model.fileTexts.has(bundlePath(sealed.sha256))).toBe(false);
+});
+
+test('sends nothing again that waits there whole', async () => {
+  const { lab, send, sealed, uploads, verbs } = await bench();
+  lab.host.model.fileTexts.set(bundlePath(sealed.sha256), Buffer.concat(await Array.fromAsync(sealed.chunks())));
+  await send({ [sealed.sha256]: sealed.bytes });
+  expect([uploads(), verbs()]).toEqual([[], ['stage']]);
+});
+
+test('sends again what waits there with another size', async () => {
+  const { send, sealed, uploads } = await bench();
+  await send({ [sealed.sha256]: sealed.bytes - 1 });
+  expect(uploads()).toHaveLength(1);
+});
+
+test('sends once more what was damaged while it waited', async () => {
+  const { lab, send, sealed, uploads, verbs } = await bench();
+  lab.host.model.fileTexts.set(bundlePath(sealed.sha256), Buffer.alloc(sealed.bytes, 'x'));
+  lab.host.faults.exec = command =>
+    command.includes(' stage ') && uploads().length === 0 ? fails('BUNDLE_DAMAGED') : undefined;
+  await send({ [sealed.sha256]: sealed.bytes });
+  expect([uploads().length, verbs()]).toEqual([1, ['stage', 'stage']]);
+});
+
+const failures: [string, ErrorCode, waits: boolean, uploads: number][] = [
+  ['that is damaged although it was just sent', 'BUNDLE_DAMAGED', false, 1],
+  ['that waited and cannot be staged for another reason', 'HOST_FILE_UNUSABLE', true, 0],
+];
+for (const [name, code, waits, count] of failures) {
+  test(`does not send again what ${name}`.replace('what that', 'a bundle that'), async () => {
+    const { lab, send, sealed, uploads } = await bench();
+    lab.host.faults.exec = command => (command.includes(' stage ') ? fails(code) : undefined);
+    expect(await rejectionOf(send(waits ? { [sealed.sha256]: sealed.bytes } : {}))).toMatchObject({ code });
+    expect(uploads()).toHaveLength(count);
+  });
+}
+
+test('a large bundle waits for a place, and says so; a small one does not', async () => {
+  const large = await bench(5 * 1024 * 1024);
+  const { uploads: slots } = large.lab.journey.world.slots;
+  const places = await Promise.all(Array.from({ length: 5 }, () => slots.take(large.lab.stop.signal)));
+  const sending = large.send();
+  await settle();
+  expect([slots.waiting, large.notes, large.uploads()]).toEqual([1, ['5 other hosts upload'], []]);
+  places[0]?.[Symbol.dispose]();
+  await sending;
+  expect([slots.taken, large.uploads().length]).toEqual([4, 1]);
+
+  const small = await bench();
+  await Promise.all(Array.from({ length: 5 }, () => small.lab.journey.world.slots.uploads.take(small.lab.stop.signal)));
+  await small.send();
+  expect(small.uploads()).toHaveLength(1);
+});
+
+test('a place is given back when the upload fails', async () => {
+  const { lab, send } = await bench(5 * 1024 * 1024);
+  lab.host.faults.upload = () => {
+    throw new Error('broken');
+  };
+  await expect(send()).rejects.toThrow('broken');
+  expect(lab.journey.world.slots.uploads.taken).toBe(0);
+});
