@@ -81,26 +81,3 @@ test('freezes any JSON', () => {
     { numRuns: 500 },
   );
 });
-
-test('freezes 5,000 Nodes in less than a second', () => {
-  const condition = (type: number) => ({
-    type: `t${type}`,
-    status: 'True',
-    reason: 'r',
-    message: 'm',
-    lastHeartbeatTime: 't',
-  });
-  const image = (index: number) => ({ names: [`registry/a@sha256:${index}`, `registry/a:${index}`], sizeBytes: index });
-  const node = (index: number) => ({
-    metadata: {
-      name: `node-${index}`,
-      labels: Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`l${n}`, 'v'])),
-    },
-    status: { conditions: [0, 1, 2, 3, 4].map(condition), images: Array.from({ length: 40 }, (_, n) => image(n)) },
-  });
-  const nodes = Array.from({ length: 5000 }, (_, index) => node(index));
-  const startMs = performance.now();
-  for (const object of nodes) admitted(object);
-  // Measured: about 0.13 s on one slow core, less than half of what it takes to parse them.
-  expect(performance.now() - startMs).toBeLessThan(1000);
-});
