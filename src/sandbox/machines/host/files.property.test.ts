@@ -61,7 +61,12 @@ test('whatever is done, files hold what they should, share what is equal and lea
           model.removeDirectory('C:\\k');
         }
       }
-      expect(files.paths().map(path => path.toLowerCase()).toSorted()).toEqual([...model.texts.keys()].toSorted());
+      expect(
+        files
+          .paths()
+          .map(path => path.toLowerCase())
+          .toSorted(),
+      ).toEqual([...model.texts.keys()].toSorted());
       for (const [path, text] of model.texts) {
         expect([await files.sha256(path), (await files.stat(path))?.bytes]).toEqual([sha256(text), text.length]);
       }
