@@ -1,15 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bootstrapCommand, cleanupCommand, stageCommand } from '../../../src/contract/agent-command.ts';
-import { agentName, nodeAnnotation, serviceName } from '../../../src/contract/names.ts';
+import { agentName, nodeAnnotation } from '../../../src/contract/names.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
 import { nodes } from '../../../src/kube/resources.ts';
 import { AgentService } from './agent-service.ts';
 import type { WindowsHost } from './host.ts';
 import type { Interruption } from './interruption.ts';
+import { findBroken, seeLastingState, seePrograms } from './life-state.ts';
 import { bundlePath, type PretendOperator } from './operator.ts';
 import { namespace } from './rights.ts';
-import { seeFiles, type Snapshot, takeSnapshot } from './snapshot.ts';
+import { seeFiles, type Snapshot } from './snapshot.ts';
 
 /** What the agent does to a host, from the first file to the last trace. `settings` ends with the wish for a reboot. */
 export const steps = ['stage', 'bootstrap', 'settings', 'services', 'cleanup'] as const;
@@ -55,11 +56,13 @@ export class Life {
   }
 
   async live(step: Step, disturbance?: Disturbance): Promise<StepOutcome> {
-    if (this.#whole.size === 0) this.#usual = await this.#programs();
+    if (this.#whole.size === 0) this.#usual = await seePrograms(this.host);
     [this.#reboots, this.#broken] = [0, []];
     const { ms, wasHit } = await this.#take[step](disturbance);
     if (this.#whole.size === 0) this.#whole = seeFiles(this.host);
-    return { ms, wasHit, reboots: this.#reboots, broken: this.#broken, state: await this.#observe(step) };
+    const marks = step === 'stage' ? {} : await this.#operator.marks(this.#node);
+    const state = await seeLastingState(this.host, { marks, usual: this.#usual });
+    return { ms, wasHit, reboots: this.#reboots, broken: this.#broken, state };
   }
 
   /** Makes a bare host of one that was cleaned, and of the Node nothing at all. */
@@ -152,20 +155,9 @@ export class Life {
     await delay(afterMs);
     const wasHit = how === 'kill' ? this.agent.kill() > 0 : this.agent.pids().length > 0;
     if (how === 'power cut') await this.host.cut();
-    this.#broken = this.#findBroken();
+    this.#broken = findBroken(this.host, this.#whole);
     if (how === 'power cut') await this.host.start();
     return wasHit;
-  }
-
-  /** What is being written has a name of its own until it is whole. */
-  #findBroken(): string[] {
-    const whole = new Set(this.#whole.values());
-    const known = [...seeFiles(this.host)].filter(([name]) => this.#whole.has(name) && name !== bundlePath);
-    const records = ['wicd-state.json', 'wicd-manifest.json'].map(name => `${dir.k}\\${name}`);
-    return [
-      ...known.filter(([, content]) => !whole.has(content)).map(([name]) => name),
-      ...records.filter(name => !isJson(this.host.drive.read(name) ?? '{}')),
-    ];
   }
 
   /** Wine does not carry out the recovery of a service; and what was installed just now may be lost in a power cut. */
@@ -209,54 +201,5 @@ export class Life {
   async #isReady(): Promise<boolean> {
     const { status } = await this.#operator.node(this.#node);
     return status?.conditions?.some(condition => condition.type === 'Ready') ?? false;
-  }
-
-  async #observe(step: Step): Promise<Snapshot> {
-    const state = new Map<string, string>();
-    for (const [name, content] of await takeSnapshot(this.host)) {
-      const kept = this.#lasting(name, content);
-      if (kept !== undefined) state.set(name, kept);
-    }
-    const marks = step === 'stage' ? {} : await this.#operator.marks(this.#node);
-    for (const [name, value] of Object.entries(marks)) state.set(`mark ${name}`, value);
-    for (const name of await this.#programs()) state.set(`process ${name}`, `${state.get(`process ${name}`) ?? ''}|`);
-    for (const name of Object.values(serviceName)) {
-      const event = this.host.lab.serviceEvents(name).at(-1);
-      if (event !== undefined) state.set(`environment of ${name}`, event.environment.join());
-    }
-    return state;
-  }
-
-  /** Without what is another one in every life; undefined for what does not count at all. */
-  #lasting(name: string, content: string): string | undefined {
-    if (/^C:\\var\\|\\wicd-client-\d/.test(name)) return undefined;
-    const text = () => JSON.parse(this.host.drive.read(name) ?? '') as Record<string, unknown>;
-    switch (name) {
-      case file.kubeconfig:
-      case file.agentCertificate:
-        return '';
-      case `${dir.k}\\wicd-state.json`:
-        return JSON.stringify({ ...text(), reboot: undefined, takenBack: undefined });
-      case `${dir.k}\\wicd-manifest.json`:
-        return JSON.stringify({ ...text(), node: undefined });
-      default:
-        return content;
-    }
-  }
-
-  /** Names of all programs that run, without those of Windows and of SSH sessions. */
-  async #programs(): Promise<string[]> {
-    const session = ['start.exe', 'wpump.exe', 'cmd.exe', 'conhost.exe', 'tasklist.exe'];
-    const lines = (await this.host.run('tasklist')).split('\n').slice(2);
-    const names = lines.map(line => line.slice(0, 25).trim());
-    return names.filter(name => !session.includes(name) && !this.#usual.includes(name));
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    return typeof JSON.parse(text) === 'object';
-  } catch {
-    return false;
   }
 }
