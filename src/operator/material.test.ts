@@ -2,8 +2,9 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { file } from '#contract/paths.ts';
+import { tokenIdsAnnotation } from '#contract/token-id.ts';
 import { openUsername } from '#host/keys/username-seal.ts';
 import type { Resource } from '#kube/resource.ts';
 import { configMaps, type SecretObject, secrets } from '#kube/resources.ts';
@@ -83,6 +84,38 @@ test('brings what hosts need', async () => {
   expect(textOf(material, file.agentKubeconfig)).toContain('"token":"agent-token"');
   expect(textOf(material, file.tlsKey)).toBe('tls key');
   expect(textOf(material, file.kubeletCa)).toBe('kubelet-ca');
+});
+
+const jwt = (jti: string) => `e30.${Buffer.from(JSON.stringify({ jti })).toString('base64url')}.c2ln`;
+
+test('writes down to which host a token was given, before the host has it', async () => {
+  const { bring, api } = world();
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/windows-instance-config-daemon/token`;
+  const ids = () => api.peek(windowsInstances, 'win-1', namespace)?.metadata.annotations?.[tokenIdsAnnotation];
+  api.put(windowsInstances, instance());
+  await bring();
+  expect(ids()).toBeUndefined();
+  api.paths.set(path, { status: { token: jwt('one') } });
+  await bring();
+  expect(ids()).toBe('JTI=one');
+  api.before = ({ verb, resource }) => {
+    if (verb === 'patch' && resource === 'windowsinstances') throw new Error('503');
+  };
+  await expect(bring()).rejects.toThrow('503');
+});
+
+test('keeps the tokens that the host was given before', async () => {
+  const { source, api } = world();
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/windows-instance-config-daemon/token`;
+  const given = instance();
+  const annotations = { [tokenIdsAnnotation]: 'JTI=old', other: 'x' };
+  const object = api.put(windowsInstances, { ...given, metadata: { ...given.metadata, annotations } });
+  api.paths.set(path, { status: { token: jwt('new') } });
+  await source.materialFor(object, signal);
+  expect(api.peek(windowsInstances, 'win-1', namespace)?.metadata.annotations).toEqual({
+    [tokenIdsAnnotation]: 'JTI=old,JTI=new',
+    other: 'x',
+  });
 });
 
 test('seals user names with the key', async () => {

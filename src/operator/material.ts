@@ -1,11 +1,13 @@
 import { AppError } from '#base/errors.ts';
 import type { ClusterFacts, ServiceAccountToken } from '#cluster/facts.ts';
 import { type FactsSource, rootCa } from '#cluster/facts-source.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { agentName, bootstrapperName, namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { objectLabel, readObject } from '#contract/object.ts';
 import { secretData, secretMember } from '#contract/secret-data.ts';
+import { addTokenId, readTokenIds, tokenIdOf, tokenIdsAnnotation } from '#contract/token-id.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
+import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { ControllerParts } from '#controllers/parts.ts';
 import { type Permission, reading } from '#controllers/permissions.ts';
 import { isNotFound } from '#kube/api-error.ts';
@@ -27,6 +29,7 @@ export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imag
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['secrets', 'configmaps'], verbs: reading },
+  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: ['patch'] },
   {
     in: { namespace: namespaceName.config },
     group: '',
@@ -109,6 +112,7 @@ async function materialFor(
   const [key] = await keysFor(instance, sources, parts, signal);
   if (key === undefined) throw missingKey(objectLabel('Secret', { namespace, name: secretName.privateKey }));
   const tokens = await bootstrapTokens(sources, parts, signal);
+  await rememberToken(instance, tokens.agentToken, parts, signal);
   const { fileSize } = settings.logRotation;
   return {
     version,
@@ -181,6 +185,20 @@ async function bootstrapTokens(
   );
   if (bootstrapToken === undefined || agentToken === undefined) throw missing('a token');
   return { bootstrapToken, agentToken };
+}
+
+/** Before the host has it: afterwards nobody could tell to whom the token was given. */
+async function rememberToken(
+  { metadata: { name = '', annotations } }: InstanceObject,
+  { token }: ServiceAccountToken,
+  { client, namespace }: MaterialParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const id = tokenIdOf(token.reveal());
+  if (id === undefined) return;
+  const ids = addTokenId(readTokenIds(annotations), id);
+  const body = { metadata: { annotations: { [tokenIdsAnnotation]: ids } } };
+  await client.patch(windowsInstances, name, { type: 'merge', body }, { namespace, signal });
 }
 
 function missing(label: string): AppError {

@@ -19,10 +19,12 @@ export interface EmbeddedCluster extends Omit<ApiServer, 'kubeconfig'>, AsyncDis
   kubeconfigFor(user?: { commonName: string; organizations?: readonly string[] }): string;
 }
 
+/** The minor version of Kubernetes in which service account tokens got ids. */
+const tokenIdsSince = 30;
 const administrator = { commonName: 'sandbox-admin', organizations: ['system:masters'] };
 
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
-  const parts = secureParts(options);
+  const parts = secureParts({ ...options, givesTokenIds: Number(options.version?.minor ?? 0) >= tokenIdsSince });
   const server = await startApiServer({ ...options, ...parts });
   return {
     ...server,

@@ -1,6 +1,7 @@
 import { toBase64 } from '#base/bytes.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
 import { agentServiceAccountUser, nodeLabel } from '#contract/names.ts';
+import { credentialIdKey, tokenIdsAnnotation } from '#contract/token-id.ts';
 import type { WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { csrController } from '#controllers/csr/controller.ts';
 import type { HostConnection } from '#host/host.ts';
@@ -57,17 +58,19 @@ export const lists = (
   address: string,
   spec: Partial<WindowsInstanceSpec> = {},
   status?: WindowsInstanceStatus,
+  tokenIds = '',
 ) =>
   bench.put(windowsInstances, {
-    metadata: { name: address, namespace },
+    metadata: { name: address, namespace, ...(tokenIds && { annotations: { [tokenIdsAnnotation]: tokenIds } }) },
     spec: { address, username: 'core', ...spec },
     ...(status && { status }),
   });
 export async function asks(bench: SourceBench, change: Change, csrName = 'csr-1'): Promise<void> {
-  const { requestText, conditions, ...spec } = viewOf(change);
+  const { requestText, conditions, credentialId, ...spec } = viewOf(change);
+  const extra = credentialId === undefined ? {} : { extra: { [credentialIdKey]: [credentialId] } };
   await bench.put(certificateSigningRequests, {
     metadata: { name: csrName },
-    spec: { ...spec, request: toBase64(requestText) },
+    spec: { ...spec, ...extra, request: toBase64(requestText) },
     status: { conditions: conditions.map(type => ({ type, status: 'True' })) },
   });
 }

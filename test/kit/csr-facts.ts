@@ -26,6 +26,7 @@ export interface Change extends CsrContent, Partial<Omit<CsrFacts, 'csr'>> {
   username?: string;
   groups?: string[];
   conditions?: string[];
+  credentialId?: string;
   requestText?: string;
 }
 
@@ -66,6 +67,7 @@ export function viewOf(change: Change): CsrFacts['csr'] {
     username: change.username ?? '',
     groups: change.groups ?? [],
     conditions: change.conditions ?? [],
+    ...(change.credentialId !== undefined && { credentialId: change.credentialId }),
   };
 }
 
@@ -75,6 +77,7 @@ function factsOf(change: Change): CsrFacts {
     operatorNamespace: change.operatorNamespace ?? namespace,
     instances: change.instances ?? [],
     nodes: change.nodes ?? [],
+    tokenHolders: change.tokenHolders ?? [],
     ptrAnswers: change.ptrAnswers ?? {},
     hostNames: change.hostNames ?? {},
   };

@@ -4,6 +4,7 @@ import { file } from '#contract/paths.ts';
 import { service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
+import { refused } from '../../../test/kit/memory-api.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { printBundle } from '../certificates/bundle.ts';
 import { knownGoodFile, saveKnownGood } from '../known-good.ts';
@@ -165,6 +166,16 @@ test('forgets what the host ran, and what scripts have said, only when all else 
   host.cluster.annotateNode = () => Promise.resolve();
   await clean(host);
   expect([knownGoodFile, scriptCacheFile].map(path => host.fileTexts.has(path))).toEqual([false, false]);
+});
+
+test('an account that may not change the Node is told so in a warning, and all else is done', async () => {
+  const host = await configuredHost();
+  host.cluster.annotateNode = () => Promise.reject(refused(403, 'Forbidden'));
+  const warnings: string[] = [];
+  const outcome = await cleanUp(host, { ...all, onWarning: text => void warnings.push(text) }, host.waiting());
+  expect(outcome).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
+  expect(warnings).toEqual([rebootRequired, version].map(name => expect.stringContaining(`${name} as it is`)));
+  expect([await serviceNames(host), host.machine]).toEqual([[], {}]);
 });
 
 test('asks for the reboot again when the run before could not, and no more after the boot', async () => {

@@ -9,6 +9,7 @@ import {
   ownedVariables,
   type SettingsPorts,
 } from '../host-settings.ts';
+import { isApiError } from '#kube/api-error.ts';
 import { knownGoodFile, readKnownGood } from '../known-good.ts';
 import type { Cluster, Files, HostValues, InstalledService, Waiting } from '../ports.ts';
 import { viewOf } from '../reconcile/carry-out.ts';
@@ -57,16 +58,30 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   if (problem !== undefined) throw problem;
   const changed = await takeBackSettings(data.watchedEnvironment, known, options.keepSettings, ports);
   const effects = decideEffects(changed, node !== undefined);
-  if (effects.annotateReboot) await ports.cluster.annotateNode({ [nodeAnnotation.rebootRequired]: '' });
+  if (effects.annotateReboot) await mark({ [nodeAnnotation.rebootRequired]: '' }, ports, options);
   // Containers that a drain leaves, such as those of DaemonSets, keep the executable of the shim open.
   await ports.processes.killByName(shimProcess).catch(() => undefined);
   if (effects.removeVersion && version !== undefined) {
-    await ports.cluster.annotateNode({ [nodeAnnotation.version]: null });
+    await mark({ [nodeAnnotation.version]: null }, ports, options);
   }
   if (!options.keepSettings) await takeBackPreparations(ports, options, waiting);
   for (const path of [scriptCacheFile, knownGoodFile]) await ports.files.remove(path);
   const removed = removals.filter(removal => removal.do === 'remove').map(removal => removal.name);
   return { removed, rebootNeeded: effects.rebootNeeded };
+}
+
+/** The account that brings a host into the cluster may change no Node; whoever has called us learns from the answer what to write there. */
+async function mark(
+  annotations: Record<string, string | null>,
+  { cluster }: Pick<CleanupPorts, 'cluster'>,
+  { onWarning }: CleanupOptions,
+): Promise<void> {
+  try {
+    await cluster.annotateNode(annotations);
+  } catch (error) {
+    if (!isApiError(error, 'Forbidden')) throw error;
+    onWarning?.(`The Node keeps ${Object.keys(annotations).join()} as it is: ${error.message}`);
+  }
 }
 
 async function takeBackPreparations({ host }: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<void> {

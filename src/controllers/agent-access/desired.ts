@@ -15,6 +15,7 @@ import {
   accountClusterRules,
   accountRules,
   eventRules,
+  formerAccountClusterRules,
   formerClusterRules,
   groupClusterRules,
   groupRules,
@@ -64,7 +65,7 @@ export function sharedAccess({ namespace, configMaps, formerAgents, bootstrapper
   return [
     wantedAccount(agentName, namespace),
     ...grant(agentName, account, accountRules, namespace),
-    ...grant(agentName, account, accountClusterRules),
+    ...grant(agentName, account, formerAgents ? formerAccountClusterRules : accountClusterRules),
     ...grant(groupRoleName, group, groupConfigMaps, namespace),
     ...grant(groupRoleName, group, formerAgents ? formerClusterRules : groupClusterRules),
     ...grant(groupRoleName, group, eventRules, nodeEventsNamespace),

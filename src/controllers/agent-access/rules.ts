@@ -12,11 +12,8 @@ const rule = (group: string, resources: string[], verbs: string[], resourceNames
 
 const requests = rule('certificates.k8s.io', ['certificatesigningrequests'], ['create', 'get', 'list', 'watch']);
 
-/**
- * Of the service account, whose token brings a host into the cluster: it has to find its Node among all, and `cleanup`
- * takes back marks on it.
- */
-export const accountClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['get', 'list', 'patch']), requests];
+/** Of the service account, whose token brings a host into the cluster: it has to find its Node among all, and changes none. */
+export const accountClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['get', 'list']), requests];
 export const accountRules: readonly PolicyRule[] = [rule('', ['configmaps'], ['get', 'list', 'watch'])];
 
 /** Of all agents that have a certificate: to ask for the next one. */
@@ -41,6 +38,12 @@ export function nodeRules(node: string, platform: string): PolicyRule[] {
     rule('', ['nodes/status'], ['patch'], [node]),
   ];
 }
+
+/** When it cleans a host, the agent of the Go operator takes its marks from the Node, as the service account. */
+export const formerAccountClusterRules: readonly PolicyRule[] = [
+  rule('', ['nodes'], ['get', 'list', 'patch']),
+  requests,
+];
 
 /** Agents of the Go operator look at all Nodes and ConfigMaps. While such agents run they keep what they had. */
 export const formerClusterRules: readonly PolicyRule[] = [

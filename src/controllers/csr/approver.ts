@@ -21,6 +21,7 @@ import {
   nodeOfInstance,
   observeInstances,
   observeNames,
+  observeTokenHolders,
   withNodeNow,
 } from './observe.ts';
 import type { CsrView } from './rules.ts';
@@ -83,6 +84,7 @@ export class Approver {
       operatorNamespace: namespace,
       instances,
       nodes: nodes.list(),
+      tokenHolders: observeTokenHolders(this.#sources.instances),
       ptrAnswers: {},
       hostNames: Object.fromEntries(instances.map(({ address, object }) => [address, hostNames.known(object)])),
     };

@@ -37,6 +37,35 @@ test('approves the certificate of an agent on any Windows node', async () => {
   expect(stateOf(bench)).toBe('Approved WICDAutoApproved');
 });
 
+test('a token brings the host into the cluster that it was made for, and no other', async () => {
+  await using bench = await csrBench();
+  await bench.put(nodes, node(name, '10.0.0.1'));
+  await bench.put(nodes, node('win-2', '10.0.0.2'));
+  await lists(bench, '10.0.0.1', {}, undefined, 'JTI=1');
+  await lists(bench, '10.0.0.2', { source: { kind: 'Machine', name: 'm' } }, undefined, 'JTI=0,JTI=2');
+  const win2 = { ...agentHere, commonNames: ['system:wicd-node:win-2'] };
+  await asks(bench, { ...agentHere, credentialId: 'JTI=1' }, 'own');
+  await asks(bench, { ...win2, credentialId: 'JTI=1' }, 'of another');
+  await asks(bench, { ...win2, credentialId: 'JTI=2' }, 'of a Machine');
+  expect(['own', 'of another', 'of a Machine'].map(csr => stateOf(bench, csr))).toEqual([
+    'Approved WICDAutoApproved',
+    'pending',
+    'Approved WICDAutoApproved',
+  ]);
+  expect(bench.events).toEqual([expect.stringContaining('(token)')]);
+});
+
+test('approves as soon as it is written down to whom the token was given', async () => {
+  await using bench = await csrBench();
+  await bench.put(nodes, node(name, '10.0.0.1'));
+  await lists(bench, '10.0.0.1');
+  await asks(bench, { ...agentHere, credentialId: 'JTI=1' });
+  expect(stateOf(bench)).toBe('pending');
+  await lists(bench, '10.0.0.1', {}, undefined, 'JTI=1');
+  await settle();
+  expect(stateOf(bench)).toBe('Approved WICDAutoApproved');
+});
+
 test('approves what was there before it started', async () => {
   const bench = sourceBench();
   await lists(bench, name);

@@ -1,5 +1,6 @@
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { nodeLabel, signer } from '#contract/names.ts';
+import { readTokenIds } from '#contract/token-id.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
@@ -63,6 +64,6 @@ function whatMattersOfNode({ metadata, status }: Node): unknown {
 }
 
 function whatMattersOfInstance(instance: InstanceObject): unknown {
-  const { spec, status } = instance;
-  return [isCounted(instance), spec, status?.ipv4, status?.node];
+  const { metadata, spec, status } = instance;
+  return [isCounted(instance), spec, status?.ipv4, status?.node, readTokenIds(metadata.annotations)];
 }

@@ -221,6 +221,49 @@ const agentCases: [string, Change, string][] = [
   ['ignores an approved request', { conditions: ['Approved'] }, 'ignore'],
   ['ignores a denied request', { conditions: ['Denied'] }, 'ignore'],
 ];
+const token = 'JTI=1';
+const holder = (over: object = {}) => ({ label: 'win-a', ipv4: '10.0.0.1', node: name, tokenIds: [token], ...over });
+const other = holder({ label: 'win-b', ipv4: '10.0.0.2', node: 'win2' });
+const tokenCases: [string, Change, string][] = [
+  ['approves the host that the token was made for', { tokenHolders: [holder()] }, 'approve'],
+  [
+    'finds it by its address while its Node is not written down',
+    { tokenHolders: [holder({ node: undefined })] },
+    'approve',
+  ],
+  ['finds it by its Node while its address is not known', { tokenHolders: [holder({ ipv4: undefined })] }, 'approve'],
+  ['finds it among tokens and hosts', { tokenHolders: [other, holder({ tokenIds: ['JTI=0', token] })] }, 'approve'],
+  ['refuses the token of another host', { tokenHolders: [other] }, 'token'],
+  [
+    'refuses the token of another host when this one has its own',
+    { tokenHolders: [other, holder({ tokenIds: ['JTI=2'] })] },
+    'token',
+  ],
+  ['refuses a token that nobody was given', { tokenHolders: [holder({ tokenIds: ['JTI=2'] })] }, 'token'],
+  ['refuses a token when no host has any', {}, 'token'],
+  [
+    'refuses the token of a host of which neither Node nor address is known',
+    { tokenHolders: [holder({ node: undefined, ipv4: undefined })] },
+    'token',
+  ],
+  ['refuses a part of an id', { credentialId: 'JTI=', tokenHolders: [holder()] }, 'token'],
+  ['says first that there is no Node', { nodes: [], tokenHolders: [other] }, 'windows-node'],
+  ['lets an agent with a certificate renew it', { username: `system:wicd-node:${name}` }, 'approve'],
+];
+for (const [title, change, want] of tokenCases) {
+  test(`token: ${title}`, () => expect(brief(decide(agent, { credentialId: token, ...change }))).toBe(want));
+}
+
+test('token: the refusal names both hosts, and not the token', () => {
+  const decision = decide(agent, { credentialId: token, tokenHolders: [other] });
+  expect(decision).toMatchObject({ do: 'refuse', why: expect.stringMatching(/given to win-b, .* not Node win1/) });
+  expect(JSON.stringify(decision)).not.toContain(token);
+});
+
+test('token: kubelets have rules of their own', () => {
+  expect(brief(decide(client, { credentialId: token }))).toBe('approve');
+});
+
 for (const [title, change, want] of agentCases) {
   test(`agent: ${title}`, () => expect(brief(decide(agent, change))).toBe(want));
 }

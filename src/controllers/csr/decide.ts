@@ -7,9 +7,10 @@ import { type EventText, eventText } from '#contract/events.ts';
 import { agentServiceAccountUser, identity, signer } from '#contract/names.ts';
 import { findNodeByAddress, type NodeView } from '#contract/node.ts';
 import type { KubeObject } from '#contract/object.ts';
+import { credentialIdKey } from '#contract/token-id.ts';
 import type { ListedInstance, PtrAnswers } from '#controllers/instances/decide.ts';
 import { type HostNameAnswers, standingOf } from './names.ts';
-import { type Case, type CertificateKind, type CsrView, rules, subjects } from './rules.ts';
+import { type Case, type CertificateKind, type CsrView, rules, subjects, type TokenHolder } from './rules.ts';
 
 /** Everything the decision about one request depends on. */
 export interface CsrFacts {
@@ -19,6 +20,8 @@ export interface CsrFacts {
   instances: readonly ListedInstance[];
   /** All Nodes, also those of Linux: a client certificate is for a Node that does not exist yet. */
   nodes: readonly NodeView[];
+  /** Hosts that were given tokens; those of the request's are found among them. */
+  tokenHolders?: readonly TokenHolder[];
   ptrAnswers: PtrAnswers;
   hostNames: HostNameAnswers;
 }
@@ -45,6 +48,7 @@ export function readCsr(object: KubeObject): CsrView {
   const spec = object.fields.object('spec');
   const requestText = textFromBase64(spec.string('request') ?? '');
   if (requestText === undefined) throw malformedRequest(object.label, 'spec.request is not base64 of a text');
+  const [credentialId] = spec.object('extra').strings(credentialIdKey);
   return {
     label: object.label,
     requestText,
@@ -52,6 +56,7 @@ export function readCsr(object: KubeObject): CsrView {
     signerName: spec.string('signerName') ?? '',
     username: spec.string('username') ?? '',
     groups: spec.strings('groups'),
+    ...(credentialId !== undefined && { credentialId }),
     conditions: object.fields
       .object('status')
       .objects('conditions')
@@ -105,7 +110,9 @@ function decideKind(kind: CertificateKind, request: CertificateRequest, facts: C
     return refuseNodeName(nodeName);
   }
   const node = facts.nodes.find(({ name }) => name === nodeName);
-  const given: Case = { csr: facts.csr, request, nodeName, node, operatorNamespace: facts.operatorNamespace };
+  const { csr, operatorNamespace, tokenHolders = [] } = facts;
+  const holders = tokenHolders.filter(({ tokenIds }) => tokenIds.includes(csr.credentialId ?? ''));
+  const given: Case = { csr, request, nodeName, node, operatorNamespace, tokenHolders: holders };
   return kind === 'agent' ? decideAgent(given) : decideKubelet(kind, given, facts);
 }
 

@@ -3,7 +3,8 @@ import { attempt } from '#base/errors.ts';
 import { isIp, isIpv4 } from '#base/ipv4.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { findNodeByAddress, type NodeView, readNode } from '#contract/node.ts';
-import { readObject } from '#contract/object.ts';
+import { objectLabel, readObject } from '#contract/object.ts';
+import { readTokenIds } from '#contract/token-id.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { ListedInstance, PtrAnswers } from '#controllers/instances/decide.ts';
 import type { Resolver } from '#host/resolver.ts';
@@ -12,6 +13,7 @@ import type { Client } from '#kube/client.ts';
 import { hasConditionStatus } from '#kube/conditions.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import { type Node, nodes as nodeResource } from '#kube/resources.ts';
+import type { TokenHolder } from './rules.ts';
 
 /** An instance whose kubelet we approve, with what its name resolves to. */
 export interface CsrInstance extends ListedInstance {
@@ -40,6 +42,16 @@ export function isCounted({ metadata, spec, status }: InstanceObject): boolean {
 
 function knownIpv4({ spec, status }: InstanceObject): string | undefined {
   return isIpv4(spec.address) ? spec.address : status?.ipv4;
+}
+
+/** Every host that was given a token, those of Machines too. */
+export function observeTokenHolders(store: StoreView<InstanceObject>): TokenHolder[] {
+  return store.list().flatMap(object => {
+    const tokenIds = readTokenIds(object.metadata.annotations);
+    const { name = '', namespace = '' } = object.metadata;
+    const label = objectLabel('WindowsInstance', { namespace, name });
+    return tokenIds.length === 0 ? [] : [{ label, ipv4: knownIpv4(object), node: object.status?.node, tokenIds }];
+  });
 }
 
 /** The names that DNS has for those instances that are listed by their address. */

@@ -3,7 +3,7 @@ import { AppError, shown } from '#base/errors.ts';
 import { isIp } from '#base/ipv4.ts';
 import type { CertificateRequest } from '#contract/csr-request.ts';
 import { agentServiceAccountUser, bootstrapperUser, identity, signer } from '#contract/names.ts';
-import { isWindowsNode, type NodeView } from '#contract/node.ts';
+import { findNodeByAddress, isWindowsNode, type NodeView } from '#contract/node.ts';
 
 export type CertificateKind = 'kubelet-client' | 'kubelet-serving' | 'agent';
 
@@ -16,6 +16,8 @@ export interface CsrView {
   signerName: string;
   username: string;
   groups: string[];
+  /** Of the token its maker showed, in clusters that tell. */
+  credentialId?: string;
   /** Types of the conditions it has. */
   conditions: string[];
 }
@@ -27,6 +29,16 @@ export interface Case {
   nodeName: string;
   node: NodeView | undefined;
   operatorNamespace: string;
+  /** The hosts that were given the token of the request. */
+  tokenHolders: readonly TokenHolder[];
+}
+
+/** A host with what is known of its Node. */
+export interface TokenHolder {
+  label: string;
+  ipv4: string | undefined;
+  node: string | undefined;
+  tokenIds: readonly string[];
 }
 
 /** A named check; it says what is wrong, or nothing. */
@@ -93,6 +105,7 @@ export const rules: Record<CertificateKind, readonly Rule[]> = {
     ...contentRules.agent,
     usedFor('client auth'),
     windowsNode,
+    { name: 'token', broken: brokenToken },
   ],
 };
 
@@ -172,6 +185,16 @@ function usedFor(purpose: 'client auth' | 'server auth'): Rule {
 function missingGroup(groups: readonly string[]): string | undefined {
   const missing = [identity.nodesGroup, identity.authenticatedGroup].filter(group => !groups.includes(group));
   return missing.length > 0 ? `the requester is not in ${missing.join(', ')}` : undefined;
+}
+
+/** A token that was made for one host brings no other into the cluster. Clusters before 1.30 do not tell tokens apart. */
+function brokenToken({ csr, request, nodeName, node, tokenHolders }: Case): string | undefined {
+  if (csr.credentialId === undefined || csr.username === request.commonName) return undefined;
+  if (tokenHolders.length === 0) return 'the token it was made with was given to no host';
+  const isNode = ({ ipv4, node: known }: TokenHolder) =>
+    known === nodeName || (ipv4 !== undefined && node !== undefined && findNodeByAddress(ipv4, [node]) !== undefined);
+  if (tokenHolders.some(isNode)) return undefined;
+  return `the token it was made with was given to ${tokenHolders.map(({ label }) => label).join(', ')}, which is not Node ${nodeName}`;
 }
 
 /** A server may only be named as the Node it runs on is: by the Node's name, or an address in its status. */

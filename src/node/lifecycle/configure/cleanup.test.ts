@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
+import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { needsCleanup, type Remains } from './cleanup.ts';
+import { nodes } from '#kube/resources.ts';
+import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
+import { bringAgent, takeInventory } from './agent-program.ts';
+import { cleanUpFormer, needsCleanup, type Remains } from './cleanup.ts';
+import { connect } from './connect.ts';
+import { gather } from './gather.ts';
 
 const service = (name: string, isManaged = true) => ({ name, state: 'running', command: '', isManaged });
 const node = { name: 'win-5' } as NodeView;
@@ -30,3 +36,32 @@ for (const [name, over, want] of remains) {
     expect(needsCleanup({ inventory: ours, node: undefined, version: 'v2', awaitsNode: false, ...over })).toBe(want);
   });
 }
+
+const annotated = (annotations: Record<string, string>) => ({
+  metadata: { name: 'win-5', labels: { 'kubernetes.io/os': 'windows' }, annotations },
+});
+
+/** A host on which another version runs, just before it is cleaned. */
+async function benchWith(annotations: Record<string, string>): Promise<JourneyBench> {
+  const lab = new JourneyBench();
+  lab.putNode(annotated(annotations));
+  await lab.take(connect, gather, bringAgent);
+  lab.host.faults.answer = (verb, data) =>
+    verb === 'inventory' ? { ...data, stagedVersion: 'v1', services: ours.services } : data;
+  await lab.take(takeInventory);
+  return lab;
+}
+const marksOf = (lab: JourneyBench) => lab.api.peek(nodes, 'win-5')?.metadata.annotations;
+
+test('takes the version of the agent that is gone from the Node: the next one is waited for by it', async () => {
+  const lab = await benchWith({ [nodeAnnotation.version]: 'v1', other: 'stays' });
+  await lab.take(cleanUpFormer);
+  expect(lab.host.verbs().at(-1)).toBe('cleanup');
+  expect(marksOf(lab)).toEqual({ other: 'stays' });
+});
+
+test('writes nothing to a Node without a version', async () => {
+  const lab = await benchWith({ other: 'stays' });
+  await lab.take(cleanUpFormer);
+  expect(lab.api.calls.filter(({ verb }) => verb === 'patch' || verb === 'replace')).toEqual([]);
+});

@@ -169,6 +169,17 @@ test('the holder of a token that is bound to a pod is known by it', () => {
   });
 });
 
+test('where tokens have ids, the holder of one is known by it', () => {
+  const withIds = new TokenSigner({ key, issuer, audiences: [issuer], clock, givesIds: true });
+  const issue = () =>
+    withIds.issue({ serviceAccount: account, audiences: [], expirationSeconds: 3600, boundObject: undefined }).token;
+  const [one, two] = [issue(), issue()];
+  const idOf = (token: string) => whoIs(token)?.extra?.['authentication.kubernetes.io/credential-id']?.[0];
+  expect(idOf(one)).toBe(`JTI=${String(withIds.read(one)?.['jti'])}`);
+  expect(idOf(one)).not.toBe(idOf(two));
+  expect(idOf(plainToken)).toBeUndefined();
+});
+
 const boundEnds: [string, string, Objects][] = [
   ['the pod is gone', podToken, without(pod)],
   ['another pod has its name', podToken, replaced(pod, { uid: 'another' })],

@@ -20,6 +20,8 @@ export interface SecureOptions {
   staticTokens?: readonly { token: string; user: UserInfo }[];
   /** True when absent, as in most clusters. */
   allowAnonymous?: boolean;
+  /** Whether tokens have ids; false when absent. */
+  givesTokenIds?: boolean;
 }
 
 /** The parts that make an API server a cluster of its own: who is who, who may do what, and the usual controllers. */
@@ -38,7 +40,13 @@ export function secureParts(options: SecureOptions = {}): SecureParts {
     options.tokenKey === undefined
       ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
       : createPrivateKey(options.tokenKey);
-  const signer = new TokenSigner({ key: jwtKey(privateKey), issuer, audiences: [issuer], clock });
+  const signer = new TokenSigner({
+    key: jwtKey(privateKey),
+    issuer,
+    audiences: [issuer],
+    clock,
+    givesIds: options.givesTokenIds ?? false,
+  });
   return {
     clock,
     authority,

@@ -71,9 +71,9 @@ function reviewBoundClaims(claims: Claims, api: ApiReader): UserInfo | undefined
     const object = find(api, kind, namespace, referenceOf(reference));
     return object !== undefined && !isLongDeleted(object, api.clock.now());
   });
-  return alive
-    ? userOf(namespace, account, Object.hasOwn(own, 'pod') ? referenceOf(own['pod']) : undefined)
-    : undefined;
+  if (!alive) return undefined;
+  const pod = Object.hasOwn(own, 'pod') ? referenceOf(own['pod']) : undefined;
+  return userOf(namespace, account, { pod, id: textOf(claims['jti']) });
 }
 
 interface Reference {
@@ -87,19 +87,23 @@ function find(api: ApiReader, kind: Resource, namespace: string, { name, uid }: 
   return object?.metadata.uid === uid ? object : undefined;
 }
 
-function userOf(namespace: string, account: Reference, pod?: Reference): UserInfo {
+function userOf(
+  namespace: string,
+  account: Reference,
+  { pod, id = '' }: { pod?: Reference | undefined; id?: string } = {},
+): UserInfo {
+  const extra: Record<string, string[]> = {
+    ...(id !== '' && { 'authentication.kubernetes.io/credential-id': [`JTI=${id}`] }),
+    ...(pod && {
+      'authentication.kubernetes.io/pod-name': [pod.name],
+      'authentication.kubernetes.io/pod-uid': [pod.uid],
+    }),
+  };
   return {
     username: serviceAccountUsername({ namespace, name: account.name }),
     uid: account.uid,
     groups: serviceAccountGroups(namespace),
-    ...(pod === undefined
-      ? {}
-      : {
-          extra: {
-            'authentication.kubernetes.io/pod-name': [pod.name],
-            'authentication.kubernetes.io/pod-uid': [pod.uid],
-          },
-        }),
+    ...(Object.keys(extra).length > 0 && { extra }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { timestamp } from '#base/clock.ts';
 import type { Clock } from '#base/clock.ts';
 import type { StoredObject, TokenIssuer, TokenRequest } from '../ports.ts';
@@ -13,6 +14,8 @@ export interface TokenSignerOptions {
   /** Whom tokens are for unless they say otherwise: the names of this server. */
   audiences: readonly string[];
   clock: Clock;
+  /** Whether each token has an id, as from Kubernetes 1.30 on. */
+  givesIds?: boolean;
 }
 
 /** Writes the tokens of service accounts, bound ones and those of token Secrets, and tells its own from others. */
@@ -21,12 +24,14 @@ export class TokenSigner {
   readonly audiences: readonly string[];
   readonly #key: JwtKey;
   readonly #clock: Clock;
+  readonly #givesIds: boolean;
 
-  constructor({ key, issuer, audiences, clock }: TokenSignerOptions) {
+  constructor({ key, issuer, audiences, clock, givesIds = false }: TokenSignerOptions) {
     this.issuer = issuer;
     this.audiences = audiences;
     this.#key = key;
     this.#clock = clock;
+    this.#givesIds = givesIds;
   }
 
   issue(request: TokenRequest): ReturnType<TokenIssuer['issue']> {
@@ -70,6 +75,7 @@ export class TokenSigner {
     return {
       iss: this.issuer,
       sub: serviceAccountUsername({ namespace, name }),
+      ...(this.#givesIds && { jti: randomUUID() }),
       'kubernetes.io': { namespace, serviceaccount: { name, uid }, ...bound },
     };
   }

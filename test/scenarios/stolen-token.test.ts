@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { prepareRequest } from '../../src/agent/identity/request.ts';
+import { nodeLabel } from '../../src/contract/names.ts';
+import { file } from '../../src/contract/paths.ts';
+import type { Client } from '../../src/kube/client.ts';
+import { findCondition } from '../../src/kube/conditions.ts';
+import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
+import { createClient } from '../../src/kube/http-client.ts';
+import { certificateSigningRequests, configMaps, events, type Node, nodes, secrets } from '../../src/kube/resources.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
+
+/** Somebody has taken over a host right after it has joined, and with it the token that brought it into the cluster. */
+
+let sandbox: Sandbox;
+let operator: SandboxOperator;
+let thief: Client;
+const requests = certificateSigningRequests;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ hosts: 2, machines: 1, speed: 10 });
+  operator = startOperator(sandbox);
+  await operator.allReady(3);
+  thief = createClient(loadKubeconfig((await sandbox.host('win-1').files.read(file.agentKubeconfig)) ?? ''));
+});
+afterAll(async () => {
+  await thief?.close();
+  await operator?.stop();
+  await sandbox?.stop();
+});
+
+const annotate = { type: 'merge', body: { metadata: { annotations: { mine: 'yes' } } } } as const;
+const isWindows = ({ metadata }: Node) => metadata.labels?.[nodeLabel.os] === 'windows';
+const codeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => 200,
+    (error: { code?: number }) => error.code,
+  );
+
+async function ask(node: string): Promise<string> {
+  const { metadata } = await thief.create(requests, prepareRequest(node, 3_600_000).object);
+  return metadata.name ?? '';
+}
+
+/** Waits for what comes of a request: `Approved`, or the event that says why not. */
+async function verdictOn(name: string): Promise<string> {
+  for (const endMs = performance.now() + 60_000; performance.now() < endMs; await delay(50)) {
+    const { status } = await operator.client.get(requests, name);
+    if (findCondition(status?.conditions, 'Approved') !== undefined) return 'Approved';
+    const { items } = await operator.client.list(events, { namespace: 'default' });
+    const remark = items.find(({ involvedObject }) => involvedObject.name === name);
+    if (remark !== undefined) return `${remark.reason} ${remark.message}`;
+  }
+  throw new Error(`nobody has decided about ${name}`);
+}
+
+test('the token works, and gets a certificate for the host it was made for', async () => {
+  expect(await codeOf(thief.list(nodes))).toBe(200);
+  expect(await verdictOn(await ask('win-1'))).toBe('Approved');
+});
+
+test('it gets none for another host, and the refusal names both', async () => {
+  expect(await verdictOn(await ask('win-2'))).toMatch(/^CSRRefused .*\(token\).*win-2/);
+});
+
+test('nor for the host of a Machine', async () => {
+  const { items } = await operator.client.list(nodes);
+  const names = items.filter(isWindows).map(({ metadata }) => metadata.name ?? '');
+  const [machine = '', ...others] = names.filter(name => !['win-1', 'win-2'].includes(name));
+  expect(others).toEqual([]);
+  expect(await verdictOn(await ask(machine))).toMatch(/^CSRRefused .*\(token\)/);
+});
+
+const greedy: [what: string, ask: () => Promise<unknown>][] = [
+  ['mark its own Node', () => thief.patch(nodes, 'win-1', annotate)],
+  ['mark another Node', () => thief.patch(nodes, 'win-2', annotate)],
+  ['change the status of another Node', () => thief.patch(nodes, 'win-2', annotate, { subresource: 'status' })],
+  ['delete a Node', () => thief.delete(nodes, 'win-2')],
+  ['read Secrets', () => thief.list(secrets, { namespace: sandbox.namespace })],
+  ['write a ConfigMap', () => thief.create(configMaps, { metadata: { name: 'x', namespace: sandbox.namespace } })],
+  ['read ConfigMaps elsewhere', () => thief.list(configMaps, { namespace: 'default' })],
+];
+for (const [what, ask] of greedy) {
+  test(`it does not let the thief ${what}`, async () => expect(await codeOf(ask())).toBe(403));
+}
