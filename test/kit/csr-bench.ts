@@ -58,12 +58,17 @@ export const lists = (
   address: string,
   spec: Partial<WindowsInstanceSpec> = {},
   status?: WindowsInstanceStatus,
-  tokenIds = '',
 ) =>
   bench.put(windowsInstances, {
-    metadata: { name: address, namespace, ...(tokenIds && { annotations: { [tokenIdsAnnotation]: tokenIds } }) },
+    metadata: { name: address, namespace },
     spec: { address, username: 'core', ...spec },
     ...(status && { status }),
+  });
+/** A host that was given tokens. */
+export const holds = (bench: SourceBench, address: string, tokenIds: string, spec: Partial<WindowsInstanceSpec> = {}) =>
+  bench.put(windowsInstances, {
+    metadata: { name: address, namespace, annotations: { [tokenIdsAnnotation]: tokenIds } },
+    spec: { address, username: 'core', ...spec },
   });
 export async function asks(bench: SourceBench, change: Change, csrName = 'csr-1'): Promise<void> {
   const { requestText, conditions, credentialId, ...spec } = viewOf(change);

@@ -74,13 +74,13 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
 async function mark(
   annotations: Record<string, string | null>,
   { cluster }: Pick<CleanupPorts, 'cluster'>,
-  { onWarning }: CleanupOptions,
+  options: CleanupOptions,
 ): Promise<void> {
   try {
     await cluster.annotateNode(annotations);
   } catch (error) {
     if (!isApiError(error, 'Forbidden')) throw error;
-    onWarning?.(`The Node keeps ${Object.keys(annotations).join()} as it is: ${error.message}`);
+    options.onWarning?.(`The Node keeps ${Object.keys(annotations).join()} as it is: ${error.message}`);
   }
 }
 

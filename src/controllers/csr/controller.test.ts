@@ -3,7 +3,7 @@ import { type InstanceObject, windowsInstances } from '#cluster/windows-instance
 import { signer } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
-import { agentHere, asks, csrBench, lists, node, stateOf } from '../../../test/kit/csr-bench.ts';
+import { agentHere, asks, csrBench, holds, lists, node, stateOf } from '../../../test/kit/csr-bench.ts';
 import { type Change, client, linux, name, serving } from '../../../test/kit/csr-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
@@ -41,8 +41,8 @@ test('a token brings the host into the cluster that it was made for, and no othe
   await using bench = await csrBench();
   await bench.put(nodes, node(name, '10.0.0.1'));
   await bench.put(nodes, node('win-2', '10.0.0.2'));
-  await lists(bench, '10.0.0.1', {}, undefined, 'JTI=1');
-  await lists(bench, '10.0.0.2', { source: { kind: 'Machine', name: 'm' } }, undefined, 'JTI=0,JTI=2');
+  await holds(bench, '10.0.0.1', 'JTI=1');
+  await holds(bench, '10.0.0.2', 'JTI=0,JTI=2', { source: { kind: 'Machine', name: 'm' } });
   const win2 = { ...agentHere, commonNames: ['system:wicd-node:win-2'] };
   await asks(bench, { ...agentHere, credentialId: 'JTI=1' }, 'own');
   await asks(bench, { ...win2, credentialId: 'JTI=1' }, 'of another');
@@ -61,7 +61,7 @@ test('approves as soon as it is written down to whom the token was given', async
   await lists(bench, '10.0.0.1');
   await asks(bench, { ...agentHere, credentialId: 'JTI=1' });
   expect(stateOf(bench)).toBe('pending');
-  await lists(bench, '10.0.0.1', {}, undefined, 'JTI=1');
+  await holds(bench, '10.0.0.1', 'JTI=1');
   await settle();
   expect(stateOf(bench)).toBe('Approved WICDAutoApproved');
 });
