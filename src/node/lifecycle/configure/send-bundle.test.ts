@@ -75,14 +75,19 @@ test('sends again what waits there with another size', async () => {
   expect(uploads()).toHaveLength(1);
 });
 
-test('sends once more what was damaged while it waited', async () => {
-  const { lab, send, sealed, uploads, verbs } = await bench();
-  lab.host.model.fileTexts.set(bundlePath(sealed.sha256), Buffer.alloc(sealed.bytes, 'x'));
-  lab.host.faults.exec = command =>
-    command.includes(' stage ') && uploads().length === 0 ? fails('BUNDLE_DAMAGED') : undefined;
-  await send({ [sealed.sha256]: sealed.bytes });
-  expect([uploads().length, verbs()]).toEqual([1, ['stage', 'stage']]);
-});
+for (const [where, damage] of [
+  ['everywhere', (bytes: Buffer) => bytes.fill('x')],
+  ['in its first byte', (bytes: Buffer) => bytes.fill('x', 0, 1)],
+  ['in its last byte', (bytes: Buffer) => bytes.fill((bytes.at(-1) ?? 0) ^ 1, bytes.length - 1)],
+] as const) {
+  test(`sends once more what was damaged ${where} while it waited`, async () => {
+    const { lab, send, sealed, uploads, verbs } = await bench();
+    const whole = Buffer.concat(await Array.fromAsync(sealed.chunks()));
+    lab.host.model.fileTexts.set(bundlePath(sealed.sha256), damage(whole));
+    await send({ [sealed.sha256]: sealed.bytes });
+    expect([uploads().length, verbs()]).toEqual([1, ['stage', 'stage']]);
+  });
+}
 
 const failures: [string, ErrorCode, waits: boolean, uploads: number][] = [
   ['that is damaged although it was just sent', 'BUNDLE_DAMAGED', false, 1],

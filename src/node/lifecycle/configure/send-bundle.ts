@@ -29,8 +29,9 @@ export async function sendBundle(
   try {
     await stage(journey, bundle, turn);
   } catch (error) {
-    if (!isThere || !isAppError(error, 'BUNDLE_DAMAGED')) throw error;
-    // It was changed where it lay.
+    // It was changed where it lay. One whose beginning is damaged cannot even be read.
+    const isChanged = isAppError(error, 'BUNDLE_DAMAGED') || isAppError(error, 'BUNDLE_MALFORMED');
+    if (!isThere || !isChanged) throw error;
     await upload(journey, bundle, turn);
     await stage(journey, bundle, turn);
   }
