@@ -261,15 +261,14 @@ test('tells why a script failed', async () => {
 });
 
 test('ends a script that is not wanted any more, at once and for good', async () => {
+  // Longer than the test may take: it does not wait for the end of the script.
   await host.lab.answerScript('slow', { match: 'Start-Sleep', delayMs: 600_000 });
-  const began = performance.now();
   const [result, running] = await outcomes(
     ['test', 'runScript', 'Start-Sleep 600', 2000],
     ['system', 'isProcessRunning', 'powershell'],
   );
   expect(result?.error?.message).toMatch(/TimeoutError/);
   expect(running?.value).toBe(false);
-  expect(performance.now() - began).toBeLessThan(15_000);
 });
 
 test('sees no networks where the library is missing', async () => {

@@ -40,12 +40,6 @@ test('tells its version, and on what it runs', async () => {
   expect(json((await agent(agentQuery.version)).out)).toMatchObject({ runtime: expect.stringContaining('win32/x64') });
 });
 
-test('begins quickly', async () => {
-  const startMs = performance.now();
-  await agent('version');
-  expect(performance.now() - startMs).toBeLessThan(15_000);
-});
-
 test('gives help', async () => {
   expect(await agent('--help')).toMatchObject({ code: 0, err: '', out: expect.stringContaining('enable-containers') });
   expect((await agent('cleanup --help')).out).toContain('--keep-settings');
@@ -129,10 +123,8 @@ test('runs as a service that has no cluster: says so in its log, over restarts, 
     await expect
       .poll(() => logOf('WARNING')?.match(/cannot be found yet/g)?.length ?? 0, polling)
       .toBeGreaterThan(start);
-    const startMs = performance.now();
     await host.run(`sc stop ${agentName}`);
     await expect.poll(stateOf, polling).toBe('STOPPED');
-    expect(performance.now() - startMs).toBeLessThan(20_000);
   }
   expect(logOf('INFO')?.match(/^Log file created at/gm)?.length).toBe(1);
   expect(logOf('INFO')?.match(/^I\d{4} [\d:.]{15} +\d+ agent\] Starting program=/gm)?.length).toBe(2);
