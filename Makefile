@@ -10,11 +10,9 @@ test: install
 check: install
 	npm run check
 
-# The sandbox comes with the lifecycle of hosts; until then the offline commands are what can be shown.
+# A cluster, the operator, six simulated Windows hosts and two Machines, without root and without network.
 sandbox: install
-	@echo "The sandbox is not part of this version yet. What works without a cluster today:"
-	@echo "  ./wmco render services -f examples/cluster.yaml"
-	@./wmco render services -f examples/cluster.yaml
+	@./wmco sandbox
 
 bench: install
 	npm run bench --

@@ -39,10 +39,10 @@ export default defineConfig({
         test: {
           name: 'windows',
           include: ['test/windows/**/*.test.ts'],
-          // Makes Wine, the doubles and the agent; each file starts hosts of its own.
+          // Makes Wine, the doubles and the agent; each file starts hosts of its own, which mostly wait.
           globalSetup: 'test/kit/winhost/global-setup.ts',
           pool: 'forks',
-          fileParallelism: false,
+          maxWorkers: 2,
           testTimeout: 180_000,
           hookTimeout: 300_000,
         },

@@ -14,6 +14,8 @@ export function isHostName(text: string): boolean {
 
 /** The form in which two spellings of one host name are equal. Only ASCII has case here: the Kelvin sign is not a k. */
 export function normalHostName(text: string): string {
+  // Most are normal already, and hundreds of thousands are compared while many hosts join.
+  if (!/[A-Z]|\.$/.test(text)) return text;
   return text.replaceAll(/[A-Z]+/g, capitals => capitals.toLowerCase()).replace(/\.$/, '');
 }
 

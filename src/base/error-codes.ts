@@ -79,6 +79,7 @@ export const errorCodes = {
   HOST_DISK_FULL: 'The disk of a host has no room for a file.',
 
   // journeys of hosts
+  HOST_UNKNOWN: 'The cluster has no Windows host of the name that was asked for.',
   STEP_TIMEOUT: 'A step of the way from a host to a Node took longer than it may.',
   HOST_NOT_ADMINISTRATOR: 'The user with whom the operator comes to a host is no administrator there.',
   HOST_SYSTEM_UNSUPPORTED: 'A host runs a version of Windows that cannot become a node.',

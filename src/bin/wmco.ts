@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers';
+import { systemClock } from '#base/clock.ts';
 import { main, type Program } from '#cli/main.ts';
 import { errorText, unwritable } from '#cli/output.ts';
+import type { LiveTerminal } from '#cli/terminal.ts';
 import { sourceVersion } from '#cli/version.ts';
 
 // The bundler puts the version in the place of this variable; from source it is asked from git.
@@ -24,15 +26,63 @@ const operator: Program = {
   name: 'operator',
   summary: 'run the operator; see `wmco operator --help`',
   run: async words => {
-    const { operatorProgram } = await import('#operator/program.ts');
-    const stop = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort(new Error(signal)));
-    const world = { environment: process.env, version: version(), runtime, out, err, signal: stop.signal };
+    const [{ operatorProgram }, { stayLean }] = await Promise.all([
+      import('#operator/program.ts'),
+      import('#operator/memory.ts'),
+    ]);
+    stayLean();
+    const world = { environment: process.env, version: version(), runtime, out, err, signal: stopSignal() };
     // What still goes on must not keep a process alive that has lost its right to act.
     process.exit(await operatorProgram(words, world));
   },
 };
 
+const status: Program = {
+  name: 'status',
+  summary: 'show how the Windows hosts of a cluster are; see `wmco status --help`',
+  run: async words => (await import('#cli/status/program.ts')).statusProgram(words, liveTerminal()),
+};
+
+const sandbox: Program = {
+  name: 'sandbox',
+  summary: 'show the operator at work on simulated hosts; see `wmco sandbox --help`',
+  run: async words => {
+    const [{ sandboxProgram }, { sandboxMaker }] = await Promise.all([
+      import('#cli/sandbox/program.ts'),
+      import('./sandbox-world.ts'),
+    ]);
+    return sandboxProgram(words, liveTerminal(), sandboxMaker);
+  },
+};
+
+/** Aborted when the process is told to stop for the first time. The second time it ends at once, as shells know it. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const [signal, number] of [
+    ['SIGINT', 2],
+    ['SIGTERM', 15],
+    ['SIGHUP', 1],
+  ] as const) {
+    process.on(signal, () => (stop.signal.aborted ? process.exit(128 + number) : stop.abort(new Error(signal))));
+  }
+  return stop.signal;
+}
+
+function liveTerminal(): LiveTerminal {
+  const { stdout } = process;
+  return {
+    out,
+    err,
+    version,
+    size: () => (stdout.isTTY ? { columns: stdout.columns || 80, rows: stdout.rows || 24 } : undefined),
+    environment: process.env,
+    signal: stopSignal(),
+    clock: systemClock,
+  };
+}
+
 process.exitCode = await main(process.argv.slice(2), { out, err, stdin: () => text(process.stdin), version, runtime }, [
   operator,
+  status,
+  sandbox,
 ]);

@@ -3,11 +3,13 @@ import type { FactsSource } from '#cluster/facts-source.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
 import { secretName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';
+import { spaced } from '#host/spaced.ts';
 import type { Controller } from '#kube/controller/controller.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
 import { keyOf, type Resource } from '#kube/resource.ts';
 import { secrets } from '#kube/resources.ts';
 import { machineSets, machines } from '#kube/resources-openshift.ts';
+import { HeardNames } from '#node/lifecycle/heard-names.ts';
 import * as acceptance from './acceptance/controller.ts';
 import * as agentAccess from './agent-access/controller.ts';
 import * as csr from './csr/controller.ts';
@@ -41,10 +43,15 @@ export interface AllParts extends ControllerParts, Pick<lifecycle.LifecycleParts
 /** Resources that not every cluster has and without which a controller has nothing to do. */
 export const optionalResources: readonly Resource[] = [machines, machineSets];
 
+/** A handshake keeps the process from anything else for about half as long. */
+const handshakeEveryMs = 10;
+
 /** Everything the operator does once it leads, as far as the cluster has what it is about. */
-export function createControllers(parts: AllParts): Controller[] {
+export function createControllers(given: AllParts): Controller[] {
+  const parts = { ...given, connect: spaced(given.connect, handshakeEveryMs, given.clock) };
   const hasProxy = Object.keys(parts.settings.proxy).length > 0;
   const hasMachines = optionalResources.every(parts.serves);
+  const heardNames = new HeardNames();
   return [
     servicesConfig.servicesConfigController(parts),
     agentAccess.agentAccessController({ ...parts, makesBootstrapper: parts.kind === 'kubernetes' }),
@@ -53,8 +60,13 @@ export function createControllers(parts: AllParts): Controller[] {
     instances.instancesController(parts),
     ...(hasMachines ? machineControllers(parts) : []),
     acceptance.acceptanceController(parts),
-    csr.csrController({ ...parts, hostKeys: createHostKeyStore(parts) }),
-    lifecycle.lifecycleController({ ...parts, limits: parts.hosts, watches: causesToTryAgain(parts) }),
+    csr.csrController({ ...parts, hostKeys: createHostKeyStore(parts), heardNames }),
+    lifecycle.lifecycleController({
+      ...parts,
+      limits: parts.hosts,
+      watches: causesToTryAgain(parts),
+      onHostName: heardNames.tell,
+    }),
   ];
 }
 

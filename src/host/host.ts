@@ -76,7 +76,7 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Bytes at hand, or a stream of them whose length is known. */
+/** Bytes at hand, or a stream of them whose length is known; a piece of it need not be good for longer than until the next one is asked for. */
 export type UploadContent = Uint8Array | { size: number; chunks: AsyncIterable<Uint8Array> };
 
 /** Streams are sent with the least effort in pieces of this size. */

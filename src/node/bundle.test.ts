@@ -83,8 +83,11 @@ for (const [name, packedBytes] of wrongSizes) {
 const contents: [string, Uint8Array, 'none' | 'zstd'][] = [
   ['nothing', text(''), 'none'],
   ['a short text', text('short'), 'none'],
-  ['a long text', text('long '.repeat(100)), 'zstd'],
-  ['noise', randomBytes(5000), 'none'],
+  ['a long text', text('long '.repeat(2000)), 'zstd'],
+  ['a text just short of what is worth it', text('x'.repeat(8191)), 'none'],
+  ['a text that is just worth it', text('x'.repeat(8192)), 'zstd'],
+  ['a text larger than the packer’s tables', text('text '.repeat(1_000_000)), 'zstd'],
+  ['noise', randomBytes(20_000), 'none'],
 ];
 for (const [name, content, encoding] of contents) {
   test(`packs ${name} only if that helps`, async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline as connect } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -27,6 +27,9 @@ type Plain = Omit<PlainFile, 'path'>;
 /** Packing takes a core each; hosts that are served meanwhile need one, too. */
 const packedAtOnce = 2;
 
+/** Of the size: hosts need not unpack what hardly becomes smaller. */
+const worthwhile = 0.97;
+
 /** Programs kept in a folder under the hash of their content, each made once however many ask for it. */
 export class PayloadCache {
   readonly #folder: string;
@@ -41,8 +44,13 @@ export class PayloadCache {
     return this.#once(`packed ${program.sha256}`, async () => {
       const known = await this.#find(program.sha256);
       if (known?.packedBytes !== undefined) return this.#packedOf(program.sha256, known.bytes, known.packedBytes);
-      const facts = await this.#pack(program);
-      return this.#packedOf(program.sha256, facts.bytes, facts.packedBytes);
+      // It was found before that packing is of no use.
+      if (known?.plain === true) return this.#unpackedOf(program.sha256, known.bytes);
+      const { bytes, packedBytes } = await this.#pack(program);
+      if (packedBytes <= bytes * worthwhile) return this.#packedOf(program.sha256, bytes, packedBytes);
+      await this.#copy(program);
+      await rm(this.#packedPath(program.sha256, bytes, packedBytes));
+      return this.#unpackedOf(program.sha256, bytes);
     });
   }
 
@@ -126,28 +134,46 @@ export class PayloadCache {
   }
 
   #packedOf(sha256: string, bytes: number, packedBytes: number): Packed {
-    const path = join(this.#folder, `${sha256}-${bytes}-${packedBytes}`);
-    return { sha256, bytes, encoding: 'zstd', packedBytes, packed: () => streamOf(path) };
+    const path = this.#packedPath(sha256, bytes, packedBytes);
+    return { sha256, bytes, encoding: 'zstd', packedBytes, packed: () => piecesOf(path) };
+  }
+
+  #unpackedOf(sha256: string, bytes: number): Packed {
+    const { content: packed } = this.#plainOf(sha256, bytes);
+    return { sha256, bytes, encoding: 'none', packedBytes: bytes, packed };
+  }
+
+  #packedPath(sha256: string, bytes: number, packedBytes: number): string {
+    return join(this.#folder, `${sha256}-${bytes}-${packedBytes}`);
   }
 
   #plainOf(sha256: string, bytes: number): Plain {
     const path = join(this.#folder, `${sha256}-${bytes}`);
-    return { sha256, bytes, content: () => streamOf(path) };
+    return { sha256, bytes, content: () => piecesOf(path) };
   }
 }
 
 /** The program as it is, out of its archive where it is in one. */
 async function contentOf({ source, name }: StoredProgram): Promise<AsyncIterable<Uint8Array>> {
-  if (await exists(source)) return streamOf(source);
+  if (await exists(source)) return createReadStream(source, { highWaterMark: uploadChunkBytes });
   const unzip = createGunzip();
   // Ends the one with the other, whichever is first; a failure shows to whoever reads.
   connect(createReadStream(`${source}.tar.gz`), unzip, () => undefined);
   return fileOfTar(unzip, name);
 }
 
-/** In the pieces in which it is sent; opened with the first of them, so that whoever never begins leaves nothing open. */
-async function* streamOf(path: string): AsyncGenerator<Uint8Array> {
-  yield* createReadStream(path, { highWaterMark: uploadChunkBytes }) as AsyncIterable<Uint8Array>;
+/**
+ * In the pieces in which it is sent, all in the same memory: a new one for each would cost more than to encrypt it. Opened with the
+ * first of them, so that whoever never begins leaves nothing open.
+ */
+async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
+  await using file = await open(path);
+  const memory = Buffer.allocUnsafeSlow(uploadChunkBytes);
+  for (;;) {
+    const { bytesRead } = await file.read(memory, 0, memory.length);
+    if (bytesRead === 0) return;
+    yield memory.subarray(0, bytesRead);
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,18 +13,26 @@ import { rejectionOf } from '../../test/kit/outcome.ts';
 import { payloadFor } from './payload.ts';
 import { openPayload } from './payload-source.ts';
 
-const contentOf = (name: string) => Buffer.from(`${name} `.repeat(3000));
+const usualContent = (name: string) => Buffer.from(`${name} `.repeat(3000));
 const every = [...new Map([...payloadFor('AWS'), ...payloadFor('Azure')].map(one => [one.name, one])).values()];
-const bytesOf = async (chunks: AsyncIterable<Uint8Array>) => Buffer.concat(await Array.fromAsync(chunks));
+/** Each piece is copied at once: it is good for no longer than until the next one. */
+async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const chunk of chunks) pieces.push(Buffer.from(chunk));
+  return Buffer.concat(pieces);
+}
 
 interface Image {
   /** How a file lies there; as an archive unless told otherwise. */
   plain?: (name: string) => boolean;
+  /** Those that have another content than usual. */
+  contents?: Record<string, Buffer>;
   checksums?: string;
 }
 
 /** A folder as the image of the operator has it, and one for what is packed. */
-async function image({ plain = () => false, checksums }: Image = {}) {
+async function image({ plain = () => false, contents = {}, checksums }: Image = {}) {
+  const contentOf = (name: string) => contents[name] ?? usualContent(name);
   const root = await mkdtemp(join(tmpdir(), 'wmco-payload-'));
   onTestFinished(() => rm(root, { recursive: true }));
   const [folder, cacheFolder] = [join(root, 'payload'), join(root, 'cache', 'deep')];
@@ -40,7 +50,7 @@ async function image({ plain = () => false, checksums }: Image = {}) {
 test('gives the agent as it is, with its path, hash and size', async () => {
   const { open } = await image();
   const agent = await (await open()).agent();
-  const content = contentOf('windows-instance-config-daemon.exe');
+  const content = usualContent('windows-instance-config-daemon.exe');
   expect(agent).toMatchObject({ path: file.agent, sha256: sha256(content), bytes: content.length });
   expect(await bytesOf(agent.content())).toEqual(content);
   expect(await bytesOf(agent.content())).toEqual(content);
@@ -59,7 +69,7 @@ for (const [platform, extra] of platforms) {
     expect(files.map(({ path }) => path)).toEqual(want.map(({ directory, name }) => `${directory}\\${name}`));
     for (const name of extra) expect(files.some(({ path }) => path.endsWith(name))).toBe(true);
     for (const [index, one] of files.entries()) {
-      const content = contentOf(want[index]?.name ?? '');
+      const content = usualContent(want[index]?.name ?? '');
       const packed = await bytesOf(one.packed());
       expect(one).toMatchObject({ secret: false, encoding: 'zstd', sha256: sha256(content), bytes: content.length });
       expect(packed).toHaveLength(one.packedBytes);
@@ -67,6 +77,58 @@ for (const [platform, extra] of platforms) {
     }
   });
 }
+
+for (const isPlain of [true, false]) {
+  test(`leaves as it is what packing does not make smaller (${isPlain ? 'a file' : 'an archive'})`, async () => {
+    const noise = randomBytes(600_000);
+    const { open, cacheFolder } = await image({ plain: () => isPlain, contents: { 'kubelet.exe': noise } });
+    const look = async () => {
+      const files = await (await open()).files('None');
+      const kubelet = files.find(({ path }) => path.endsWith('kubelet.exe'));
+      const { length: bytes } = noise;
+      expect(kubelet).toMatchObject({ encoding: 'none', bytes, packedBytes: bytes, sha256: sha256(noise) });
+      expect((await bytesOf(kubelet?.packed() ?? ([][Symbol.iterator]() as never))).equals(noise)).toBe(true);
+      expect(files.filter(({ encoding }) => encoding === 'none')).toHaveLength(1);
+      return (await readdir(cacheFolder)).toSorted();
+    };
+    const kept = await look();
+    expect(kept).toHaveLength(11);
+    // The next run finds it in the cache and packs nothing.
+    expect(await look()).toEqual(kept);
+  });
+}
+
+test('a large program comes in pieces as they are sent, and all of them in the same memory', async () => {
+  const agent = randomBytes(700_000);
+  const { open } = await image({ contents: { 'windows-instance-config-daemon.exe': agent } });
+  const sizes: number[] = [];
+  const memories = new Set<ArrayBufferLike>();
+  for await (const piece of (await (await open()).agent()).content()) {
+    sizes.push(piece.length);
+    memories.add(piece.buffer);
+  }
+  expect(sizes).toEqual([261_120, 261_120, 177_760]);
+  expect(memories.size).toBe(1);
+});
+
+test('two who read at the same time do not disturb each other', async () => {
+  const content = randomBytes(900_000);
+  const { open } = await image({ contents: { 'windows-instance-config-daemon.exe': content } });
+  const agent = await (await open()).agent();
+  const all = await Promise.all([1, 2, 3].map(() => bytesOf(agent.content())));
+  for (const one of all) expect(one.equals(content)).toBe(true);
+});
+
+test('whoever stops reading in the middle leaves nothing open', async () => {
+  const { open } = await image({ contents: { 'windows-instance-config-daemon.exe': randomBytes(900_000) } });
+  const pieces = (await (await open()).agent()).content()[Symbol.asyncIterator]();
+  const openFiles = () => readdirSync('/proc/self/fd').length;
+  const before = openFiles();
+  await pieces.next();
+  expect(openFiles()).toBe(before + 1);
+  await pieces.return?.();
+  expect(openFiles()).toBe(before);
+});
 
 test('takes programs that lie there as they are, too', async () => {
   const { open } = await image({ plain: name => name !== 'kubelet.exe' });
@@ -117,7 +179,7 @@ test('refuses a program that is not the one of the checksum, and leaves nothing 
   });
   expect((await readdir(cacheFolder)).filter(name => name.startsWith('.'))).toEqual([]);
   // Put right, it is packed when it is asked for next.
-  await writeFile(join(folder, 'kube-node/kubelet.exe'), contentOf('kubelet.exe'));
+  await writeFile(join(folder, 'kube-node/kubelet.exe'), usualContent('kubelet.exe'));
   expect(await payload.files('None')).toHaveLength(11);
 });
 

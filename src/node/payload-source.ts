@@ -19,6 +19,7 @@ export interface PlainFile {
   /** Lower-case hex. */
   sha256: string;
   bytes: number;
+  /** A piece is good until the next one is asked for. */
   content(): AsyncIterable<Uint8Array>;
 }
 

@@ -4,16 +4,17 @@ import { MemoryApi } from '../../test/kit/memory-api.ts';
 import { manualClock, settle } from '../../test/kit/manual-clock.ts';
 import { recordedLog } from '../../test/kit/recorded-log.ts';
 import { leadershipOf, permissions } from './leadership.ts';
+import type { LeaseTimes } from './settings.ts';
 
 const namespace = 'wmco';
 const { signal } = new AbortController();
 const lockName = 'windows-machine-config-operator-lock';
 
-async function world(podName = '', api = new MemoryApi()) {
+async function world(podName = '', api = new MemoryApi(), lease?: LeaseTimes) {
   const clock = manualClock();
   const { log } = recordedLog();
   const leadership = await leadershipOf(
-    { client: api as never, namespace, podName, clock, log, random: () => 0 },
+    { client: api as never, namespace, podName, clock, log, random: () => 0, lease },
     signal,
   );
   const lead = (within: AbortSignal = signal) => leadership.acquire(() => undefined, within);
@@ -40,6 +41,19 @@ test('no two processes have the same identity, even in the same pod', async () =
   expect(other.lease()?.spec?.holderIdentity).not.toBe(first);
   await other.leadership.release('free', signal);
 });
+
+const times: [string, LeaseTimes | undefined, number][] = [
+  ['as long as other operators hold theirs', undefined, 15],
+  ['for as long as it is told', { leaseDurationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 500 }, 3],
+];
+for (const [name, lease, seconds] of times) {
+  test(`holds the Lease ${name}`, async () => {
+    const one = await world('', new MemoryApi(), lease);
+    await one.lead();
+    expect(one.lease()?.spec?.leaseDurationSeconds).toBe(seconds);
+    await one.leadership.release('free', signal);
+  });
+}
 
 test('takes the lock of the Go operator for its own pod', async () => {
   const api = new MemoryApi();

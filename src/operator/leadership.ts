@@ -9,6 +9,7 @@ import type { Leadership } from '#kube/controller/manager.ts';
 import { LeaseLeadership } from '#kube/leader/lease.ts';
 import { afterLegacyLock, LegacyLock } from '#kube/leader/legacy-lock.ts';
 import { pods } from '#kube/resources.ts';
+import type { LeaseTimes } from './settings.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'create', 'update'] },
@@ -24,6 +25,7 @@ export interface LeadershipParts {
   clock: Clock;
   log: Log;
   random: () => number;
+  lease?: LeaseTimes | undefined;
 }
 
 /** A Lease among operators of our kind, held only while no Go operator leads by its ConfigMap. */
@@ -31,7 +33,7 @@ export async function leadershipOf(parts: LeadershipParts, signal: AbortSignal):
   const { client, namespace, podName } = parts;
   const identity = `${podName || hostname()}_${randomUUID()}`;
   const uid = podName === '' ? undefined : (await client.get(pods, podName, { namespace, signal })).metadata.uid;
-  const lease = new LeaseLeadership({ ...parts, name: operatorName, identity });
+  const lease = new LeaseLeadership({ ...parts, ...parts.lease, name: operatorName, identity });
   const lock = new LegacyLock({
     ...parts,
     name: configMapName.leaderLock,

@@ -67,7 +67,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
       caches: [informers],
       others: [recorder, suitability(cluster.kind, facts, settings, log), readyWhenReached('caches', readiness)],
       leaderOnly: controllers,
-      leadership: await leadershipOf({ client, namespace, podName, clock, log, random }, signal),
+      leadership: await leadershipOf({ client, namespace, podName, clock, log, random, lease: settings.lease }, signal),
       clock,
       log,
     },

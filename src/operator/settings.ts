@@ -4,6 +4,7 @@ import type { OperatorSettings } from '#cluster/facts.ts';
 import type { Environment } from '#cluster/proxy.ts';
 import { extraArguments, readSettings } from '#cluster/settings.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
+import type { LeaseOptions } from '#kube/leader/lease.ts';
 import { readLogRotation } from '#node/desired/log-rotation.ts';
 import { type FlagValues, isOn, parseFlags } from './flags.ts';
 
@@ -20,7 +21,11 @@ export interface RunSettings extends OperatorSettings {
   healthAddress: ListenAddress | undefined;
   /** The pod we are; empty outside a cluster. */
   podName: string;
+  /** How long leadership lasts without a word of the leader; as Kubernetes does it when absent. */
+  lease?: LeaseTimes;
 }
+
+export type LeaseTimes = Required<Pick<LeaseOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>>;
 
 export interface ListenAddress {
   /** Empty for all addresses of the machine. */

@@ -6,6 +6,7 @@ import type { WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windo
 import { csrController } from '#controllers/csr/controller.ts';
 import type { HostConnection } from '#host/host.ts';
 import { certificateSigningRequests, type Node } from '#kube/resources.ts';
+import { HeardNames } from '#node/lifecycle/heard-names.ts';
 import { agent, type Change, viewOf } from './csr-facts.ts';
 import { benchNamespace as namespace, type SourceBench, sourceBench } from './source-bench.ts';
 
@@ -14,6 +15,8 @@ type Hosts = Map<string, string>;
 
 export interface CsrBench extends SourceBench {
   hosts: Hosts;
+  /** What journeys hear from hosts. */
+  heardNames: HeardNames;
   /** Addresses that were connected to, in order. */
   asked: string[];
 }
@@ -23,8 +26,10 @@ export async function csrBench(hosts: Record<string, string> = {}): Promise<CsrB
   const bench = sourceBench();
   const asked: string[] = [];
   const answers: Hosts = new Map(Object.entries(hosts));
+  const heardNames = new HeardNames();
   const controller = csrController({
     ...bench.parts,
+    heardNames,
     hostKeys: { find: async () => ({ type: 'ssh-ed25519', blob: new Uint8Array([1]) }) },
     material: { keysFor: async () => [] },
     connect: ({ address }, { signal } = {}) => {
@@ -41,7 +46,7 @@ export async function csrBench(hosts: Record<string, string> = {}): Promise<CsrB
     },
   });
   await bench.start(controller);
-  return Object.assign(bench, { hosts: answers, asked });
+  return Object.assign(bench, { hosts: answers, asked, heardNames });
 }
 
 export const node = (nodeName: string, ip: string, os = 'windows'): Node => ({

@@ -7,8 +7,10 @@ import { Secret } from '../../src/base/secret.ts';
 import { readWorkerFiles } from '../../src/cluster/ignition-files.ts';
 import { readKubeletArguments, readWorkerConfig } from '../../src/cluster/ignition.ts';
 import { kubeletArguments } from '../../src/cluster/kubelet-unit.ts';
+import { parseHeader, preambleBytes, printHeader, readPreamble } from '../../src/contract/bundle.ts';
 import { parseCertificateRequest } from '../../src/contract/csr-request.ts';
 import { resolveInstances, usernameForNode } from '../../src/contract/instances.ts';
+import { parseInventory } from '../../src/contract/inventory.ts';
 import { readNode } from '../../src/contract/node.ts';
 import { readObject } from '../../src/contract/object.ts';
 import { service } from '../../src/contract/services/manifest.ts';
@@ -79,6 +81,12 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     jsonPathText(input, node);
     evaluateJsonPath(parseJsonPath(input), node);
   }),
+  target('bundle header', bundleSeeds(), input => parseHeader(bytes(input))),
+  target('bundle', bundleSeeds().map(framed), input => {
+    const whole = bytes(input);
+    parseHeader(whole.subarray(preambleBytes, preambleBytes + readPreamble(whole.subarray(0, preambleBytes))));
+  }),
+  target('inventory', inventorySeeds(), input => parseInventory(input, '10.0.0.1')),
 ];
 
 function target(name: string, seeds: readonly string[], parse: (input: string) => unknown): FuzzTarget {
@@ -202,6 +210,51 @@ function kubeconfigSeeds(): string[] {
     'current-context: admin\nclusters:\n- name: east\n  cluster: &c\n    server: https://api.example.com\n' +
     'contexts:\n- name: admin\n  context: {cluster: east, user: "me"}\nusers:\n- name: me\n  user:\n    token: |\n      abc\n';
   return [json(config), yaml];
+}
+
+function bundleSeeds(): string[] {
+  const sizes = { sha256: 'ab'.repeat(32), bytes: 12, packedBytes: 12, secret: false };
+  const entries = [
+    { path: 'C:\\k\\kubelet.exe', encoding: 'none', ...sizes },
+    { path: 'C:\\k\\bootstrap-kubeconfig', encoding: 'zstd', ...sizes, packedBytes: 9, secret: true },
+  ];
+  return [
+    json({ format: 1, version: '11.0.0-1', entries, remove: ['C:\\k\\old.exe'] }),
+    json({ format: 1, version: '11.0.0-1', entries: [], remove: [] }),
+  ];
+}
+
+/** The header as it stands at the beginning of a bundle. */
+function framed(header: string): string {
+  return latin1(printHeader(parseHeader(bytes(header))));
+}
+
+function inventorySeeds(): string[] {
+  const short = {
+    agentVersion: '11.0.0-1',
+    hostName: 'win-1',
+    fqdn: 'win-1.example.com',
+    os: { product: 'Windows Server 2022 Datacenter', build: '10.0.20348.2700', installationType: 'Server Core' },
+    bootId: 'b-1',
+    containersFeature: 'enabled',
+    time: '2026-03-01T12:00:00.000Z',
+  };
+  const full = {
+    ...short,
+    pendingReboot: ['Windows Update'],
+    adapters: [{ name: 'Ethernet', mac: '00-15-5d-aa-bb-cc', addresses: ['10.0.0.5/24'], isUp: true }],
+    isAdministrator: true,
+    portsInUse: [9182, 10250],
+    services: [{ name: 'kubelet', state: 'running', command: 'kubelet.exe', isManaged: true }],
+    files: { 'C:\\k\\kubelet.exe': 'ab'.repeat(32) },
+    bundles: { ['cd'.repeat(32)]: 12 },
+    networks: [{ name: 'OVNKubernetesHybridOverlayNetwork', subnets: ['10.0.0.0/24'], managementIp: '10.0.0.2' }],
+    freeBytes: 1e12,
+    certificateExpires: '2026-03-01T13:00:00.000Z',
+    probe: { url: 'https://api:6443', clockAheadMs: -1500, problem: 'refused' },
+    problems: ['networks: access denied'],
+  };
+  return [json(short), json(full)];
 }
 
 function jsonPathSeeds(): string[] {

@@ -31,6 +31,7 @@ import { payloadFor } from '../../src/node/payload.ts';
 import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { checkSandbox } from './secret-check.ts';
 
 const version = '11.0.0-abcdef0';
 const bundlePath = 'C:\\k\\bundle';
@@ -91,7 +92,7 @@ export class HandOperator implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the operator ends'));
     await this.#approving;
-    await this.client.close();
+    await checkSandbox(this.sandbox, this.client, []).finally(() => this.client.close());
   }
 
   connect(address: string, username = 'Administrator'): Promise<HostConnection> {

@@ -15,8 +15,17 @@ export interface NameServer extends AsyncDisposable {
 const types: Record<number, string> = { 1: 'A', 12: 'PTR' };
 const codes = { unknown: 3, failed: 2 } as const;
 
-/** A name server over UDP on loopback that knows A and PTR records. */
-export async function startNameServer(records: Record<string, NameAnswer> = {}): Promise<NameServer> {
+export interface NameServerPlace {
+  host: string;
+  /** 0 for any that is free. */
+  port: number;
+}
+
+/** A name server over UDP that knows A and PTR records, on loopback unless told otherwise. */
+export async function startNameServer(
+  records: Record<string, NameAnswer> = {},
+  { host, port }: NameServerPlace = { host: '127.0.0.1', port: 0 },
+): Promise<NameServer> {
   const socket = createSocket('udp4');
   const server: NameServer = {
     address: '',
@@ -31,8 +40,8 @@ export async function startNameServer(records: Record<string, NameAnswer> = {}):
     const answer = server.records.get(question) ?? 'unknown';
     if (answer !== 'silent') socket.send(reply(query.subarray(0, end), type, answer), from.port, from.address);
   });
-  await new Promise<void>(resolve => socket.bind(0, '127.0.0.1', resolve));
-  server.address = `127.0.0.1:${socket.address().port}`;
+  await new Promise<void>((resolve, reject) => socket.once('error', reject).bind(port, host, resolve));
+  server.address = `${host}:${socket.address().port}`;
   return server;
 }
 

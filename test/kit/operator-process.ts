@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import { connect } from '../../src/host/ssh/connect.ts';
@@ -6,23 +7,47 @@ import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '../../src/kube/controller/metrics.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { runOperator } from '../../src/operator/operator.ts';
+import type { RunSettings } from '../../src/operator/settings.ts';
 import { publishedNetwork } from '../../src/sandbox/machines/published-network.ts';
 import { routedConnect } from '../../src/sandbox/machines/routes.ts';
 import { operatorSettings, sandboxPayload } from './sandbox-operator.ts';
+import { type DeathSentence, Steps } from './step-lines.ts';
 
-/** An operator in a process of its own: kubeconfig file, namespace, bytes of payload. It finds the hosts by what their cluster says. */
-const [kubeconfig = '', namespace = '', payloadBytes = '1000000'] = process.argv.slice(2);
+/** What a process is told on its command line, as JSON. */
+export interface ProcessOrder {
+  /** File. */
+  kubeconfig: string;
+  namespace: string;
+  payloadBytes: number;
+  platform: string;
+  settings: Partial<RunSettings>;
+}
+
+/** An operator in a process of its own. It finds the hosts by what their cluster says, and dies when it is told to. */
+const { kubeconfig, namespace, payloadBytes, platform, settings } = JSON.parse(process.argv[2] ?? '') as ProcessOrder;
+flushCompileCache();
 const client = createClient(loadKubeconfig(readFileSync(kubeconfig, 'utf8')));
 const { findRoute, names } = publishedNetwork(client);
+const steps = new Steps(delayMs => {
+  const die = () => process.kill(process.pid, 'SIGKILL');
+  if (delayMs > 0) setTimeout(die, delayMs);
+  else die();
+});
+// Whoever has started it is gone.
+process.on('disconnect', () => process.exit());
+process.on('message', sentence => steps.pass(sentence as DeathSentence));
 await runOperator(
   {
     client,
-    settings: operatorSettings(namespace),
+    settings: { ...operatorSettings(namespace), ...settings },
     connect: routedConnect(findRoute, connect, systemClock),
     resolver: names,
-    payload: sandboxPayload(Number(payloadBytes)),
+    payload: sandboxPayload(payloadBytes, platform),
     clock: systemClock,
-    log: createLog(line => void process.stderr.write(line), systemClock),
+    log: createLog(line => {
+      process.stderr.write(line);
+      steps.note(line);
+    }, systemClock),
     metrics: new MemoryMetrics(),
     random: Math.random,
   },

@@ -18,6 +18,7 @@ import { type RunSettings, usualSettings } from '../../src/operator/settings.ts'
 import { installDefinitions } from './cluster/openshift-crds.ts';
 import { openshiftCluster, type PlainObject } from './openshift-objects.ts';
 import { recordedLog } from './recorded-log.ts';
+import { checkCluster, saidLines } from './secret-check.ts';
 
 /** A cluster in which the operator can be started with the rights that its manifests give it, and no others. */
 export interface OperatorScene extends AsyncDisposable {
@@ -80,7 +81,8 @@ export async function operatorScene(options: SceneOptions): Promise<OperatorScen
     },
     [Symbol.asyncDispose]: async () => {
       for (const each of running) await each.stop();
-      await admin.close();
+      const said = [...running].flatMap(({ log }) => saidLines('log of the operator', log.lines));
+      await checkCluster(admin, said).finally(() => admin.close());
     },
   };
 }

@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { sandboxPayload as versionedPayload } from '../../src/bin/sandbox-world.ts';
 import { createLog } from '../../src/base/log.ts';
 import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instances.ts';
-import { file } from '../../src/contract/paths.ts';
+import type { Connect } from '../../src/host/host.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '../../src/kube/controller/metrics.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import { payloadFor } from '../../src/node/payload.ts';
 import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { runOperator } from '../../src/operator/operator.ts';
 import { type RunSettings, usualSettings } from '../../src/operator/settings.ts';
-import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { checkSandbox, saidText } from './secret-check.ts';
 
-/** The operator at work in a sandbox, in this process. */
+/** The operator at work in a sandbox, in this process. Its end fails when a secret can be read anywhere. */
 export interface SandboxOperator extends AsyncDisposable {
   version: string;
   /** Of the administrator. */
@@ -30,32 +30,41 @@ export interface SandboxOperator extends AsyncDisposable {
 const version = '11.0.0-sandbox';
 
 /** Programs of the size given, for hosts of the platform. */
-export function sandboxPayload(payloadBytes: number, platform = 'None'): PayloadSource {
-  const carried = payloadFor(platform).map(({ directory, name }) => `${directory}\\${name}`);
-  const programs = carried.filter(path => path !== file.agent);
-  return simulatedPayload({ version, agent: file.agent, programs, bytes: payloadBytes });
+export function sandboxPayload(payloadBytes: number, platform?: string): PayloadSource {
+  return versionedPayload(version, payloadBytes, platform);
 }
 
 export function operatorSettings(namespace: string): RunSettings {
   return usualSettings({ namespace, version });
 }
 
+/** A client of whoever may do everything. */
+export function administratorOf({ kubeconfig }: Pick<Sandbox, 'kubeconfig'>): AsyncDisposable & { client: Client } {
+  const client = createClient(loadKubeconfig(kubeconfig));
+  return { client, [Symbol.asyncDispose]: () => client.close() };
+}
+
 export interface OperatorOptions {
   payloadBytes?: number;
   platform?: string;
+  clock?: Clock;
+  settings?: Partial<RunSettings>;
+  /** In the place of the way that the sandbox knows to its hosts. */
+  connect?: Connect;
 }
 
 export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): SandboxOperator {
-  const { payloadBytes = 1_000_000, platform = 'None' } = options;
+  const { payloadBytes = 1_000_000, platform = 'None', clock = systemClock } = options;
   const client = createClient(loadKubeconfig(sandbox.kubeconfig));
   const lines: string[] = [];
-  const log = createLog(line => void lines.push(line), systemClock);
+  const log = createLog(line => void lines.push(line), clock);
   const payload = sandboxPayload(payloadBytes, platform);
-  const settings = operatorSettings(sandbox.namespace);
+  const settings = { ...operatorSettings(sandbox.namespace), ...options.settings };
   const ending = new AbortController();
-  const { connect, resolver } = sandbox;
+  const { resolver } = sandbox;
+  const { connect = sandbox.connect } = options;
   const metrics = new MemoryMetrics();
-  const parts = { client, settings, connect, resolver, payload, clock: systemClock, log, metrics, random: Math.random };
+  const parts = { client, settings, connect, resolver, payload, clock, log, metrics, random: Math.random };
   let failure: unknown;
   const running = runOperator(parts, ending.signal).catch((error: unknown) => {
     failure = error;
@@ -64,7 +73,12 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   const stop = async () => {
     ending.abort(new Error('the test is over'));
     await running;
-    await client.close();
+    const said = [
+      { where: 'log of the operator', text: lines.join('') },
+      { where: 'figures of the operator', text: JSON.stringify([...metrics.all()]) },
+      { where: 'end of the operator', text: saidText(failure) },
+    ];
+    await checkSandbox(sandbox, client, said).finally(() => client.close());
   };
   return {
     version,

@@ -18,6 +18,7 @@ import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { accountToken, operatorVersion as version, tokenKubeconfig } from '../kit/operator-scene.ts';
 import { recordedLog } from '../kit/recorded-log.ts';
+import { checkSandbox, saidLines } from '../kit/secret-check.ts';
 
 const byKind = new Map(
   Object.values(kinds)
@@ -67,6 +68,7 @@ test('hosts and a Machine become nodes with no more rights than the manifests gi
   } finally {
     stop.abort();
     await running;
+    await checkSandbox(sandbox, admin, saidLines('log of the operator', lines));
     await Promise.all([client.close(), admin.close()]);
   }
   const refusals = lines.filter(({ fields }) => (fields['error'] as { code?: unknown } | undefined)?.code === 403);

@@ -41,6 +41,7 @@ for (const platform of ['AWS', 'Azure', 'GCP', 'VSphere', 'Nutanix', 'None']) {
       labels: { 'node.openshift.io/os_id': 'Windows' },
       nodeIp: '10.0.0.7',
       hostnameOverride: ['AWS', 'GCP', 'VSphere'].includes(platform) ? 'Cloud-7' : undefined,
+      isOfCloud: true,
     });
   });
 }
@@ -50,6 +51,7 @@ const plain = ['--config=c', '--bootstrap-kubeconfig=b', '--kubeconfig=k', '--ce
 const accepted: [string, string[], object][] = [
   ['values apart from their flags', ['--hostname-override', 'x'], { hostnameOverride: 'x' }],
   ['no service', [], { isService: false }],
+  ['no cloud', [], { isOfCloud: false }],
   ['a service that is not', ['--windows-service=false'], { isService: false }],
   ['several labels', ['--node-labels=a=1,b/c='], { labels: { a: '1', 'b/c': '' } }],
   ['no labels', ['--node-labels='], { labels: {} }],

@@ -49,7 +49,7 @@ export function bootstrapSources(kubeconfig: KubeconfigFile, ports: KubeconfigPo
 }
 
 export function remedyOf(kubeconfigPath: string): string {
-  return `Put a kubeconfig with a valid token of the agent's service account at ${fallbackPath(kubeconfigPath)}; the operator does so when it configures the host again.`;
+  return `Put a kubeconfig with a valid token of the agent's service account at ${fallbackPath(kubeconfigPath)}; the operator brings a new token when the host comes back.`;
 }
 
 function fallbackPath(kubeconfigPath: string): string {

@@ -115,6 +115,7 @@ const fullSpec: Required<WindowsInstanceSpec> = {
 const fullStatus: Required<WindowsInstanceStatus> = {
   phase: 'Ready',
   step: 'uncordon',
+  nextAttempt: '',
   progress: { bytes: 1, totalBytes: 2 },
   reboot: { bootId: 'boot-1', because: 'it is renamed' },
   node: 'win1',

@@ -99,6 +99,7 @@ const timelineSchema = object(
 const statusSchema = object({
   phase: oneOf(instancePhases, 'Where the host is on its way.'),
   step: text('Step that is being worked on.'),
+  nextAttempt: time('When a host that has failed is tried again, at the latest.'),
   progress: object(
     { bytes: count('Bytes that are on the host.'), totalBytes: count('Bytes to upload.') },
     { description: 'How far the upload under way has come.', required: ['bytes', 'totalBytes'] },

@@ -93,6 +93,8 @@ export interface InstanceReboot {
 export interface WindowsInstanceStatus {
   phase?: InstancePhase;
   step?: string;
+  /** When a host that has failed is tried again, at the latest. */
+  nextAttempt?: string;
   progress?: InstanceProgress;
   reboot?: InstanceReboot;
   node?: string;

@@ -4,6 +4,7 @@ import { type EventText, eventText } from '#contract/events.ts';
 import { signer } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import type { Resolver } from '#host/resolver.ts';
+import type { HeardNames } from '#node/lifecycle/heard-names.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { StoreView } from '#kube/informer/store.ts';
@@ -29,6 +30,8 @@ import type { CsrView } from './rules.ts';
 export interface CsrParts extends ControllerParts, AskHostParts {
   resolver: Resolver;
   limits?: Partial<HostNamesLimits>;
+  /** Hosts that are being set up have told their names already. */
+  heardNames?: Pick<HeardNames, 'onName'>;
   /** Between 0 and 1; spreads retries. */
   random: () => number;
 }

@@ -254,6 +254,27 @@ test('heartbeats of Nodes and steps of instances cause no pass', async () => {
   expect(bench.api.calls).toEqual([]);
 });
 
+test('a host that has told its name to a journey is not asked for it', async () => {
+  await using bench = await csrBench({ '10.0.0.1': name });
+  await lists(bench, '10.0.0.1');
+  await lists(bench, '10.0.0.2');
+  bench.heardNames.tell(bench.instance('10.0.0.1') as InstanceObject, name);
+  await asks(bench, client);
+  expect(stateOf(bench)).toBe('Approved WMCOApprove');
+  expect(bench.asked).toEqual([]);
+});
+
+test('a host that was asked in vain is not waited for once it has told its name to a journey', async () => {
+  await using bench = await csrBench();
+  await lists(bench, '10.0.0.1');
+  await asks(bench, client);
+  await settle();
+  expect([stateOf(bench), bench.asked]).toEqual(['pending', ['10.0.0.1']]);
+  bench.heardNames.tell(bench.instance('10.0.0.1') as InstanceObject, name);
+  await settle();
+  expect([stateOf(bench), bench.asked]).toEqual(['Approved WMCOApprove', ['10.0.0.1']]);
+});
+
 test('a Node that cannot be read stops nobody', async () => {
   await using bench = await csrBench();
   await bench.put(nodes, { metadata: { name: 'odd' }, status: { addresses: 5 as unknown as [] } });

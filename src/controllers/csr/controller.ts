@@ -28,12 +28,13 @@ export const permissions: readonly Permission[] = [
 
 /** Decides about requests for certificates of kubelets on hosts that no Machine stands behind, and of the agent on every host. */
 export function csrController(parts: CsrParts): Controller {
-  const { informers, namespace, clock, limits = {} } = parts;
+  const { informers, namespace, clock, limits = {}, heardNames } = parts;
   const requests = informers.get(certificateSigningRequests);
   const instances = informers.get(windowsInstances, { namespace });
   const nodeSource = informers.get(nodes);
   const waiting = () => requests.store.list().filter(isPending).map(keyOf);
   const hostNames = new HostNames({ ask: hostAsker(parts), waiting, clock, limits });
+  heardNames?.onName((instance, name) => hostNames.learn(instance, name));
   const approver = new Approver(parts, {
     requests: requests.store,
     instances: instances.store,

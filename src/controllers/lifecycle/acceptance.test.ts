@@ -39,7 +39,7 @@ for (const [about, accepted, reason, of, want] of cases) {
   test(about, () => {
     const conditions = accepted === 'absent' ? [] : [condition(accepted, reason)];
     const instance: InstanceObject = { metadata: { name: 'win-5' }, spec: { address: 'x' }, status: { conditions } };
-    const decision = decide({ instance, node: of, version });
+    const decision = decide({ instance, node: of, version, nowMs: 0 });
     expect(decision.do).toBe(want);
     if (decision.do === 'leave') expect(decision.why).toContain(reason);
   });

@@ -296,23 +296,44 @@ test('a Node of another version is left to the upgrade, and told as such', async
   expect(host.connectionCount).toBe(1);
 });
 
+const readyOf = async (lab: JoinLab) => (await lab.instance()).status?.conditions?.find(({ type }) => type === 'Ready');
+async function reportNode(lab: JoinLab, status: string): Promise<void> {
+  const body = { status: { conditions: [{ type: 'Ready', status }] } };
+  await lab.client.patch(nodes, 'win-5', { type: 'merge', body }, { subresource: 'status' });
+}
+
 test('a Node that is not ready shows in the condition, and again when it is', async () => {
-  const { lab } = await joinedLab();
-  const report = async (status: string) => {
-    const conditions = [{ type: 'Ready', status }];
-    await lab.client.patch(
-      nodes,
-      'win-5',
-      { type: 'merge', body: { status: { conditions } } },
-      { subresource: 'status' },
-    );
-  };
-  const ready = async () => (await lab.instance()).status?.conditions?.find(({ type }) => type === 'Ready');
-  await report('False');
-  await until(async () => (await ready())?.reason === 'NodeNotReady');
+  const { lab, host } = await joinedLab();
+  await reportNode(lab, 'False');
+  await until(async () => (await readyOf(lab))?.reason === 'NodeNotReady');
   expect((await lab.instance()).status?.conditions?.[0]).toMatchObject({ type: 'Configured', status: 'True' });
-  await report('True');
-  await until(async () => (await ready())?.status === 'True');
+  await reportNode(lab, 'True');
+  await until(async () => (await readyOf(lab))?.status === 'True');
+  expect(host.connectionCount).toBe(1);
+});
+
+test('a host that was away for so long that nobody knows its agent any more is brought a new token, and nothing else happens to it', async () => {
+  const { lab, host } = await joinedLab();
+  const before = [host.uploads.length, host.model.fileTexts.get(file.bootstrapKubeconfig)];
+  await reportNode(lab, 'Unknown');
+  await until(async () => (await readyOf(lab))?.reason === 'NodeNotReady');
+  const conditions = (await lab.instance()).status?.conditions?.map(one => ({
+    ...one,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }));
+  const aged = { type: 'merge', body: { status: { conditions } } } as const;
+  await lab.client.patch(windowsInstances, 'win-5', aged, { namespace, subresource: 'status' });
+  await reportNode(lab, 'True');
+  await until(async () => (await readyOf(lab))?.status === 'True');
+  expect(host.connectionCount).toBe(2);
+  expect(host.model.fileTexts.get(file.bootstrapKubeconfig)).not.toBe(before[1]);
+  expect([host.uploads.length, host.boots, host.verbs().filter(verb => verb === 'bootstrap')]).toEqual([
+    4,
+    1,
+    ['bootstrap'],
+  ]);
+  expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
+  expect(before[0]).toBe(3);
 });
 
 test('a Node that was left cordoned by a journey that ended too early is released', async () => {

@@ -15,6 +15,7 @@ import { BundleSeals } from '#node/bundle-seals.ts';
 import { agentEvents, createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
 import { atRest, paused, type StatusChange } from '#node/lifecycle/instance-status.ts';
 import { addressesOf, findInstanceNode } from '#node/lifecycle/node-watch.ts';
+import type { HearName } from '#node/lifecycle/heard-names.ts';
 import { Slots } from '#node/lifecycle/slots.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import type { LifecycleWorld, MaterialSource } from '#node/lifecycle/world.ts';
@@ -25,6 +26,7 @@ import { type Permission, reading } from '../permissions.ts';
 import { decide, refusalOf } from './decide.ts';
 import { join, readNow } from './join.ts';
 import { setupRemarks } from './remarks.ts';
+import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
@@ -46,6 +48,7 @@ export interface LifecycleParts extends ControllerParts {
   limits?: Partial<LifecycleLimits>;
   /** Further causes to look at instances again, such as a private key that has come. */
   watches?: readonly Watch[];
+  onHostName?: HearName;
   random?: () => number;
 }
 
@@ -59,9 +62,6 @@ export interface LifecycleLimits {
 }
 
 const usualLimits: LifecycleLimits = { joins: 20, uploads: 5, hosts: 200 };
-
-/** After a failure; each host has its own. */
-const [firstRetryMs, maxRetryMs] = [5000, 300_000];
 
 /** Every step has its own limit; this is for what nobody has thought of. */
 const journeyMs = 6 * 3_600_000;
@@ -79,7 +79,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     name: 'lifecycle',
     concurrency: limits.hosts,
     passTimeoutMs: journeyMs,
-    queue: { firstRetryMs, maxRetryMs, ...(random && { random }) },
+    queue: { ...retryTimes, ...(random && { random }) },
     watches: [
       watching({ source: instances, predicate: wantedChanges }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
@@ -97,7 +97,7 @@ type Work = LifecycleParts & { world: LifecycleWorld; instances: Parameters<type
 async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Promise<Outcome> {
   const { world, version, recorder, clock } = work;
   const node = findInstanceNode(addressesOf(instance), world.nodes.list());
-  const next = decide({ instance, node, version });
+  const next = decide({ instance, node, version, nowMs: clock.now() });
   const told = () => ({ generation: instance.metadata.generation, nowMs: clock.now() });
   switch (next.do) {
     case 'leave':
@@ -133,7 +133,7 @@ async function say(instance: InstanceObject, change: () => StatusChange, work: W
 }
 
 function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleWorld {
-  const { client, informers, connect, resolver, material, payload, clock, log, metrics } = parts;
+  const { client, informers, connect, resolver, material, payload, onHostName, clock, log, metrics } = parts;
   return {
     connect,
     resolver,
@@ -148,6 +148,7 @@ function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): Li
     hostKeys: createHostKeyStore(parts),
     slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
     seals: new BundleSeals(),
+    ...(onHostName && { onHostName }),
     clock,
     log,
     metrics,

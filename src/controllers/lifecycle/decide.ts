@@ -4,6 +4,7 @@ import type { NodeView } from '#contract/node.ts';
 import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
+import { conditionReason } from '#node/lifecycle/instance-status.ts';
 
 /** What one instance is about. */
 export interface Seen {
@@ -12,6 +13,7 @@ export interface Seen {
   node: NodeView | undefined;
   /** Of this operator. */
   version: string;
+  nowMs: number;
 }
 
 export type Decision =
@@ -40,12 +42,26 @@ export function refusalOf({ status }: InstanceObject): { code: string } | undefi
   return accepted?.status === 'False' ? { code: accepted.reason } : undefined;
 }
 
-function decideWork({ instance, node, version }: Seen): Decision {
+function decideWork(seen: Seen): Decision {
+  const { instance, node, version } = seen;
   if (instance.spec.paused === true) return { do: 'pause' };
-  if (node === undefined) return { do: 'configure' };
+  if (node === undefined || wasAway(seen)) return { do: 'configure' };
   if (isUpToDate(node, version)) return { do: isHeldBack(node) ? 'release' : 'report', node };
   // What another version has finished is for an upgrade to change; what nobody has finished is finished.
   return needsUpgrade(node, version) ? { do: 'report', node } : { do: 'configure' };
+}
+
+/** The certificate of an agent lives for an hour, and is renewed when a fifth of that is left. */
+const awayMs = 10 * 60_000;
+
+/**
+ * A host that is back after so long may have neither a certificate nor a token that is still good, and cannot ask for one by itself.
+ * It goes the whole way again, on which little is left to do but to bring it a new token.
+ */
+function wasAway({ instance, node, version, nowMs }: Seen): boolean {
+  const ready = findCondition(instance.status?.conditions, instanceCondition.ready);
+  if (ready?.reason !== conditionReason.nodeNotReady || node?.ready !== true) return false;
+  return isUpToDate(node, version) && nowMs - Date.parse(ready.lastTransitionTime) >= awayMs;
 }
 
 function isHeldBack({ annotations }: NodeView): boolean {

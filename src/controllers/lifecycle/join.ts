@@ -15,6 +15,7 @@ import { asAppError } from '#node/lifecycle/step.ts';
 import type { LifecycleWorld } from '#node/lifecycle/world.ts';
 import { refusalOf } from './decide.ts';
 import { failureRemarks, type InstanceRemark, mayStillCome, setupRemarks } from './remarks.ts';
+import { longestRetryMs } from './retry.ts';
 
 export interface JoinParts {
   world: LifecycleWorld;
@@ -51,7 +52,8 @@ async function joinNow(instance: InstanceObject, parts: JoinParts, pass: Pass): 
   const view = (): JourneyView => ({ journal, reboot: state.reboot, ipv4: journey.ipv4, node: journey.node?.name });
   const fail = async (why: AppError): Promise<never> => {
     const isPatient = mayStillCome(instance, why, clock.now());
-    say = () => failed(view(), why, isPatient, told());
+    const nextAttemptMs = clock.now() + longestRetryMs(pass.attempt);
+    say = () => failed(view(), why, isPatient, { ...told(), nextAttemptMs });
     if (!isPatient) record(parts, failureRemarks(instance, why));
     await writer.write().catch((error: unknown) => log.warn('Failure could not be written', { error }));
     throw why;

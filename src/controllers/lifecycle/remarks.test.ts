@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { instanceAnnotation } from '#contract/names.ts';
 import type { InstanceCondition, TimelineStep } from '#contract/windows-instance/resource.ts';
 import { failureRemarks, mayStillCome, setupRemarks } from './remarks.ts';
 
@@ -13,13 +14,13 @@ interface Over {
   condition?: Partial<InstanceCondition>;
   timeline?: TimelineStep[];
   reboot?: boolean;
-  owner?: boolean;
+  sourceUid?: string;
 }
-function instance({ kind = 'ConfigMap', condition, timeline, reboot, owner }: Over = {}): InstanceObject {
+function instance({ kind = 'ConfigMap', condition, timeline, reboot, sourceUid }: Over = {}): InstanceObject {
   const known = { type: 'Configured', status: 'False', reason: 'X', message: '', lastTransitionTime: 't' } as const;
-  const ownerReferences = [{ apiVersion: 'machine.openshift.io/v1beta1', kind: 'Machine', name: 'm-1', uid: 'u-1' }];
+  const annotations = sourceUid === undefined ? {} : { [instanceAnnotation.sourceUid]: sourceUid };
   return {
-    metadata: { name: 'win-5', namespace: 'wmco', uid: 'own', ...(owner && { ownerReferences }) },
+    metadata: { name: 'win-5', namespace: 'wmco', uid: 'own', annotations },
     spec: { address: '10.0.0.5', source: { kind, name: kind === 'Machine' ? 'm-1' : '10.0.0.5' } },
     status: {
       ...(condition && { conditions: [{ ...known, ...condition }] }),
@@ -52,8 +53,14 @@ test('an instance without a source is told of itself', () => {
   expect(setupRemarks({ metadata, spec: rest })[0]?.object).toMatchObject({ kind: 'WindowsInstance', uid: 'own' });
 });
 
-test('a Machine has its UID where the instance knows it, and none where it does not', () => {
-  expect(setupRemarks(instance({ kind: 'Machine', owner: true }))[0]?.object).toMatchObject({ uid: 'u-1' });
+test('a source has its UID where the instance knows it, and none where it does not', () => {
+  for (const kind of ['Machine', 'ConfigMap'] as const) {
+    expect(setupRemarks(instance({ kind, sourceUid: 'u-1' }))[0]?.object).toMatchObject({ kind, uid: 'u-1' });
+    expect(failureRemarks(instance({ kind, sourceUid: 'u-1' }), error('HOST_DISK_FULL'))[0]?.object).toMatchObject({
+      kind,
+      uid: 'u-1',
+    });
+  }
   expect(setupRemarks(instance({ kind: 'Machine' }))[0]?.object).not.toHaveProperty('uid');
   expect(setupRemarks(instance())[0]?.object).not.toHaveProperty('uid');
 });

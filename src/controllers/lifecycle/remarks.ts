@@ -1,13 +1,11 @@
 import type { AppError } from '#base/errors.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { type EventText, eventText } from '#contract/events.ts';
-import { configMapName, namespaceName } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
-import { apiVersionOf, type Resource } from '#kube/resource.ts';
+import { referenceTo } from '#kube/events/events.ts';
 import type { ObjectReference } from '#kube/resources.ts';
-import { configMaps } from '#kube/resources.ts';
-import { machines } from '#kube/resources-openshift.ts';
+import { subjectOf } from '../sources/source.ts';
 
 /** Something to say, and about which object. */
 export interface InstanceRemark {
@@ -35,7 +33,7 @@ export function failureRemarks(instance: InstanceObject, error: AppError): Insta
       ? [
           { object, text: machineFailure(spec.source.name ?? '', error) },
           // The words for Machines are fixed and say nothing; the details are beside.
-          { object: ownReference(instance), text: words },
+          { object: referenceTo(windowsInstances, instance), text: words },
         ]
       : [{ object, text: words }];
   const isKeyChange = error.code === 'HOST_KEY_CHANGED';
@@ -66,39 +64,4 @@ function machineFailure(machine: string, { code }: AppError): EventText {
   return code === 'HOST_REFUSED_KEY' || code === 'HOST_WANTS_PASSWORD'
     ? eventText.machineAuthenticationFailure(machine)
     : eventText.machineConfigurationFailure(machine);
-}
-
-/** What an administrator looks at: whatever he has made the instance with. */
-function subjectOf(instance: InstanceObject): ObjectReference {
-  const { source } = instance.spec;
-  if (source?.kind === 'ConfigMap') {
-    const namespace = instance.metadata.namespace ?? '';
-    return reference(configMaps, instance, { namespace, name: configMapName.instances });
-  }
-  if (source?.kind === 'Machine') {
-    return reference(machines, instance, { namespace: namespaceName.machineApi, name: source.name ?? '' });
-  }
-  return ownReference(instance);
-}
-
-/** With the UID where the instance knows its owner: without one, `describe` does not show the event. */
-function reference(
-  resource: Resource,
-  { metadata }: InstanceObject,
-  { namespace, name }: { namespace: string; name: string },
-): ObjectReference {
-  const owner = metadata.ownerReferences?.find(one => one.kind === resource.kind && one.name === name);
-  return {
-    apiVersion: apiVersionOf(resource),
-    kind: resource.kind,
-    namespace,
-    name,
-    ...(owner && { uid: owner.uid }),
-  };
-}
-
-function ownReference({ metadata }: InstanceObject): ObjectReference {
-  const { name = '', namespace = '', uid } = metadata;
-  const { kind } = windowsInstances;
-  return { apiVersion: apiVersionOf(windowsInstances), kind, namespace, name, ...(uid !== undefined && { uid }) };
 }

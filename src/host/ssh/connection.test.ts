@@ -55,6 +55,21 @@ test('a file that is sent can be fetched again', async () => {
   expect([...made.files.files.keys()]).toEqual(['/C:/k/x.exe']);
 });
 
+const servers = ['OpenSSH_for_Windows_9.5', 'OpenSSH_for_Windows_8.1', 'OpenSSH_7.4', 'other'];
+test.each(servers)('pieces that come one after another in the same memory arrive all the same (%s)', async ident => {
+  await using made = await bench({ ident });
+  const whole = bytes(1_500_000);
+  const memory = Buffer.alloc(300_000);
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < whole.length; at += memory.length) {
+      whole.copy(memory, 0, at, at + memory.length);
+      yield memory;
+    }
+  }
+  await made.host.upload(path, { size: whole.length, chunks: pieces() });
+  expect(made.files.files.get('/C:/k/x.exe')?.equals(whole)).toBe(true);
+});
+
 test('old servers of Windows get writes they can take', async () => {
   const sizes: number[] = [];
   await using made = await bench({ ident: 'OpenSSH_for_Windows_8.1' });

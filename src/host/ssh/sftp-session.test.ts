@@ -14,6 +14,18 @@ test('a request gives what the host answers', async () => {
   expect(handle).toHaveLength(4);
 });
 
+const limits: [string, said: number | undefined, most: number][] = [
+  ['what the library knows', 261_120, 261_120],
+  ['no limit where it knows none', undefined, Infinity],
+];
+for (const [name, said, most] of limits) {
+  test(`the longest write is ${name}`, async () => {
+    const { sftp, session: opened } = await session();
+    Object.assign(sftp, { _maxWriteLen: said });
+    expect(opened.maxWriteBytes).toBe(most);
+  });
+}
+
 test('a request that fails gives the status', async () => {
   const { session: opened } = await session();
   const failing = opened.request((sftp, done) => sftp.unlink('/C:/none', done));

@@ -31,6 +31,11 @@ export class SftpSession {
     return this.#over !== undefined;
   }
 
+  /** The most that goes to the host in one request; the library cuts what is longer and needs it until the host has answered. */
+  get maxWriteBytes(): number {
+    return (this.#sftp as { _maxWriteLen?: number })._maxWriteLen ?? Infinity;
+  }
+
   /** Makes one request. It rejects with the status the host answers, or when the session ends before that. */
   async request<T = void>(start: (sftp: SFTPWrapper, done: Done<T>) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();

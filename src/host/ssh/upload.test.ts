@@ -16,6 +16,7 @@ interface Bench {
   controller: AbortController;
   send: (content: UploadContent, more?: Partial<Upload>) => Promise<void>;
   end: (event: string) => void;
+  sftp: object;
 }
 
 async function bench(extensions = true): Promise<Bench> {
@@ -34,7 +35,7 @@ async function bench(extensions = true): Promise<Bench> {
       turn: { end: controller.signal, progress: () => undefined },
       ...more,
     });
-  return { files, progress, controller, send, end: event => sftp.emit(event) };
+  return { files, progress, controller, send, end: event => sftp.emit(event), sftp };
 }
 
 const bytes = (length: number) => Uint8Array.from({ length }, (_, index) => index % 251);
@@ -70,6 +71,14 @@ test('whatever the pieces of a stream are, the same file arrives', async () => {
     ),
     { numRuns: 200 },
   );
+});
+
+test('no write is longer than the host takes, so that the library never cuts one', async () => {
+  const { files, send, sftp } = await bench();
+  Object.assign(sftp, { _maxWriteLen: 7 });
+  await send({ size: 30, chunks: streamOf(bytes(30).subarray(0, 15), bytes(30).subarray(15)) });
+  expect(files.log.filter(line => line.startsWith('write'))).toHaveLength(6);
+  expect(Uint8Array.from(files.files.get('/C:/k/x.exe') ?? [])).toEqual(bytes(30));
 });
 
 test('a part of a larger buffer is sent, not the buffer', async () => {

@@ -95,13 +95,15 @@ async function writeContent(
   const inFlight = new Set<Promise<void>>();
   const givenUp = abortion(turn.end);
   let offset = 0;
-  for await (const chunk of piecesOf(upload)) {
+  const chunkBytes = Math.min(plan.chunkBytes, session.maxWriteBytes);
+  for await (const chunk of piecesOf(upload, chunkBytes)) {
     turn.end.throwIfAborted();
-    const at = offset;
-    offset += chunk.length;
+    const [at, { length }] = [offset, chunk];
+    offset += length;
+    // The library copies the chunk before this returns, so that whoever gave it may fill it anew.
     const write = session
-      .request((sftp, done) => sftp.write(handle, chunk, 0, chunk.length, at, done))
-      .then(() => onWritten(chunk.length));
+      .request((sftp, done) => sftp.write(handle, chunk, 0, length, at, done))
+      .then(() => onWritten(length));
     inFlight.add(write);
     write.then(
       () => inFlight.delete(write),
@@ -114,7 +116,7 @@ async function writeContent(
   if (offset !== sizeOf(content)) throw sourceChanged(act, sizeOf(content), offset);
 }
 
-async function* piecesOf({ act, content, plan: { chunkBytes } }: Upload): AsyncGenerator<Buffer> {
+async function* piecesOf({ act, content }: Upload, chunkBytes: number): AsyncGenerator<Buffer> {
   const chunks = content instanceof Uint8Array ? [content] : content.chunks;
   try {
     for await (const chunk of chunks) {

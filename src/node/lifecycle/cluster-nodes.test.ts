@@ -62,7 +62,7 @@ test('tells of changes, not of what is there, until it is told to end', () => {
   let told = 0;
   const end = cluster.onChange(() => void (told += 1));
   expect(told).toBe(0);
-  source.put({ metadata: { name: 'a', labels: {} } });
+  source.put({ metadata: { name: 'a', labels: { x: 'y' } } });
   source.put({ metadata: { name: 'b' } });
   source.remove({ namespace: '', name: 'b' });
   remarks.put(event('2026-01-01T00:00:00Z', 'm'));
@@ -71,6 +71,37 @@ test('tells of changes, not of what is there, until it is told to end', () => {
   source.put({ metadata: { name: 'c' } });
   expect([told, source.handlerCount, remarks.handlerCount]).toEqual([4, 0, 0]);
 });
+
+const ready = (status: string) => [{ type: 'Ready', status }];
+const updates: [what: string, before: Partial<Node>, after: Partial<Node>, told: number][] = [
+  [
+    'a sign of life',
+    { status: { conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: '2026-01-01T00:00:00Z' }] } },
+    { status: { conditions: [{ type: 'Ready', status: 'True', lastHeartbeatTime: '2026-01-01T00:00:10Z' }] } },
+    0,
+  ],
+  ['images', {}, { status: { images: [{ names: ['a'] }] } } as Partial<Node>, 0],
+  [
+    'a Node that becomes ready',
+    { status: { conditions: ready('False') } },
+    { status: { conditions: ready('True') } },
+    1,
+  ],
+  ['an address', {}, { status: { addresses: [{ type: 'InternalIP', address: '10.0.0.1' }] } }, 1],
+  ['an annotation', {}, { metadata: { name, annotations: { [nodeAnnotation.version]: '1' } } }, 1],
+  ['a cordon', {}, { spec: { unschedulable: true } }, 1],
+];
+for (const [what, before, after, times] of updates) {
+  test(`tells ${times === 0 ? 'nobody' : 'all'} of ${what}`, () => {
+    const { source, cluster } = bench();
+    source.put({ metadata: { name }, ...before });
+    let told = 0;
+    cluster.onChange(() => void (told += 1));
+    cluster.onChange(() => void (told += 1));
+    source.put({ metadata: { name }, ...after });
+    expect(told).toBe(2 * times);
+  });
+}
 
 test('knows the last remark of the agent on each Node', () => {
   const { remarks, cluster } = bench();

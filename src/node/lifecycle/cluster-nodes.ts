@@ -39,13 +39,21 @@ export function createClusterNodes({ client, nodes: source, remarks, drainer }: 
     views.set(node, view);
     return view;
   };
+  const prints = new WeakMap<Node, string>();
+  const printed = (node: Node): string => {
+    const print = prints.get(node) ?? JSON.stringify(viewed(node));
+    prints.set(node, print);
+    return print;
+  };
   return {
     list: () => source.store.list().flatMap(viewed),
     onChange: listener => {
       let isOld = true;
       const tell = () => (isOld ? undefined : listener());
       const handler = { added: tell, updated: tell, deleted: tell };
-      const ends = [source.addHandler(handler), remarks.addHandler(handler)];
+      // Kubelets tell all the time that they live, and many wait for something else.
+      const updated = (old: Node, now: Node) => (printed(old) === printed(now) ? undefined : tell());
+      const ends = [source.addHandler({ ...handler, updated }), remarks.addHandler(handler)];
       isOld = false;
       return () => ends.forEach(end => end());
     },

@@ -77,6 +77,15 @@ test('a failure tells code and remedy in both conditions', () => {
   });
 });
 
+test('a failure tells when it is tried again, and nothing else does', () => {
+  const again = { ...told, nextAttemptMs: told.nowMs + 4_200 };
+  const status = failed(view(), error, false, again)({});
+  expect(status.nextAttempt).toBe('2026-03-01T12:00:05Z');
+  expect(failed(view(), error, false, told)(status)).not.toHaveProperty('nextAttempt');
+  for (const next of [onTheWay(view(), told), atRest(node('v2'), 'v2', told), paused(told)])
+    expect(next(status)).not.toHaveProperty('nextAttempt');
+});
+
 test('a host that may still come is not a failed one', () => {
   expect(conditionsOf(failed(view(), error, true, told)({}))).toMatchObject({
     Configured: ['Unknown', 'HOST_DISK_FULL', expect.any(String)],

@@ -1,3 +1,4 @@
+import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import type { NodeView } from '#contract/node.ts';
@@ -34,6 +35,8 @@ export const conditionReason = {
 export interface Told {
   generation: number | undefined;
   nowMs: number;
+  /** When a host that has failed is tried again, at the latest. */
+  nextAttemptMs?: number;
 }
 
 /** Never an empty text: some API servers take that for no text at all, which a condition must not have. */
@@ -67,13 +70,15 @@ export function failed(
     { ...news, type: instanceCondition.configured },
     { ...news, type: instanceCondition.ready, status: 'False' } as const,
   ];
-  return before => said({ ...withJourney(before, view), phase: 'Failed' }, conditions, told);
+  const { nextAttemptMs } = told;
+  const next = nextAttemptMs === undefined ? {} : { nextAttempt: timestamp(Math.ceil(nextAttemptMs / 1000) * 1000) };
+  return before => said({ ...withJourney(before, view), phase: 'Failed', ...next }, conditions, told);
 }
 
 /** Nothing is done to the instance, and this is why. */
 export function atRest(node: NodeView | undefined, version: string, told: Told): StatusChange {
   return before => {
-    const { step: _step, progress: _progress, reboot: _reboot, ...rest } = before;
+    const { step: _step, progress: _progress, reboot: _reboot, nextAttempt: _next, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
     const status = {
       ...rest,
@@ -93,7 +98,7 @@ export function joined(view: JourneyView, node: NodeView, version: string, told:
 export function paused(told: Told): StatusChange {
   const news = { reason: conditionReason.paused, message: 'spec.paused is true: nothing is done to the host' };
   return before => {
-    const { step: _step, progress: _progress, ...rest } = before;
+    const { step: _step, progress: _progress, nextAttempt: _next, ...rest } = before;
     const ready = { ...news, type: instanceCondition.ready, status: 'Unknown' } as const;
     return said({ ...rest, phase: 'Paused' }, [ready], told);
   };
@@ -126,7 +131,7 @@ function restConditions(node: NodeView | undefined, version: string): News[] {
 }
 
 function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsInstanceStatus {
-  const { step: _step, progress: _progress, reboot: _reboot, ...rest } = before;
+  const { step: _step, progress: _progress, reboot: _reboot, nextAttempt: _next, ...rest } = before;
   const { journal, reboot, ipv4, node } = view;
   const { step, progress } = journal;
   return {

@@ -12,6 +12,7 @@ import type { Metrics } from '#kube/controller/metrics.ts';
 import type { BundleSeals } from '../bundle-seals.ts';
 import type { NodeFiles } from '../desired/files.ts';
 import type { PayloadSource } from '../payload-source.ts';
+import type { HearName } from './heard-names.ts';
 import type { Slots } from './slots.ts';
 
 /** Everything a journey needs from outside, by need. */
@@ -24,6 +25,8 @@ export interface LifecycleWorld {
   hostKeys: HostKeyStore;
   slots: LifecycleSlots;
   seals: BundleSeals;
+  /** Told before the kubelet of a host is started, which then asks for a certificate in that name. */
+  onHostName?: HearName;
   clock: Clock;
   log: Log;
   metrics: Metrics;

@@ -138,7 +138,10 @@ test('listens where it is told to, or says why not', async () => {
   const blocker = createServer();
   await new Promise<void>(resolve => blocker.listen(0, '127.0.0.1', resolve));
   const { port } = blocker.address() as { port: number };
-  await expect(startApiServer({ port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await expect(startApiServer({ port })).rejects.toMatchObject({
+    code: 'LISTEN_FAILED',
+    message: expect.stringContaining(`127.0.0.1:${port} (EADDRINUSE)`) as string,
+  });
   await new Promise(resolve => blocker.close(resolve));
   const server = await startApiServer({ port });
   expect(server.url).toBe(`https://127.0.0.1:${port}`);

@@ -1,6 +1,7 @@
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, systemClock } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import { type CertificateAuthority, createAuthority, issueServerPair } from './auth/ca.ts';
 import type { Core } from './core.ts';
@@ -69,7 +70,10 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     rejectUnauthorized: false,
   });
   const sockets = trackSockets(server);
-  const port = await listen(server, options.port ?? 0);
+  const port = await listen(server, options.port ?? 0).catch((error: unknown) => {
+    for (const controller of controllers.toReversed()) controller.stop();
+    throw error;
+  });
   const facts = { version: options.version ?? defaultVersion, address: `${host}:${port}` };
   const responder = createResponder(core, facts, log);
   // Requests of both protocols have the same shape, as far as we use it.
@@ -129,11 +133,19 @@ function trackSockets(server: Http2SecureServer): Set<Socket> {
 
 function listen(server: Http2SecureServer, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const fail = (cause: NodeJS.ErrnoException) => reject(unable(port, cause));
+    server.once('error', fail);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.off('error', fail);
       resolve((server.address() as AddressInfo).port);
     });
+  });
+}
+
+function unable(port: number, cause: NodeJS.ErrnoException): AppError {
+  return new AppError('LISTEN_FAILED', `the API server cannot listen at ${host}:${port} (${cause.code})`, {
+    remedy: 'Give another port, or end the program that has taken this one.',
+    cause,
   });
 }
 

@@ -15,10 +15,10 @@ export function scaledClock(clock: Clock, speed: number): Clock {
   };
 }
 
-/** The clock of a host that goes wrong by a fixed time. */
-export function offsetClock(clock: Clock, offsetMs: number): Clock {
+/** The clock of a host that goes wrong by so much, until somebody sets it. */
+export function offsetClock(clock: Clock, offsetMs: () => number): Clock {
   return {
-    now: () => clock.now() + offsetMs,
+    now: () => clock.now() + offsetMs(),
     monotonicMs: () => clock.monotonicMs(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };

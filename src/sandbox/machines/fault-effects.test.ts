@@ -44,6 +44,7 @@ const effects: Record<FaultName, (met: Met) => Promise<void>> = {
   powershell: async met => expect((await met.run('foo')).stderr).toContain("The term 'foo'"),
   german: async met => expect((await met.run('foo')).stderr).toContain('Der Befehl "foo"'),
   french: async met => expect((await met.run('foo')).stderr).toContain('\ufffd'),
+  japanese: async met => expect((await met.run('foo')).stderr).toContain('\ufffd'),
   'full-disk': async met => expect(await met.codeOf(upload(15_000_000))).toBe('HOST_DISK_FULL'),
   'slow-disk': async met => {
     const startMs = performance.now();

@@ -35,6 +35,7 @@ export const faults = {
   powershell: { description: 'PowerShell is the default shell', traits: { shell: 'powershell' } },
   german: { description: 'Windows speaks German', traits: { language: 'german' } },
   french: { description: 'Windows speaks French, in a code page', traits: { language: 'french' } },
+  japanese: { description: 'Windows speaks Japanese, in a code page', traits: { language: 'japanese' } },
   'full-disk': { description: 'the disk has room for a few files only', traits: { diskBytes: 10 * megabyte } },
   'slow-disk': { description: 'the disk writes 5 MB a second', times: { diskBytesPerSecond: 5 * megabyte } },
   'slow-network': { description: 'the network takes 1 MB a second', times: { uploadBytesPerSecond: megabyte } },

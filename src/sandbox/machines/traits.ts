@@ -1,6 +1,6 @@
 import type { FeatureState, OperatingSystem } from '#agent/ports.ts';
 
-export type Language = 'english' | 'german' | 'french';
+export type Language = 'english' | 'german' | 'french' | 'japanese';
 
 /** Something that happens once or a few times, when a verb of the agent begins or in the middle of an upload. */
 export interface Mishap {

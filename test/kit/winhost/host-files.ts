@@ -62,6 +62,8 @@ function sshdConfig(folder: string): string[] {
     'PrintMotd no',
     `SetEnv WINHOST=${folder}`,
     'Subsystem sftp /usr/lib/openssh/sftp-server',
+    // Says of each session that it begins.
+    'LogLevel VERBOSE',
     // Tests connect many times at once.
     'MaxStartups 100',
     'MaxSessions 100',

@@ -66,6 +66,10 @@ export class WindowsLab implements AsyncDisposable {
     return host;
   }
 
+  get hosts(): readonly WindowsHost[] {
+    return this.#hosts;
+  }
+
   /** Ends the hosts and removes everything; a second time is fine. */
   async stop(): Promise<void> {
     this.#guard.ref();

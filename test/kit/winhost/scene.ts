@@ -1,12 +1,20 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dir } from '../../../src/contract/paths.ts';
 import type { ClusterOptions } from '../cluster/cluster.ts';
 import { type Approver, type LabCluster, startApprover, startLabCluster } from './cluster.ts';
+import type { Said } from '../planted-secrets.ts';
+import { checkCluster } from '../secret-check.ts';
+import type { WindowsHost } from './host.ts';
 import { buildKubelet } from './kubelet/build.ts';
 import { WindowsLab } from './lab.ts';
 import { PretendOperator } from './operator.ts';
 import { installRights } from './rights.ts';
 
-/** All that a story about the agent needs: hosts to come, a cluster, somebody who approves, and an operator's hands. */
+/**
+ * All that a story about the agent needs: hosts to come, a cluster, somebody who approves, and an operator's hands. Its end fails when
+ * a secret of the cluster can be read in an object or in a log of a host.
+ */
 export interface Scene extends AsyncDisposable {
   lab: WindowsLab;
   cluster: LabCluster;
@@ -39,12 +47,27 @@ export async function startScene(agent: string, options: ClusterOptions = {}): P
       operator,
       async [Symbol.asyncDispose]() {
         await approver.stop();
-        await cluster.stop();
-        await lab.stop();
+        try {
+          await checkCluster(cluster.client, lab.hosts.flatMap(logsOf));
+        } finally {
+          await cluster.stop();
+          await lab.stop();
+        }
       },
     };
   } catch (error) {
     await lab.stop();
     throw error;
   }
+}
+
+/** What the programs on a host have logged, also when it is off. */
+function logsOf({ name, drive }: WindowsHost): Said[] {
+  const folder = drive.path(dir.log);
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile());
+  return entries.map(({ parentPath, name: log }) => ({
+    where: `log ${log} of ${name}`,
+    text: readFileSync(join(parentPath, log), 'utf8'),
+  }));
 }

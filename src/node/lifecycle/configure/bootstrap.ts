@@ -16,7 +16,8 @@ export const bootstrap: Step<ConfigureJourney> = {
     [serviceName.containerd, serviceName.kubelet].every(name =>
       inventory.services.some(service => service.name === name && service.isManaged && service.state === 'running'),
     ),
-  async make({ host, address, gathered }, { signal }) {
+  async make({ host, address, gathered, inventory, instance, world }, { signal }) {
+    world.onHostName?.(instance, inventory.fqdn || inventory.hostName);
     const { version, namespace } = gathered.material;
     const command = bootstrapCommand(version, namespace);
     await callAgent({ host, address, command, signal, timeoutMs: bootstrapMs });

@@ -1,5 +1,6 @@
-import { AppError } from '#base/errors.ts';
+import { AppError, isAppError } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
+import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { HostConnection } from '#host/host.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -31,7 +32,9 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
   // What was seen on this journey holds, even if somebody changes what is stored meanwhile.
   const pinnedKey = journey.hostKey ?? (await world.hostKeys.find(instance, journey.node, signal));
   const target = { address, username, privateKeys, pinnedKey, ...(port !== undefined && { port }) };
-  const connection = await world.connect(target, { signal });
+  const connection = await world.connect(target, { signal }).catch((error: unknown) => {
+    throw isAppError(error, 'HOST_KEY_CHANGED') ? withPlace(error, journey) : error;
+  });
   try {
     const { hostKey, isNewHostKey } = connection.facts;
     if (isNewHostKey) await world.hostKeys.remember(instance, journey.node, hostKey, signal);
@@ -41,6 +44,19 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
     await connection.close();
     throw error;
   }
+}
+
+/** The connection cannot tell where the key is stored that the host should have shown. */
+function withPlace(error: AppError, { instance, node, address }: ConfigureJourney): AppError {
+  const place = instance.spec.hostKey
+    ? `spec.hostKey of WindowsInstance ${instance.metadata.name}`
+    : node?.annotations[nodeAnnotation.sshHostKey]
+      ? `annotation ${nodeAnnotation.sshHostKey} of Node ${node.name}`
+      : `entry ${address} of ConfigMap ${configMapName.hostKeys}`;
+  return new AppError(error.code, error.message, {
+    remedy: `If the host was reinstalled, remove its stored key (${place}); if not, find out who answers at its address.`,
+    cause: error,
+  });
 }
 
 async function resolve({ world, address }: ConfigureJourney): Promise<string> {

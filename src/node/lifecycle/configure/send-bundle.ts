@@ -10,8 +10,8 @@ import type { ConfigureJourney } from './journey.ts';
 /** Unpacking and checking a few hundred megabytes on a slow disk. */
 const stageMs = 15 * 60_000;
 
-/** Below this a bundle need not wait for others. */
-const smallBytes = 4 * 1024 * 1024;
+/** Below this a bundle need not wait for others: texts are, programs are not. */
+const smallBytes = 1024 * 1024;
 
 /**
  * Brings files to the host: one upload under the hash of its content, one command that puts all in place. What an earlier

@@ -185,6 +185,25 @@ const bootstraps: [string, withNode: boolean, state: string, runs: boolean][] = 
   ['starts services that have stopped', true, 'stopped', true],
   ['leaves services alone that run and have their Node', true, 'running', false],
 ];
+const names: [string, Record<string, string>, heard: string][] = [
+  ['its full name', { fqdn: 'win-5.corp.local' }, 'win-5.corp.local'],
+  ['the short one when it knows no other', { hostName: 'WIN-5', fqdn: '' }, 'WIN-5'],
+];
+for (const [name, told, heard] of names) {
+  test(`bootstrap: tells ${name} before the host is told to start`, async () => {
+    const bench = new JourneyBench();
+    await bench.take(...begin);
+    bench.journey.inventory = { ...bench.journey.inventory, ...told };
+    bench.host.faults.exec = () => ({ exitCode: 0, stdout: '', stderr: '' });
+    const before = bench.host.verbs().length;
+    const seen: unknown[] = [];
+    bench.journey.world.onHostName = (instance, said) =>
+      seen.push([instance.spec.address, said, bench.host.verbs().length - before]);
+    await bench.take(bootstrap);
+    expect(seen).toEqual([['10.0.0.5', heard, 0]]);
+  });
+}
+
 for (const [name, withNode, state, runs] of bootstraps) {
   test(name, async () => {
     const bench = new JourneyBench();

@@ -44,7 +44,7 @@ test('whatever is done, files hold what they should, share what is equal and lea
   await fc.assert(
     fc.asyncProperty(fc.array(act, { maxLength: 20 }), async acts => {
       const pace = () => Promise.resolve();
-      const files = new SimulatedFiles({ store, clock: manualClock(), diskBytes: 1e9, pace });
+      const files = new SimulatedFiles({ store, clock: manualClock(), diskBytes: () => 1e9, pace });
       const model = new Model();
       for (const { what, path, other, bytes, letter } of acts) {
         if (what === 'write') {

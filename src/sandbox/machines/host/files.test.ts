@@ -10,7 +10,7 @@ const paced: number[] = [];
 
 function filesWith(diskBytes = 1e9): SimulatedFiles {
   const pace = async (bytes: number) => void paced.push(bytes);
-  return new SimulatedFiles({ store, clock: manualClock(1000), diskBytes, pace });
+  return new SimulatedFiles({ store, clock: manualClock(1000), diskBytes: () => diskBytes, pace });
 }
 
 beforeEach(async () => {

@@ -16,7 +16,7 @@ export interface FilesOptions {
   store: ContentStore;
   clock: Pick<Clock, 'now'>;
   /** Size of the disk. */
-  diskBytes: number;
+  diskBytes: () => number;
   /** Takes as long as the disk needs for so many bytes. */
   pace(bytes: number): Promise<void>;
 }
@@ -42,7 +42,7 @@ export class SimulatedFiles implements HostFiles {
 
   get freeBytes(): number {
     const beingWritten = [...this.#drafts].reduce((sum, draft) => sum + draft.bytes, 0);
-    return Math.max(0, this.#options.diskBytes - this.#usedBytes - beingWritten);
+    return Math.max(0, this.#options.diskBytes() - this.#usedBytes - beingWritten);
   }
 
   /** All files, for looking at. */

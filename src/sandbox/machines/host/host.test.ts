@@ -267,3 +267,35 @@ test('stops in the middle of anything, and leaves neither port nor file', async 
   expect(performance.now() - startMs).toBeLessThan(3000);
   expect([made.host.openConnections, made.store.size]).toEqual([0, 0]);
 });
+
+test('what is wrong with a host can be put right while it runs', async () => {
+  await using made = await withAgent({
+    traits: { isAdministrator: false, busyPorts: [10_250], diskBytes: 10_000_000 },
+  });
+  expect(await inventoryOf(made)).toMatchObject({ isAdministrator: false, portsInUse: [10_250] });
+  made.host.change({ isAdministrator: true, busyPorts: [], diskBytes: 50e9, clockOffsetMs: 3_600_000 });
+  const seen = await inventoryOf(made);
+  expect(seen).toMatchObject({ isAdministrator: true, portsInUse: [] });
+  expect(seen.freeBytes).toBeGreaterThan(40e9);
+  expect(Date.parse(seen.time) - Date.now()).toBeGreaterThan(3_000_000);
+});
+
+test('a host that takes no key takes it once it is told', async () => {
+  await using made = await startHost({ traits: { acceptsKey: false } });
+  expect(await codeOf(() => made.connect())).toBe('HOST_REFUSED_KEY');
+  made.host.change({ acceptsKey: true });
+  await (await made.connect()).close();
+});
+
+test('a host that was lost in a reboot comes when somebody switches it on, in another boot', async () => {
+  await using made = await withAgent({ traits: { returnsFromReboot: false } });
+  const { bootId } = await inventoryOf(made);
+  await made.connection.exec(rebootCommand(bootId, 0));
+  await expect.poll(() => made.host.isOn, patient).toBe(false);
+  made.host.switchOn();
+  await expect.poll(() => made.host.isOn, patient).toBe(true);
+  made.host.switchOn();
+  expect(made.host.stats.reboots).toBe(1);
+  await using connection = await made.connect();
+  expect((await inventoryOf({ connection })).bootId).not.toBe(bootId);
+});

@@ -14,6 +14,7 @@ import { hostPorts } from './ports.ts';
 import { SimulatedProcesses } from './processes.ts';
 import { SimulatedServices } from './services.ts';
 import type { HostSpec, HostStats, HostWorld } from './spec.ts';
+import type { Traits } from '../traits.ts';
 import { bootState, freshState, type HostState } from './state.ts';
 
 const farewellMs = 15_000;
@@ -28,7 +29,7 @@ export class SimulatedHost {
   readonly #world: HostWorld;
   readonly #processes = new SimulatedProcesses();
   readonly #launcher: Launcher;
-  readonly #mishaps: Mishaps;
+  #mishaps: Mishaps;
   readonly #sshd: SimulatedSshd;
   /** Aborted when the host is gone for good. */
   readonly #end = new AbortController();
@@ -43,9 +44,9 @@ export class SimulatedHost {
     this.stats = noStats();
     this.#mishaps = new Mishaps(traits.mishaps);
     this.state = freshState({ ...spec, hostName: spec.name, id: randomUUID().slice(0, 13) }, traits);
-    const clock = offsetClock(world.clock, traits.clockOffsetMs);
+    const clock = offsetClock(world.clock, () => traits.clockOffsetMs);
     const pace = createPace(times.diskBytesPerSecond, delays);
-    this.files = new SimulatedFiles({ store, clock, diskBytes: traits.diskBytes, pace });
+    this.files = new SimulatedFiles({ store, clock, diskBytes: () => traits.diskBytes, pace });
     this.services = new SimulatedServices({
       records: this.state.services,
       clock: delays,
@@ -62,7 +63,7 @@ export class SimulatedHost {
       processes: this.#processes,
       delays,
       times,
-      busyPorts: traits.busyPorts,
+      busyPorts: () => traits.busyPorts,
       reboot: delaySeconds => void this.#reboot(delaySeconds * 1000),
     });
     this.#launcher = new Launcher({
@@ -111,6 +112,20 @@ export class SimulatedHost {
     this.#powerOff();
     this.#changeBoot();
     void this.#boot();
+  }
+
+  /** Switches on a host that is off, as somebody does who finds it so. */
+  switchOn(): void {
+    if (this.#isOn) return;
+    this.#changeBoot();
+    void this.#boot();
+  }
+
+  /** Puts right what was wrong with it, or the other way round. What it began with, such as its services, is in its state. */
+  change(traits: Partial<Traits>): void {
+    Object.assign(this.spec.traits, traits);
+    if (traits.mishaps !== undefined) this.#mishaps = new Mishaps(traits.mishaps);
+    this.#world.onChange();
   }
 
   /** Breaks all connections to it. */
@@ -203,27 +218,31 @@ export class SimulatedHost {
     const { traits, times, user, authorizedKeys } = this.spec;
     const { delays } = this.#world;
     const pace = createPace(times.uploadBytesPerSecond, delays);
-    const keys = traits.acceptsKey ? authorizedKeys : [];
     return new SimulatedSshd({
       traits,
       greetingMs: times.greetingMs,
       delays,
-      loginRules: () => ({ login: traits.login, user, authorizedKeys: keys }),
+      loginRules: () => ({ login: traits.login, user, authorizedKeys: traits.acceptsKey ? authorizedKeys : [] }),
       run: (command, output) => this.#run(command, output),
       count: what => {
         this.stats[what] += 1;
       },
       sftp: {
         files: this.files,
-        diskBytes: traits.diskBytes,
+        diskBytes: () => traits.diskBytes,
         isInUse: path => path.toLowerCase().endsWith('.exe') && this.#processes.isRunning(programName(path)),
         onUpload: async (bytes, closed) => {
           this.stats.uploadedBytes += bytes;
           await this.#suffer(this.#mishaps.onUpload(bytes), closed);
           await pace(bytes);
         },
-        onFile: () => {
+        onFile: (path, bytes) => {
           this.stats.uploads += 1;
+          this.stats.received.push({ path, bytes });
+        },
+        onRename: (from, to) => {
+          const received = this.stats.received.findLast(({ path }) => path === from);
+          if (received !== undefined) received.path = to;
         },
       },
     });
@@ -236,6 +255,7 @@ function noStats(): HostStats {
     execSessions: 0,
     sftpSessions: 0,
     uploads: 0,
+    received: [],
     uploadedBytes: 0,
     reboots: 0,
     verbs: [],

@@ -25,7 +25,7 @@ function scene(over: Partial<Traits> = {}) {
   const traits = { ...usualTraits, ...over };
   const delays = scaledClock(systemClock, 1000);
   const state = freshState({ hostName: 'win-1', address: '10.0.0.11', dnsSuffix: '', id: 'x' }, traits);
-  const files = new SimulatedFiles({ store, clock: systemClock, diskBytes: 1e9, pace: () => Promise.resolve() });
+  const files = new SimulatedFiles({ store, clock: systemClock, diskBytes: () => 1e9, pace: () => Promise.resolve() });
   const processes = new SimulatedProcesses();
   const services = new SimulatedServices({
     records: state.services,
@@ -34,7 +34,7 @@ function scene(over: Partial<Traits> = {}) {
     launch: (command, name) => launcher.launch(command, name),
     end: pid => processes.find(pid)?.stop(),
   });
-  const common = { state, files, processes, delays, times: usualTimes, busyPorts: [], reboot: () => undefined };
+  const common = { state, files, processes, delays, times: usualTimes, busyPorts: () => [], reboot: () => undefined };
   const ports: HostPorts = hostPorts({ ...common, services });
   const verbs: string[] = [];
   const launcher = new Launcher({

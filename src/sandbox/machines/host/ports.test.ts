@@ -25,7 +25,7 @@ beforeEach(async () => {
   store = await ContentStore.open();
   clock = manualClock();
   state = freshState({ hostName: 'win-1', address: '10.0.0.11', dnsSuffix: '', id: 'x' }, usualTraits);
-  files = new SimulatedFiles({ store, clock, diskBytes: 1000, pace: () => Promise.resolve() });
+  files = new SimulatedFiles({ store, clock, diskBytes: () => 1000, pace: () => Promise.resolve() });
   processes = new SimulatedProcesses();
   const times = { serviceStartMs: 1, serviceStopMs: 1, featureMs: 5000, scriptMs: 900 };
   const services = new SimulatedServices({
@@ -37,7 +37,7 @@ beforeEach(async () => {
   });
   reboots.length = 0;
   const reboot = (seconds: number) => void reboots.push(seconds);
-  ports = hostPorts({ state, files, services, processes, delays: clock, times, busyPorts: [9000], reboot });
+  ports = hostPorts({ state, files, services, processes, delays: clock, times, busyPorts: () => [9000], reboot });
 });
 afterEach(() => store.close());
 

@@ -16,7 +16,7 @@ export interface HostParts {
   /** For the delays of simulation. */
   delays: Clock;
   times: { featureMs: number; scriptMs: number };
-  busyPorts: readonly number[];
+  busyPorts: () => readonly number[];
   reboot(delaySeconds: number): void;
 }
 

@@ -35,6 +35,8 @@ export interface HostStats {
   sftpSessions: number;
   /** Files that came whole. */
   uploads: number;
+  /** Those files, in the order in which they came, by the names they were given in the end. */
+  received: { path: string; bytes: number }[];
   uploadedBytes: number;
   reboots: number;
   /** Verbs of the agent, in the order in which they were run. */

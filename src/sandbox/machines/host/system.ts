@@ -12,7 +12,7 @@ export interface SystemOptions {
   /** For the delays of simulation. */
   clock: Clock;
   times: { featureMs: number };
-  busyPorts: readonly number[];
+  busyPorts: () => readonly number[];
   /** Takes the host down after so many seconds, and up again. */
   reboot(delaySeconds: number): void;
 }
@@ -97,7 +97,7 @@ export class SimulatedSystem implements System {
     const isUp = (name: string) => services.get(name.toLowerCase())?.state === 'running';
     return [
       ...windowsPorts,
-      ...this.#options.busyPorts,
+      ...this.#options.busyPorts(),
       ...(isUp(serviceName.kubelet) ? [ports.kubelet] : []),
       ...(isUp(serviceName.exporter) ? [ports.exporter] : []),
     ];

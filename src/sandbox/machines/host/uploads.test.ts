@@ -29,7 +29,12 @@ for (const bytes of [0, 1, 255 * 1024, 255 * 1024 + 1, 5_000_000]) {
     await uploaded(made, content);
     expect(await made.host.files.sha256(path)).toBe(sha256(content));
     expect(made.host.files.paths()).toEqual([path]);
-    expect(made.host.stats).toMatchObject({ uploads: 1, uploadedBytes: bytes, sftpSessions: 1 });
+    expect(made.host.stats).toMatchObject({
+      uploads: 1,
+      uploadedBytes: bytes,
+      sftpSessions: 1,
+      received: [{ path, bytes }],
+    });
   });
 }
 

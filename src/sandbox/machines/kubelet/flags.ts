@@ -10,6 +10,8 @@ export interface KubeletFlags {
   labels: Record<string, string>;
   nodeIp: string;
   hostnameOverride: string | undefined;
+  /** A cloud controller has to look at the Node before pods may come to it. */
+  isOfCloud: boolean;
 }
 
 /** The flags of a real kubelet that our services use; any other is refused, as the real one would refuse a misspelled one. */
@@ -49,6 +51,7 @@ export function parseFlags(words: readonly string[]): KubeletFlags {
     labels: readLabels(values.get('node-labels') ?? ''),
     nodeIp,
     hostnameOverride: values.get('hostname-override'),
+    isOfCloud: values.get('cloud-provider') === 'external',
   };
 }
 

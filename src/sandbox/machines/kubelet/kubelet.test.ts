@@ -197,6 +197,15 @@ test('registers its Node and keeps the lease of it', async () => {
   await end(made);
 });
 
+test('keeps pods away until a cloud has looked at its Node, where there is one', async () => {
+  const made = await joined({ words: ['--cloud-provider=external'] });
+  expect(made.node()?.spec?.taints?.map(({ key, effect }) => `${key}:${effect}`)).toEqual([
+    `${windowsTaint.key}:NoSchedule`,
+    'node.cloudprovider.kubernetes.io/uninitialized:NoSchedule',
+  ]);
+  await end(made);
+});
+
 test('its kubeconfig has the server of the bootstrap one, and its certificate in the place of the token', async () => {
   const made = await joined();
   const kubeconfig = JSON.parse(made.files.get('C:\\k\\kubeconfig') ?? '');

@@ -6,6 +6,7 @@ import { type KubeletSettings, readSettings } from './settings.ts';
 /** How long a server may be away while there is no certificate yet; after it the kubelet ends, to be started again. */
 const bootstrapLimitMs = 60_000;
 const pauseMs = 1000;
+const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
 
 /** A kubelet without pods: everything from its start to a Node that is Ready. Ends when the signal is aborted. */
 export async function runKubelet(running: Running): Promise<void> {
@@ -27,7 +28,8 @@ async function live(name: string, settings: KubeletSettings, running: Running): 
   await untilDone(() => ensureIdentity(name, running), running, clock.monotonicMs() + bootstrapLimitMs);
   const client = await host.connect(flags.kubeconfig);
   try {
-    const facts = { ...settings, name, nodeIp: flags.nodeIp, labels: flags.labels, host };
+    const taints = [...settings.taints, ...(flags.isOfCloud ? [uninitialized] : [])];
+    const facts = { ...settings, taints, name, nodeIp: flags.nodeIp, labels: flags.labels, host };
     const reporter = new NodeReporter(client, facts, running);
     if (!faults.noRegister) await untilDone(() => reporter.register(), running);
     const duties: [everyMs: number, duty: () => Promise<void>][] = [

@@ -22,7 +22,7 @@ afterAll(() => cluster.close());
 async function scene() {
   const made = await startHost({ start: 'off' });
   const { state, files, services } = made.host;
-  const common = { delays: systemClock, times: usualTimes, busyPorts: [], reboot: () => undefined };
+  const common = { delays: systemClock, times: usualTimes, busyPorts: () => [], reboot: () => undefined };
   const ports = hostPorts({ state, files, services, processes: new SimulatedProcesses(), ...common });
   const host: ProgramHost = {
     ports,

@@ -52,7 +52,7 @@ async function scene(traits: Partial<Traits> = {}) {
       processes: new SimulatedProcesses(),
       delays: systemClock,
       times: usualTimes,
-      busyPorts: [],
+      busyPorts: () => [],
       reboot: () => undefined,
     }),
     state: host.state,

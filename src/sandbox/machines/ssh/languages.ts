@@ -6,6 +6,20 @@ interface Words {
   powershell(program: string): string;
 }
 
+/** Words in code page 932, a character for each byte: the name is not recognised as an internal or external command. */
+const codePage932 = {
+  term: bytesOf('97708cea'),
+  isNoCommand: bytesOf(
+    '82cd814193e095948352837d8393836882dc82bd82cd8a4f95948352837d839383688141' +
+      '0d0a91808dec89c2945c82c88376838d834f8389838082dc82bd82cd836f8362836020837483408343838b' +
+      '82c682b582c494468eaf82b382ea82c482a282dc82b982f181420d0a',
+  ),
+} as const;
+
+function bytesOf(hex: string): string {
+  return String.fromCharCode(...Uint8Array.fromHex(hex));
+}
+
 const languages: Readonly<Record<Language, Words>> = {
   english: {
     cmd: program =>
@@ -24,6 +38,10 @@ const languages: Readonly<Record<Language, Words>> = {
     powershell: program =>
       `${program} : Le terme «${program}» n'est pas reconnu comme nom d'applet de commande, fonction ou programme exécutable.\r\n`,
   },
+  japanese: {
+    cmd: program => `'${program}' ${codePage932.isNoCommand}`,
+    powershell: program => `${program} : ${codePage932.term} '${program}' ${codePage932.isNoCommand}`,
+  },
 };
 
 /** Letters of code page 850, in which a console of western Europe writes. */
@@ -39,5 +57,6 @@ const codePage850: Readonly<Record<string, number>> = {
 
 /** The answer of a shell to an unknown program, as the bytes that it writes. */
 export function unknownProgram(program: string, shell: 'cmd' | 'powershell', language: Language): Uint8Array {
-  return Uint8Array.from(languages[language][shell](program), letter => codePage850[letter] ?? letter.charCodeAt(0));
+  const letters = language === 'japanese' ? {} : codePage850;
+  return Uint8Array.from(languages[language][shell](program), letter => letters[letter] ?? letter.charCodeAt(0));
 }

@@ -77,6 +77,7 @@ const shapes: [string, Answer, number][] = [
   ['names', { is: 'names', names: [{ name: 'a', attributes: folder }] }, 104],
   ['attributes', { is: 'attributes', attributes: folder }, 105],
   ['space', { is: 'space', totalBytes: 1, freeBytes: 1 }, 201],
+  ['limits', { is: 'limits' }, 201],
 ];
 for (const [name, answer, type] of shapes) {
   test(`${name} goes out as type ${type} with the number of the request`, () => {
@@ -116,15 +117,21 @@ test('free space is told in bytes', () => {
   expect(numbers.slice(0, 5)).toEqual([1, 1, 80e9, 12_345_678_901, 12_345_678_901]);
 });
 
+test('takes requests of 255 KB, as OpenSSH does', () => {
+  const { body } = bodyOf({ is: 'limits' });
+  const values = [0, 8, 16, 24].map(at => Number(Buffer.from(body).readBigUInt64BE(at)));
+  expect(values).toEqual([262_144, 261_120, 261_120, 0]);
+});
+
 test('presents itself as version 3 with the extensions of OpenSSH that are used', () => {
   const bytes = printVersion();
   const read = readWire(bytes.subarray(5), reader => ({
     version: reader.uint32(),
-    extensions: [reader.text(), reader.text(), reader.text(), reader.text()],
+    extensions: Array.from({ length: 6 }, () => reader.text()),
   }));
   expect(read).toEqual({
     version: 3,
-    extensions: ['posix-rename@openssh.com', '1', 'statvfs@openssh.com', '2'],
+    extensions: ['posix-rename@openssh.com', '1', 'statvfs@openssh.com', '2', 'limits@openssh.com', '1'],
   });
 });
 

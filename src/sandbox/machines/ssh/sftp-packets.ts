@@ -42,7 +42,11 @@ export const status = {
   unsupported: 8,
 } as const;
 
-export const extension = { rename: 'posix-rename@openssh.com', space: 'statvfs@openssh.com' } as const;
+export const extension = {
+  rename: 'posix-rename@openssh.com',
+  space: 'statvfs@openssh.com',
+  limits: 'limits@openssh.com',
+} as const;
 
 /** What is told about a file or folder. */
 export interface Attributes {
@@ -58,7 +62,8 @@ export type Answer =
   | { is: 'data'; bytes: Uint8Array }
   | { is: 'names'; names: readonly { name: string; attributes: Attributes }[] }
   | { is: 'attributes'; attributes: Attributes }
-  | { is: 'space'; totalBytes: number; freeBytes: number };
+  | { is: 'space'; totalBytes: number; freeBytes: number }
+  | { is: 'limits' };
 
 /** No request of a client that writes 255 KB at once is longer. */
 const maxPacketBytes = 256 * 1024;
@@ -97,7 +102,11 @@ export class PacketAssembler {
 }
 
 export function printVersion(): Uint8Array {
-  return packet(response.version, number(3), writeWire(extension.rename, '1', extension.space, '2'));
+  return packet(
+    response.version,
+    number(3),
+    writeWire(extension.rename, '1', extension.space, '2', extension.limits, '1'),
+  );
 }
 
 export function printAnswer(id: number, answer: Answer): Uint8Array {
@@ -114,6 +123,8 @@ export function printAnswer(id: number, answer: Answer): Uint8Array {
       return packet(response.attributes, number(id), printAttributes(answer.attributes));
     case 'space':
       return packet(response.extended, number(id), ...printSpace(answer));
+    case 'limits':
+      return packet(response.extended, number(id), ...limits.map(long));
     default:
       return answer satisfies never;
   }
@@ -137,6 +148,9 @@ function printAttributes({ isFolder, bytes, modifiedMs }: Attributes): Uint8Arra
   const mode = number(isFolder ? folderMode : fileMode);
   return Buffer.concat([number(hasSize | hasPermissions | hasTimes), long(bytes), mode, seconds, seconds]);
 }
+
+/** As OpenSSH has them: packet, read, write, and open handles without any. */
+const limits = [maxPacketBytes, 255 * 1024, 255 * 1024, 0];
 
 /** Blocks of one byte: nobody has to calculate. */
 function printSpace({ totalBytes, freeBytes }: { totalBytes: number; freeBytes: number }): Uint8Array[] {

@@ -12,24 +12,31 @@ let files: SimulatedFiles;
 let server: SftpServer;
 let busy: string[];
 let whole: [string, number][];
+let renamed: [string, string][];
 let uploaded: number[];
 let fail: Error | undefined;
 
 beforeEach(async () => {
   store = await ContentStore.open();
-  files = new SimulatedFiles({ store, clock: manualClock(0), diskBytes: 1_000_000, pace: () => Promise.resolve() });
+  files = new SimulatedFiles({
+    store,
+    clock: manualClock(0),
+    diskBytes: () => 1_000_000,
+    pace: () => Promise.resolve(),
+  });
   await files.makeDirectory('C:\\k');
-  [busy, whole, uploaded, fail] = [[], [], [], undefined];
+  [busy, whole, renamed, uploaded, fail] = [[], [], [], [], undefined];
   server = new SftpServer(
     {
       files,
-      diskBytes: 1_000_000,
+      diskBytes: () => 1_000_000,
       isInUse: path => busy.includes(path),
       onUpload: async bytes => {
         uploaded.push(bytes);
         if (fail !== undefined) throw fail;
       },
       onFile: (path, bytes) => void whole.push([path, bytes]),
+      onRename: (from, to) => void renamed.push([from, to]),
     },
     new AbortController().signal,
   );
@@ -185,6 +192,10 @@ test('tells the room on the disk when asked', async () => {
   expect(await ask(request.extended, writeWire('statvfs@openssh.com', '/C:/k'))).toBe('type 201');
 });
 
+test('tells its limits when asked', async () => {
+  expect(await ask(request.extended, writeWire('limits@openssh.com'))).toBe('type 201');
+});
+
 test('what goes wrong with an upload ends the session', async () => {
   const handle = await open('/C:/k/x', write);
   fail = new Error('the cable was pulled');
@@ -277,6 +288,7 @@ for (const [name, act, from, to, code] of renames) {
     expect(await act(from, to)).toBe(code);
     const target = `C:${to.slice(3).replaceAll('/', '\\')}`;
     if (code === status.ok) expect(await files.read(target)).toBe('a');
+    expect(renamed).toEqual(code === status.ok ? [['C:\\k\\a', target]] : []);
   });
 }
 

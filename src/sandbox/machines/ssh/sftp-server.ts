@@ -6,13 +6,15 @@ import { sftpPath, windowsPath } from './sftp-paths.ts';
 
 export interface SftpHost {
   files: SimulatedFiles;
-  diskBytes: number;
+  diskBytes: () => number;
   /** Whether a program runs from that file, which Windows then does not let go. */
   isInUse(path: string): boolean;
   /** Hears of what arrives, and lets it in as slowly as the network would. Whatever it throws ends the session. */
   onUpload(bytes: number, closed: AbortSignal): Promise<void>;
   /** Told of every file that was written to its end. */
   onFile(path: string, bytes: number): void;
+  /** Told of every file that got another name. */
+  onRename(from: string, to: string): void;
 }
 
 type Open =
@@ -202,15 +204,19 @@ export class SftpServer {
     if (files.isFolder(to) || (files.has(to) && !replaces)) return said(status.failure);
     if (this.#host.isInUse(to)) return said(status.denied);
     await files.rename(from, to);
+    this.#host.onRename(from, to);
     return done;
   }
 
   #extended(reader: WireReader): Promise<Answer> {
     const name = reader.text();
     if (name === extension.rename) return this.#rename(pathOf(reader), pathOf(reader), true);
-    const { diskBytes: totalBytes, files } = this.#host;
+    if (name === extension.limits) return Promise.resolve({ is: 'limits' });
+    const { diskBytes, files } = this.#host;
     const answer: Answer =
-      name === extension.space ? { is: 'space', totalBytes, freeBytes: files.freeBytes } : said(status.unsupported);
+      name === extension.space
+        ? { is: 'space', totalBytes: diskBytes(), freeBytes: files.freeBytes }
+        : said(status.unsupported);
     return Promise.resolve(answer);
   }
 }

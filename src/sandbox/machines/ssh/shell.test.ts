@@ -66,6 +66,8 @@ const answers: [Language, Traits['shell'], RegExp][] = [
   ['german', 'powershell', /^foo : Die Benennung "foo" .*ausf\x81hrbaren/],
   ['french', 'cmd', /^'foo' n'est pas reconnu .*\r\nou externe, un programme ex\x82cutable/],
   ['french', 'powershell', /^foo : Le terme \xaefoo\xaf n'est pas reconnu/],
+  ['japanese', 'cmd', /^'foo' \x82\xcd\x81\x41\x93\xe0/],
+  ['japanese', 'powershell', /^foo : \x97\x70\x8c\xea 'foo' \x82\xcd/],
 ];
 for (const [language, shell, message] of answers) {
   test(`${shell} says in ${language} what it does not know, and fails`, async () => {

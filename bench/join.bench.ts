@@ -1,0 +1,90 @@
+import { AppError } from '../src/base/errors.ts';
+import { countedHosts, demand, measureJoin, reportEffort } from './join/measure.ts';
+import { machineLoad, Scene } from './join/scene.ts';
+import type { Report } from './run.ts';
+
+export const description =
+  'hosts that join at once, by the delays of the Go operator’s measurement [MEGABYTES] [HOSTS | resumed …]';
+
+/** What the Go operator took for the same work, and what is wanted of ours. */
+const goSeconds = new Map([
+  [1, 84.5],
+  [10, 848],
+]);
+const wantedSeconds = new Map([
+  [1, 20],
+  [10, 70],
+]);
+const [goCommands, goTransfers, wantedSessions] = [81, 26, 15];
+const goMegabytes = 76;
+
+/** `npm run bench -- join [MEGABYTES] [HOSTS | resumed …]`; exit code 1 where something is not as wanted. */
+export async function run(report: Report, [size = '207', ...wishes]: readonly string[]): Promise<void> {
+  const bytes = wholeNumber(size) * 1_000_000;
+  const isQuiet = machineLoad(report);
+  for (const wish of wishes.length === 0 ? ['1', '10', 'resumed', '50'] : wishes) {
+    if (wish === 'resumed') await measureResumed(report, bytes);
+    else await measureHosts(report, wholeNumber(wish), { bytes, isQuiet });
+  }
+}
+
+async function measureHosts(
+  report: Report,
+  hosts: number,
+  { bytes, isQuiet }: { bytes: number; isQuiet: boolean },
+): Promise<void> {
+  const name = countedHosts(hosts);
+  const figures = await measureJoin({ hosts, payloadBytes: bytes });
+  const { seconds, commands, fileTransfers, mostSessions, receivedBytes } = figures;
+  const [go, wanted] = [goSeconds.get(hosts), wantedSeconds.get(hosts)];
+  report(`${name}: until all are Ready${compared(go, wanted)}`, seconds, 's');
+  report(`${name}: commands per host${compared(goCommands)}`, commands / hosts, 'sessions');
+  report(`${name}: file transfers per host${compared(goTransfers)}`, fileTransfers / hosts, 'sessions');
+  report(`${name}: most sessions of a host${compared(undefined, wantedSessions)}`, mostSessions, 'sessions');
+  report(`${name}: commands and file transfers in all`, commands + fileTransfers, 'sessions');
+  report(`${name}: received by hosts`, receivedBytes / 1e6, 'MB');
+  reportEffort(report, name, figures, goMegabytes);
+  demand(mostSessions <= wantedSessions, `${mostSessions} sessions on a host are more than ${wantedSessions}`);
+  demand(receivedBytes >= hosts * bytes * 0.99, 'less than the payload has arrived');
+  demand(!isQuiet || wanted === undefined || seconds <= wanted, `${name} took longer than ${wanted} s`);
+}
+
+/** An operator that is killed while all hosts wait for their Nodes; the next one must not send programs again. */
+async function measureResumed(report: Report, payloadBytes: number): Promise<void> {
+  const hosts = 3;
+  await using scene = await Scene.open({ hosts, payloadBytes });
+  const received = async () => {
+    const { hosts: seen } = await scene.hostFigures();
+    return Object.values(seen).reduce((sum, { uploadedBytes }) => sum + uploadedBytes, 0);
+  };
+  await scene.startOperator();
+  await scene.list();
+  const isPastUpload = () =>
+    scene.instances.length === hosts && scene.instances.every(({ status }) => waits.has(status?.step ?? ''));
+  await scene.until(isPastUpload, `all ${hosts} hosts wait for their Nodes`);
+  await scene.killOperator();
+  const before = await received();
+  await scene.startOperator();
+  const seconds = await scene.untilReady(hosts);
+  const again = (await received()) - before;
+  report('resumed after kill -9: received before', before / 1e6, 'MB');
+  report('resumed after kill -9: sent again, texts with fresh tokens included', again / 1e6, 'MB');
+  report('resumed after kill -9: from the next operator’s start until all are Ready', seconds, 's');
+  demand(before >= hosts * payloadBytes * 0.99, 'the operator was killed before the payload had arrived');
+  demand(again < hosts * 1_000_000, `${again} bytes were sent again`);
+}
+
+/** Steps that are nothing but waiting, or nearly so. */
+const waits: ReadonlySet<string> = new Set(['bootstrap', 'find node', 'mark node', 'agent service', 'wait for agent']);
+
+function compared(go: number | undefined, wanted?: number): string {
+  const parts = [...(go === undefined ? [] : [`Go: ${go}`]), ...(wanted === undefined ? [] : [`at most ${wanted}`])];
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new AppError('USAGE', `${JSON.stringify(text)} is not a whole number from 1 to 99999`, {
+    remedy: 'Give megabytes, then numbers of hosts: npm run bench -- join 207 1 10.',
+  });
+}

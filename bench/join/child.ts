@@ -1,0 +1,54 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+
+/** A program of ours in a process of its own that answers questions. */
+export class Child implements AsyncDisposable {
+  readonly #process: ChildProcess;
+  readonly #name: string;
+  readonly #ended: Promise<unknown>;
+
+  /** What it prints goes to the file. */
+  constructor(program: string, options: object, printed: string) {
+    const output = openSync(printed, 'a');
+    this.#name = program.slice(program.lastIndexOf('/') + 1);
+    const stdio = ['ignore', output, output, 'ipc'] as const;
+    this.#process = fork(program, [JSON.stringify(options)], {
+      stdio: [...stdio],
+      execArgv: profiling(this.#name),
+    });
+    this.#ended = once(this.#process, 'exit');
+    closeSync(output);
+  }
+
+  /** Resolves with the next thing it says, after the word if there is one to say to it. */
+  async hear<T>(word?: string): Promise<T> {
+    const ended = this.#ended.then(() => {
+      throw new Error(`${this.#name} has ended`);
+    });
+    const answer = once(this.#process, 'message');
+    if (word !== undefined) this.#process.send(word);
+    const [said] = (await Promise.race([answer, ended])) as [T];
+    return said;
+  }
+
+  get hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
+  async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    if (this.hasEnded) return;
+    this.#process.kill(signal);
+    await this.#ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.kill();
+  }
+}
+
+/** `PROFILE=FOLDER` has each process write where its time goes when it is told to end. */
+function profiling(name: string): string[] {
+  const folder = process.env['PROFILE'];
+  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}/${name}`];
+}

@@ -1,0 +1,24 @@
+import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { payloadFor } from '../../src/node/payload.ts';
+import { sandboxPayload } from '../../test/kit/sandbox-operator.ts';
+
+/** Writes a payload as an image has it: programs that no packer makes smaller, so many bytes in all, and their checksums. */
+export async function writePayload(folder: string, bytes: number): Promise<void> {
+  const source = sandboxPayload(bytes);
+  const files = [await source.agent(), ...(await source.files('None'))];
+  const lines: string[] = [];
+  for (const { source: path, directory, name } of payloadFor('None')) {
+    const file = files.find(one => one.path === `${directory}\\${name}`);
+    if (file === undefined) throw new Error(`no content for ${name}`);
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    await pipeline('content' in file ? file.content() : file.packed(), createWriteStream(join(folder, path)));
+    lines.push(`${file.sha256}  ${name}\n`);
+  }
+  // Programs of other platforms are listed in every image; nobody asks for their content here.
+  const listed = new Set(payloadFor('None').map(({ name }) => name));
+  const others = [...payloadFor('AWS'), ...payloadFor('Azure')].filter(({ name }) => !listed.has(name));
+  for (const { name } of others) lines.push(`${'0'.repeat(64)}  ${name}\n`);
+  writeFileSync(join(folder, 'sha256sum'), lines.join(''));
+}

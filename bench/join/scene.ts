@@ -1,0 +1,168 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { configMapName } from '../../src/contract/names.ts';
+import type { Client } from '../../src/kube/client.ts';
+import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
+import { createClient } from '../../src/kube/http-client.ts';
+import { Informers } from '../../src/kube/informer/informers.ts';
+import { configMaps, leases } from '../../src/kube/resources.ts';
+import { bundle } from '../../tools/bundle.ts';
+import type { Report } from '../run.ts';
+import { Child } from './child.ts';
+import type { HostsFigures, HostsOptions, HostsReady } from './hosts-process.ts';
+import type { OperatorFigures, OperatorOptions } from './operator-process.ts';
+import { writePayload } from './payload-folder.ts';
+
+const hostsProgram = fileURLToPath(import.meta.resolve('./hosts-process.ts'));
+const operatorSource = fileURLToPath(import.meta.resolve('./operator-process.ts'));
+const operatorProgram = 'operator.mjs';
+
+export interface SceneOptions {
+  hosts: number;
+  payloadBytes: number;
+  faults?: readonly string[];
+}
+
+const [lookMs, tellMs, limitMs] = [50, 2000, 270_000];
+
+/** Simulated hosts in one process, the operator in another, and this one that looks on. */
+export class Scene implements AsyncDisposable {
+  readonly client: Client;
+  readonly ready: HostsReady;
+  readonly #folder: string;
+  readonly #hosts: Child;
+  readonly #informers: Informers;
+  #operator: Child | undefined;
+
+  private constructor(parts: { client: Client; ready: HostsReady; folder: string; hosts: Child }) {
+    this.client = parts.client;
+    this.ready = parts.ready;
+    this.#folder = parts.folder;
+    this.#hosts = parts.hosts;
+    this.#informers = new Informers({ client: this.client, clock: systemClock, log: silentLog, random: Math.random });
+    this.#informers.get(windowsInstances, { namespace: this.ready.namespace });
+    this.#informers.start();
+  }
+
+  static async open({ hosts, payloadBytes, faults = [] }: SceneOptions): Promise<Scene> {
+    const folder = mkdtempSync(join(tmpdir(), 'wmco-bench-join-'));
+    mkdirSync(join(folder, 'hosts'));
+    const child = new Child(
+      hostsProgram,
+      { hosts, faults, folder: join(folder, 'hosts') } satisfies HostsOptions,
+      join(folder, 'hosts.log'),
+    );
+    try {
+      const ready = await child.hear<HostsReady>();
+      await writePayload(join(folder, 'payload'), payloadBytes);
+      await bundle(operatorSource, join(folder, operatorProgram));
+      writeFileSync(join(folder, 'kubeconfig'), ready.kubeconfig, { mode: 0o600 });
+      return new Scene({ client: createClient(loadKubeconfig(ready.kubeconfig)), ready, folder, hosts: child });
+    } catch (error) {
+      await child.kill();
+      rmSync(folder, { recursive: true });
+      throw error;
+    }
+  }
+
+  /** Resolves when it leads and is at work; one that takes over from another needs none of its programs packed again. */
+  async startOperator(): Promise<void> {
+    const { namespace } = this.ready;
+    for (const { metadata } of (await this.client.list(leases, { namespace })).items)
+      await this.client.delete(leases, metadata.name ?? '', { namespace });
+    this.#operator = new Child(
+      join(this.#folder, operatorProgram),
+      {
+        kubeconfigFile: join(this.#folder, 'kubeconfig'),
+        namespace,
+        payloadFolder: join(this.#folder, 'payload'),
+        cacheFolder: join(this.#folder, 'cache'),
+      } satisfies OperatorOptions,
+      join(this.#folder, 'operator.log'),
+    );
+    const isLeading = async () => (await this.client.list(leases, { namespace })).items.length > 0;
+    await this.#until(isLeading, 'the operator leads');
+  }
+
+  async killOperator(): Promise<void> {
+    await this.#operator?.kill();
+  }
+
+  /** Lists all hosts in windows-instances, and whatever else is given. */
+  async list(more: Record<string, string> = {}): Promise<void> {
+    const data = { ...Object.fromEntries(this.ready.entries), ...more };
+    const { namespace } = this.ready;
+    await this.client.create(configMaps, { metadata: { name: configMapName.instances, namespace }, data });
+  }
+
+  get instances(): InstanceObject[] {
+    return this.#informers.get(windowsInstances, { namespace: this.ready.namespace }).store.list();
+  }
+
+  /** Seconds until so many are ready. */
+  async untilReady(count: number): Promise<number> {
+    const startMs = performance.now();
+    const isReady = () => this.instances.filter(({ status }) => status?.phase === 'Ready').length >= count;
+    await this.#until(isReady, `${count} hosts are ready`, () => told(this.instances));
+    return (performance.now() - startMs) / 1000;
+  }
+
+  async until(isSo: () => boolean, what: string): Promise<void> {
+    await this.#until(isSo, what, () => told(this.instances));
+  }
+
+  hostFigures(): Promise<HostsFigures> {
+    return this.#hosts.hear('figures');
+  }
+
+  operatorFigures(): Promise<OperatorFigures> {
+    if (this.#operator === undefined) throw new Error('no operator runs');
+    return this.#operator.hear('figures');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#informers.stop();
+    await this.client.close();
+    await this.#operator?.kill('SIGTERM');
+    await this.#hosts.kill('SIGTERM');
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #until(isSo: () => boolean | Promise<boolean>, what: string, progress = () => ''): Promise<void> {
+    const startMs = performance.now();
+    let toldMs = startMs;
+    while (!(await isSo())) {
+      const nowMs = performance.now();
+      if (this.#operator?.hasEnded === true) throw new Error('the operator has ended');
+      if (nowMs - startMs > limitMs) throw new Error(`not in time: ${what}. ${progress()}`);
+      if (nowMs - toldMs >= tellMs) {
+        toldMs = nowMs;
+        console.error(`${((nowMs - startMs) / 1000).toFixed(0).padStart(5)} s until ${what}: ${progress()}`);
+      }
+      await delay(lookMs);
+    }
+  }
+}
+
+/** How many are at which step. */
+function told(instances: readonly InstanceObject[]): string {
+  const steps = Map.groupBy(instances, ({ status }) =>
+    status?.phase === 'Configuring' ? (status.step ?? 'new') : (status?.phase ?? 'new'),
+  );
+  return [...steps].map(([step, { length }]) => `${length} ${step}`).join(', ');
+}
+
+/** Tells how busy the machine is; false when figures of time are not worth much. */
+export function machineLoad(report: Report): boolean {
+  const [load = 0] = loadavg();
+  report('load of the machine before', load, '');
+  if (load <= 1) return true;
+  console.error(`note: with a load of ${load.toFixed(1)} everything takes longer than on a quiet machine`);
+  return false;
+}

@@ -1,0 +1,82 @@
+import { systemClock } from '#base/clock.ts';
+import type { RunningSandbox, SandboxMaker, SandboxWish } from '#cli/sandbox/running.ts';
+import { file } from '#contract/paths.ts';
+import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
+import { MemoryMetrics } from '#kube/controller/metrics.ts';
+import { createClient } from '#kube/http-client.ts';
+import { payloadFor } from '#node/payload.ts';
+import type { PayloadSource } from '#node/payload-source.ts';
+import { runOperator } from '#operator/operator.ts';
+import { usualSettings } from '#operator/settings.ts';
+import { faults } from '#sandbox/machines/faults.ts';
+import { dnsNameOf } from '#sandbox/machines/fleet.ts';
+import { simulatedPayload } from '#sandbox/machines/programs/payload.ts';
+import { startSandbox } from '#sandbox/sandbox.ts';
+
+/** Small enough for a laptop, large enough to be seen on its way. */
+const payloadBytes = 8_000_000;
+
+/** The sandbox and the operator, put together for the command line. */
+export const sandboxMaker: SandboxMaker = {
+  faults: Object.entries(faults).map(([name, { description }]) => ({ name, description })),
+  start,
+};
+
+async function start(wish: SandboxWish): Promise<RunningSandbox> {
+  const { hosts, machines, faults: faultNames, speed, folder, version, log, port } = wish;
+  const sandbox = await startSandbox({
+    hosts,
+    machines,
+    faults: faultNames,
+    speed,
+    folder,
+    agentVersion: version,
+    ...(port !== undefined && { port }),
+    times: { uploadBytesPerSecond: 4_000_000 },
+  });
+  const { namespace, connect, resolver } = sandbox;
+  const client = createClient(loadKubeconfig(sandbox.kubeconfig));
+  const [stop, operatorEnd] = [new AbortController(), new AbortController()];
+  const running = runOperator(
+    {
+      client,
+      settings: usualSettings({ namespace, version }),
+      connect,
+      resolver,
+      payload: sandboxPayload(version, payloadBytes),
+      clock: systemClock,
+      log,
+      metrics: new MemoryMetrics(),
+      random: Math.random,
+    },
+    stop.signal,
+  ).catch((error: unknown) => operatorEnd.abort(error));
+  return {
+    kubeconfig: sandbox.kubeconfig,
+    url: sandbox.url,
+    namespace,
+    operatorEnd: operatorEnd.signal,
+    hosts: () =>
+      sandbox.hosts.map(host => ({
+        name: host.spec.name,
+        address: host.spec.address,
+        dnsName: dnsNameOf(host),
+        sshSessions: host.stats.execSessions + host.stats.sftpSessions,
+        uploadedBytes: host.stats.uploadedBytes,
+        reboots: host.stats.reboots,
+      })),
+    [Symbol.asyncDispose]: async () => {
+      stop.abort(new Error('the sandbox ends'));
+      await running;
+      await client.close();
+      await sandbox.stop();
+    },
+  };
+}
+
+/** Programs of the size given that simulated hosts take for real ones. */
+export function sandboxPayload(version: string, bytes: number, platform = 'None'): PayloadSource {
+  const carried = payloadFor(platform).map(({ directory, name }) => `${directory}\\${name}`);
+  const programs = carried.filter(path => path !== file.agent);
+  return simulatedPayload({ version, agent: file.agent, programs, bytes });
+}

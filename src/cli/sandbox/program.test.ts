@@ -1,0 +1,254 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
+import { windowsInstances } from '#cluster/windows-instances.ts';
+import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
+import {
+  instanceOf,
+  type RecordedTerminal,
+  recordedTerminal,
+  type StateName,
+  statuses,
+} from '../../../test/kit/status-views.ts';
+import { main } from '../main.ts';
+import type { TerminalSize } from '../terminal.ts';
+import { sandboxProgram } from './program.ts';
+import type { RunningSandbox, SandboxMaker, SandboxWish } from './running.ts';
+
+/** A sandbox whose operator is the test. */
+interface Stage extends AsyncDisposable {
+  cluster: StatusCluster;
+  maker: SandboxMaker;
+  /** What was wished for. */
+  wishes: SandboxWish[];
+  operatorEnd: AbortController;
+  isRunning(): boolean;
+}
+
+async function stage(fail?: AppError): Promise<Stage> {
+  const cluster = await statusCluster();
+  await cluster.lead(systemClock.now());
+  const wishes: SandboxWish[] = [];
+  const operatorEnd = new AbortController();
+  let running = 0;
+  const machine = (name: string, address: string) => ({
+    name,
+    address,
+    dnsName: undefined,
+    sshSessions: 7,
+    uploadedBytes: 8e6,
+    reboots: 0,
+  });
+  const start = async (wish: SandboxWish): Promise<RunningSandbox> => {
+    wishes.push(wish);
+    if (fail !== undefined) throw fail;
+    running += 1;
+    return {
+      kubeconfig: cluster.sandbox.kubeconfig,
+      url: cluster.sandbox.url,
+      namespace: cluster.namespace,
+      operatorEnd: operatorEnd.signal,
+      hosts: () => [machine('win-1', '10.0.0.1'), machine('win-2', '10.0.0.2')],
+      [Symbol.asyncDispose]: async () => void (running -= 1),
+    };
+  };
+  const maker = {
+    faults: [
+      { name: 'no-ssh', description: 'nobody there' },
+      { name: 'german', description: 'speaks German' },
+    ],
+    start,
+  };
+  return {
+    cluster,
+    maker,
+    wishes,
+    operatorEnd,
+    isRunning: () => running > 0,
+    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
+  };
+}
+
+const statusOf = (state: StateName) => structuredClone(statuses[state]);
+const put = (cluster: StatusCluster, name: string, state: StateName) =>
+  cluster.putInstance(instanceOf(name, statusOf(state)));
+const change = (cluster: StatusCluster, name: string, state: StateName) =>
+  cluster.client.patch(
+    windowsInstances,
+    name,
+    { type: 'merge', body: { status: { progress: null, step: null, ...statusOf(state) } } },
+    { namespace: cluster.namespace, subresource: 'status' },
+  );
+
+interface Show {
+  terminal: RecordedTerminal;
+  ended: Promise<number>;
+  says: (text: string | RegExp) => Promise<void>;
+}
+
+function show(words: string[], { maker }: Stage, size?: TerminalSize): Show {
+  const terminal = recordedTerminal(size, { NO_COLOR: '1' }, systemClock);
+  const program = {
+    name: 'sandbox',
+    summary: '',
+    run: (rest: readonly string[]) => sandboxProgram(rest, terminal, maker),
+  };
+  const ended = main(['sandbox', ...words], { ...terminal, stdin: () => Promise.resolve(''), runtime: '' }, [program]);
+  return {
+    terminal,
+    ended,
+    says: text => expect.poll(() => terminal.text(), { timeout: 25_000, interval: 20 }).toMatch(text),
+  };
+}
+
+const two = ['--hosts', '2', '--machines', '0'];
+
+test('ends with 0 when all are Ready, and tells what it has cost', async () => {
+  await using set = await stage();
+  await put(set.cluster, '10.0.0.1', 'ready');
+  await put(set.cluster, '10.0.0.2', 'configuring');
+  const { terminal, ended, says } = show(two, set);
+  await says(/win-2 +stage programs: 3\.0 of 6\.0 MB/);
+  await change(set.cluster, '10.0.0.2', 'ready');
+  expect(await ended).toBe(0);
+  expect(terminal.text()).toMatch(/^A cluster at https:\/\/127\.0\.0\.1:\d+ with 2 hosts and 0 Machines; .* 2 times/);
+  expect(terminal.text()).toMatch(/^win-1 +win-1 +Ready +12 s +7 +8\.0 MB +uncordon, 2\.0 s$/m);
+  expect(terminal.text()).toMatch(/^2 of 2 hosts Ready in .* of sandbox time\)\.$/m);
+  expect(set.isRunning()).toBe(false);
+});
+
+test('does not take a cluster that is not complete for a good one', async () => {
+  await using set = await stage();
+  await put(set.cluster, '10.0.0.1', 'ready');
+  const { terminal, ended } = show([...two, '--timeout', '1s'], set);
+  expect(await ended).toBe(1);
+  expect(terminal.text()).toContain('1 of 1 host Ready in ');
+  expect(terminal.text()).toContain('The time is over: --timeout is 1.0 s.');
+});
+
+test('hosts that have failed for good end it with 1 and with what to do', async () => {
+  await using set = await stage();
+  await put(set.cluster, '10.0.0.1', 'ready');
+  await put(set.cluster, '10.0.0.2', 'failed');
+  const { terminal, ended } = show([...two, '--exit-when-ready'], set);
+  expect(await ended).toBe(1);
+  expect(terminal.text()).toMatch(
+    /\nwin-2: HOST_REFUSED_KEY\n {2}the host does not let us in\n {2}-> Put the key there\.\n/,
+  );
+});
+
+test('--serve stays, with a kubeconfig that is gone afterwards', async () => {
+  await using set = await stage();
+  await put(set.cluster, '10.0.0.1', 'ready');
+  await put(set.cluster, '10.0.0.2', 'ready');
+  const { terminal, ended, says } = show([...two, '--serve'], set);
+  await says('It stays until Ctrl-C');
+  const path = /KUBECONFIG=(\S+)/.exec(terminal.text())?.[1] ?? '';
+  expect(readFileSync(path, 'utf8')).toBe(set.cluster.sandbox.kubeconfig);
+  await change(set.cluster, '10.0.0.2', 'failed');
+  await says(/win-2 +Failed at connect: HOST_REFUSED_KEY/);
+  terminal.stop();
+  // Whoever plays with it may break it.
+  expect(await ended).toBe(0);
+  expect([existsSync(path), set.isRunning()]).toEqual([false, false]);
+  expect(terminal.text()).toMatch(/The sandbox ends and takes everything with it\.\n$/);
+});
+
+test('on a terminal it draws a table and stays by itself', async () => {
+  await using set = await stage();
+  await put(set.cluster, '10.0.0.1', 'ready');
+  await put(set.cluster, '10.0.0.2', 'ready');
+  const { terminal, ended, says } = show(two, set, { columns: 90, rows: 30 });
+  await says('It stays until Ctrl-C');
+  expect(terminal.text()).toMatch(/2 of 2 hosts Ready in /);
+  terminal.stop();
+  expect(await ended).toBe(0);
+  expect(terminal.text().lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.text().lastIndexOf('\u001b[?25l'));
+});
+
+test('on a terminal with --exit-when-ready it ends', async () => {
+  await using set = await stage();
+  await put(set.cluster, '10.0.0.1', 'ready');
+  const { terminal, ended } = show(['--hosts', '1', '--machines', '0', '--exit-when-ready'], set, {
+    columns: 90,
+    rows: 30,
+  });
+  expect(await ended).toBe(0);
+  expect(terminal.text()).toContain('SLOWEST STEP');
+});
+
+test('told to stop on the way it ends with 1 and what there is to tell', async () => {
+  await using set = await stage();
+  await put(set.cluster, '10.0.0.1', 'configuring');
+  const { terminal, ended, says } = show(two, set);
+  await says(/win-1/);
+  terminal.stop();
+  expect(await ended).toBe(1);
+  expect(terminal.text()).toContain('0 of 1 host Ready in ');
+  expect(set.isRunning()).toBe(false);
+});
+
+test('told to stop before it has begun it ends quietly', async () => {
+  await using set = await stage();
+  const { terminal, ended } = show(two, set);
+  terminal.stop();
+  expect(await ended).toBe(1);
+  expect([terminal.errors(), set.isRunning()]).toEqual(['', false]);
+});
+
+const ends: [string, unknown, RegExp][] = [
+  [
+    'an error',
+    new AppError('LEADERSHIP_LOST', 'another leads', { remedy: 'Wait.' }),
+    /^LEADERSHIP_LOST: another leads\n {2}-> Wait\.\n/,
+  ],
+  ['a bug', new TypeError('oops'), /^The operator has ended: TypeError: oops\n/],
+];
+for (const [name, reason, want] of ends) {
+  test(`an operator that ends by ${name} ends the show`, async () => {
+    await using set = await stage();
+    await put(set.cluster, '10.0.0.1', 'configuring');
+    const { terminal, ended, says } = show(two, set);
+    await says(/win-1/);
+    set.operatorEnd.abort(reason);
+    expect(await ended).toBe(1);
+    expect(terminal.errors()).toMatch(want);
+    expect(set.isRunning()).toBe(false);
+  });
+}
+
+test('hands on what was wished for', async () => {
+  const refusal = new AppError('USAGE', 'there is no fault "x"', { remedy: 'See --faults.' });
+  await using set = await stage(refusal);
+  const words = ['--hosts', '3', '--machines', '1', '--speed', '7', '--port', '6443', '--faults', 'x@win-1,y'];
+  const { terminal, ended } = show(words, set);
+  expect(await ended).toBe(2);
+  expect(terminal.errors()).toBe('USAGE: there is no fault "x"\n  -> See --faults.\n');
+  const [wish] = set.wishes;
+  expect(wish).toMatchObject({
+    hosts: 3,
+    machines: 1,
+    speed: 7,
+    port: 6443,
+    faults: ['x@win-1', 'y'],
+    version: '11.0.0-test',
+  });
+  expect(existsSync(wish?.folder ?? '')).toBe(false);
+});
+
+test('--faults lists them and starts nothing', async () => {
+  await using set = await stage();
+  const { terminal, ended } = show(['--faults'], set);
+  expect(await ended).toBe(0);
+  expect(terminal.text()).toBe('no-ssh  nobody there\ngerman  speaks German\n');
+  expect(set.wishes).toEqual([]);
+});
+
+test('a kubeconfig that cannot be written is wrong use, and nothing stays', async () => {
+  await using set = await stage();
+  const { terminal, ended } = show(['--kubeconfig', '/nonexistent/x'], set);
+  expect(await ended).toBe(2);
+  expect(terminal.errors()).toMatch(/^OUTPUT_UNWRITABLE: \/nonexistent\/x/);
+  expect(set.isRunning()).toBe(false);
+});

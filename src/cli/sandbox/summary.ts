@@ -1,0 +1,61 @@
+import { bytesText, countText, durationText } from '../status/amounts.ts';
+import { type Column, type Look, printTable, type Row } from '../status/host-table.ts';
+import { type HostView, isGood, travelMs } from '../status/host-view.ts';
+import type { SimulatedMachine } from './running.ts';
+
+/** One failure may be chance, and is tried again soon. */
+const attemptsForGood = 2;
+
+/** Whether waiting longer would show nothing new: it is Ready, or has failed again at the same place. */
+export function isSettled(host: HostView): boolean {
+  if (isGood(host)) return true;
+  if (host.tone !== 'bad') return false;
+  return host.instance === undefined || host.phase === 'Refused' || host.attempts >= attemptsForGood;
+}
+
+/** `8 of 8 hosts Ready in 18 s (36 s of sandbox time).` */
+export function outcomeLine(hosts: readonly HostView[], elapsedMs: number, speed: number): string {
+  const ready = hosts.filter(({ tone }) => tone === 'good').length;
+  const simulated = speed === 1 ? '' : ` (${durationText(elapsedMs * speed)} of sandbox time)`;
+  return `${ready} of ${countText(hosts.length, 'host')} Ready in ${durationText(elapsedMs)}${simulated}.`;
+}
+
+const columns: readonly Column[] = [
+  { name: 'host', title: 'HOST' },
+  { name: 'node', title: 'NODE', dispensable: 2 },
+  { name: 'phase', title: 'PHASE' },
+  { name: 'time', title: 'TIME' },
+  { name: 'ssh', title: 'SSH SESSIONS', dispensable: 1 },
+  { name: 'sent', title: 'SENT' },
+  { name: 'slowest', title: 'SLOWEST STEP' },
+];
+
+/** What it has cost to bring each host there, and all of them together. */
+export function summaryLines(hosts: readonly HostView[], machines: readonly SimulatedMachine[], look: Look): string[] {
+  const byName = new Map(machines.map(machine => [machine.name, machine]));
+  const rows = hosts.map((host): Row => {
+    const { sshSessions = 0, uploadedBytes = 0 } = byName.get(host.name) ?? {};
+    const ms = travelMs(host, look.nowMs);
+    return {
+      host: host.name,
+      node: host.nodeName ?? '',
+      phase: host.phase,
+      time: ms === undefined ? '' : durationText(ms),
+      ssh: String(sshSessions),
+      sent: bytesText(uploadedBytes),
+      slowest: slowestText(host),
+      tone: host.tone,
+    };
+  });
+  return printTable(columns, rows, look);
+}
+
+function slowestText({ timeline }: HostView): string {
+  const took = timeline.flatMap(({ name, started, finished, attempts }) =>
+    finished === undefined ? [] : [{ name, attempts, ms: Date.parse(finished) - Date.parse(started) }],
+  );
+  const [slowest] = took.toSorted((a, b) => b.ms - a.ms);
+  if (slowest === undefined) return '';
+  const { name, ms, attempts } = slowest;
+  return `${name}, ${durationText(ms)}${attempts > 1 ? ` (${attempts} attempts)` : ''}`;
+}

@@ -1,0 +1,85 @@
+import { printable } from '../output.ts';
+import { durationText } from './amounts.ts';
+import { detailOf } from './host-table.ts';
+import { type HostView, travelMs } from './host-view.ts';
+import { cutTo, padTo, widthOf } from './text-width.ts';
+
+interface Told {
+  text: string;
+  /** The step, or the phase where there is none. */
+  at: string;
+  atMs: number;
+  code: string | undefined;
+}
+
+/** Steps that follow each other quickly, or one that takes its time, would fill a log with lines that nobody reads. */
+const [nextStepMs, sameStepMs] = [2000, 15_000];
+
+/** Longer remarks are for `wmco status HOST`. */
+const longestText = 100;
+
+/** News of hosts as lines of a log: each line stands alone, and none says what was said before. */
+export class ChangeLines {
+  readonly #stamp: (nowMs: number) => string;
+  readonly #told = new Map<string, Told>();
+
+  /** `stamp` gives the time as it stands before each line. */
+  constructor(stamp: (nowMs: number) => string) {
+    this.#stamp = stamp;
+  }
+
+  /** What is new since the last call. Steps come at most every other second for each host, all else at once. */
+  next(hosts: readonly HostView[], nowMs: number): string[] {
+    const width = Math.max(0, ...hosts.map(({ name }) => widthOf(name)));
+    const stamp = this.#stamp(nowMs);
+    const indent = ' '.repeat(widthOf(stamp) + width + 6);
+    const lines = hosts.flatMap(host =>
+      this.#news(host, nowMs).map((text, index) =>
+        printable(index === 0 ? `${stamp}  ${padTo(host.name, width)}  ${text}` : `${indent}${text}`),
+      ),
+    );
+    return [...lines, ...this.#gone(hosts, nowMs)];
+  }
+
+  #news(host: HostView, nowMs: number): string[] {
+    const told = this.#told.get(host.name);
+    const { problem, tone } = host;
+    const [at, text] = [host.step ?? host.phase, tone === 'busy' ? stepText(host) : stateText(host, nowMs)];
+    if (told?.text === text || isSaid(told, host)) return [];
+    const pauseMs = told?.at === at ? sameStepMs : nextStepMs;
+    if (tone === 'busy' && told !== undefined && nowMs - told.atMs < pauseMs) return [];
+    this.#told.set(host.name, { text, at, atMs: nowMs, code: tone === 'bad' ? problem?.code : undefined });
+    if (problem === undefined || tone !== 'bad') return [text];
+    return [text, problem.message, ...(problem.remedy === '' ? [] : [`-> ${problem.remedy}`])];
+  }
+
+  #gone(hosts: readonly HostView[], nowMs: number): string[] {
+    const present = new Set(hosts.map(({ name }) => name));
+    const gone = [...this.#told.keys()].filter(name => !present.has(name));
+    for (const name of gone) this.#told.delete(name);
+    return gone.map(name => printable(`${this.#stamp(nowMs)}  ${name}  is gone`));
+  }
+}
+
+/** What is wrong was said; the steps on the way there again are no news. */
+function isSaid(told: Told | undefined, { phase, problem }: HostView): boolean {
+  return phase === 'Retrying' && told?.code !== undefined && told.code === problem?.code;
+}
+
+function stepText(host: HostView): string {
+  const { phase, step } = host;
+  const detail = detailOf(host);
+  return cutTo(`${step ?? phase}${detail === '' ? '' : `: ${detail}`}`, longestText);
+}
+
+/** Never with what changes by itself, such as the number of attempts: that would be news for ever. */
+function stateText(host: HostView, nowMs: number): string {
+  const { phase, tone, problem, step, nodeName, remark } = host;
+  if (problem !== undefined && tone === 'bad') {
+    return `${phase === 'Retrying' ? 'Failed' : phase}${step === undefined ? '' : ` at ${step}`}: ${problem.code}`;
+  }
+  const ms = host.endedMs === undefined ? undefined : travelMs(host, nowMs);
+  const after = ms === undefined ? '' : ` after ${durationText(ms)}`;
+  const node = nodeName === undefined ? '' : ` as Node ${nodeName}`;
+  return `${phase}${tone === 'good' ? `${node}${after}` : ''}${remark === undefined ? '' : `, ${remark}`}`;
+}

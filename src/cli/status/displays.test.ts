@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { hostIn, noonMs, recordedTerminal, type StateName } from '../../../test/kit/status-views.ts';
+import { displayOn, frame, lookOn, screenDisplay } from './displays.ts';
+
+const stamp = () => '12:00:00';
+const many = (count: number, state: StateName = 'ready') =>
+  Array.from({ length: count }, (_, index) => hostIn(state, `win-${String(index + 1).padStart(3, '0')}`));
+
+test('without a terminal there is a line for each change, and nothing to close', () => {
+  const terminal = recordedTerminal();
+  const display = displayOn(terminal, stamp);
+  display.show([hostIn('ready', 'a')]);
+  display.show([hostIn('ready', 'a')]);
+  display.close();
+  expect(terminal.text()).toBe('12:00:00  a  Ready as Node win-1 after 12 s\n');
+});
+
+test('without a terminal what is said beside the hosts is said once, until it changes', () => {
+  const terminal = recordedTerminal();
+  const display = displayOn(terminal, stamp);
+  for (const more of [['one'], ['one'], [], ['two', 'three']]) display.show([], more);
+  expect(terminal.text()).toBe('one\ntwo\nthree\n');
+});
+
+test('on a terminal the table is drawn in place, and the cursor comes back', () => {
+  const terminal = recordedTerminal({ columns: 80, rows: 24 }, { NO_COLOR: '1' });
+  const display = displayOn(terminal, stamp);
+  display.show([hostIn('configuring', 'a')], ['more']);
+  display.show([hostIn('ready', 'a')], ['more']);
+  display.close();
+  expect(terminal.text()).toContain('\u001b[5A');
+  expect(terminal.text()).toContain('1 host: 1 Ready');
+  expect(terminal.text().endsWith('\u001b[?25h')).toBe(true);
+});
+
+test('any picture can be drawn in place', () => {
+  const terminal = recordedTerminal({ columns: 80, rows: 24 });
+  const display = screenDisplay(terminal, (hosts, more) => [`${hosts.length}`, ...more]);
+  display.show(many(3), ['x']);
+  display.show(many(3));
+  expect(terminal.text()).toContain('3\n');
+});
+
+test('a picture has the table, the counts, the problems and the rest', () => {
+  const terminal = recordedTerminal({ columns: 80, rows: 40 });
+  const lines = frame([hostIn('ready', 'a'), hostIn('failed', 'b')], ['rest'], {
+    ...terminal,
+    environment: { NO_COLOR: '1' },
+  });
+  expect(lines.slice(3)).toEqual([
+    '2 hosts: 1 Ready, 1 with a problem',
+    '',
+    'b: HOST_REFUSED_KEY',
+    '  the host does not let us in',
+    '  -> Put the key there.',
+    '',
+    'rest',
+  ]);
+});
+
+test('when there are too many hosts, those that need attention are shown', () => {
+  const hosts = [...many(50), ...many(2, 'failed').map(host => ({ ...host, name: `x-${host.name}` }))];
+  const lines = frame(hosts, [], recordedTerminal({ columns: 100, rows: 20 }, { NO_COLOR: '1' }));
+  expect(lines.filter(line => line.includes('Failed'))).toHaveLength(2);
+  expect(lines).toContain('… and 38 more');
+  expect(lines).toContain('52 hosts: 50 Ready, 2 with a problem');
+});
+
+test('is never higher than the terminal', () => {
+  const hosts = [...many(30), ...many(9, 'failed'), ...many(9, 'configuring')];
+  const more = ['x'.repeat(300), 'y'];
+  for (const rows of [12, 16, 24, 60]) {
+    for (const columns of [30, 80, 200]) {
+      const lines = frame(hosts, more, recordedTerminal({ columns, rows }));
+      expect(lines.length, `${columns}x${rows}`).toBeLessThan(rows);
+    }
+  }
+});
+
+test('problems that do not fit are told to be there', () => {
+  const lines = frame(many(9, 'failed'), [], recordedTerminal({ columns: 80, rows: 24 }, { NO_COLOR: '1' }));
+  expect(lines).toContain('… see `wmco status` for the rest');
+});
+
+test('shows things as they are now, in the size of the terminal', () => {
+  expect(lookOn(recordedTerminal({ columns: 33, rows: 5 }))).toMatchObject({ nowMs: noonMs, columns: 33 });
+  expect(lookOn(recordedTerminal())).not.toHaveProperty('columns');
+});

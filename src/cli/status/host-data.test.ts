@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { at, failure, hostIn, nodeOf, type StateName, statuses, viewOf } from '../../../test/kit/status-views.ts';
+import { hostData } from './host-data.ts';
+import { type HostView, hostViews } from './host-view.ts';
+
+test('a host that has failed is told with everything a program needs', () => {
+  expect(hostData(hostIn('failed'))).toMatchObject({
+    name: '10.0.0.1',
+    address: '10.0.0.1',
+    source: { kind: 'ConfigMap', name: '10.0.0.1' },
+    phase: 'Failed',
+    isGood: false,
+    step: 'connect',
+    problem: failure,
+    attempts: 3,
+    nextAttempt: at(30),
+    started: at(0),
+    ended: undefined,
+    node: undefined,
+  });
+});
+
+test('a host that is Ready is told with its Node', () => {
+  const data = hostData(hostIn('ready'));
+  expect(data).toMatchObject({ phase: 'Ready', isGood: true, started: at(0), ended: at(12), problem: undefined });
+  expect(data['node']).toEqual({
+    name: 'win-1',
+    ready: true,
+    unschedulable: false,
+    version: 'v2',
+    desiredVersion: 'v2',
+  });
+  expect(data['timeline']).toHaveLength(2);
+});
+
+test('a Node that cannot be read is told by its name', () => {
+  expect(hostData(hostIn('ready', 'a', { node: undefined, nodeName: 'win-1' }))['node']).toEqual({ name: 'win-1' });
+});
+
+test('of Nodes only what concerns the host is told', () => {
+  const node = nodeOf('win-1', { annotations: { secretive: 'geheim' }, labels: { a: 'b' } });
+  expect(JSON.stringify(hostData(hostIn('ready', 'a', { node })))).not.toContain('geheim');
+});
+
+test('every state is plain data', () => {
+  for (const state of Object.keys(statuses) as StateName[]) {
+    const data = hostData(hostIn(state));
+    expect(JSON.parse(JSON.stringify(data))).toMatchObject({ name: '10.0.0.1', phase: expect.any(String) as string });
+  }
+});
+
+test('a bad entry is told, too', () => {
+  const [host] = hostViews(viewOf({ entries: { bad_name: 'username=x' } }));
+  expect(hostData(host as HostView)).toMatchObject({ phase: 'Refused', problem: { code: 'INSTANCE_ADDRESS_INVALID' } });
+});

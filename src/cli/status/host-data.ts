@@ -1,0 +1,42 @@
+import { nodeAnnotation } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
+import { type HostView, isGood } from './host-view.ts';
+
+/** A host as data, for programs. */
+export function hostData(host: HostView): Record<string, unknown> {
+  const { name, address, source, phase, step, remark, progress, problem, attempts, hostKey, timeline, conditions } =
+    host;
+  return {
+    name,
+    address,
+    source,
+    phase,
+    isGood: isGood(host),
+    step,
+    remark,
+    progress,
+    problem,
+    attempts,
+    nextAttempt: timeText(host.nextAttemptMs),
+    started: timeText(host.startedMs),
+    ended: timeText(host.endedMs),
+    node: host.node === undefined ? host.nodeName && { name: host.nodeName } : nodeData(host.node),
+    hostKey,
+    timeline,
+    conditions,
+  };
+}
+
+function nodeData({ name, ready, unschedulable, annotations }: NodeView): Record<string, unknown> {
+  return {
+    name,
+    ready,
+    unschedulable,
+    version: annotations[nodeAnnotation.version],
+    desiredVersion: annotations[nodeAnnotation.desiredVersion],
+  };
+}
+
+function timeText(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}

@@ -1,0 +1,211 @@
+import { expect, test } from 'vitest';
+import { nodeAnnotation } from '#contract/names.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { configureSteps } from '#node/lifecycle/configure/steps.ts';
+import {
+  condition,
+  failure,
+  hostIn,
+  instanceOf,
+  longName,
+  nodeOf,
+  noonMs,
+  type StateName,
+  step,
+  statuses,
+  viewOf,
+} from '../../../test/kit/status-views.ts';
+import { hostPage } from './host-page.ts';
+import { type HostView, hostViews } from './host-view.ts';
+import { hostOfInstance } from './instance-host.ts';
+import { paintFor } from './paint.ts';
+import { widthOf } from './text-width.ts';
+
+const nowMs = noonMs + 20_000;
+const page = (host: HostView, columns?: number) => hostPage(host, { nowMs, ...(columns !== undefined && { columns }) });
+const textOf = (host: HostView) => page(host).join('\n');
+const of = (status: WindowsInstanceStatus, spec = {}) =>
+  hostOfInstance(instanceOf('10.0.0.1', status, spec), { nodes: [], hostKeys: {} });
+
+test('begins with the name and how it is', () => {
+  expect(page(hostIn('ready'))[0]).toBe('10.0.0.1  Ready');
+  expect(page(hostIn('failed', longName))[0]).toBe(`${longName}  Failed`);
+});
+
+const sources: [string, HostView['source'], RegExp][] = [
+  ['an entry', { kind: 'ConfigMap', name: 'Win1.' }, /Managed by {2}the entry Win1\. of ConfigMap windows-instances/],
+  ['a Machine', { kind: 'Machine', name: 'm1' }, /Managed by {2}Machine m1/],
+  [
+    'an administrator',
+    { kind: 'Direct', name: 'x' },
+    /Managed by {2}WindowsInstance 10\.0\.0\.1, made by an administrator/,
+  ],
+];
+for (const [name, source, want] of sources) {
+  test(`tells that it is managed by ${name}`, () =>
+    expect(textOf(hostIn('ready', '10.0.0.1', { source }))).toMatch(want));
+}
+
+const reaches: [string, HostView, string][] = [
+  ['an address', of({}), '10.0.0.1, port 22, as Administrator'],
+  [
+    'a name and what it resolved to',
+    of({ ipv4: '10.0.0.9' }, { address: 'w.example.com' }),
+    'w.example.com (10.0.0.9), port 22, as Administrator',
+  ],
+  ['another port', of({}, { port: 2222 }), '10.0.0.1, port 2222, as Administrator'],
+];
+for (const [name, host, want] of reaches) {
+  test(`tells that it is reached at ${name}`, () =>
+    expect(textOf(host)).toContain(`  Reached at  ${want}\n`.trimEnd()));
+}
+
+test('a Machine without an address is reached nowhere', () => {
+  const [host] = hostViews(viewOf({ machines: [{ metadata: { name: 'm1' } }] }));
+  expect(page(host as HostView)).toEqual(['m1  Pending', '  Managed by  Machine m1']);
+});
+
+test('tells where the host key is kept, so that it can be removed', () => {
+  const hostKey = { type: 'ssh-ed25519', fingerprint: 'SHA256:abc', where: 'ConfigMap windows-ssh-host-keys' };
+  expect(textOf(hostIn('ready', 'a', { hostKey }))).toContain(
+    '  Host key    ssh-ed25519 SHA256:abc, in ConfigMap windows-ssh-host-keys',
+  );
+  expect(textOf(hostIn('ready'))).not.toContain('Host key');
+});
+
+const nodes: [string, Parameters<typeof nodeOf>[1], RegExp][] = [
+  ['is Ready and takes pods', {}, /Node {8}win-1: Ready, takes pods$/m],
+  ['is not Ready', { ready: false }, /Node {8}win-1: not Ready, takes pods$/m],
+  ['is cordoned', { unschedulable: true }, /Node {8}win-1: Ready, cordoned; cordoned by somebody$/m],
+  ['has its version', {}, /Version {5}v2$/m],
+  [
+    'is on its way to another',
+    { annotations: { [nodeAnnotation.version]: 'v1', [nodeAnnotation.desiredVersion]: 'v2' } },
+    /Version {5}v1, on its way to v2$/m,
+  ],
+];
+for (const [name, over, want] of nodes) {
+  test(`tells that the Node ${name}`, () => {
+    const status = structuredClone(statuses.ready);
+    const host = hostOfInstance(instanceOf('10.0.0.1', status), { nodes: [nodeOf('win-1', over)], hostKeys: {} });
+    expect(textOf(host)).toMatch(want);
+  });
+}
+
+test('a Node that may not be read is told by its name', () => {
+  expect(textOf(of({ node: 'win-1' }))).toMatch(/Node {8}win-1$/m);
+});
+
+test('tells the step under way with what it waits for, and how long it has taken so far', () => {
+  expect(textOf(hostIn('waiting'))).toMatch(/Step {8}find node: the kubelet registers its Node$/m);
+  expect(textOf(hostIn('waiting'))).toMatch(/Time {8}20 s so far$/m);
+  expect(textOf(hostIn('ready'))).toMatch(/Time {8}12 s$/m);
+});
+
+test('lists the steps in their order: done, left out, under way, and how many are to come', () => {
+  const lines = page(hostIn('configuring'));
+  const table = lines.slice(lines.findIndex(line => line.startsWith('  STEP')));
+  expect(table.slice(0, 3)).toEqual([
+    '  STEP                STATE          TIME',
+    '  connect             done           1.0 s',
+    '  wait for turn       nothing to do',
+  ]);
+  expect(table.find(line => line.includes('stage programs'))).toBe(
+    '  stage programs      under way      18 s   3.0 of 6.0 MB (50 %)',
+  );
+  const index = configureSteps.findIndex(({ name }) => name === 'stage programs');
+  expect(table).toContain(`  … ${configureSteps.length - index - 1} steps to come`);
+});
+
+test('of a host that is Ready every step is done or had nothing to do', () => {
+  const text = textOf(hostIn('ready'));
+  for (const { name } of configureSteps) expect(text).toMatch(new RegExp(`^  ${name} +(done|nothing to do)`, 'm'));
+  expect(text).not.toContain('to come');
+});
+
+test('steps of another version are shown, too', () => {
+  const timeline = [step('connect', 0, 1), step('dance', 1, 3)];
+  expect(textOf(of({ phase: 'Ready', timeline }))).toMatch(/^ {2}dance +done +2\.0 s$/m);
+});
+
+test('a host that was never begun has no steps', () => {
+  for (const state of ['fresh', 'refused', 'paused'] as const) expect(textOf(hostIn(state))).not.toContain('STEP');
+});
+
+const rows: [string, WindowsInstanceStatus, RegExp][] = [
+  ['one that failed', statuses.failed, /^ {2}connect +failed +HOST_REFUSED_KEY, 3 attempts$/m],
+  ['one that is tried again', statuses.retrying, /^ {2}connect +under way +20 s +4 attempts$/m],
+  [
+    'one that took two attempts',
+    { phase: 'Ready', timeline: [step('connect', 0, 9, { attempts: 2 })] },
+    /^ {2}connect +done +9\.0 s +2 attempts$/m,
+  ],
+  [
+    'one that was cut short',
+    { phase: 'Configuring', step: 'connect', timeline: [step('connect', 0), step('gather', 1)] },
+    /^ {2}gather +begun$/m,
+  ],
+  [
+    'one with times that cannot be read',
+    { phase: 'Ready', timeline: [{ name: 'connect', started: 'x', finished: 'y', attempts: 1 }, step('gather', 0, 1)] },
+    /^ {2}connect +done$/m,
+  ],
+];
+for (const [name, status, want] of rows) {
+  test(`shows ${name}`, () => expect(textOf(of(structuredClone(status)))).toMatch(want));
+}
+
+test('tells what is wrong before everything else there is to read, and when it is tried again', () => {
+  const lines = page(hostIn('failed'));
+  const start = lines.indexOf('What is wrong: HOST_REFUSED_KEY');
+  expect(lines.slice(start, start + 4)).toEqual([
+    'What is wrong: HOST_REFUSED_KEY',
+    '  the host does not let us in',
+    '  -> Put the key there.',
+    '  It is tried again by itself by 12:00:30 UTC, within 10 s.',
+  ]);
+  expect(start).toBeLessThan(lines.findIndex(line => line.includes('STEP')));
+});
+
+test('an attempt that is overdue is not promised for the past', () => {
+  const host = hostIn('failed', 'a', { nextAttemptMs: noonMs });
+  expect(textOf(host)).toContain('It is tried again by itself by 12:00:00 UTC.');
+});
+
+test('what a host waits for is not called wrong', () => {
+  expect(textOf(hostIn('booting'))).toContain('What it waits for: HOST_UNREACHABLE');
+});
+
+test('conditions are shown with their age, and not with what stands above already', () => {
+  const conditions = [
+    condition('Accepted', 'True', 'Fine', 'all is well'),
+    condition('Configured', 'False', failure.code, 'the long text'),
+    { ...condition('Odd', 'Unknown', 'Strange'), lastTransitionTime: 'x' },
+  ];
+  const text = textOf(of({ ...structuredClone(statuses.failed), conditions }));
+  expect(text).toMatch(/^ {2}Accepted +True +Fine +20 s +all is well$/m);
+  expect(text).toMatch(/^ {2}Configured +False +HOST_REFUSED_KEY +20 s$/m);
+  expect(text).toMatch(/^ {2}Odd +Unknown +Strange +Strange it is$/m);
+  expect(text).not.toContain('the long text');
+});
+
+test('sections are parted by one empty line, and no line ends in blanks', () => {
+  for (const state of Object.keys(statuses) as StateName[]) {
+    const text = textOf(hostIn(state));
+    expect(text).not.toMatch(/\n\n\n|[ ]\n|\n$/);
+  }
+});
+
+test('tables and problems fit narrow terminals', () => {
+  for (const columns of [30, 50, 80]) {
+    const lines = page(hostIn('configuring'), columns).filter(line => /^ {2}\S+ .*(done|under|nothing)/.test(line));
+    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(columns);
+  }
+});
+
+test('comes in colours where they are wanted', () => {
+  const paint = paintFor({ size: () => ({ columns: 80, rows: 24 }), environment: {} });
+  const lines = hostPage(hostIn('failed'), { nowMs, paint });
+  expect(lines[0]).toBe('\u001b[1m10.0.0.1\u001b[0m  \u001b[31mFailed\u001b[0m');
+  expect(lines.join('\n')).toContain('\u001b[31mHOST_REFUSED_KEY\u001b[0m');
+});

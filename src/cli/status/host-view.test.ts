@@ -1,0 +1,138 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { machineLabel } from '#contract/names.ts';
+import type { Machine } from '#kube/resources-openshift.ts';
+import { instanceOf, viewOf } from '../../../test/kit/status-views.ts';
+import { hostViews } from './host-view.ts';
+
+const user = 'username=Administrator';
+const machineOf = (name: string, phase?: string, over: Partial<Machine['metadata']> = {}): Machine => ({
+  metadata: { name, namespace: 'openshift-machine-api', ...over },
+  ...(phase !== undefined && {
+    status: {
+      phase,
+      addresses: [
+        { type: 'InternalIP', address: '10.0.0.7' },
+        { type: 'Hostname', address: name },
+      ],
+    },
+  }),
+});
+const ofMachine = (name: string) => instanceOf(name, undefined, { source: { kind: 'Machine', name } });
+const short = (view: Parameters<typeof hostViews>[0]) =>
+  hostViews(view).map(({ name, phase, tone, problem }) => [name, phase, tone, problem?.code]);
+
+test('an empty cluster has no hosts', () => expect(hostViews(viewOf())).toEqual([]));
+
+test('an entry with an instance is one host', () => {
+  const instances = [instanceOf('10.0.0.1')];
+  expect(short(viewOf({ instances, entries: { '10.0.0.1': user } }))).toEqual([
+    ['10.0.0.1', 'Pending', 'busy', undefined],
+  ]);
+});
+
+test('an entry that nobody has taken up yet is shown, and says so', () => {
+  const [host] = hostViews(viewOf({ entries: { 'Win1.Example.com.': user } }));
+  expect(host).toMatchObject({ name: 'win1.example.com', phase: 'Pending', source: { name: 'Win1.Example.com.' } });
+  expect(host?.remark).toBe('listed in windows-instances; the operator has yet to take it up');
+});
+
+test('the instance of an entry is found however its name is spelled', () => {
+  const instances = [
+    instanceOf('win1.example.com', undefined, { source: { kind: 'ConfigMap', name: 'Win1.example.com' } }),
+  ];
+  expect(hostViews(viewOf({ instances, entries: { 'WIN1.example.com': user } }))).toHaveLength(1);
+});
+
+const badEntries: [name: string, entry: Record<string, string>, code: string][] = [
+  ['an address that is none', { bad_name: user }, 'INSTANCE_ADDRESS_INVALID'],
+  ['an IPv6 address', { 'fd00::1': user }, 'INSTANCE_ADDRESS_INVALID'],
+  ['a value of another form', { '10.0.0.1': 'password=geheim' }, 'INSTANCE_ENTRY_MALFORMED'],
+  ['an empty user', { '10.0.0.1': 'username=' }, 'INSTANCE_USERNAME_INVALID'],
+];
+for (const [name, entries, code] of badEntries) {
+  test(`${name} is shown as a host that is refused, without its value`, () => {
+    const [host] = hostViews(viewOf({ entries }));
+    expect(host).toMatchObject({ phase: 'Refused', tone: 'bad', problem: { code }, instance: undefined });
+    expect(host?.problem?.remedy).toMatch(/\.$/);
+    expect(JSON.stringify(host)).not.toContain('geheim');
+  });
+}
+
+test('a bad entry that has an instance is told by that alone', () => {
+  const view = viewOf({ instances: [instanceOf('10.0.0.1')], entries: { '10.0.0.1': 'nonsense' } });
+  expect(short(view)).toEqual([['10.0.0.1', 'Pending', 'busy', undefined]]);
+});
+
+test('a second entry of the same host is shown beside the instance of the first', () => {
+  const instances = [instanceOf('win1', undefined, { source: { kind: 'ConfigMap', name: 'WIN1' } })];
+  const view = viewOf({ instances, entries: { WIN1: user, win1: user } });
+  expect(short(view)).toEqual([
+    ['win1', 'Pending', 'busy', undefined],
+    ['win1', 'Refused', 'bad', 'INSTANCE_DUPLICATE'],
+  ]);
+});
+
+test('a bad entry hides no other', () => {
+  const entries = { bad_name: user, '10.0.0.2': user, '10.0.0.1': 'x' };
+  expect(short(viewOf({ entries })).map(([name, phase]) => [name, phase])).toEqual([
+    ['10.0.0.1', 'Refused'],
+    ['10.0.0.2', 'Pending'],
+    ['bad_name', 'Refused'],
+  ]);
+});
+
+const machines: [phase: string | undefined, want: string, tone: string, code: string | undefined][] = [
+  [undefined, 'Pending', 'busy', undefined],
+  ['Provisioning', 'Provisioning', 'busy', undefined],
+  ['Provisioned', 'Provisioned', 'busy', undefined],
+  ['Failed', 'Failed', 'bad', 'MachineFailed'],
+  ['Running', 'Running', 'bad', 'MachineWithoutNode'],
+];
+for (const [phase, want, tone, code] of machines) {
+  test(`a Machine in phase ${phase ?? '(none)'} without an instance is ${want}`, () => {
+    expect(short(viewOf({ machines: [machineOf('m1', phase)] }))).toEqual([['m1', want, tone, code]]);
+  });
+}
+
+test('a Machine has its address, and what to do about it where there is something', () => {
+  const [host] = hostViews(viewOf({ machines: [machineOf('m1', 'Failed')] }));
+  expect(host).toMatchObject({ address: '10.0.0.7', source: { kind: 'Machine', name: 'm1' } });
+  expect(host?.problem?.remedy).toContain('oc describe machine m1 -n openshift-machine-api');
+});
+
+test('a Machine that is being deleted says so', () => {
+  const machine = machineOf('m1', 'Running', { deletionTimestamp: '2026-03-01T12:00:00Z' });
+  expect(short(viewOf({ machines: [machine] }))).toEqual([['m1', 'Deleting', 'busy', undefined]]);
+});
+
+test('a Machine with an instance is one host; one that is to be ignored is none', () => {
+  const ignored = machineOf('m2', 'Running', { labels: { [machineLabel.ignore]: 'true' } });
+  const view = viewOf({ instances: [ofMachine('m1')], machines: [machineOf('m1', 'Provisioned'), ignored] });
+  expect(short(view)).toEqual([['m1', 'Pending', 'busy', undefined]]);
+});
+
+test('the name of a Machine is no entry, and an entry no Machine', () => {
+  const view = viewOf({ instances: [instanceOf('m1')], machines: [machineOf('m1', 'Provisioning')] });
+  expect(hostViews(view)).toHaveLength(2);
+});
+
+test('hosts come in the order of their names, numbers as numbers', () => {
+  const names = ['10.0.0.12', '10.0.0.9', 'win-10', 'win-2'];
+  const instances = names.toReversed().map(name => instanceOf(name));
+  expect(hostViews(viewOf({ instances })).map(({ name }) => name)).toEqual([
+    '10.0.0.9',
+    '10.0.0.12',
+    'win-2',
+    'win-10',
+  ]);
+});
+
+test('whatever is in the ConfigMap, every entry is shown once or is an instance', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.string()), entries => {
+      expect(hostViews(viewOf({ entries }))).toHaveLength(Object.keys(entries).length);
+    }),
+    { numRuns: 1000 },
+  );
+});

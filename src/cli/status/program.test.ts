@@ -1,0 +1,189 @@
+/* oxlint-disable no-control-regex -- escapes are what is looked for */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { windowsInstances } from '#cluster/windows-instances.ts';
+import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
+import { instanceOf, type RecordedTerminal, recordedTerminal, statuses } from '../../../test/kit/status-views.ts';
+import { main } from '../main.ts';
+import type { TerminalSize } from '../terminal.ts';
+import { statusProgram } from './program.ts';
+
+let folder: string;
+let cluster: StatusCluster;
+let kubeconfig: string;
+const statusOf = (state: keyof typeof statuses) => structuredClone(statuses[state]);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'wmco-program-'));
+  cluster = await statusCluster();
+  kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, cluster.sandbox.kubeconfig);
+  await cluster.putInstance(instanceOf('10.0.0.1', statusOf('ready')));
+  await cluster.putInstance(instanceOf('10.0.0.2', statusOf('failed')));
+  await cluster.putInstance(instanceOf('win3.example.com', { ...statusOf('configuring'), ipv4: '10.0.0.3' }));
+  await cluster.putNode('win-1');
+  await cluster.list({ '10.0.0.1': 'username=a', 'win3.example.com': 'username=c', bad_name: 'username=d' });
+  await cluster.lead(systemClock.now());
+});
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+interface Run {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** As the command line calls it, with what that makes of errors. */
+async function run(
+  words: string[],
+  terminal = recordedTerminal(undefined, { KUBECONFIG: kubeconfig }, systemClock),
+): Promise<Run> {
+  const program = { name: 'status', summary: '', run: (rest: readonly string[]) => statusProgram(rest, terminal) };
+  const plain = { ...terminal, stdin: () => Promise.resolve(''), runtime: '' };
+  const code = await main(['status', ...words], plain, [program]);
+  return { code, out: terminal.text(), err: terminal.errors() };
+}
+
+test('shows all hosts, those with a problem with what to do, and ends with 1', async () => {
+  const { code, out, err } = await run([]);
+  expect([code, err]).toEqual([1, '']);
+  expect(out).toMatch(/^10\.0\.0\.1 +win-1 +Ready/m);
+  expect(out).toMatch(/^10\.0\.0\.2 +Failed +connect .*HOST_REFUSED_KEY, 3 attempts$/m);
+  expect(out).toMatch(/^win3\.example\.com +Configuring +stage programs .* 3\.0 of 6\.0 MB \(50 %\)$/m);
+  expect(out).toMatch(/^bad_name +Refused +INSTANCE_ADDRESS_INVALID$/m);
+  expect(out).toContain('4 hosts: 1 Ready, 1 on the way, 2 with a problem\n\n10.0.0.2: HOST_REFUSED_KEY\n');
+  expect(out).not.toContain('Note:');
+});
+
+const chosen: [string, string, number][] = [
+  ['10.0.0.1', '10.0.0.1  Ready', 0],
+  ['WIN-1', '10.0.0.1  Ready', 0],
+  ['10.0.0.3', 'win3.example.com  Configuring', 1],
+  ['Win3.Example.com.', 'win3.example.com  Configuring', 1],
+  ['10.0.0.2', '10.0.0.2  Failed', 1],
+  ['bad_name', 'bad_name  Refused', 1],
+];
+for (const [name, first, code] of chosen) {
+  test(`${name} alone is shown in full`, async () => {
+    const result = await run([name]);
+    expect([result.out.split('\n')[0], result.code]).toEqual([first, code]);
+  });
+}
+
+test('as data it is all hosts with all that is known', async () => {
+  const { code, out } = await run(['-o', 'json']);
+  const data = JSON.parse(out) as { hosts: { name: string; problem?: { code: string } }[]; notes: string[] };
+  expect(code).toBe(1);
+  expect(data.hosts.map(({ name, problem }) => [name, problem?.code])).toEqual([
+    ['10.0.0.1', undefined],
+    ['10.0.0.2', 'HOST_REFUSED_KEY'],
+    ['bad_name', 'INSTANCE_ADDRESS_INVALID'],
+    ['win3.example.com', undefined],
+  ]);
+  expect(data.notes).toEqual([]);
+});
+
+test('one host as data is a list of one', async () => {
+  const { code, out } = await run(['10.0.0.1', '-o', 'json']);
+  expect(code).toBe(0);
+  expect((JSON.parse(out) as { hosts: unknown[] }).hosts).toHaveLength(1);
+});
+
+const failures: [string, string[], number, RegExp][] = [
+  [
+    'an unknown host',
+    ['win-99'],
+    1,
+    /^HOST_UNKNOWN: .*"win-99"\n {2}-> Give one of: 10\.0\.0\.1, 10\.0\.0\.2, bad_name, win3/,
+  ],
+  ['an output form that there is not', ['-o', 'xml'], 2, /^USAGE: -o xml/],
+  ['two hosts', ['a', 'b'], 2, /^error: too many arguments/],
+  ['a kubeconfig that is missing', ['--kubeconfig', '/nonexistent'], 1, /^INPUT_UNREADABLE: kubeconfig \/nonexistent/],
+  ['a context that is missing', ['--context', 'x'], 1, /x/],
+];
+for (const [name, words, code, want] of failures) {
+  test(`${name} is an error with a remedy`, async () => {
+    const result = await run(words);
+    expect([result.code, result.out]).toEqual([code, '']);
+    expect(result.err).toMatch(want);
+  });
+}
+
+test('without any kubeconfig it says what to give', async () => {
+  const { code, err } = await run([], recordedTerminal(undefined, {}, systemClock));
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/^USAGE: no cluster was named.*\n {2}-> Give --kubeconfig FILE/),
+  ]);
+});
+
+test('an empty namespace is no failure, and the note says what it may mean', async () => {
+  const { code, out } = await run(['-n', 'default']);
+  expect(code).toBe(0);
+  expect(out).toMatch(
+    /^0 hosts\n\nNote: No operator is at work in namespace default\.\nNote: Nothing lists Windows hosts/,
+  );
+});
+
+/** Runs it until the text is there, then stops it. */
+async function watched(
+  words: string[],
+  size: TerminalSize | undefined,
+  act: (terminal: RecordedTerminal) => Promise<void>,
+): Promise<Run> {
+  const terminal = recordedTerminal(size, { KUBECONFIG: kubeconfig, NO_COLOR: '1' }, systemClock);
+  const running = run(words, terminal);
+  try {
+    await act(terminal);
+  } finally {
+    terminal.stop();
+  }
+  return running;
+}
+const says = (terminal: RecordedTerminal, text: string | RegExp) =>
+  expect.poll(() => terminal.text(), { timeout: 25_000, interval: 20 }).toMatch(text);
+
+test('-w tells of each change in a line, with the time of day', async () => {
+  const { code, out } = await watched(['-w'], undefined, async terminal => {
+    await says(terminal, /bad_name/);
+    await cluster.putInstance(instanceOf('10.0.0.9', statusOf('ready')));
+    await says(terminal, /^\d\d:\d\d:\d\d {2}10\.0\.0\.9 +Ready as Node win-1 after 12 s$/m);
+    await cluster.client.delete(windowsInstances, '10.0.0.9', { namespace: cluster.namespace });
+    await says(terminal, /10\.0\.0\.9 {2}is gone/);
+  });
+  expect(code).toBe(1);
+  expect(out).toMatch(
+    /10\.0\.0\.2 +Failed at connect: HOST_REFUSED_KEY\n +the host does not let us in\n +-> Put the key there\./,
+  );
+});
+
+test('-w draws the table in place on a terminal', async () => {
+  const { out } = await watched(['-w'], { columns: 70, rows: 30 }, async terminal => {
+    await says(terminal, /4 hosts: 1 Ready/);
+    await cluster.putInstance(instanceOf('10.0.0.9', statusOf('ready')));
+    await says(terminal, /5 hosts: 2 Ready/);
+    await cluster.client.delete(windowsInstances, '10.0.0.9', { namespace: cluster.namespace });
+    await says(terminal, /4 hosts: 1 Ready[^]*5 hosts[^]*4 hosts/);
+  });
+  expect(out).toMatch(/\u001b\[\d+A/);
+  expect(out.endsWith('\u001b[?25h')).toBe(true);
+});
+
+test('-w with a host shows its page on a terminal, and ends with its state', async () => {
+  const { code, out } = await watched(['-w', 'win-1'], { columns: 90, rows: 50 }, terminal =>
+    says(terminal, /uncordon/),
+  );
+  expect(code).toBe(0);
+  expect(out).toContain('10.0.0.1  Ready');
+});
+
+test('-w for a host that does not exist is an error at once', async () => {
+  const { code, err } = await run(['-w', 'win-99']);
+  expect([code, err]).toEqual([1, expect.stringMatching(/^HOST_UNKNOWN/)]);
+});

@@ -1,0 +1,92 @@
+import { normalHostName } from '#base/dns-name.ts';
+import { AppError, shown as quoted } from '#base/errors.ts';
+import type { ExitCode, LiveTerminal } from '../terminal.ts';
+import { type ClusterParts, followCluster, readCluster } from './cluster-source.ts';
+import { openClient } from './connection.ts';
+import { displayOn, lookOn, screenDisplay } from './displays.ts';
+import { follow } from './follow.ts';
+import { hostData } from './host-data.ts';
+import { hostPage } from './host-page.ts';
+import { countsLine, hostTable, problemLines } from './host-table.ts';
+import { type ClusterView, type HostView, hostViews, isGood } from './host-view.ts';
+import { readStatusOptions, type StatusOptions } from './options.ts';
+
+/** Shows the Windows hosts of a cluster, or one of them in full. */
+export async function statusProgram(words: readonly string[], terminal: LiveTerminal): Promise<ExitCode> {
+  const options = readStatusOptions(words, terminal);
+  const client = await openClient(options, terminal);
+  try {
+    const parts = { client, namespace: options.namespace, clock: terminal.clock };
+    return options.watch ? await watch(parts, options, terminal) : await showOnce(parts, options, terminal);
+  } finally {
+    await client.close();
+  }
+}
+
+async function showOnce(parts: ClusterParts, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
+  const view = await readCluster(parts, terminal.signal);
+  const hosts = chosen(view, options.host);
+  if (options.form === 'json') {
+    const data = { hosts: hosts.map(hostData), notes: view.notes };
+    terminal.out(`${JSON.stringify(data, undefined, 2)}\n`);
+  } else {
+    const lines = options.host === undefined ? overview(hosts, terminal) : pages(hosts, terminal);
+    for (const line of [...lines, ...noteLines(view)]) terminal.out(`${line}\n`);
+  }
+  return hosts.every(isGood) ? 0 : 1;
+}
+
+async function watch(parts: ClusterParts, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
+  const { signal, clock } = terminal;
+  const stamp = (nowMs: number) => new Date(nowMs).toISOString().slice(11, 19);
+  await using cluster = await followCluster(parts, signal);
+  let hosts = chosen(cluster.view(), options.host);
+  const display =
+    options.host === undefined || terminal.size() === undefined
+      ? displayOn(terminal, stamp)
+      : screenDisplay(terminal, shown => pages(shown, terminal));
+  const look = () => {
+    const view = cluster.view();
+    hosts = matching(hostViews(view), options.host);
+    display.show(hosts, noteLines(view));
+    return 'go on' as const;
+  };
+  try {
+    await follow(look, { onChange: cluster.onChange, clock, signal });
+  } finally {
+    display.close();
+  }
+  return hosts.every(isGood) ? 0 : 1;
+}
+
+function overview(hosts: readonly HostView[], terminal: LiveTerminal): string[] {
+  const look = lookOn(terminal);
+  const problems = problemLines(hosts, look);
+  if (hosts.length === 0) return [countsLine(hosts)];
+  return [...hostTable(hosts, look), countsLine(hosts, look.paint), ...(problems.length > 0 ? ['', ...problems] : [])];
+}
+
+function pages(hosts: readonly HostView[], terminal: LiveTerminal): string[] {
+  const look = lookOn(terminal);
+  return hosts.flatMap((host, index) => [...(index > 0 ? [''] : []), ...hostPage(host, look)]);
+}
+
+function chosen(view: ClusterView, wanted: string | undefined): HostView[] {
+  const all = hostViews(view);
+  const hosts = matching(all, wanted);
+  if (wanted === undefined || hosts.length > 0) return hosts;
+  const names = all.map(({ name }) => name).join(', ');
+  throw new AppError('HOST_UNKNOWN', `this cluster has no Windows host ${quoted(wanted)}`, {
+    remedy: names === '' ? 'List it in windows-instances first.' : `Give one of: ${names.slice(0, 500)}.`,
+  });
+}
+
+function matching(hosts: readonly HostView[], wanted: string | undefined): HostView[] {
+  if (wanted === undefined) return [...hosts];
+  const name = normalHostName(wanted);
+  return hosts.filter(host => [host.name, ...host.aliases].some(known => normalHostName(known) === name));
+}
+
+function noteLines({ notes }: ClusterView): string[] {
+  return notes.length === 0 ? [] : ['', ...notes.map(note => `Note: ${note}`)];
+}

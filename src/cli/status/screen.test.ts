@@ -1,0 +1,129 @@
+/* oxlint-disable no-control-regex -- escapes are what is looked for */
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { recordedTerminal } from '../../../test/kit/status-views.ts';
+import { Screen } from './screen.ts';
+
+/** What a terminal shows after the text, as far as our escapes go. Lines that are too long go on in the next one. */
+function seen(text: string, columns: number, rows: number): string[] {
+  const cells: string[][] = [[]];
+  let [row, column] = [0, 0];
+  const lineAt = (index: number): string[] => (cells[index] ??= []);
+  for (const part of text.match(/\u001b\[[?\d;]*[A-Za-z]|[^]/gu) ?? []) {
+    const up = /^\u001b\[(\d+)A$/.exec(part)?.[1];
+    // A terminal does not scroll back.
+    if (up !== undefined) row = Math.max(Math.max(0, cells.length - rows), row - Number(up));
+    else if (part === '\u001b[2K') lineAt(row).length = 0;
+    else if (part === '\u001b[J') {
+      lineAt(row).length = column;
+      cells.length = row + 1;
+    } else if (part === '\r') column = 0;
+    else if (part === '\n') [row, column] = [row + 1, 0];
+    else if (!part.startsWith('\u001b')) {
+      if (column >= columns) [row, column] = [row + 1, 0];
+      lineAt(row)[column] = part;
+      column += 1;
+    }
+    lineAt(row);
+  }
+  return cells.map(line => Array.from(line, cell => cell ?? ' ').join(''));
+}
+
+const size = { columns: 40, rows: 10 };
+const drawn = (...frames: string[][]) => {
+  const terminal = recordedTerminal(size);
+  const screen = new Screen(terminal);
+  for (const frame of frames) screen.draw(frame);
+  return { terminal, screen, lines: () => seen(terminal.text(), size.columns, size.rows) };
+};
+
+const stories: [string, string[][], string[]][] = [
+  ['one picture', [['a', 'b']], ['a', 'b', '']],
+  [
+    'another in its place',
+    [
+      ['aaaa', 'bbbb'],
+      ['c', 'd'],
+    ],
+    ['c', 'd', ''],
+  ],
+  ['a shorter one without what was below', [['a', 'b', 'c'], ['x']], ['x', '']],
+  ['a longer one', [['a'], ['x', 'y', 'z']], ['x', 'y', 'z', '']],
+  ['an empty one', [['a', 'b'], []], ['']],
+  ['one after an empty one', [[], ['a']], ['a', '']],
+  ['colours', [['\u001b[32mReady\u001b[0m'], ['\u001b[31mFailed\u001b[0m']], ['Failed', '']],
+];
+for (const [name, frames, want] of stories) test(`shows ${name}`, () => expect(drawn(...frames).lines()).toEqual(want));
+
+test('what stood on the terminal before stays', () => {
+  const terminal = recordedTerminal(size);
+  terminal.out('before\n');
+  const screen = new Screen(terminal);
+  for (const frame of [['a', 'b'], ['c']]) screen.draw(frame);
+  screen.close();
+  terminal.out('after\n');
+  expect(seen(terminal.text(), 40, 10)).toEqual(['before', 'c', 'after', '']);
+});
+
+test('a picture that is too high is cut, so that it can be replaced', () => {
+  const high = (letter: string) => Array.from({ length: 30 }, (_, index) => `${letter}${index}`);
+  expect(drawn(high('a'), high('b')).lines()).toEqual([...high('b').slice(0, 9), '']);
+});
+
+test('lines that are too long are cut, colours and all', () => {
+  const { lines, terminal } = drawn([`\u001b[31m${'x'.repeat(50)}\u001b[0m`, '東'.repeat(30)], ['a', 'b']);
+  expect(terminal.text()).toContain(`\u001b[2K${'x'.repeat(39)}…\n`);
+  expect(lines()).toEqual(['a', 'b', '']);
+});
+
+test('the same picture is not drawn again', () => {
+  const { terminal, screen } = drawn(['a']);
+  const before = terminal.text().length;
+  screen.draw(['a']);
+  expect(terminal.text()).toHaveLength(before);
+});
+
+test('a terminal that has become narrower is drawn over in full', () => {
+  const terminal = recordedTerminal(size);
+  const screen = new Screen(terminal);
+  screen.draw(['x'.repeat(35), 'y']);
+  terminal.resize({ columns: 20, rows: 10 });
+  screen.draw(['a', 'b']);
+  expect(terminal.text()).toContain('\u001b[3A');
+});
+
+test('hides the cursor while it draws, and gives it back', () => {
+  const { terminal, screen } = drawn(['a'], ['b']);
+  expect(terminal.text().match(/\u001b\[\?25l/g)).toHaveLength(1);
+  screen.close();
+  expect(terminal.text().endsWith('\u001b[?25h')).toBe(true);
+  screen.close();
+  expect(terminal.text().match(/\u001b\[\?25h/g)).toHaveLength(1);
+});
+
+test('what was never drawn needs no end', () => {
+  const terminal = recordedTerminal(size);
+  new Screen(terminal).close();
+  expect(terminal.text()).toBe('');
+});
+
+test('begins anew after its end', () => {
+  const { screen, lines } = drawn(['a']);
+  screen.close();
+  screen.draw(['b']);
+  expect(lines()).toEqual(['a', 'b', '']);
+});
+
+test('always shows the last picture, whatever came before', () => {
+  const frame = fc.array(fc.stringMatching(/^[a-z ]{0,39}$/), { maxLength: 14 });
+  fc.assert(
+    fc.property(fc.array(frame, { minLength: 1, maxLength: 6 }), frames => {
+      const last = (frames.at(-1) ?? []).slice(0, 9).map(line => line.trimEnd());
+      const lines = drawn(...frames)
+        .lines()
+        .map(line => line.trimEnd());
+      expect(lines).toEqual([...last, '']);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,47 @@
+import { stripVTControlCharacters } from 'node:util';
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** East Asian letters and pictures take two columns of a terminal. */
+const wide =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|^\p{Emoji_Presentation}/u;
+
+/** How many columns of a terminal a text takes; colours take none. */
+export function widthOf(text: string): number {
+  const bare = stripVTControlCharacters(text);
+  if (/^[ -~]*$/.test(bare)) return bare.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(bare)) width += wide.test(segment) ? 2 : 1;
+  return width;
+}
+
+export function padTo(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+}
+
+/** No wider than that; what is cut off is told by one sign. The text must have no colours. */
+export function cutTo(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  if (width <= 0) return '';
+  let [kept, taken] = ['', 0];
+  for (const { segment } of graphemes.segment(text)) {
+    taken += widthOf(segment);
+    if (taken > width - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** Words in lines of at most that width; a word that is wider stands alone. */
+export function wrapTo(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/).filter(part => part !== '')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line !== '' && widthOf(longer) > width) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return line === '' ? lines : [...lines, line];
+}

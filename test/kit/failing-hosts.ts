@@ -1,0 +1,239 @@
+import { configMapName } from '../../src/contract/names.ts';
+import type { Client } from '../../src/kube/client.ts';
+import { configMaps } from '../../src/kube/resources.ts';
+import type { FaultName } from '../../src/sandbox/machines/faults.ts';
+import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
+import { type Traits, usualTraits } from '../../src/sandbox/machines/traits.ts';
+
+/** Where a host puts right what was wrong with it. */
+export interface Repair {
+  host: SimulatedHost;
+  client: Client;
+  namespace: string;
+}
+
+/** A host with something wrong about it: what is told, and what puts it right, by the letter of the remedy. */
+export interface FailingHost {
+  name: string;
+  faults?: readonly FaultName[];
+  traits?: Partial<Traits>;
+  code: string;
+  /** What the message says beside the address. */
+  says: RegExp;
+  /** What the remedy says that is done here. */
+  remedy: RegExp;
+  mend(repair: Repair): unknown;
+}
+
+const traits =
+  (change: Partial<Traits>) =>
+  ({ host }: Repair) =>
+    host.change(change);
+
+const removeService =
+  (name: string) =>
+  async ({ host }: Repair) => {
+    await host.services.stop(name).catch(() => undefined);
+    await host.services.remove(name);
+  };
+
+/** Those that show within seconds. */
+export const failingHosts: readonly FailingHost[] = [
+  {
+    name: 'refused',
+    faults: ['refused'],
+    code: 'HOST_UNREACHABLE',
+    says: /refuses connections/,
+    remedy: /Start the service sshd/,
+    mend: traits({ network: 'answers' }),
+  },
+  {
+    name: 'silent',
+    faults: ['unreachable'],
+    code: 'HOST_UNREACHABLE',
+    says: /no answer within 10 s/,
+    remedy: /Check that the host is up/,
+    mend: traits({ network: 'answers' }),
+  },
+  {
+    name: 'no-ssh',
+    faults: ['no-ssh'],
+    code: 'HOST_NOT_SSH',
+    says: /HTTP\/1\.1 400/,
+    remedy: /an SSH server must listen there/,
+    mend: traits({ network: 'answers' }),
+  },
+  {
+    name: 'wrong-key',
+    faults: ['wrong-key'],
+    code: 'HOST_REFUSED_KEY',
+    says: /"Administrator" with ssh-ed25519 SHA256:/,
+    remedy: /put the public key into C:\\ProgramData\\ssh\\administrators_authorized_keys/,
+    mend: traits({ acceptsKey: true }),
+  },
+  {
+    name: 'password',
+    faults: ['password-only'],
+    code: 'HOST_WANTS_PASSWORD',
+    says: /only password/,
+    remedy: /PubkeyAuthentication yes/,
+    mend: traits({ login: 'key' }),
+  },
+  {
+    name: 'two-factors',
+    faults: ['key-and-password'],
+    code: 'HOST_WANTS_PASSWORD',
+    says: /wants password in addition/,
+    remedy: /remove AuthenticationMethods/,
+    mend: traits({ login: 'key' }),
+  },
+  {
+    name: 'new-key',
+    // The second connection comes when the first breaks.
+    faults: ['changed-host-key', 'dropped-connection'],
+    code: 'HOST_KEY_CHANGED',
+    says: /host key changed from \S+ SHA256:\S+ to \S+ SHA256:/,
+    remedy: /remove its stored key \(entry \S+ of ConfigMap windows-ssh-host-keys\)/,
+    mend: async ({ host, client, namespace }) => {
+      const body = { data: { [host.spec.address]: null } };
+      await client.patch(configMaps, configMapName.hostKeys, { type: 'merge', body }, { namespace });
+    },
+  },
+  {
+    name: 'no-sftp',
+    faults: ['no-sftp'],
+    code: 'HOST_SFTP_MISSING',
+    says: /./,
+    remedy: /sftp/i,
+    mend: traits({ hasSftp: true }),
+  },
+  {
+    name: 'no-admin',
+    faults: ['no-admin'],
+    code: 'HOST_NOT_ADMINISTRATOR',
+    says: /no rights of an administrator/,
+    remedy: /group Administrators/,
+    mend: traits({ isAdministrator: true }),
+  },
+  {
+    name: 'kein-admin',
+    faults: ['no-admin', 'german', 'powershell'],
+    code: 'HOST_NOT_ADMINISTRATOR',
+    says: /no rights of an administrator/,
+    remedy: /group Administrators/,
+    mend: traits({ isAdministrator: true }),
+  },
+  {
+    name: 'full-disk',
+    faults: ['full-disk'],
+    code: 'HOST_DISK_FULL',
+    says: /./,
+    remedy: /Make room|larger disk/,
+    mend: traits({ diskBytes: 80e9 }),
+  },
+  {
+    name: 'manpai-disk',
+    faults: ['japanese'],
+    traits: { diskBytes: 1.5e9 },
+    code: 'HOST_DISK_FULL',
+    says: /drive C: has 1\.5 GB free and needs 2\.\d GB/,
+    remedy: /Make room on drive C:/,
+    mend: traits({ diskBytes: 80e9 }),
+  },
+  {
+    name: 'old-windows',
+    faults: ['old-windows'],
+    code: 'HOST_SYSTEM_UNSUPPORTED',
+    says: /Windows Server 2016 Datacenter 10\.0\.14393\.7428/,
+    remedy: /Use Windows Server 2019 or Windows Server 2022 or Windows Server 2025/,
+    mend: ({ host }) => (host.state.os = usualTraits.os),
+  },
+  {
+    name: 'client',
+    faults: ['client-windows'],
+    code: 'HOST_SYSTEM_UNSUPPORTED',
+    says: /Windows 11 Pro 10\.0\.26100\.2314 \(Client\)/,
+    remedy: /Use Windows Server/,
+    mend: ({ host }) => (host.state.os = usualTraits.os),
+  },
+  {
+    name: 'old-update',
+    traits: { os: { ...usualTraits.os, build: '10.0.20348.169' } },
+    code: 'HOST_SYSTEM_UNSUPPORTED',
+    says: /10\.0\.20348\.169/,
+    remedy: /at least build 20348\.681 is needed/,
+    mend: ({ host }) => (host.state.os = { ...usualTraits.os, build: '10.0.20348.681' }),
+  },
+  {
+    name: 'bad-name',
+    faults: ['bad-name'],
+    code: 'HOST_NAME_INVALID',
+    says: /"WIN_HOST" cannot be the name of a Node/,
+    remedy: /Rename the host/,
+    mend: ({ host }) => (host.state.hostName = 'good-name'),
+  },
+  {
+    name: 'clock-skew',
+    faults: ['clock-skew'],
+    code: 'HOST_CLOCK_WRONG',
+    says: /clock is 120 min behind/,
+    remedy: /Set the clock of the host/,
+    mend: traits({ clockOffsetMs: 0 }),
+  },
+  {
+    name: 'no-api',
+    faults: ['no-api'],
+    code: 'HOST_API_UNREACHABLE',
+    says: /cannot reach https:\/\/\S+/,
+    remedy: /DNS, routes and firewalls from the host to the API server/,
+    mend: traits({ reachesApi: true }),
+  },
+  {
+    name: 'foreign-1',
+    faults: ['foreign-containerd'],
+    code: 'HOST_SERVICE_FOREIGN',
+    says: /services of somebody else: containerd/,
+    remedy: /sc\.exe delete containerd/,
+    mend: removeService('containerd'),
+  },
+  {
+    name: 'foreign-2',
+    traits: { foreignServices: ['kubelet'] },
+    code: 'HOST_SERVICE_FOREIGN',
+    says: /services of somebody else: kubelet/,
+    remedy: /sc\.exe delete kubelet/,
+    mend: removeService('kubelet'),
+  },
+  {
+    name: 'busy-port',
+    faults: ['busy-port'],
+    code: 'HOST_PORT_TAKEN',
+    says: /10250/,
+    remedy: /stop it for good/,
+    mend: traits({ busyPorts: [] }),
+  },
+  {
+    name: 'hung',
+    traits: { mishaps: [{ kind: 'hang', on: 'bootstrap', times: 1000 }] },
+    code: 'HOST_COMMAND_TIMEOUT',
+    says: /bootstrap/,
+    remedy: /./,
+    mend: traits({ mishaps: [] }),
+  },
+  {
+    name: 'dropped',
+    traits: { mishaps: [{ kind: 'drop', on: 'inventory', times: 1000 }] },
+    code: 'HOST_CONNECTION_LOST',
+    says: /connection broke/,
+    remedy: /it is tried again/,
+    mend: traits({ mishaps: [] }),
+  },
+  {
+    name: 'failing',
+    faults: ['failing-service'],
+    code: 'SERVICES_INCOMPLETE',
+    says: /containerd/,
+    remedy: /./,
+    mend: traits({ failingServices: [] }),
+  },
+];

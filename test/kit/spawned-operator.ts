@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { ProcessOrder } from './operator-process.ts';
+import { administratorOf } from './sandbox-operator.ts';
+import { checkSandbox } from './secret-check.ts';
+import type { DeathSentence } from './step-lines.ts';
+
+/** An operator in another process. */
+export interface SpawnedOperator {
+  /** What it has logged until now. */
+  readonly text: string;
+  /** Since when it leads; undefined while it does not. */
+  readonly leadsSinceMs: number | undefined;
+  /** Resolves with the signal or the exit code that ended it. */
+  readonly ended: Promise<string | number>;
+  /** Has it kill itself at that moment. */
+  sentence(sentence: DeathSentence): void;
+  /** SIGKILL, unless it has ended already. */
+  kill(): Promise<void>;
+}
+
+/** Starts operators for a sandbox, each in a process of its own, and leaves none behind; fails then when a secret can be read. */
+export interface OperatorProcesses extends AsyncDisposable {
+  start(): SpawnedOperator;
+  /** Has one running from now on: what ends by itself is started again, as a Deployment does. */
+  keepRunning(): void;
+  /** All that were ever started, the last one last. */
+  readonly all: readonly SpawnedOperator[];
+}
+
+const program = fileURLToPath(import.meta.resolve('./operator-process.ts'));
+
+export type ProcessOptions = Partial<Pick<ProcessOrder, 'payloadBytes' | 'platform' | 'settings'>>;
+
+export function operatorProcesses(sandbox: Sandbox, options: ProcessOptions = {}): OperatorProcesses {
+  const folder = mkdtempSync(join(tmpdir(), 'wmco-operators-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, sandbox.kubeconfig, { mode: 0o600 });
+  const usual = { payloadBytes: 1_000_000, platform: 'None', settings: {} };
+  const order: ProcessOrder = { ...usual, ...options, kubeconfig, namespace: sandbox.namespace };
+  const all: SpawnedOperator[] = [];
+  let isOver = false;
+  const start = () => {
+    const started = startProcess(order);
+    all.push(started);
+    return started;
+  };
+  const keepRunning = async () => {
+    while (!isOver) await start().ended;
+  };
+  return {
+    all,
+    start,
+    keepRunning: () => void keepRunning(),
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await Promise.all(all.map(each => each.kill()));
+      rmSync(folder, { recursive: true });
+      const said = all.map(({ text }, index) => ({ where: `log of operator ${index + 1}`, text }));
+      await using administrator = administratorOf(sandbox);
+      await checkSandbox(sandbox, administrator.client, said);
+    },
+  };
+}
+
+function startProcess(order: ProcessOrder): SpawnedOperator {
+  const child = spawn(process.execPath, [program, JSON.stringify(order)], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // Each is there in half the time when the ones before have kept what they made of the sources.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(dirname(order.kubeconfig), 'compiled') },
+  });
+  const pieces: string[] = [];
+  let leadsSinceMs: number | undefined;
+  child.stderr?.setEncoding('utf8').on('data', (piece: string) => {
+    pieces.push(piece);
+    if (piece.includes('"Became the leader"')) leadsSinceMs = performance.now();
+  });
+  // One that dies while it is told something is dead, which is what was wanted.
+  child.on('error', () => undefined);
+  const ended = once(child, 'close').then(([code, signal]: (string | number | null)[]) => signal ?? code ?? -1);
+  return {
+    get text() {
+      return pieces.join('');
+    },
+    get leadsSinceMs() {
+      return leadsSinceMs;
+    },
+    ended,
+    sentence: sentence => void child.send(sentence, () => undefined),
+    async kill() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** When a process has to die: at a step of a host that is begun for the first time, and how long into it. */
+export interface DeathSentence {
+  /** Steps that were begun before, as `stepKey` names them. */
+  known: readonly string[];
+  /** How many others begin until it happens. */
+  after: number;
+  delayMs: number;
+}
+
+export function stepKey(instance: string, step: string): string {
+  return `${instance}: ${step}`;
+}
+
+/** Follows the log of an operator and finds the moment that somebody has chosen. */
+export class Steps {
+  readonly #onMoment: (delayMs: number) => void;
+  readonly #begun = new Set<string>();
+  #sentence: DeathSentence | undefined;
+
+  constructor(onMoment: (delayMs: number) => void) {
+    this.#onMoment = onMoment;
+  }
+
+  pass(sentence: DeathSentence): void {
+    this.#sentence = sentence;
+    this.#look();
+  }
+
+  note(line: string): void {
+    const { message, key, step } = JSON.parse(line) as { message: string; key?: string; step?: string };
+    if (message !== 'Taking step' || key === undefined || step === undefined) return;
+    this.#begun.add(stepKey(key, step));
+    this.#look();
+  }
+
+  #look(): void {
+    if (this.#sentence === undefined) return;
+    const { known, after, delayMs } = this.#sentence;
+    if (this.#begun.difference(new Set(known)).size < after) return;
+    this.#sentence = undefined;
+    this.#onMoment(delayMs);
+  }
+}

@@ -1,0 +1,60 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { machineLabel } from '../../../src/contract/names.ts';
+import type { HostOptions } from './host.ts';
+import { subnetOf } from './real-doubles.ts';
+import { createMachine, createMachineSet } from './real-machine.ts';
+import type { RealScene } from './real-scene.ts';
+import type { Member } from './real-sight.ts';
+
+export const domain = 'lab.test';
+/** Name of the Machine, of its host in the end, and of its Node. */
+export const machineName = 'e2e-wm-x7k2p';
+
+type NewMember = Required<Pick<HostOptions, 'name' | 'containers'>> & Pick<Member, 'reboots'> & { instance?: string };
+
+/** All are rebooted for the CA of the registry; some for the feature Containers before, and for a name. */
+const newMembers: readonly NewMember[] = [
+  { name: 'win-1', containers: 'Enabled', reboots: 1 },
+  { name: 'win-2', containers: 'Disabled', reboots: 2, instance: `win-2.${domain}` },
+  { name: 'win-3', containers: 'Enabled', reboots: 1 },
+  { name: 'WIN-7K2QX', containers: 'Disabled', reboots: 2, instance: machineName },
+];
+
+/** Three hosts for `windows-instances` and one for a Machine, as they come from their makers. */
+export async function createMembers(scene: RealScene): Promise<Member[]> {
+  const members = await Promise.all(newMembers.map(each => createMember(scene, each)));
+  const [first, second] = members;
+  // Who the first is says a PTR record, who the second is its entry; the third has to say so itself.
+  const reverse = first?.host.address.split('.').reverse().join('.');
+  scene.names.records.set(`PTR ${reverse}.in-addr.arpa`, [`win-1.${domain}`]);
+  scene.names.records.set(`A win-2.${domain}`, [second?.host.address ?? '']);
+  return members;
+}
+
+async function createMember(scene: RealScene, { reboots, instance, ...options }: NewMember): Promise<Member> {
+  const host = await scene.lab.createHost(options);
+  await host.lab.setOverlay(subnetOf(host.address));
+  return instance === machineName
+    ? { host, reboots, name: machineName, source: 'Machine', instance }
+    : { host, reboots, name: options.name, source: 'ConfigMap', instance: instance ?? host.address };
+}
+
+/** A Machine for the host, and one that nobody may touch. Gives the user data that the host was made with. */
+export async function createMachines({ admin, lab }: RealScene, { host }: Member): Promise<string> {
+  const owner = await createMachineSet(admin);
+  const ignored = { name: 'ignored', address: '10.99.0.1', labels: { [machineLabel.ignore]: 'true' } };
+  await createMachine(admin, { ...ignored, owner, boot: async () => undefined });
+  let userData = '';
+  await createMachine(admin, {
+    name: machineName,
+    address: host.address,
+    owner,
+    boot: async text => {
+      userData = text;
+      const keys = text.match(/^ssh-\S+ \S+/gm) ?? [];
+      await writeFile(join(lab.folder, host.name, 'authorized_keys'), `${keys.join('\n')}\n`);
+    },
+  });
+  return userData;
+}

@@ -1,0 +1,222 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { configMapName, namespaceName } from '../../src/contract/names.ts';
+import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
+import type { Connect } from '../../src/host/host.ts';
+import { findCondition } from '../../src/kube/conditions.ts';
+import { configMaps, events, type KubeEvent } from '../../src/kube/resources.ts';
+import { type FaultName, findFault } from '../../src/sandbox/machines/faults.ts';
+import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type FailingHost, failingHosts } from '../kit/failing-hosts.ts';
+import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
+import { skippingClock } from '../kit/skipping-clock.ts';
+
+/**
+ * Hosts with something wrong about them, all at once, and healthy ones between them: each has its own code and remedy, nobody is
+ * asked too often, and each becomes a Node once somebody has done what the remedy says. The operator is never started anew.
+ */
+
+/** Those whose failure takes half an hour to show. */
+const slowHosts: readonly FailingHost[] = [
+  {
+    name: 'lost',
+    faults: ['lost-in-reboot'],
+    code: 'HOST_REBOOT_TIMEOUT',
+    says: /did not come back from the reboot within 30 min/,
+    remedy: /once it is up again the journey goes on by itself/,
+    mend: ({ host }) => host.switchOn(),
+  },
+  {
+    name: 'no-node',
+    faults: ['no-node'],
+    code: 'NODE_NOT_FOUND',
+    says: /within 10 min/,
+    remedy: /kubectl get csr/,
+    mend: ({ host }) => host.change({ kubelet: 'works' }),
+  },
+];
+/** Told on the ConfigMap that lists them; those of all others on the instance itself. */
+const listed = ['refused', 'wrong-key', 'no-admin', 'clock-skew', 'new-key'];
+const healthy: [name: string, faults: FaultName[]][] = [
+  ['ok', []],
+  ['ok-de', ['german']],
+  ['ok-fr', ['french', 'powershell']],
+  ['ok-jp', ['japanese']],
+  ['ok-dropped', ['dropped-connection']],
+  ['ok-power', ['power-cut']],
+  ['ok-pending', ['pending-reboot']],
+];
+
+const clock = skippingClock();
+const attempts = new Map<string, number[]>();
+let sandbox: Sandbox;
+let operator: SandboxOperator;
+const patient = { timeout: 90_000, interval: 200 };
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ listsHosts: false, machines: 1, speed: 20, faults: ['no-admin@machine-1'] });
+  const { namespace } = sandbox;
+  // A leader that sleeps for half an hour at once is one all the same.
+  const lease = { leaseDurationMs: 3e7, renewDeadlineMs: 2e7, retryPeriodMs: 2000 };
+  const settings = { lease, maxParallelJoins: 50 };
+  operator = startOperator(sandbox, { payloadBytes: 400_000, clock, connect: impatient, settings });
+  const all = [...failingHosts, ...slowHosts, ...healthy.map(([name, faults]) => ({ name, faults, traits: {} }))];
+  for (const { name, faults = [], traits = {} } of all) {
+    const host = await sandbox.addHost({ name, faults: faults.map(findFault), traits });
+    if (!listed.includes(name)) await operator.client.create(windowsInstances, instanceFor(host));
+  }
+  const entries = listed.map(name => [sandbox.host(name).spec.address, 'username=Administrator']);
+  const data = Object.fromEntries(entries) as Record<string, string>;
+  await operator.client.create(configMaps, { metadata: { name: configMapName.instances, namespace }, data });
+});
+afterAll(async () => {
+  await operator?.stop();
+  await sandbox?.stop();
+});
+
+function instanceFor({ spec }: SimulatedHost): InstanceObject {
+  const { address, name } = spec;
+  return { metadata: { name, namespace: sandbox.namespace }, spec: { address, username: 'Administrator' } };
+}
+
+/** Notes when which host is met, and does not wait a quarter of an hour for a command that hangs. */
+const impatient: Connect = async (target, options) => {
+  attempts.set(target.address, [...(attempts.get(target.address) ?? []), clock.monotonicMs()]);
+  const connection = await sandbox.connect(target, options);
+  const exec = connection.exec.bind(connection);
+  if (target.address === sandbox.host('hung').spec.address)
+    connection.exec = (command, how) =>
+      exec(command, { ...how, ...(command.includes(' bootstrap ') && { timeoutMs: 2000 }) });
+  return connection;
+};
+
+async function instanceOf(name: string): Promise<InstanceObject | undefined> {
+  const { address } = sandbox.host(name).spec;
+  return (await operator.instances()).find(({ spec }) => spec.address === address);
+}
+
+const reasonOf = async (name: string) =>
+  findCondition((await instanceOf(name))?.status?.conditions, instanceCondition.configured)?.reason;
+const phaseOf = async (name: string) => (await instanceOf(name))?.status?.phase;
+
+/** Lets time go by in steps, until something holds. */
+async function skipUntil(holds: () => Promise<boolean>, limitMs: number): Promise<void> {
+  for (let leftMs = limitMs; leftMs > 0 && !(await holds()); leftMs -= 15_000) {
+    clock.skip(15_000);
+    await delay(50);
+  }
+}
+
+async function eventsAbout(kind: string, name: string, words: string): Promise<KubeEvent[]> {
+  const spaces = [sandbox.namespace, namespaceName.machineApi];
+  const lists = await Promise.all(spaces.map(namespace => operator.client.list(events, { namespace })));
+  return lists
+    .flatMap(({ items }) => items)
+    .filter(
+      ({ involvedObject: about, message = '' }) =>
+        about.kind === kind && about.name === name && message.includes(words),
+    );
+}
+
+/** Code, words and remedy in the condition, in the timeline and in an event about the object that its administrator knows. */
+async function checkTold({ name, code, says, remedy }: FailingHost): Promise<void> {
+  const instance = await instanceOf(name);
+  const { address } = sandbox.host(name).spec;
+  const condition = findCondition(instance?.status?.conditions, instanceCondition.configured);
+  expect([condition?.status, condition?.reason]).toEqual(['False', code]);
+  expect(condition?.message).toMatch(says);
+  expect(condition?.message).toMatch(remedy);
+  expect(condition?.message).toContain(address);
+  const error = instance?.status?.timeline?.findLast(({ lastError }) => lastError !== undefined)?.lastError;
+  expect([error?.code, error?.remedy]).toEqual([code, expect.stringMatching(/\.$/)]);
+  const [kind, object] = listed.includes(name) ? ['ConfigMap', configMapName.instances] : ['WindowsInstance', name];
+  await expect
+    .poll(async () => (await eventsAbout(kind, object, `${code}: `)).map(({ type, reason }) => [type, reason]), patient)
+    .toContainEqual(['Warning', 'InstanceSetupFailure']);
+}
+
+test.each(healthy)('%s is not disturbed and becomes a Node', async name => {
+  await expect.poll(() => phaseOf(name), patient).toBe('Ready');
+});
+
+test.each(failingHosts)('$name is told as $code, with what to do about it', async failing => {
+  await expect.poll(() => reasonOf(failing.name), patient).toBe(failing.code);
+  await checkTold(failing);
+});
+
+test('a host with the name of another Node is refused before it does any harm', async () => {
+  const host = await sandbox.addHost({ name: 'twin', traits: { hostName: 'OK' } });
+  await operator.client.create(windowsInstances, instanceFor(host));
+  await expect.poll(() => reasonOf('twin'), patient).toBe('HOST_NAME_TAKEN');
+  await checkTold({
+    name: 'twin',
+    code: 'HOST_NAME_TAKEN',
+    says: /Node ok is another machine/,
+    remedy: /Rename the host/,
+    mend: () => undefined,
+  });
+});
+
+test('a changed host key has an event of its own', async () => {
+  const about = await eventsAbout('ConfigMap', configMapName.instances, sandbox.host('new-key').spec.address);
+  expect(about.map(({ reason }) => reason)).toContain('SSHHostKeyChanged');
+});
+
+test('the trouble of a Machine is told on the Machine, its details on the instance', async () => {
+  const machine = () => sandbox.hosts.find(({ spec }) => spec.name.startsWith('winworker'))?.spec.name ?? '';
+  await expect.poll(machine, patient).not.toBe('');
+  await expect.poll(() => reasonOf(machine()), patient).toBe('HOST_NOT_ADMINISTRATOR');
+  const told = async (kind: string, words: string) =>
+    (await eventsAbout(kind, machine(), words)).map(({ reason }) => reason);
+  await expect.poll(() => told('Machine', 'configuration failure'), patient).toContain('MachineSetupFailure');
+  await expect.poll(() => told('WindowsInstance', 'HOST_NOT_ADMINISTRATOR'), patient).toContain('InstanceSetupFailure');
+});
+
+test('what takes half an hour to show is told then', async () => {
+  const areTold = async () =>
+    (await Promise.all(slowHosts.map(async ({ name, code }) => (await reasonOf(name)) === code))).every(Boolean);
+  await skipUntil(areTold, 60 * 60_000);
+  for (const slow of slowHosts) await checkTold(slow);
+}, 180_000);
+
+/** Five seconds, with a fifth of them left to chance. */
+const shortestMs = 4000;
+
+test('who fails is asked again ever more seldom, up to once in five minutes', async () => {
+  await skipUntil(async () => false, 60 * 60_000);
+  const nowMs = clock.monotonicMs();
+  for (const name of ['refused', 'no-ssh', 'wrong-key', 'password', 'no-admin', 'clock-skew', 'foreign-1']) {
+    const times = attempts.get(sandbox.host(name).spec.address) ?? [];
+    const gapsMs = times.slice(1).map((ms, index) => ms - (times[index] ?? 0));
+    const lastHour = times.filter(ms => ms > nowMs - 3_600_000).length;
+    expect([name, lastHour >= 3 && lastHour <= 16, lastHour]).toEqual([name, true, lastHour]);
+    expect([name, gapsMs.filter(ms => ms < shortestMs)]).toEqual([name, []]);
+    expect([name, gapsMs.slice(-8).filter(ms => ms < 200_000)]).toEqual([name, []]);
+  }
+}, 180_000);
+
+test('all that time nothing was done to the healthy ones', async () => {
+  for (const [name] of healthy) expect([name, await phaseOf(name)]).toEqual([name, 'Ready']);
+  const { address } = sandbox.host('ok').spec;
+  expect(attempts.get(address)).toHaveLength(1);
+});
+
+test('each becomes a Node once the remedy is followed, without another word to the operator', async () => {
+  for (const { name, mend } of [...failingHosts, ...slowHosts]) {
+    await mend({ host: sandbox.host(name), client: operator.client, namespace: sandbox.namespace });
+  }
+  sandbox.host('twin').state.hostName = 'other';
+  const [machine] = sandbox.hosts.filter(({ spec }) => spec.name.startsWith('winworker'));
+  machine?.change({ isAdministrator: true });
+  const left = async () => (await operator.instances()).filter(({ status }) => status?.phase !== 'Ready');
+  for (let round = 0; round < 2000; round += 1) {
+    const waiting = await left();
+    if (waiting.length === 0) break;
+    // Nobody who is being worked on loses the time that is left out.
+    if (waiting.every(({ status }) => status?.phase === 'Failed')) clock.skip(15_000);
+    await delay(100);
+  }
+  expect((await left()).map(({ metadata, status }) => [metadata.name, status?.step, status?.conditions])).toEqual([]);
+}, 240_000);

@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { configMapName } from '../../src/contract/names.ts';
+import { configMaps, nodes } from '../../src/kube/resources.ts';
+import type { FaultName } from '../../src/sandbox/machines/faults.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
+import { startWmco } from '../kit/wmco-process.ts';
+
+/** What `wmco status` tells of hosts that do not become nodes, each for another reason; and of those that do. */
+
+const told: [host: string, faults: FaultName[], code: string, message: RegExp, remedy: RegExp][] = [
+  // Another key is met by the second connection, which the upload that breaks off makes necessary.
+  [
+    'win-1',
+    ['changed-host-key', 'dropped-connection'],
+    'HOST_KEY_CHANGED',
+    /SHA256:/,
+    /If the host was reinstalled, remove its stored key/,
+  ],
+  ['win-2', ['wrong-key'], 'HOST_REFUSED_KEY', /"Administrator"/, /administrators_authorized_keys/],
+  ['win-3', ['password-only'], 'HOST_WANTS_PASSWORD', /only password/, /PubkeyAuthentication yes/],
+  ['win-4', ['refused'], 'HOST_UNREACHABLE', /refuses connections/, /sshd/],
+  ['win-5', ['no-admin'], 'HOST_NOT_ADMINISTRATOR', /no rights of an administrator/, /group Administrators/],
+  ['win-6', ['no-admin', 'german'], 'HOST_NOT_ADMINISTRATOR', /no rights of an administrator/, /group Administrators/],
+  ['win-7', ['no-admin', 'french', 'powershell'], 'HOST_NOT_ADMINISTRATOR', /no rights/, /group Administrators/],
+  ['win-8', ['busy-port'], 'HOST_PORT_TAKEN', /10250/, /netstat/],
+];
+/** Languages and shells make no difference to a host that is in order. */
+const ready: [host: string, faults: FaultName[]][] = [
+  ['win-9', []],
+  ['win-10', ['german']],
+  ['win-11', ['french', 'powershell']],
+];
+
+let folder: string;
+let sandbox: Sandbox;
+let operator: SandboxOperator;
+const namespace = () => sandbox.namespace;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'wmco-status-'));
+  const all = [...told.map(([host, faults]) => [host, faults] as const), ...ready];
+  const wishes = all.flatMap(([host, faults]) => faults.map(fault => `${fault}@${host}`));
+  sandbox = await startSandbox({ hosts: all.length, speed: 20, faults: wishes });
+  writeFileSync(join(folder, 'kubeconfig'), sandbox.kubeconfig, { mode: 0o600 });
+  operator = startOperator(sandbox, { payloadBytes: 400_000 });
+}, 60_000);
+afterAll(async () => {
+  await operator?.stop();
+  await sandbox?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function status(...words: string[]): Promise<{ code: number | string; out: string; err: string }> {
+  await using wmco = startWmco(['status', ...words], { environment: { KUBECONFIG: join(folder, 'kubeconfig') } });
+  const code = await wmco.ended();
+  return { code, out: wmco.out(), err: wmco.err() };
+}
+
+/** As it is listed. */
+function addressOf(host: string): string {
+  const { address, name, dnsSuffix } = sandbox.host(host).spec;
+  return dnsSuffix === '' ? address : `${name}.${dnsSuffix}`;
+}
+
+interface HostData {
+  name: string;
+  phase: string;
+  isGood: boolean;
+  problem?: { code: string; message: string; remedy: string };
+  node?: { name: string; ready: boolean };
+}
+
+async function allData(): Promise<HostData[]> {
+  const { out } = await status('-o', 'json');
+  return (JSON.parse(out) as { hosts: HostData[] }).hosts;
+}
+
+const patient = { timeout: 100_000, interval: 500 };
+
+test('every host comes to its end: those in order are Ready, the others have a problem', async () => {
+  const settled = async () => {
+    const hosts = await allData();
+    const of = (host: string) => hosts.find(({ name }) => name === addressOf(host));
+    return [...ready.map(([host]) => of(host)?.phase), ...told.map(([host]) => of(host)?.problem?.code)];
+  };
+  await expect.poll(settled, patient).toEqual([...ready.map(() => 'Ready'), ...told.map(([, , code]) => code)]);
+}, 120_000);
+
+test.each(told)('%s with %j is told as %s, with what to do', async (...story) => {
+  const [host, , code, message, remedy] = story;
+  const address = addressOf(host);
+  const page = await status(address);
+  expect([page.code, page.err]).toEqual([1, '']);
+  const words = page.out.replaceAll(/\s+/g, ' ');
+  expect(words).toContain(`What is wrong: ${code}`);
+  expect(words).toMatch(message);
+  expect(words.slice(words.indexOf(' -> '))).toMatch(remedy);
+  expect(words).toContain(`the entry ${address} of ConfigMap windows-instances`);
+});
+
+test('the table has one line for each of them, and says below what to do', async () => {
+  const { code: exit, out, err } = await status();
+  expect([exit, err]).toEqual([1, '']);
+  const [table = '', ...problems] = out.split('\n\n');
+  for (const [host, , code] of told) {
+    const row = table.split('\n').find(line => line.startsWith(`${addressOf(host)} `)) ?? '';
+    expect(row).toMatch(/ (Failed|Retrying) /);
+    expect(row).toContain(code);
+    expect(problems.join('\n\n')).toMatch(new RegExp(`^${addressOf(host)}: ${code}\n(  .*\n)+?  -> `, 'm'));
+  }
+  expect(table).toContain(`11 hosts: 3 Ready, 8 with a problem`);
+});
+
+test.each(ready)('%s with %j is Ready, with its Node, its key and every step', async host => {
+  const { code, out, err } = await status(addressOf(host));
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(new RegExp(`^${addressOf(host)}  Ready\n`));
+  expect(out).toMatch(/Host key {4}\S+ SHA256:[A-Za-z0-9+/]{43}, in Node win-/);
+  expect(out).toMatch(new RegExp(`Node {8}${host}: Ready, takes pods`));
+  expect(out).toMatch(/stage programs +done/);
+  expect(out).toMatch(/rename +nothing to do/);
+  expect(out).toMatch(/uncordon +done/);
+  expect(out).toMatch(/Ready +True +Joined/);
+});
+
+test('a host is found by its Node and by its DNS name, whatever the case', async () => {
+  for (const name of ['WIN-9', 'win-9.SANDBOX.test']) {
+    const { code, out } = await status(name);
+    expect([name, code, out.split(' ')[0]]).toEqual([name, 0, addressOf('win-9')]);
+  }
+});
+
+test('a host that nobody knows is an error that names those there are', async () => {
+  const { code, out, err } = await status('win-99');
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toMatch(/^HOST_UNKNOWN: .*"win-99"\n {2}-> Give one of: 10\./);
+});
+
+test('bad entries of windows-instances are shown although they have no instance, and tell no password', async () => {
+  const data = {
+    bad_name: 'username=x',
+    '10.9.9.9': 'password=planted-4711',
+    [addressOf('win-3').toUpperCase()]: 'username=core',
+  };
+  const patch = (body: unknown) =>
+    operator.client.patch(configMaps, configMapName.instances, { type: 'merge', body }, { namespace: namespace() });
+  await patch({ data });
+  const { code, out } = await status();
+  expect(code).toBe(1);
+  expect(out).toMatch(/^bad_name .*Refused .*INSTANCE_ADDRESS_INVALID$/m);
+  expect(out).toMatch(/^10\.9\.9\.9 .*Refused .*INSTANCE_ENTRY_MALFORMED$/m);
+  expect(out).toMatch(/INSTANCE_DUPLICATE/);
+  expect(out).not.toContain('planted-4711');
+  await patch({ data: Object.fromEntries(Object.keys(data).map(name => [name, null])) });
+});
+
+test('a Node that is cordoned is shown as such', async () => {
+  const cordon = (unschedulable: boolean | null) =>
+    operator.client.patch(nodes, 'win-9', { type: 'merge', body: { spec: { unschedulable } } });
+  await cordon(true);
+  expect((await status()).out).toMatch(/^win-9\S* .*Ready .*cordoned by somebody$/m);
+  await cordon(null);
+});
+
+test('no secret is in anything it has said', async () => {
+  const all = [await status(), await status('-o', 'json')].map(({ out, err }) => out + err).join('');
+  expect(all).not.toContain(sandbox.privateKey.reveal().split('\n')[1] ?? '');
+  expect(all).not.toMatch(/PRIVATE KEY|eyJhbGciOi/);
+});
+
+test('-w tells of changes line by line where there is no terminal, until it is told to stop', async () => {
+  const environment = { KUBECONFIG: join(folder, 'kubeconfig') };
+  await using wmco = startWmco(['status', '-w', 'win-10'], { environment });
+  await wmco.until(/^\d\d:\d\d:\d\d {2}\S+ {2}Ready as Node win-10 after /m);
+  await operator.client.delete(nodes, 'win-10');
+  await wmco.until(/(Ready as Node win-10[^]*){2}/);
+  wmco.signal('SIGINT');
+  expect(await wmco.ended()).toBe(0);
+  expect(wmco.err()).toBe('');
+  expect(wmco.out()).not.toContain('\u001b');
+});

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { agentName, configMapName, managedByLabel, nodeAnnotation, operatorName } from '../../src/contract/names.ts';
+import { servicesConfigMapName } from '../../src/contract/version.ts';
+import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
+import { authorizedKey } from '../../src/host/keys/public-key.ts';
+import { clusterRoleBindings, configMaps, events, leases, nodes, roleBindings } from '../../src/kube/resources.ts';
+import { hostChecks } from '../kit/winhost/real-host-checks.ts';
+import { createMachines, createMembers, domain, machineName } from '../kit/winhost/real-members.ts';
+import { nodeChecks } from '../kit/winhost/real-node-checks.ts';
+import type { OperatorProcess } from '../kit/winhost/real-operator.ts';
+import { type RealScene, startRealScene } from '../kit/winhost/real-scene.ts';
+import { findSecrets, plantedSecrets } from '../kit/winhost/real-secrets.ts';
+import { type SeenMember, type Sessions, seeMember, seeSessions, stepSeconds } from '../kit/winhost/real-sight.ts';
+
+/** The whole thing: the operator as a process, a real API server, hosts over SSH. Nothing in between is played. */
+
+const names = ['win-1', 'win-2', 'win-3', machineName];
+
+let scene: RealScene;
+let operator: OperatorProcess;
+let userData = '';
+const seen = new Map<string, SeenMember>();
+const sessions = new Map<string, Sessions>();
+
+beforeAll(async () => {
+  scene = await startRealScene(inject('agentProgram'));
+  const members = await createMembers(scene);
+  operator = await scene.startOperator('first');
+  await operator.says('Became the leader');
+  await operator.says('Secret cloud-private-key missing');
+  await scene.givePrivateKey();
+  const startMs = performance.now();
+  const [ofMachine, ...listed] = members.toReversed();
+  await scene.list(listed.map(({ instance }) => instance));
+  if (ofMachine !== undefined) userData = await createMachines(scene, ofMachine);
+  await scene.ready(
+    members.map(({ instance }) => instance),
+    operator,
+  );
+  console.log(`${members.length} hosts are nodes after ${Math.round(performance.now() - startMs)} ms`);
+  // Sessions first, for looking needs some itself.
+  for (const { name, host } of members) sessions.set(name, seeSessions(scene, host));
+  for (const member of members) seen.set(member.name, await seeMember(scene, member));
+  for (const name of names) console.log(name, JSON.stringify(sessions.get(name)), stepSeconds(seenOf(name)));
+});
+afterAll(() => scene?.[Symbol.asyncDispose]());
+
+function seenOf(name: string): SeenMember {
+  const found = seen.get(name);
+  if (found === undefined) throw new Error(`${name} was not looked at`);
+  return found;
+}
+
+for (const name of names) {
+  for (const [title, look] of [...nodeChecks, ...hostChecks]) test(`${name}: ${title}`, () => look(seenOf(name)));
+}
+
+test('a join takes few sessions, and nothing is sent twice', () => {
+  for (const name of names) {
+    const { commands, transfers } = sessions.get(name) ?? { commands: NaN, transfers: NaN };
+    // One SFTP session for each connection that sends anything: some hosts are rebooted in the middle.
+    expect([name, transfers]).toEqual([name, seenOf(name).reboots]);
+    expect(commands + transfers).toBeLessThanOrEqual(15);
+  }
+});
+
+test('OP-01, OP-05: the operator runs without a private key, and what all agents share is there', async () => {
+  const { admin, namespace, version } = scene;
+  expect(/"version":"([^"]+)"/.exec(operator.log)?.[1]).toBe(version);
+  const services = await admin.get(configMaps, servicesConfigMapName(version), { namespace });
+  expect(services.immutable).toBe(true);
+  const shared = { subjects: [{ kind: 'ServiceAccount', name: agentName, namespace }], roleRef: { name: agentName } };
+  expect(await admin.get(roleBindings, agentName, { namespace })).toMatchObject(shared);
+  expect(await admin.get(clusterRoleBindings, agentName)).toMatchObject(shared);
+  const keys = await admin.get(configMaps, configMapName.hostKeys, { namespace });
+  expect(keys.metadata.labels).toMatchObject({ [managedByLabel.key]: managedByLabel.value });
+  expect(keys.data ?? {}).toEqual({});
+});
+
+test('NODE-03: Linux nodes have no mark of the operator', async () => {
+  const { metadata } = await scene.admin.get(nodes, 'east-master-0');
+  const annotations = Object.keys(metadata.annotations ?? {});
+  expect(annotations.filter(name => name === nodeAnnotation.version || name === nodeAnnotation.pubKeyHash)).toEqual([]);
+});
+
+test('SEC-01, CRE-M-07: the user data of the Machine let the operator in, and nobody else', () => {
+  expect(userData).toMatch(/^<powershell>[^]*<\/powershell>\n<persist>true<\/persist>\n$/);
+  const line = authorizedKey(parsePrivateKey(scene.privateKey).publicKey).trim();
+  expect(userData.match(/^ssh-.*$/gm)).toEqual([line]);
+});
+
+test('CRE-M-01, CRE-M-02: the host of the Machine has its name, the Machine to be ignored has no host', async () => {
+  const { seenInstance, host } = seenOf(machineName);
+  expect(seenInstance.spec).toMatchObject({ hostname: machineName, username: 'Administrator', address: host.address });
+  const steps = seenInstance.status?.timeline?.map(({ name }) => name);
+  expect(steps).toEqual(expect.arrayContaining(['rename', 'containers feature', 'reboot', 'reboot for settings']));
+  expect((await scene.instances()).map(({ metadata }) => metadata.name)).not.toContain('ignored');
+});
+
+test('CRE-B-01: the second host was found by a name that only this name server knows', () => {
+  expect(scene.names.questions).toContain(`A win-2.${domain}`);
+  expect(seenOf('win-2').seenInstance).toMatchObject({
+    spec: { address: `win-2.${domain}` },
+    status: { ipv4: seenOf('win-2').host.address },
+  });
+});
+
+test('nothing was refused to the operator, it warned of nothing, and its neighbours had no trouble', async () => {
+  const { items } = await scene.admin.listAll(events);
+  const warnings = items.filter(({ type }) => type !== 'Normal');
+  expect(warnings.map(({ reason, message }) => `${reason}: ${message}`)).toEqual([]);
+  expect(operator.log.split('\n').filter(line => /"level":"error"|forbidden/i.test(line))).toEqual([]);
+  expect(scene.neighbours.errors).toEqual([]);
+});
+
+test('another operator in its place changes nothing', async () => {
+  const all = names.map(seenOf);
+  const served = all.map(({ host }) => seeSessions(scene, host));
+  await operator.kill();
+  // So that nobody waits until that of a dead process is over.
+  await scene.admin.delete(leases, operatorName, { namespace: scene.namespace });
+  operator = await scene.startOperator('second');
+  await operator.says('Became the leader');
+  await operator.isIdle('lifecycle', all.length);
+  expect(all.map(({ host }) => seeSessions(scene, host))).toEqual(served);
+  for (const before of all) {
+    const { node, services, host, seenInstance } = await seeMember(scene, before);
+    expect(services).toEqual(before.services);
+    expect(node.metadata.annotations).toEqual(before.annotations);
+    expect(node.metadata.labels).toEqual(before.node.metadata.labels);
+    expect(seenInstance.status?.timeline).toEqual(before.seenInstance.status?.timeline);
+    expect(host.boots).toBe(1 + before.reboots);
+  }
+});
+
+test('CRE-B-05: of an entry that is added, only its own host hears; one that is dead harms nobody', async () => {
+  const { admin, namespace, lab } = scene;
+  const served = names.map(name => seeSessions(scene, seenOf(name).host));
+  const dead = lab.address.replace(/\d+$/, '250');
+  const setEntry = (value: string | null) =>
+    admin.patch(
+      configMaps,
+      configMapName.instances,
+      { type: 'merge', body: { data: { [dead]: value } } },
+      { namespace },
+    );
+  await setEntry('username=Administrator');
+  const complaint = async () => (await admin.listAll(events)).items.find(({ message }) => message?.includes(dead));
+  await expect.poll(complaint, { timeout: 60_000 }).toMatchObject({
+    type: 'Warning',
+    reason: 'InstanceSetupFailure',
+    message: expect.stringMatching(/^HOST_UNREACHABLE: /),
+  });
+  const phases = (await scene.instances()).map(({ metadata, status }) => [metadata.name, status?.phase]);
+  expect(phases.filter(([, phase]) => phase !== 'Ready').map(([name]) => name)).toEqual([dead]);
+  await setEntry(null);
+  await scene.ready([], operator);
+  expect(names.map(name => seeSessions(scene, seenOf(name).host))).toEqual(served);
+});
+
+test('NODE-15: a version that somebody takes away comes back, and nothing is restarted for it', async () => {
+  const { admin, version } = scene;
+  const before = seenOf('win-1');
+  const annotations = { [nodeAnnotation.version]: null };
+  await admin.patch(nodes, 'win-1', { type: 'merge', body: { metadata: { annotations } } });
+  const versionNow = async () => (await admin.get(nodes, 'win-1')).metadata.annotations?.[nodeAnnotation.version];
+  await expect.poll(versionNow, { timeout: 120_000 }).toBe(version);
+  await scene.ready([before.instance], operator);
+  const { services, host, node } = await seeMember(scene, before);
+  expect([services, host.boots]).toEqual([before.services, 1 + before.reboots]);
+  expect(node.spec?.unschedulable ?? false).toBe(false);
+});
+
+test('no secret of the cluster is in a log, an event, a status or a ConfigMap', async () => {
+  const secrets = plantedSecrets(
+    scene,
+    names.map(name => seenOf(name).host),
+  );
+  // Private key, TLS key, login, and the tokens of the operator and of each host, plain and in base64.
+  expect(secrets.length).toBeGreaterThanOrEqual(2 * (3 + 3 + 1 + 2 * names.length));
+  expect(
+    await findSecrets(
+      scene,
+      secrets,
+      names.map(name => seenOf(name).host),
+    ),
+  ).toEqual([]);
+});
