@@ -43,14 +43,14 @@ export class ChangeLines {
 
   #news(host: HostView, nowMs: number): string[] {
     const told = this.#told.get(host.name);
-    const { problem, tone } = host;
+    const { tone } = host;
     const [at, text] = [host.step ?? host.phase, tone === 'busy' ? stepText(host) : stateText(host, nowMs)];
     if (told?.text === text || isSaid(told, host)) return [];
     const pauseMs = told?.at === at ? sameStepMs : nextStepMs;
     if (tone === 'busy' && told !== undefined && nowMs - told.atMs < pauseMs) return [];
-    this.#told.set(host.name, { text, at, atMs: nowMs, code: tone === 'bad' ? problem?.code : undefined });
-    if (problem === undefined || tone !== 'bad') return [text];
-    return [text, problem.message, ...(problem.remedy === '' ? [] : [`-> ${problem.remedy}`])];
+    const problem = tone === 'bad' ? host.problem : undefined;
+    this.#told.set(host.name, { text, at, atMs: nowMs, code: problem?.code });
+    return [text, ...(problem === undefined ? [] : problemTexts(problem))];
   }
 
   #gone(hosts: readonly HostView[], nowMs: number): string[] {
@@ -64,6 +64,10 @@ export class ChangeLines {
 /** What is wrong was said; the steps on the way there again are no news. */
 function isSaid(told: Told | undefined, { phase, problem }: HostView): boolean {
   return phase === 'Retrying' && told?.code !== undefined && told.code === problem?.code;
+}
+
+function problemTexts({ message, remedy }: NonNullable<HostView['problem']>): string[] {
+  return [message, ...(remedy === '' ? [] : [`-> ${remedy}`])];
 }
 
 function stepText(host: HostView): string {
