@@ -8,7 +8,7 @@ const [good, dead, payloadBytes] = [43, 5, 2_000_000];
 const most = 1.1;
 
 /** `npm run bench -- isolation [ROUNDS]`; exit code 1 when it is over a tenth longer, on a machine that is quiet. */
-export async function run(report: Report, [rounds = '2']: readonly string[]): Promise<void> {
+export async function run(report: Report, [rounds = '3']: readonly string[]): Promise<void> {
   const isQuiet = machineLoad(report);
   const [alone, beside]: [number[], number[]] = [[], []];
   // In turn, so that whatever else the machine does meets both.

@@ -22,7 +22,7 @@ export interface FailingHost {
   says: RegExp;
   /** What the remedy says that is done here. */
   remedy: RegExp;
-  mend(repair: Repair): unknown;
+  mend(this: void, repair: Repair): unknown;
 }
 
 const traits =

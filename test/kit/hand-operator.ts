@@ -92,7 +92,11 @@ export class HandOperator implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the operator ends'));
     await this.#approving;
-    await checkSandbox(this.sandbox, this.client, []).finally(() => this.client.close());
+    try {
+      await checkSandbox(this.sandbox, this.client, []);
+    } finally {
+      await this.client.close();
+    }
   }
 
   connect(address: string, username = 'Administrator'): Promise<HostConnection> {

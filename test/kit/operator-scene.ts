@@ -82,7 +82,11 @@ export async function operatorScene(options: SceneOptions): Promise<OperatorScen
     [Symbol.asyncDispose]: async () => {
       for (const each of running) await each.stop();
       const said = [...running].flatMap(({ log }) => saidLines('log of the operator', log.lines));
-      await checkCluster(admin, said).finally(() => admin.close());
+      try {
+        await checkCluster(admin, said);
+      } finally {
+        await admin.close();
+      }
     },
   };
 }

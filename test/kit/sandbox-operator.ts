@@ -78,7 +78,11 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
       { where: 'figures of the operator', text: JSON.stringify([...metrics.all()]) },
       { where: 'end of the operator', text: saidText(failure) },
     ];
-    await checkSandbox(sandbox, client, said).finally(() => client.close());
+    try {
+      await checkSandbox(sandbox, client, said);
+    } finally {
+      await client.close();
+    }
   };
   return {
     version,

@@ -44,21 +44,21 @@ export function operatorProcesses(sandbox: Sandbox, options: ProcessOptions = {}
   const usual = { payloadBytes: 1_000_000, platform: 'None', settings: {} };
   const order: ProcessOrder = { ...usual, ...options, kubeconfig, namespace: sandbox.namespace };
   const all: SpawnedOperator[] = [];
-  let isOver = false;
+  const over = new AbortController();
   const start = () => {
     const started = startProcess(order);
     all.push(started);
     return started;
   };
   const keepRunning = async () => {
-    while (!isOver) await start().ended;
+    while (!over.signal.aborted) await start().ended;
   };
   return {
     all,
     start,
     keepRunning: () => void keepRunning(),
     async [Symbol.asyncDispose]() {
-      isOver = true;
+      over.abort();
       await Promise.all(all.map(each => each.kill()));
       rmSync(folder, { recursive: true });
       const said = all.map(({ text }, index) => ({ where: `log of operator ${index + 1}`, text }));

@@ -86,7 +86,7 @@ test.each(harmless)('takes %s for what it is', (_, text) => {
 test('the public half of a key is no secret', () => {
   for (const pem of Object.values(keys)) {
     const publicKey = createPublicKey(pem).export({ format: 'pem', type: 'spki' });
-    expect(findLeaks(keySecrets('key', pem), [{ where: 'certificate', text: String(publicKey) }])).toEqual([]);
+    expect(findLeaks(keySecrets('key', pem), [{ where: 'certificate', text: publicKey }])).toEqual([]);
   }
 });
 
