@@ -8,7 +8,7 @@ import { copyPath, readRecord } from './record.ts';
 import { stage } from './stage.ts';
 
 const signal = new AbortController().signal;
-const program = 'MZ kubelet '.repeat(500);
+const program = 'MZ kubelet '.repeat(1000);
 const texts = { [file.kubelet]: program, [file.kubeletConfig]: '{"a":1}', 'C:\\k\\empty': '' };
 const hosts = 'C:\\k\\containerd\\registries\\quay.io\\hosts.toml';
 
