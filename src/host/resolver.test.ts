@@ -87,7 +87,7 @@ for (const [about, ask, of] of failures) {
     const error = await rejectionOf(ask(resolverOf(server, { timeoutMs: 300 })));
     expect(error).toMatchObject({ code: 'NAME_LOOKUP_FAILED', message: expect.stringContaining(of) });
     expect(error?.remedy).toContain('name servers');
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 }
 

@@ -130,7 +130,7 @@ test('a server that stands still is noticed by its pings, and used again when it
   const start = performance.now();
   try {
     await broken;
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   } finally {
     process.kill(pid, 'SIGCONT');
   }
@@ -145,7 +145,7 @@ test('a connection that is cut without a word is noticed, and another one made',
   relay.thaw();
   const start = performance.now();
   expect((await client.get(namespaces, 'default')).metadata.name).toBe('default');
-  expect(performance.now() - start).toBeLessThan(3000);
+  expect(performance.now() - start).toBeLessThan(10_000);
   await client.close();
 });
 

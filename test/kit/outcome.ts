@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { AppError } from '../../src/base/errors.ts';
+import { threadMs } from './fuzz.ts';
 
 /** The AppError a call throws, undefined when it throws nothing; any other error fails the test. */
 export function errorOf(run: () => unknown): AppError | undefined {
@@ -23,12 +24,12 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<AppError |
   }
 }
 
-/** Fails unless the call is done within the time. A busy machine gets two more chances; a slow algorithm fails all three. */
+/** Fails unless the call takes less of the processor's time. It has three chances; a slow algorithm fails all of them. */
 export function within<T>(milliseconds: number, run: () => T): T {
   for (let chance = 1; ; chance += 1) {
-    const started = performance.now();
+    const started = threadMs();
     const result = run();
-    const took = performance.now() - started;
+    const took = threadMs() - started;
     if (took < milliseconds) return result;
     if (chance === 3) expect(took).toBeLessThan(milliseconds);
   }

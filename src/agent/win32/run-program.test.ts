@@ -78,7 +78,7 @@ test('ends a program at its limit', async () => {
   const { script, processes } = bench();
   const began = performance.now();
   await expect(script('setInterval(() => {}, 1000)', 300)).rejects.toThrow(ProgramTimeout);
-  expect(performance.now() - began).toBeLessThan(5000);
+  expect(performance.now() - began).toBeLessThan(10_000);
   expect(processes.killed).toHaveLength(1);
   expect(processes.held).toBe(0);
 });
@@ -124,11 +124,11 @@ test('ends the program itself when the tree cannot be ended', async () => {
 });
 
 test('does not wait for what the program left behind with its outputs', async () => {
-  const left = 'setTimeout(() => {}, 4000)';
+  const left = 'setTimeout(() => {}, 12000)';
   const text = `require('child_process').spawn(process.execPath, ['-e', ${JSON.stringify(left)}], { stdio: 'inherit', detached: true }).unref(); console.log('done')`;
   const began = performance.now();
   expect((await bench().script(text)).stdout).toBe('done\n');
-  expect(performance.now() - began).toBeLessThan(3500);
+  expect(performance.now() - began).toBeLessThan(10_000);
 });
 
 test('tells that a program cannot be started', async () => {

@@ -238,7 +238,7 @@ for (const [name, onSocket] of slow) {
     const error = await failureOf(server.port, {}, { handshakeTimeoutMs: 200 });
     expect(error.code).toBe('HOST_HANDSHAKE_FAILED');
     expect(error.message).toContain('took longer than 0.2 s');
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(performance.now() - started).toBeLessThan(10_000);
     await until(() => closed);
   });
 }

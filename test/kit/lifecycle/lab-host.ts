@@ -58,12 +58,13 @@ export class LabHost {
   onChange: () => void = () => undefined;
   readonly #open = new Set<LabConnection>();
   #isDown = false;
+  #isOrdered = false;
 
   constructor(address: string) {
     this.address = address;
     this.model.system.name = `win-${address.split('.').at(-1)}`;
     this.model.system.adapterList[0]?.addresses.splice(0, 1, `${address}/24`);
-    this.model.system.reboot = async () => void setTimeout(() => void this.reboot(), 5);
+    this.model.system.reboot = async () => this.#order();
   }
 
   get openConnections(): number {
@@ -94,13 +95,20 @@ export class LabHost {
     for (const connection of this.#open) connection.break();
   }
 
+  /** Of several orders in one boot Windows carries out the first. */
+  #order(): void {
+    if (this.#isOrdered) return;
+    this.#isOrdered = true;
+    setTimeout(() => void this.reboot(), 5);
+  }
+
   async reboot(): Promise<void> {
     this.#isDown = true;
     this.disconnect();
     await new Promise(resolve => setTimeout(resolve, this.bootMs));
     await this.model.reboot();
     this.boots += 1;
-    this.#isDown = false;
+    [this.#isDown, this.#isOrdered] = [false, false];
     this.onChange();
   }
 

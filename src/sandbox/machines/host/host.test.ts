@@ -264,7 +264,7 @@ test('stops in the middle of anything, and leaves neither port nor file', async 
   const startMs = performance.now();
   await made[Symbol.asyncDispose]();
   expect(await hanging).toBe('HOST_CONNECTION_LOST');
-  expect(performance.now() - startMs).toBeLessThan(3000);
+  expect(performance.now() - startMs).toBeLessThan(10_000);
   expect([made.host.openConnections, made.store.size]).toEqual([0, 0]);
 });
 
