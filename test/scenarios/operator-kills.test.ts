@@ -25,9 +25,11 @@ const settings = {
   maxParallelJoins: 4,
 };
 
-test.concurrent.each(seeds)(
+test.concurrent.for(seeds)(
   'thirty kills do not keep ten hosts from becoming nodes (WMCO_KILL_SEED=%i)',
-  async seed => {
+  { timeout: 600_000 },
+  // Of tests that run at the same time each has its own.
+  async (seed, { expect: expectHere }) => {
     const faults = rebooted.map(name => `no-containers@${name}`);
     // Uploads that take a while, so that some are cut short.
     const times = { uploadBytesPerSecond: 1_000_000 };
@@ -39,7 +41,7 @@ test.concurrent.each(seeds)(
     const startMs = performance.now();
     const done = await joinWithKills({ client, namespace, hosts, kills, seed }, processes);
     const phases = async () => (await instancesOf({ client, namespace })).map(({ status }) => status?.phase);
-    await expect.poll(phases, { timeout: 90_000, interval: 200 }).toEqual(Array(hosts).fill('Ready'));
+    await expectHere.poll(phases, { timeout: 90_000, interval: 200 }).toEqual(Array(hosts).fill('Ready'));
     const seconds = ((performance.now() - startMs) / 1000).toFixed(0);
     console.log(
       `seed ${seed}: ${processes.all.length} processes, ${seconds} s, killed in ${JSON.stringify(stepsOf(done))}`,
@@ -49,7 +51,6 @@ test.concurrent.each(seeds)(
     await checkCluster(sandbox, client);
     checkSuccession(done, processes.all);
   },
-  600_000,
 );
 
 /** How often each step was under way when the operator was killed. */
