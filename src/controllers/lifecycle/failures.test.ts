@@ -4,6 +4,7 @@ import { AppError } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
 import { configMapName, nodeLabel } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { until } from '../../../test/kit/agent-bench.ts';
@@ -164,23 +165,22 @@ for (const [name, code, step, arrange] of cases) {
     const lab = await startJoinLab();
     const host = lab.host();
     await arrange(lab, host);
-    lab.start();
+    const operator = lab.start();
     await lab.add();
     // The second attempt must not tell again what the first one told.
-    const attemptsOf = async () =>
-      (await lab.instance()).status?.timeline?.find(one => one.name === step)?.attempts ?? 0;
-    await until(async () => (await attemptsOf()) >= 2 && (await lab.instance()).status?.phase === 'Failed');
-    const { status } = await lab.instance();
+    const entryOf = ({ timeline = [] }: WindowsInstanceStatus) => timeline.find(one => one.name === step);
+    const status = await lab.statusWhen(now => now.phase === 'Failed' && (entryOf(now)?.attempts ?? 0) >= 2);
+    await operator.kill();
     expect(status).toMatchObject({ phase: 'Failed', step });
-    expect(status?.timeline?.find(one => one.name === step)?.lastError).toMatchObject({
+    expect(entryOf(status)?.lastError).toMatchObject({
       code,
       message: expect.stringContaining(code === 'HOST_KEY_UNREADABLE' ? 'data["10.0.0.5"]' : address) as string,
       remedy: expect.stringMatching(/\.$/) as string,
     });
-    const condition = await configured(lab);
+    const condition = status.conditions?.find(({ type }) => type === 'Configured');
     expect(condition).toMatchObject({ status: 'False', reason: code });
-    expect(condition?.message).toContain(status?.timeline?.find(one => one.name === step)?.lastError?.remedy);
-    expect(status?.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: code });
+    expect(condition?.message).toContain(entryOf(status)?.lastError?.remedy);
+    expect(status.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: code });
     const told = (await lab.remarks()).filter(line => line.includes('InstanceSetupFailure'));
     expect(told).toHaveLength(1);
     expect(told[0]).toContain(`ConfigMap windows-instances: InstanceSetupFailure: ${code}: `);

@@ -164,10 +164,9 @@ test('marks that the server refuses are told as the refusal of the server', asyn
   });
   lab.start({ client });
   await lab.add();
-  await until(async () => (await phaseOf(lab)) === 'Failed');
-  const { status } = await lab.instance();
-  expect([status?.step, status?.conditions?.[0]?.reason]).toEqual(['mark node', 'API_REFUSED']);
-  expect(status?.conditions?.[0]?.message).toContain('nodes is forbidden');
+  const { step, conditions } = await lab.statusWhen(({ phase }) => phase === 'Failed');
+  expect([step, conditions?.[0]?.reason]).toEqual(['mark node', 'API_REFUSED']);
+  expect(conditions?.[0]?.message).toContain('nodes is forbidden');
 });
 
 test('a Node that is deleted while the journey goes on is waited for again', async () => {

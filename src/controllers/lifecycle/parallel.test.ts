@@ -33,7 +33,7 @@ test('hosts that do not answer, or hang, keep nobody from joining', async () => 
   hung.faults.exec = () => new Promise(() => undefined);
   lab.start({ limits: { joins: 3 } });
   await until(async () => (await countOf(lab, 'Ready')) === 8);
-  expect(await countOf(lab, 'Failed')).toBe(3);
+  await until(async () => (await countOf(lab, 'Failed')) === 3);
   expect((await lab.instance('win-1')).status?.phase).toBe('Configuring');
 });
 

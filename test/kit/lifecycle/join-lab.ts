@@ -6,7 +6,7 @@ import { agentName, namespaceName, nodeAnnotation, nodeLabel } from '../../../sr
 import { dir, file } from '../../../src/contract/paths.ts';
 import { servicesConfigMap } from '../../../src/contract/services/print.ts';
 import { windowsInstanceCrd } from '../../../src/contract/windows-instance/crd.ts';
-import type { WindowsInstanceSpec } from '../../../src/contract/windows-instance/resource.ts';
+import type { WindowsInstanceSpec, WindowsInstanceStatus } from '../../../src/contract/windows-instance/resource.ts';
 import { type LifecycleParts, lifecycleController } from '../../../src/controllers/lifecycle/controller.ts';
 import type { Connect } from '../../../src/host/host.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
@@ -28,7 +28,7 @@ import {
 } from '../../../src/kube/resources.ts';
 import type { HostMaterial } from '../../../src/node/lifecycle/world.ts';
 import { startEmbeddedCluster } from '../../../src/sandbox/embedded-cluster.ts';
-import { containerd, kubelet, kubeProxy } from '../agent-bench.ts';
+import { containerd, kubelet, kubeProxy, until } from '../agent-bench.ts';
 import { recordedLog } from '../recorded-log.ts';
 import { fastClock } from '../scripted-client.ts';
 import { LabHost, newKey, unreachable } from './lab-host.ts';
@@ -106,6 +106,17 @@ export class JoinLab {
       if (isNotFound(error)) return undefined;
       throw error;
     });
+  }
+
+  /** The first status that is so: what is read after it may be of the next attempt. */
+  async statusWhen(isSo: (status: WindowsInstanceStatus) => boolean, name?: string): Promise<WindowsInstanceStatus> {
+    let found: WindowsInstanceStatus | undefined;
+    await until(async () => {
+      const { status = {} } = await this.instance(name);
+      if (isSo(status)) found ??= status;
+      return found;
+    });
+    return found ?? {};
   }
 
   async patchNode(body: object, name = 'win-5'): Promise<void> {
