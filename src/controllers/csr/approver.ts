@@ -135,13 +135,13 @@ export class Approver {
   }
 
   #refuse(request: CertificateSigningRequest, event: EventText, pass: Pass): Outcome {
-    pass.log.info('Refusing CSR', { why: event.message });
-    this.#hold(request, [event]);
+    const isNews = this.#hold(request, [event]);
+    pass.log[isNews ? 'info' : 'debug']('Refusing CSR', { why: event.message });
     return done;
   }
 
-  #hold(request: CertificateSigningRequest, events: EventText[]): void {
-    this.#remarks.hold(request.metadata.uid ?? '', referenceTo(certificateSigningRequests, request), events);
+  #hold(request: CertificateSigningRequest, events: EventText[]): boolean {
+    return this.#remarks.hold(request.metadata.uid ?? '', referenceTo(certificateSigningRequests, request), events);
   }
 }
 

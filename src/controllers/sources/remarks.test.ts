@@ -72,3 +72,15 @@ test('remembers only so many subjects', () => {
   for (const subject of ['a', 'b', 'c', 'c', 'a']) hold(subject, subject);
   expect(said).toEqual(['a', 'b', 'c', 'a']);
 });
+
+test('tells whether any of it is news', () => {
+  const { hold } = bench();
+  expect([hold('a'), hold('a', 'one'), hold('a', 'one'), hold('a', 'one', 'two'), hold('a', 'two')]).toEqual([
+    false,
+    true,
+    false,
+    true,
+    false,
+  ]);
+  expect([hold('b', 'two'), hold('a'), hold('a', 'two')]).toEqual([true, false, true]);
+});

@@ -21,19 +21,25 @@ export class Remarks {
     this.#options = { repeatMs: 3_300_000, maxSubjects: 4096, ...options };
   }
 
-  /** All that holds of a subject now, which has a name that nothing else has. What held before and is not among it is forgotten. */
-  hold(subject: string, object: ObjectReference, events: readonly EventText[]): void {
+  /**
+   * All that holds of a subject now, which has a name that nothing else has. What held before and is not among it is forgotten. Tells
+   * whether any of it is news.
+   */
+  hold(subject: string, object: ObjectReference, events: readonly EventText[]): boolean {
     const { recorder, clock, repeatMs } = this.#options;
     const [before, nowMs] = [this.#said.get(subject), clock.monotonicMs()];
     const now = new Map<string, number>();
+    let hasNews = false;
     for (const event of events) {
       const text = `${event.reason} ${event.message}`;
       const saidMs = before?.get(text);
       const isNews = saidMs === undefined || nowMs - saidMs >= repeatMs;
       if (isNews) recorder.record(object, event);
+      hasNews ||= isNews;
       now.set(text, isNews ? nowMs : saidMs);
     }
     this.#remember(subject, now);
+    return hasNews;
   }
 
   #remember(subject: string, now: ReadonlyMap<string, number>): void {
