@@ -1,14 +1,7 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  createSign,
-  generateKeyPairSync,
-  randomBytes,
-} from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { isIPv4 } from 'node:net';
-import { printPem } from '../../src/base/pem.ts';
-import { alternativeNames, der, extension, oid, sequence, set, utf8 } from './csr.ts';
+import { distinguishedName, writeCertificate } from '../../src/base/certificate-write.ts';
+import { alternativeNames, der, extension, oid, sequence } from './csr.ts';
 
 export interface KeyPair {
   /** Certificate in PEM form. */
@@ -28,7 +21,6 @@ export interface LeafContent {
 }
 
 const hourMs = 3_600_000;
-const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
 
 /** A certificate authority for one test: P-256 keys, made in a few milliseconds. */
 export class TestCa {
@@ -48,13 +40,8 @@ export class TestCa {
       extension('2.5.29.15', der(0x03, [1, 0x06]), true),
       extension('2.5.29.14', der(0x04, this.#keyId)),
     ];
-    const info = certificateInfo({
-      subject: { commonName: name },
-      issuer: name,
-      publicKey: pair.publicKey,
-      extensions,
-    });
-    this.cert = sign(info, this.key);
+    const content = { subject: { commonName: name }, issuer: name, publicKey: pair.publicKey, extensions };
+    this.cert = makeCertificate(content, this.key);
   }
 
   issue(content: LeafContent): KeyPair {
@@ -75,7 +62,7 @@ export class TestCa {
       extension('2.5.29.35', sequence(der(0x80, this.#keyId))),
       ...(names === undefined ? [] : [extension('2.5.29.17', names)]),
     ];
-    return sign(certificateInfo({ subject: content, issuer: this.#name, publicKey, extensions }), this.key);
+    return makeCertificate({ subject: content, issuer: this.#name, publicKey, extensions }, this.key);
   }
 }
 
@@ -100,31 +87,15 @@ interface CertificateContent {
   extensions: Uint8Array[];
 }
 
-function certificateInfo({ subject, issuer, publicKey, extensions }: CertificateContent): Uint8Array {
+function makeCertificate({ subject, issuer, publicKey, extensions }: CertificateContent, key: string): string {
   const now = Date.now();
-  return sequence(
-    der(0xa0, der(0x02, [2])),
-    der(0x02, [0x01], randomBytes(15)),
-    ecdsaWithSha256,
-    distinguishedName({ commonName: issuer }),
-    sequence(utcTime(subject.notBefore ?? now - hourMs), utcTime(subject.notAfter ?? now + 24 * hourMs)),
-    distinguishedName(subject),
+  const fields = {
+    issuer: distinguishedName({ commonName: issuer }),
+    subject: distinguishedName(subject),
     publicKey,
-    der(0xa3, sequence(...extensions)),
-  );
-}
-
-function distinguishedName({ commonName, organizations = [] }: LeafContent): Uint8Array {
-  const attributes = [...organizations.map(text => ['2.5.4.10', text] as const), ['2.5.4.3', commonName] as const];
-  return sequence(...attributes.map(([type, text]) => set(sequence(oid(type), der(0x0c, utf8(text))))));
-}
-
-function utcTime(ms: number): Uint8Array {
-  const digits = new Date(ms).toISOString().replaceAll(/[-:T]/g, '').slice(2, 14);
-  return der(0x17, utf8(`${digits}Z`));
-}
-
-function sign(info: Uint8Array, key: string): string {
-  const signature = createSign('sha256').update(info).sign(key);
-  return printPem('CERTIFICATE', sequence(info, ecdsaWithSha256, der(0x03, [0], signature)));
+    notBefore: subject.notBefore ?? now - hourMs,
+    notAfter: subject.notAfter ?? now + 24 * hourMs,
+    extensions,
+  };
+  return writeCertificate(fields, createPrivateKey(key));
 }

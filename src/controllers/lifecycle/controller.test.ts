@@ -26,6 +26,18 @@ async function joinedLab(): Promise<{ lab: JoinLab; host: LabHost }> {
   return { lab, host };
 }
 
+/** A lab with one host on its way, which stages and does not come to an end with it until it is told to. */
+async function stagingLab(): Promise<{ lab: JoinLab; host: LabHost; goOn: () => void }> {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  host.faults.exec = command => (command.includes(' stage ') ? promise : undefined);
+  lab.start();
+  await lab.add();
+  await until(() => host.verbs().includes('stage'));
+  return { lab, host, goOn: () => resolve(undefined) };
+}
+
 /** Takes the version away, and lets the agent confirm it again only when the journey waits for that. */
 async function loseVersion(lab: JoinLab, more: object = {}): Promise<void> {
   lab.behaviour.noVersion = true;
@@ -242,16 +254,10 @@ test('nothing is done to a paused host until it is not paused any more', async (
 });
 
 test('an instance that is deleted on the way is let go of at once, and its connection closed', async () => {
-  const lab = await startJoinLab();
-  const host = lab.host();
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  host.faults.exec = command => (command.includes(' stage ') ? promise : undefined);
-  lab.start();
-  await lab.add();
-  await until(() => host.verbs().includes('stage'));
+  const { lab, host, goOn } = await stagingLab();
   await lab.client.delete(windowsInstances, 'win-5', { namespace });
   await until(() => host.openConnections === 0);
-  resolve(undefined);
+  goOn();
   const { length } = host.commands;
   await new Promise(wait => setTimeout(wait, 100));
   expect(host.commands).toHaveLength(length);
@@ -259,17 +265,11 @@ test('an instance that is deleted on the way is let go of at once, and its conne
 });
 
 test('a spec that changes on the way begins a new journey with it', async () => {
-  const lab = await startJoinLab();
-  const host = lab.host();
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  host.faults.exec = command => (command.includes(' stage ') ? promise : undefined);
-  lab.start();
-  await lab.add();
-  await until(() => host.verbs().includes('stage'));
+  const { lab, host, goOn } = await stagingLab();
   const body = { spec: { labels: { zone: 'b' } } };
   await lab.client.patch(windowsInstances, 'win-5', { type: 'merge', body }, { namespace });
   await until(() => host.openConnections === 0 || host.connectionCount === 2);
-  resolve(undefined);
+  goOn();
   await isReady(lab);
   expect((await lab.node())?.metadata.labels).toMatchObject({ zone: 'b' });
   expect((await lab.instance()).status?.observedGeneration).toBe(2);

@@ -214,7 +214,8 @@ test('preflight tells everything that is wrong at once', async () => {
   expect(host.verbs()).not.toContain('stage');
 });
 
-test('a host that is put right joins by itself, and what was wrong is forgotten', async () => {
+/** A lab with one host that failed first, was put right, and has joined. */
+async function mendedLab(): Promise<{ lab: JoinLab; host: LabHost }> {
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.system.administrator = false;
@@ -223,6 +224,11 @@ test('a host that is put right joins by itself, and what was wrong is forgotten'
   await until(async () => (await configured(lab))?.reason === 'HOST_NOT_ADMINISTRATOR');
   host.model.system.administrator = true;
   await until(async () => (await lab.instance()).status?.phase === 'Ready');
+  return { lab, host };
+}
+
+test('a host that is put right joins by itself, and what was wrong is forgotten', async () => {
+  const { lab, host } = await mendedLab();
   const { status } = await lab.instance();
   expect(status?.timeline?.every(({ lastError }) => lastError === undefined)).toBe(true);
   expect(status?.timeline?.find(({ name }) => name === 'preflight')?.attempts).toBeGreaterThan(1);
@@ -318,14 +324,7 @@ test('a reboot that does not help is not repeated', async () => {
 });
 
 test('no secret is in status, events or log', async () => {
-  const lab = await startJoinLab();
-  const host = lab.host();
-  host.model.system.administrator = false;
-  lab.start();
-  await lab.add();
-  await until(async () => (await configured(lab))?.reason === 'HOST_NOT_ADMINISTRATOR');
-  host.model.system.administrator = true;
-  await until(async () => (await lab.instance()).status?.phase === 'Ready');
+  const { lab, host } = await mendedLab();
   const told = JSON.stringify([await lab.instance(), await lab.remarks(), lab.logged.lines, host.commands]);
   for (const secret of [
     'token number',

@@ -40,38 +40,38 @@ fi
 
 partial=$folder.partial
 rm -rf "$partial"
-mkdir -p "$partial/root" "$partial/patchelf" "$partial/openssh" "$partial/work/lists/partial" "$partial/work/wine" "$partial/work/openssh"
+mkdir -p "$partial/root" "$partial/patchelf" "$partial/openssh" "$partial/download/lists/partial" "$partial/download/wine" "$partial/download/openssh"
 trap 'rm -rf "$partial"' EXIT
 
 say "downloading Wine 10 from Debian 13"
-cat >"$partial/work/both.sources" <<SOURCES
+cat >"$partial/download/both.sources" <<SOURCES
 Types: deb
 URIs: $mirror
 Suites: trixie bookworm
 Components: main
 Signed-By: $keys
 SOURCES
-apt=(apt-get -qq -o "Dir::Etc::sourcelist=$partial/work/both.sources" -o Dir::Etc::sourceparts=/dev/null
-  -o "Dir::State::lists=$partial/work/lists" -o "Dir::Cache=$partial/work/cache" -o APT::Sandbox::User=root)
+apt=(apt-get -qq -o "Dir::Etc::sourcelist=$partial/download/both.sources" -o Dir::Etc::sourceparts=/dev/null
+  -o "Dir::State::lists=$partial/download/lists" -o "Dir::Cache=$partial/download/cache" -o APT::Sandbox::User=root)
 packages=(libwine wine64 libc6 libgcc-s1 libunwind8 libgnutls30t64 libp11-kit0 libidn2-0 libunistring5 libtasn1-6 libnettle8t64
   libhogweed6t64 libgmp10 libffi8 libfreetype6 libfontconfig1 libexpat1 fonts-wine zlib1g libpng16-16t64 libbrotli1 libbz2-1.0
   liblzma5 libz-mingw-w64)
-cd "$partial/work/wine"
-{ "${apt[@]}" update && "${apt[@]}" download "${packages[@]/%//trixie}" patchelf/bookworm; } >"$partial/work/apt.log" 2>&1 ||
-  { tail -5 "$partial/work/apt.log" >&2; fail "Wine cannot be downloaded: the Debian mirror must be reachable"; }
+cd "$partial/download/wine"
+{ "${apt[@]}" update && "${apt[@]}" download "${packages[@]/%//trixie}" patchelf/bookworm; } >"$partial/download/apt.log" 2>&1 ||
+  { tail -5 "$partial/download/apt.log" >&2; fail "Wine cannot be downloaded: the Debian mirror must be reachable"; }
 # The second line adds what openssh-server depends on and this machine lacks.
-cd "$partial/work/openssh"
+cd "$partial/download/openssh"
 mkdir partial
 { apt-get -qq -o APT::Sandbox::User=root download openssh-server openssh-sftp-server &&
   apt-get -qq -y -o "Dir::Cache::archives=$PWD" -o Debug::NoLocking=1 -o APT::Sandbox::User=root install --download-only \
-    --no-install-recommends openssh-server; } >"$partial/work/apt.log" 2>&1 ||
-  { tail -5 "$partial/work/apt.log" >&2; fail "openssh-server cannot be downloaded: the Debian mirror must be reachable"; }
+    --no-install-recommends openssh-server; } >"$partial/download/apt.log" 2>&1 ||
+  { tail -5 "$partial/download/apt.log" >&2; fail "openssh-server cannot be downloaded: the Debian mirror must be reachable"; }
 
 say "unpacking"
-for package in "$partial"/work/wine/*.deb; do
+for package in "$partial"/download/wine/*.deb; do
   case $package in */patchelf_*) dpkg -x "$package" "$partial/patchelf" ;; *) dpkg -x "$package" "$partial/root" ;; esac
 done
-for package in "$partial"/work/openssh/*.deb; do dpkg -x "$package" "$partial/openssh"; done
+for package in "$partial"/download/openssh/*.deb; do dpkg -x "$package" "$partial/openssh"; done
 lacking=$(LD_LIBRARY_PATH=$partial/openssh/usr/lib/x86_64-linux-gnu ldd "$partial/openssh/usr/sbin/sshd" | grep 'not found' || true)
 [ -z "$lacking" ] || fail "OpenSSH's server lacks libraries on this machine:$lacking"
 cd "$partial/root/usr"
@@ -106,7 +106,7 @@ LOADER
 # Wine does not start without fonts; those of the machine are none of its business.
 echo "<fontconfig><dir>$folder/root/usr/share/wine/fonts</dir></fontconfig>" >"$partial/fonts.conf"
 chmod +x lib/wine/wineserver "$partial/wineserver" "$partial/wine"
-rm -rf "$partial/work" "$partial/patchelf"
+rm -rf "$partial/download" "$partial/patchelf"
 mv "$partial" "$folder"
 "$folder/wine" --version >/dev/null || { rm -rf "$folder"; fail "Wine was unpacked but does not run on this machine"; }
 say "Wine is ready"

@@ -23,6 +23,13 @@ const versionOverdue: Overdue<ConfigureJourney> = {
   remedy: 'Look at the events of the Node and at C:\\var\\log\\wicd on the host.',
 };
 
+/** What both waits for the agent have in common: they are over when it has confirmed the version. */
+const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'overdue' | 'met'> = {
+  limitMs: 20 * 60_000,
+  overdue: versionOverdue,
+  met: ({ node, gathered }) => isUpToDate(node, gathered.material.version),
+};
+
 export const installAgent: Step<ConfigureJourney> = {
   name: 'agent service',
   does: 'has the agent make its own Windows service and start it',
@@ -37,14 +44,8 @@ export const installAgent: Step<ConfigureJourney> = {
 export const awaitSettings: Step<ConfigureJourney> = {
   name: 'wait for agent',
   does: 'waits for the agent: it confirms the version, or asks for a reboot for variables and certificates',
-  limitMs: 20 * 60_000,
-  overdue: versionOverdue,
-  met: ({ node, gathered }) => isUpToDate(node, gathered.material.version),
-  async make(journey, turn) {
-    // The network of the host changes now, which breaks connections, and nothing has to be asked for a while.
-    await journey.host.close();
-    await untilAgent(journey, turn, node => awaitsReboot(node) || isUpToDate(node, journey.gathered.material.version));
-  },
+  ...untilVersion,
+  make: (journey, turn) => untilAgent(journey, turn, awaitsReboot),
 };
 
 export const rebootForSettings: Step<ConfigureJourney> = {
@@ -72,25 +73,23 @@ export const rebootForSettings: Step<ConfigureJourney> = {
 export const awaitVersion: Step<ConfigureJourney> = {
   name: 'wait for version',
   does: 'waits until the agent confirms after that reboot that everything runs and the Node is ready',
-  limitMs: 20 * 60_000,
-  overdue: versionOverdue,
-  met: ({ node, gathered }) => isUpToDate(node, gathered.material.version),
-  async make(journey, turn) {
-    await journey.host.close();
-    await untilAgent(journey, turn, node => isUpToDate(node, journey.gathered.material.version));
-  },
+  ...untilVersion,
+  make: (journey, turn) => untilAgent(journey, turn, () => false),
 };
 
+/** Waits until the agent has confirmed the version, or something else is enough. */
 async function untilAgent(
   journey: ConfigureJourney,
   { signal, note }: StepTurn,
   isEnough: (node: NodeView) => boolean,
 ): Promise<void> {
+  // The network of the host changes now, which breaks connections, and nothing has to be asked for a while.
+  await journey.host.close();
   const { nodes } = journey.world;
   const look = (): true | undefined => {
     const { node } = journey;
     if (node === undefined) return undefined;
-    if (isEnough(node)) return true;
+    if (isEnough(node) || isUpToDate(node, journey.gathered.material.version)) return true;
     note(nodes.remarkOf(node.name) ?? 'the agent sets up the host');
     return undefined;
   };

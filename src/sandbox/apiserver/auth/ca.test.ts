@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
+import { distinguishedName } from '#base/certificate-write.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { createAuthority, issueClientPair, issueServerPair, loadAuthority } from './ca.ts';
-import { distinguishedName, makeCertificate } from './certificate.ts';
+import { makeCertificate } from './certificate.ts';
 import { readCertificate } from './certificate-parts.ts';
 
 const clock = manualClock(Date.UTC(2030, 0, 2, 3, 4, 5));

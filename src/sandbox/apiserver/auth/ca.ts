@@ -1,8 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { distinguishedName } from '#base/certificate-write.ts';
 import type { Clock } from '#base/clock.ts';
 import { readDer } from '#base/der.ts';
-import { type CertificateContent, distinguishedName, keyIdOf, makeCertificate } from './certificate.ts';
+import { type CertificateContent, keyIdOf, makeCertificate } from './certificate.ts';
 import { readCertificate } from './certificate-parts.ts';
 
 /** Everything in PEM form. */

@@ -1,24 +1,12 @@
-import { createHash, createSign, type KeyObject, randomBytes } from 'node:crypto';
-import {
-  bitString,
-  boolean,
-  element,
-  integer,
-  namedBits,
-  octetString,
-  oid,
-  sequence,
-  set,
-  time,
-  utf8String,
-} from '#base/der-write.ts';
-import { printPem } from '#base/pem.ts';
+import { createHash, type KeyObject } from 'node:crypto';
+import { certificateExtension as extension, writeCertificate } from '#base/certificate-write.ts';
+import { boolean, element, namedBits, octetString, oid, sequence } from '#base/der-write.ts';
 import { ipOctets } from './ip-octets.ts';
 import { readKeyUsages } from './key-usages.ts';
 
 /** What a certificate says; whoever asks for one has already decided that it may. */
 export interface CertificateContent {
-  /** DER of the Name, see `distinguishedName`. */
+  /** DER of the Name, see `distinguishedName` of `certificate-write.ts`. */
   subject: Uint8Array;
   /** DER of the SubjectPublicKeyInfo. */
   publicKey: Uint8Array;
@@ -46,35 +34,10 @@ export interface Issuer {
   privateKey: KeyObject;
 }
 
-const algorithms: Readonly<Record<string, Uint8Array>> = {
-  ec: sequence(oid('1.2.840.10045.4.3.2')),
-  rsa: sequence(oid('1.2.840.113549.1.1.11'), element(0x05)),
-};
-
 /** A certificate of version 3, signed with SHA-256, in PEM form. */
 export function makeCertificate(content: CertificateContent, issuer: Issuer): string {
-  const algorithm = algorithms[issuer.privateKey.asymmetricKeyType ?? ''];
-  if (algorithm === undefined) throw new Error('an authority needs an RSA or an EC key');
-  const info = sequence(
-    element(0xa0, integer([2])),
-    integer([0x01, ...randomBytes(15)]),
-    algorithm,
-    issuer.name,
-    sequence(time(content.notBefore), time(content.notAfter)),
-    content.subject,
-    content.publicKey,
-    element(0xa3, sequence(...extensions(content, issuer))),
-  );
-  const signature = createSign('sha256').update(info).sign(issuer.privateKey);
-  return printPem('CERTIFICATE', sequence(info, algorithm, bitString(signature)));
-}
-
-export function distinguishedName(name: { commonName: string; organizations?: readonly string[] }): Uint8Array {
-  const attributes: [string, string][] = [
-    ...(name.organizations ?? []).map((text): [string, string] => ['2.5.4.10', text]),
-    ['2.5.4.3', name.commonName],
-  ];
-  return sequence(...attributes.map(([type, text]) => set(sequence(oid(type), utf8String(text)))));
+  const fields = { ...content, issuer: issuer.name, extensions: extensions(content, issuer) };
+  return writeCertificate(fields, issuer.privateKey);
 }
 
 /** Identifies a key in the certificates that name it. Takes the DER of its SubjectPublicKeyInfo. */
@@ -106,8 +69,4 @@ function alternativeNames(names: SubjectNames): Uint8Array[] {
     ...addresses.map(octets => element(0x87, octets)),
     ...(names.uris ?? []).map(text(0x86)),
   ];
-}
-
-function extension(type: string, value: Uint8Array, critical = false): Uint8Array {
-  return sequence(oid(type), ...(critical ? [boolean(true)] : []), octetString(value));
 }

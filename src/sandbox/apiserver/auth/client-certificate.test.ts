@@ -1,10 +1,11 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { distinguishedName } from '#base/certificate-write.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
 import { element, oid, sequence, set, utf8String } from '../../../base/der-write.ts';
 import { createAuthority, issueClientPair, issueServerPair } from './ca.ts';
-import { type CertificateContent, distinguishedName } from './certificate.ts';
+import type { CertificateContent } from './certificate.ts';
 import { readCertificate } from './certificate-parts.ts';
 import { holderOf } from './client-certificate.ts';
 
