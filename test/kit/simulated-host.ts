@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { isAppError } from '../../src/base/errors.ts';
 import type { HostConnection } from '../../src/host/host.ts';
 import type { PrivateKey } from '../../src/host/keys/private-key.ts';
 import { connect } from '../../src/host/ssh/connect.ts';
@@ -72,4 +73,14 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
       await store.close();
     },
   };
+}
+
+/** The code of the error with which something on a host ends, or `fine`. */
+export async function codeOf(act: () => Promise<unknown>): Promise<string> {
+  try {
+    await act();
+    return 'fine';
+  } catch (error) {
+    return isAppError(error) ? error.code : String(error);
+  }
 }

@@ -1,5 +1,5 @@
-import { AppError, shown } from '#base/errors.ts';
-import { ApiError } from '#kube/api-error.ts';
+import { AppError } from '#base/errors.ts';
+import { appErrorOf } from '#kube/app-error.ts';
 
 /** Whatever was thrown, as an error that says what to do about it. */
 export function asAppError(thrown: unknown, isInterrupted: boolean): AppError {
@@ -9,16 +9,9 @@ export function asAppError(thrown: unknown, isInterrupted: boolean): AppError {
       cause: thrown,
     });
   }
-  if (thrown instanceof AppError) return thrown;
-  if (thrown instanceof ApiError) {
-    return new AppError('API_REFUSED', thrown.message, {
-      remedy: 'See that the agent may do this in the cluster: the operator grants it when it configures the host.',
-      cause: thrown,
-    });
-  }
-  return new AppError('INTERNAL_ERROR', thrown instanceof Error ? thrown.message : `thrown: ${shown(thrown)}`, {
-    remedy: 'Report it together with the log: the agent has met a mistake of its own.',
-    cause: thrown,
+  return appErrorOf(thrown, {
+    refused: 'See that the agent may do this in the cluster: the operator grants it when it configures the host.',
+    mistaken: 'Report it together with the log: the agent has met a mistake of its own.',
   });
 }
 

@@ -3,7 +3,7 @@ import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, shown } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { InstanceProgress } from '#contract/windows-instance/resource.ts';
-import { ApiError } from '#kube/api-error.ts';
+import { appErrorOf } from '#kube/app-error.ts';
 import type { Metrics } from '#kube/controller/metrics.ts';
 import { withDeadline } from '#kube/deadline.ts';
 import type { Journal } from './journal.ts';
@@ -100,15 +100,8 @@ function limitText(ms: number): string {
 
 /** Whatever was thrown, as an error that says what to do about it. */
 export function asAppError(thrown: unknown): AppError {
-  if (thrown instanceof AppError) return thrown;
-  if (thrown instanceof ApiError) {
-    return new AppError('API_REFUSED', thrown.message, {
-      remedy: 'See that the operator has the rights it asks for; the step is tried again.',
-      cause: thrown,
-    });
-  }
-  return new AppError('INTERNAL_ERROR', thrown instanceof Error ? thrown.message : `thrown: ${shown(thrown)}`, {
-    remedy: 'Report it together with the log: the operator has met a mistake of its own. The step is tried again.',
-    cause: thrown,
+  return appErrorOf(thrown, {
+    refused: 'See that the operator has the rights it asks for; the step is tried again.',
+    mistaken: 'Report it together with the log: the operator has met a mistake of its own. The step is tried again.',
   });
 }

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { isAppError } from '#base/errors.ts';
 import { agentQuery, inventoryCommand, rebootCommand, renameCommand, stageCommand } from '#contract/agent-command.ts';
 import { parseInventory } from '#contract/inventory.ts';
 import { agentName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import type { HostConnection } from '#host/host.ts';
-import { startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
+import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { findFault } from '../faults.ts';
 import { usualTraits } from '../traits.ts';
 
@@ -24,15 +23,6 @@ async function inventoryOf({ connection }: { connection: HostConnection }) {
   const { stdout, stderr } = await connection.exec(agentQuery.inventory);
   if (stdout === '') throw new Error(stderr);
   return parseInventory(stdout, 'win-1');
-}
-
-async function codeOf(act: () => Promise<unknown>): Promise<string> {
-  try {
-    await act();
-    return 'fine';
-  } catch (error) {
-    return isAppError(error) ? error.code : String(error);
-  }
 }
 
 test('the real agent tells what the host is', async () => {

@@ -1,21 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { isAppError } from '#base/errors.ts';
 import { sha256 } from '#base/sha256.ts';
 import { file } from '#contract/paths.ts';
-import { startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
+import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { findFault } from '../faults.ts';
 
 const path = 'C:\\k\\folder\\bundle';
-
-async function codeOf(act: () => Promise<unknown>): Promise<string> {
-  try {
-    await act();
-    return 'fine';
-  } catch (error) {
-    return isAppError(error) ? error.code : String(error);
-  }
-}
 
 async function uploaded(made: TestHost, content: Uint8Array, to = path): Promise<void> {
   await using connection = await made.connect();

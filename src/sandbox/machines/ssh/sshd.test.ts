@@ -2,23 +2,13 @@ import { connect as dialTcp } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { isAppError } from '#base/errors.ts';
 import { agentQuery } from '#contract/agent-command.ts';
 import { file } from '#contract/paths.ts';
 import { makeKey } from '../../../../test/kit/ssh-server.ts';
-import { startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
+import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { findFault, type FaultName } from '../faults.ts';
 
 const hostWith = (fault: FaultName) => startHost(findFault(fault));
-
-async function codeOf(act: () => Promise<unknown>): Promise<string> {
-  try {
-    await act();
-    return 'fine';
-  } catch (error) {
-    return isAppError(error) ? error.code : String(error);
-  }
-}
 
 test('lets in the user with the key that it knows, and presents itself as OpenSSH of Windows', async () => {
   await using made = await startHost();
