@@ -6,7 +6,7 @@ import { ModelHost } from '../../test/kit/model-host.ts';
 import { installAgent } from './install.ts';
 import type { InstalledConfig, ServiceState } from './ports.ts';
 
-const command = controllerCommand('ns');
+const command = controllerCommand({ namespace: 'ns', node: 'win-1' });
 const good: InstalledConfig = {
   command,
   description: `OpenShift managed ${agentName}`,
@@ -84,7 +84,7 @@ test('is a verb that tells what it did, and says nothing of log files unless tol
   const changed = await run('install --namespace ns --service-log-size 105 -o json');
   expect(JSON.parse(changed.out)).toEqual({ created: false, changed: true, started: true });
   const [{ config } = { config: undefined }] = await host.services.list();
-  expect(config?.command).toBe(controllerCommand('ns', 105));
+  expect(config?.command).toBe(controllerCommand({ namespace: 'ns', node: 'win-1', logMegabytes: 105 }));
   expect((await run('install')).err).toContain('install needs --namespace');
   expect((await run('install --namespace ns --service-log-size much')).err).toContain('a whole number of megabytes');
 });

@@ -19,6 +19,11 @@ export const errorCodes = {
   INSTANCE_DUPLICATE: 'Two entries of windows-instances, or two WindowsInstances, are the same host.',
   INSTANCE_NOT_LISTED: 'A Node belongs to no entry of windows-instances.',
 
+  NODE_NAME_TAKEN: 'The Node name of a host belongs to another host.',
+  NODE_NAME_FORBIDDEN: 'A host has a name or address that belongs to the cluster itself.',
+  NODE_NAME_CHANGED: 'A host has another name than the one under which it joins the cluster.',
+  COMMAND_WORD_INVALID: 'A value cannot be part of a command for a Windows host.',
+
   // services ConfigMap
   SERVICES_MALFORMED: 'The services ConfigMap cannot be parsed.',
   SERVICES_DEPENDENCY_INVALID: 'A service of the services ConfigMap has a dependency it must not have.',

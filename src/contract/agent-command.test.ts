@@ -1,48 +1,78 @@
 import { expect, test } from 'vitest';
-import {
-  agentQuery,
-  agentRecovery,
-  bootstrapCommand,
-  cleanupCommand,
-  controllerCommand,
-  installCommand,
-  inventoryCommand,
-} from './agent-command.ts';
+import { agentCommands, agentRecovery, checkCommand, controllerCommand } from './agent-command.ts';
+import { agentProgram } from './paths.ts';
 
 const namespace = 'openshift-windows-machine-config-operator';
-const agent = String.raw`C:\k\windows-instance-config-daemon.exe`;
-const controller =
-  `${agent} controller --windows-service --log-dir C:\\var\\log\\wicd --namespace ${namespace} ` +
-  String.raw`--kubeconfig C:\k\wicd-kubeconfig --cert-dir C:\k\wicd-certs --cert-duration 1h --ca-bundle C:\k\ca-bundle.crt`;
+const agent = agentProgram('ab12');
+const commands = agentCommands(agent);
+const installed = String.raw`C:\k\windows-instance-config-daemon.exe`;
+const controller = (duration = '24h', more = '') =>
+  `${installed} controller --windows-service --log-dir C:\\var\\log\\wicd --namespace ${namespace} ` +
+  `--kubeconfig C:\\k\\wicd-kubeconfig --cert-dir C:\\k\\wicd-certs --cert-duration ${duration} ` +
+  `--ca-bundle C:\\k\\ca-bundle.crt --node win-1${more}`;
+const service = { namespace, node: 'win-1' };
 
-const commands: [string, string, string][] = [
+const lines: [string, string, string][] = [
   [
     'cleans up',
-    cleanupCommand(namespace),
+    commands.cleanup(namespace),
     `${agent} cleanup --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace}`,
   ],
   [
     'cleans up before the next configuration',
-    cleanupCommand(namespace, 'keep settings'),
+    commands.cleanup(namespace, 'keep settings'),
     `${agent} cleanup --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace} --keep-settings`,
   ],
-  ['installs', installCommand('ns'), `${agent} install --namespace ns -o json`],
-  ['installs with a size', installCommand('ns', 105), `${agent} install --namespace ns --service-log-size 105 -o json`],
+  [
+    'installs',
+    commands.install({ namespace: 'ns', node: 'win-1', newKey: false }),
+    `${agent} install --namespace ns --node win-1 -o json`,
+  ],
+  [
+    'installs with everything',
+    commands.install({
+      namespace: 'ns',
+      node: 'win-1',
+      newKey: true,
+      logMegabytes: 105,
+      certificateLifetime: '2h',
+      cloudNode: true,
+    }),
+    `${agent} install --namespace ns --node win-1 --cert-duration 2h --service-log-size 105 --cloud-node --new-key -o json`,
+  ],
   [
     'bootstraps',
-    bootstrapCommand('11.0.0-1b759bf', namespace),
-    `${agent} bootstrap --desired-version 11.0.0-1b759bf --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace}`,
+    commands.bootstrap({ version: '11.0.0-1b759bf', namespace, node: 'win-1' }),
+    `${agent} bootstrap --desired-version 11.0.0-1b759bf --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace} --node win-1`,
   ],
-  ['runs as a service', controllerCommand(namespace), controller],
-  ['runs with a size for logs', controllerCommand(namespace, 105), `${controller} --log-file-max-size 105`],
-  ['runs with logs of any size', controllerCommand(namespace, 0), `${controller} --log-file-max-size 0`],
+  ['takes an inventory', commands.inventory(), `${agent} inventory -o json`],
   [
-    'runs with the largest size for logs',
-    controllerCommand(namespace, 1_000_000_000_000),
-    `${controller} --log-file-max-size 1000000000000`,
+    'takes an inventory with the name of the cloud',
+    commands.inventory({ nameSource: 'awsLocalHostname' }),
+    `${agent} inventory --name-source awsLocalHostname -o json`,
+  ],
+  ['stages', commands.stage('C:\\k\\b', 'ab'), `${agent} stage --bundle C:\\k\\b --sha256 ab -o json`],
+  ['reboots', commands.reboot('b-1'), `${agent} reboot --boot-id b-1 --delay 3s -o json`],
+  ['renames', commands.rename('win-1'), `${agent} rename --name win-1 -o json`],
+  ['runs as a service', controllerCommand(service), controller()],
+  ['runs with short certificates', controllerCommand({ ...service, certificateLifetime: '10m' }), controller('10m')],
+  [
+    'runs for cloud-node-manager',
+    controllerCommand({ ...service, cloudNode: true }),
+    controller('24h', ' --cloud-node'),
+  ],
+  [
+    'runs with a size for logs',
+    controllerCommand({ ...service, logMegabytes: 105 }),
+    controller('24h', ' --log-file-max-size 105'),
+  ],
+  [
+    'runs with logs of any size',
+    controllerCommand({ ...service, logMegabytes: 0 }),
+    controller('24h', ' --log-file-max-size 0'),
   ],
 ];
-for (const [name, got, want] of commands) test(`${name} with exactly this command`, () => expect(got).toBe(want));
+for (const [name, got, want] of lines) test(`${name} with exactly this command`, () => expect(got).toBe(want));
 
 const servers: [url: string, probed: boolean][] = [
   ['https://api-int.cluster.example.com:6443', true],
@@ -57,14 +87,39 @@ const servers: [url: string, probed: boolean][] = [
 ];
 for (const [url, probed] of servers) {
   test(`asks ${probed ? 'for' : 'nothing about'} the API server ${JSON.stringify(url)}`, () => {
-    const want = probed ? `${agent} inventory --probe ${url} -o json` : agentQuery.inventory;
-    expect(inventoryCommand(url)).toBe(want);
+    const want = probed ? `${agent} inventory --probe ${url} -o json` : commands.inventory();
+    expect(commands.inventory({ apiServerUrl: url })).toBe(want);
   });
 }
 
 test('no command needs quoting in cmd.exe or PowerShell', () => {
-  for (const [, command] of commands) expect(command).toMatch(/^[A-Za-z0-9:\\._ -]+$/);
+  for (const [, command] of lines) {
+    expect(command).toMatch(/^[A-Za-z0-9:\\._ -]+$/);
+    checkCommand(command);
+  }
 });
+
+for (const word of [
+  'x&net user&y',
+  'a b',
+  '%PATH%',
+  '$(calc)',
+  'a|b',
+  'a>b',
+  '"',
+  "'",
+  '`',
+  ';',
+  '^',
+  '',
+  'a\nb',
+  'ä',
+]) {
+  test(`refuses ${JSON.stringify(word)} as part of a command`, () => {
+    expect(() => commands.rename(word)).toThrow(expect.objectContaining({ code: 'COMMAND_WORD_INVALID' }));
+    expect(() => commands.reboot(word)).toThrow(expect.objectContaining({ code: 'COMMAND_WORD_INVALID' }));
+  });
+}
 
 test('Windows restarts the agent after seconds, not milliseconds', () => {
   expect(agentRecovery).toEqual({ resetSeconds: 300, restartDelaysMs: [10_000, 30_000, 60_000, 120_000] });

@@ -1,69 +1,138 @@
+import { AppError, shown } from '#base/errors.ts';
 import { dir, file } from './paths.ts';
+import type { HostVariableSource } from './services/manifest.ts';
 
-/** Command lines the operator runs on a host. No quoting is needed: neither path nor version nor namespace has a blank. */
+/** How long a client certificate of the agent lives, unless a setting says otherwise. */
+export const defaultCertificateLifetime = '24h';
 
-const credentials = (namespace: string) => `--kubeconfig ${file.agentKubeconfig} --namespace ${namespace}`;
-
-/** Settings are kept where the host is configured again at once: their removal and return would take two reboots. */
-export function cleanupCommand(
-  namespace: string,
-  settings: 'remove settings' | 'keep settings' = 'remove settings',
-): string {
-  return `${file.agent} cleanup ${credentials(namespace)}${settings === 'keep settings' ? ' --keep-settings' : ''}`;
+/** What the agent's service is told. */
+export interface AgentServiceOptions {
+  namespace: string;
+  /** Name of the Node of this host: the agent does not search for it. */
+  node: string;
+  /** Go duration. */
+  certificateLifetime?: string;
+  /** Size of one log file. */
+  logMegabytes?: number;
+  /** Whether the agent keeps a certificate for cloud-node-manager, too. */
+  cloudNode?: boolean;
 }
 
-export function bootstrapCommand(version: string, namespace: string): string {
-  return `${file.agent} bootstrap --desired-version ${version} ${credentials(namespace)}`;
+export interface InstallOptions extends AgentServiceOptions {
+  /** Make a new key instead of keeping the one that is there. */
+  newKey: boolean;
 }
 
-/** Commands of ours that the Go agent does not know. They need no cluster and answer with one JSON document. */
-export const agentQuery = {
-  inventory: `${file.agent} inventory -o json`,
-  version: `${file.agent} version -o json`,
-  enableContainers: `${file.agent} enable-containers -o json`,
-} as const;
-
-/** The inventory, with what the host sees of the API server at the address given. */
-export function inventoryCommand(apiServerUrl: string): string {
-  // What a shell could take for something else cannot be the address of an API server.
-  const isPlain = /^https:\/\/[\w.:/[\]-]+$/.test(apiServerUrl);
-  return isPlain ? `${file.agent} inventory --probe ${apiServerUrl} -o json` : agentQuery.inventory;
+export interface InventoryOptions {
+  /** API server that the host should reach. */
+  apiServerUrl?: string;
+  /** Where the kubelet's `--hostname-override` comes from; the computer name when missing. */
+  nameSource?: HostVariableSource;
 }
 
-/** Makes or corrects the agent's own Windows service, and starts it. */
-export function installCommand(namespace: string, logMegabytes?: number): string {
-  const size = logMegabytes === undefined ? '' : ` --service-log-size ${logMegabytes}`;
-  return `${file.agent} install --namespace ${namespace}${size} -o json`;
+/**
+ * Command lines the operator runs on a host, with the agent program at the path given. Every word is checked, so that they mean
+ * the same in cmd.exe and in PowerShell and no value can become a command of its own.
+ */
+export function agentCommands(program: string) {
+  const run = (...words: (string | false)[]) =>
+    commandLine(
+      program,
+      words.filter(word => word !== false),
+    );
+  const json = ['-o', 'json'];
+  return {
+    version: run('version', ...json),
+    enableContainers: run('enable-containers', ...json),
+    inventory: ({ apiServerUrl, nameSource }: InventoryOptions = {}) =>
+      run('inventory', ...probe(apiServerUrl), ...flag('name-source', nameSource), ...json),
+    /** Settings are kept where the host is configured again at once: their removal and return would take two reboots. */
+    cleanup: (namespace: string, settings: 'remove settings' | 'keep settings' = 'remove settings') =>
+      run('cleanup', ...credentials(namespace), settings === 'keep settings' && '--keep-settings'),
+    /** Fails when the kubelet would register under another name than the one given. */
+    bootstrap: ({ version, namespace, node }: { version: string; namespace: string; node: string }) =>
+      run('bootstrap', '--desired-version', version, ...credentials(namespace), '--node', node),
+    /** Makes the keys, makes or corrects the agent's Windows service, starts it, and prints the hashes of the public keys. */
+    install: ({ newKey, ...options }: InstallOptions) =>
+      run(
+        'install',
+        '--namespace',
+        options.namespace,
+        '--node',
+        options.node,
+        ...flag('cert-duration', options.certificateLifetime),
+        ...flag('service-log-size', options.logMegabytes),
+        options.cloudNode === true && '--cloud-node',
+        newKey && '--new-key',
+        ...json,
+      ),
+    /** Takes an uploaded bundle, of which the whole must have the hash given. */
+    stage: (bundle: string, sha256: string) => run('stage', '--bundle', bundle, '--sha256', sha256, ...json),
+    /** Does nothing in any other boot than the one given, so that a command sent twice reboots once. */
+    reboot: (bootId: string, delaySeconds = 3) =>
+      run('reboot', '--boot-id', bootId, '--delay', `${delaySeconds}s`, ...json),
+    rename: (hostName: string) => run('rename', '--name', hostName, ...json),
+  };
 }
 
-/** Takes an uploaded bundle, of which the whole must have the hash given. */
-export function stageCommand(bundle: string, sha256: string): string {
-  return `${file.agent} stage --bundle ${bundle} --sha256 ${sha256} -o json`;
-}
-
-/** Does nothing in any other boot than the one given, so that a command sent twice reboots once. */
-export function rebootCommand(bootId: string, delaySeconds = 3): string {
-  return `${file.agent} reboot --boot-id ${bootId} --delay ${delaySeconds}s -o json`;
-}
-
-export function renameCommand(hostName: string): string {
-  return `${file.agent} rename --name ${hostName} -o json`;
-}
+export type AgentCommands = ReturnType<typeof agentCommands>;
 
 /** The command line of the agent's Windows service. */
-export function controllerCommand(namespace: string, logMegabytes?: number): string {
-  const command = [
-    file.agent,
-    'controller --windows-service',
-    `--log-dir ${dir.agentLog}`,
-    `--namespace ${namespace}`,
-    `--kubeconfig ${file.agentKubeconfig}`,
-    `--cert-dir ${dir.agentCerts}`,
-    '--cert-duration 1h',
-    `--ca-bundle ${file.caBundle}`,
-  ];
-  if (logMegabytes !== undefined) command.push(`--log-file-max-size ${logMegabytes}`);
-  return command.join(' ');
+export function controllerCommand(options: AgentServiceOptions): string {
+  return commandLine(file.agent, [
+    'controller',
+    '--windows-service',
+    '--log-dir',
+    dir.agentLog,
+    '--namespace',
+    options.namespace,
+    '--kubeconfig',
+    file.agentKubeconfig,
+    '--cert-dir',
+    dir.agentCerts,
+    '--cert-duration',
+    options.certificateLifetime ?? defaultCertificateLifetime,
+    '--ca-bundle',
+    file.caBundle,
+    '--node',
+    options.node,
+    ...(options.cloudNode === true ? ['--cloud-node'] : []),
+    ...flag('log-file-max-size', options.logMegabytes),
+  ]);
+}
+
+/** Characters that neither cmd.exe nor PowerShell takes for anything but themselves. */
+const plainWord = /^[A-Za-z0-9:\\/._[\]=-]{1,1024}$/;
+
+/** Words joined by blanks; rejects a word that a shell could take for something else. */
+function commandLine(program: string, words: readonly string[]): string {
+  for (const word of [program, ...words]) checkWord(word);
+  return [program, ...words].join(' ');
+}
+
+/** Checks a command as it is sent: plain words with one blank between them. */
+export function checkCommand(command: string): void {
+  for (const word of command.split(' ')) checkWord(word);
+}
+
+function checkWord(word: string): void {
+  if (plainWord.test(word)) return;
+  throw new AppError('COMMAND_WORD_INVALID', `${shown(word)} cannot be part of a command for a Windows host`, {
+    remedy: 'Use letters, digits, dots and hyphens only in names that reach a host, such as spec.hostname.',
+  });
+}
+
+function credentials(namespace: string): string[] {
+  return ['--kubeconfig', file.agentKubeconfig, '--namespace', namespace];
+}
+
+/** A URL that is not plain cannot be the address of an API server, and is not asked about. */
+function probe(url: string | undefined): string[] {
+  return url !== undefined && /^https:\/\/[\w.:/[\]-]+$/.test(url) ? ['--probe', url] : [];
+}
+
+function flag(name: string, value: string | number | undefined): string[] {
+  return value === undefined ? [] : [`--${name}`, String(value)];
 }
 
 /** How Windows restarts the agent after a crash; Windows counts in milliseconds. */

@@ -7,6 +7,7 @@ import { file } from './paths.ts';
 const full: Inventory = {
   agentVersion: '11.0.0-1',
   hostName: 'win-1',
+  nodeName: 'win-1',
   fqdn: 'win-1.example.com',
   os: { product: 'Windows Server 2022 Datacenter', build: '10.0.20348.2700', installationType: 'Server Core' },
   bootId: 'b-1',

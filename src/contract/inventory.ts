@@ -6,6 +6,8 @@ export interface Inventory {
   agentVersion: string;
   hostName: string;
   fqdn: string;
+  /** Name under which the kubelet registers, in lower case; '' when it is not known. */
+  nodeName: string;
   os: { product: string; build: string; installationType: string };
   bootId: string;
   /** Reasons why Windows wants a reboot. */
@@ -79,6 +81,7 @@ export function parseInventory(text: string, host: string): Inventory {
     agentVersion: fields.requiredString('agentVersion'),
     hostName: fields.requiredString('hostName'),
     fqdn: fields.requiredString('fqdn'),
+    nodeName: fields.string('nodeName') ?? '',
     os: parseOs(fields.object('os')),
     bootId: fields.requiredString('bootId'),
     pendingReboot: fields.strings('pendingReboot'),

@@ -116,6 +116,8 @@ export const identity = {
   authenticatedGroup: 'system:authenticated',
   agentUserPrefix: 'system:wicd-node:',
   agentsGroup: 'system:wicd-nodes',
+  cloudNodeUserPrefix: 'system:wicd-cloud-node:',
+  cloudNodesGroup: 'system:wicd-cloud-nodes',
   nodeBootstrapper: 'system:serviceaccount:openshift-machine-config-operator:node-bootstrapper',
 } as const;
 

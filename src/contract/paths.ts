@@ -16,6 +16,11 @@ export const dir = {
   incoming: 'C:\\k\\incoming',
   /** Native code of the agent: a place where only administrators may write. Left to the operator to remove. */
   agentNative: 'C:\\Program Files\\windows-instance-config-daemon',
+  /**
+   * Below it one folder per agent program, named by the hash of the program. Ordinary users cannot write below C:\Windows, so
+   * what is found here was put here by an administrator.
+   */
+  agentPrograms: 'C:\\Windows\\windows-instance-config-daemon',
   staticPods: 'C:\\k\\etc\\kubernetes\\manifests',
   log: 'C:\\var\\log',
   kubeletLog: 'C:\\var\\log\\kubelet',
@@ -51,8 +56,10 @@ export const requiredDirectories = [
   dir.agentCerts,
 ] as const;
 
+const agentFile = 'windows-instance-config-daemon.exe';
+
 export const file = {
-  agent: `${dir.k}\\windows-instance-config-daemon.exe`,
+  agent: `${dir.k}\\${agentFile}`,
   kubelet: `${dir.k}\\kubelet.exe`,
   kubeProxy: `${dir.k}\\kube-proxy.exe`,
   logRunner: `${dir.k}\\kube-log-runner.exe`,
@@ -83,6 +90,12 @@ export const file = {
    */
   agentBootstrapKubeconfig: `${dir.k}\\wicd-bootstrap-kubeconfig`,
   agentCertificate: `${dir.agentCerts}\\wicd-client-current.pem`,
+  /** Key of the agent, made by `install`; SEC 1 in PEM form. */
+  agentKey: `${dir.agentCerts}\\wicd-client-key.pem`,
+  /** Certificate and key of cloud-node-manager, kept by the agent; its kubeconfig names this file. */
+  cloudNodeCertificate: `${dir.agentCerts}\\cloud-node-current.pem`,
+  cloudNodeKey: `${dir.agentCerts}\\cloud-node-key.pem`,
+  cloudNodeKubeconfig: `${dir.k}\\cloud-node-manager-kubeconfig`,
   /** What `stage` has put in place, with hashes. */
   stagedRecord: `${dir.staged}\\files.json`,
   cniConfig: `${dir.cniConfig}\\cni.conf`,
@@ -97,6 +110,11 @@ export const file = {
 /** Where a bundle is kept until it is staged; only a complete one has this name. */
 export function bundlePath(sha256: string): string {
   return `${dir.incoming}\\${sha256}`;
+}
+
+/** The agent program of this hash: what the operator uploads and runs. The copy at `file.agent` is what Windows services run. */
+export function agentProgram(sha256: string): string {
+  return `${dir.agentPrograms}\\${sha256}\\${agentFile}`;
 }
 
 /** Splits at the last backslash, which stays with the directory: `C:\a\b` gives `C:\a\` and `b`. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bootstrapCommand, installCommand, inventoryCommand, stageCommand } from '../../src/contract/agent-command.ts';
 import { type Inventory, parseInventory } from '../../src/contract/inventory.ts';
 import { nodeAnnotation, nodeLabel, secretKey, secretName, namespaceName } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
@@ -32,6 +31,7 @@ import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { checkSandbox } from './secret-check.ts';
+import { installedAgent } from './installed-agent.ts';
 
 const version = '11.0.0-abcdef0';
 const bundlePath = 'C:\\k\\bundle';
@@ -117,7 +117,7 @@ export class HandOperator implements AsyncDisposable {
   }
 
   async inventory(connection: HostConnection): Promise<Inventory> {
-    const text = await this.run(connection, inventoryCommand(this.sandbox.url));
+    const text = await this.run(connection, installedAgent.inventory({ apiServerUrl: this.sandbox.url }));
     return parseInventory(text, connection.facts.address);
   }
 
@@ -130,7 +130,7 @@ export class HandOperator implements AsyncDisposable {
       size += chunk.length;
     }
     await connection.upload(bundlePath, { size, chunks: packBundle(version, files) });
-    await this.run(connection, stageCommand(bundlePath, hash.digest('hex')));
+    await this.run(connection, installedAgent.stage(bundlePath, hash.digest('hex')));
   }
 
   /** The whole way of a host to the annotation `version`; gives the name of its Node. */
@@ -139,10 +139,16 @@ export class HandOperator implements AsyncDisposable {
     await this.uploadAgent(connection);
     await this.inventory(connection);
     await this.stage(connection);
-    await this.run(connection, bootstrapCommand(version, this.sandbox.namespace));
+    await this.run(
+      connection,
+      installedAgent.bootstrap({ version: version, namespace: this.sandbox.namespace, node: 'win-1' }),
+    );
     const node = await this.findNode(connection.facts.address);
     await this.desire(node);
-    await this.run(connection, installCommand(this.sandbox.namespace));
+    await this.run(
+      connection,
+      installedAgent.install({ namespace: this.sandbox.namespace, node: 'win-1', newKey: false }),
+    );
     await this.waitFor('version', async () => {
       const { metadata } = await this.client.get(nodes, node);
       return metadata.annotations?.[nodeAnnotation.version] === version ? true : undefined;

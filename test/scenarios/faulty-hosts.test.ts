@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAppError } from '../../src/base/errors.ts';
-import { agentQuery, bootstrapCommand, installCommand, rebootCommand } from '../../src/contract/agent-command.ts';
 import { agentName, nodeAnnotation } from '../../src/contract/names.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
 import { events } from '../../src/kube/resources.ts';
@@ -9,6 +8,7 @@ import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { findFault } from '../../src/sandbox/machines/faults.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { HandOperator } from '../kit/hand-operator.ts';
+import { installedAgent } from '../kit/installed-agent.ts';
 
 /** Hosts with something wrong about them, met by somebody who does what the operator does. */
 
@@ -89,7 +89,7 @@ test('a bootstrap that hangs is given up, and done by the next one', async () =>
   await using connection = await operator.connect(host.spec.address);
   await operator.uploadAgent(connection);
   await operator.stage(connection);
-  const command = bootstrapCommand(operator.version, sandbox.namespace);
+  const command = installedAgent.bootstrap({ version: operator.version, namespace: sandbox.namespace, node: 'win-1' });
   expect(await codeOf(() => connection.exec(command, { timeoutMs: 300 }))).toBe('HOST_COMMAND_TIMEOUT');
   expect(await operator.run(connection, command)).toContain('kubelet');
 });
@@ -144,8 +144,8 @@ test('a host without the Containers feature joins after one reboot', async () =>
     await using connection = await operator.connect(host.spec.address);
     await operator.uploadAgent(connection);
     const { bootId } = await operator.inventory(connection);
-    await operator.run(connection, agentQuery.enableContainers);
-    await operator.run(connection, rebootCommand(bootId, 1));
+    await operator.run(connection, installedAgent.enableContainers);
+    await operator.run(connection, installedAgent.reboot(bootId, 1));
   }
   await expect.poll(() => host.stats.reboots, patient).toBe(1);
   await expect.poll(() => host.isOn, patient).toBe(true);
@@ -158,7 +158,7 @@ test('a host that is lost in a reboot does not answer any more', async () => {
   await using connection = await operator.connect(host.spec.address);
   await operator.uploadAgent(connection);
   const { bootId } = await operator.inventory(connection);
-  await operator.run(connection, rebootCommand(bootId, 0));
+  await operator.run(connection, installedAgent.reboot(bootId, 0));
   await expect.poll(() => host.isOn, patient).toBe(false);
   await new Promise(resolve => setTimeout(resolve, 800));
   expect(await codeOf(() => operator.connect(host.spec.address))).toBe('HOST_UNREACHABLE');
@@ -169,10 +169,16 @@ async function bringUp(host: SimulatedHost): Promise<void> {
   await using connection = await operator.connect(host.spec.address);
   await operator.uploadAgent(connection);
   await operator.stage(connection);
-  await operator.run(connection, bootstrapCommand(operator.version, sandbox.namespace));
+  await operator.run(
+    connection,
+    installedAgent.bootstrap({ version: operator.version, namespace: sandbox.namespace, node: 'win-1' }),
+  );
   if (host.spec.traits.kubelet === 'never registers') return;
   await operator.desire(await operator.findNode(host.spec.address));
-  await operator.run(connection, installCommand(sandbox.namespace));
+  await operator.run(
+    connection,
+    installedAgent.install({ namespace: sandbox.namespace, node: 'win-1', newKey: false }),
+  );
 }
 
 test('a kubelet that never registers leaves no Node', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cleanupCommand } from '../../src/contract/agent-command.ts';
 import {
   agentName,
   hnsNetwork,
@@ -19,6 +18,7 @@ import { machines } from '../../src/kube/resources-openshift.ts';
 import { userDataSecret } from '../../src/node/desired/user-data/user-data.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { HandOperator } from '../kit/hand-operator.ts';
+import { installedAgent } from '../kit/installed-agent.ts';
 
 /** What an operator does, played by hand: if this works, the sandbox can carry a real one. */
 
@@ -162,7 +162,7 @@ test('clean-up takes everything off the host again, and the mark off the Node', 
   const host = sandbox.host('win-3');
   await using connection = await operator.connect('win-3.sandbox.test');
   await host.services.stop(agentName);
-  const answer = JSON.parse(await operator.run(connection, `${cleanupCommand(sandbox.namespace)} -o json`));
+  const answer = JSON.parse(await operator.run(connection, `${installedAgent.cleanup(sandbox.namespace)} -o json`));
   expect(answer).toMatchObject({ clusterReached: true, node: 'win-3', rebootNeeded: false });
   const left = (await host.services.list()).filter(({ config }) => config.description.includes('OpenShift managed'));
   expect(left.map(({ name }) => name)).toEqual([agentName]);

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { agentQuery } from '../../src/contract/agent-command.ts';
 import { managedTag, nodeAnnotation, serviceName } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
 import { nodes } from '../../src/kube/resources.ts';
@@ -9,6 +8,7 @@ import type { PretendOperator } from '../kit/winhost/operator.ts';
 import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { addRoot, seeRoots, seeServices, seeVariables, thumbprint } from '../kit/winhost/sight.ts';
 import { difference, type Snapshot, takeSnapshot } from '../kit/winhost/snapshot.ts';
+import { installedAgent } from '../kit/installed-agent.ts';
 
 /** What the agent has put on a host is taken back, and nothing else, however little of the cluster is left. */
 
@@ -57,7 +57,7 @@ async function furnish(where: WindowsHost): Promise<void> {
   await where.run(`reg add "${key}" /v NO_PROXY /d of-the-administrator /f`);
   await where.run(`sc.exe create ${foreign} binPath= "C:\\lab\\programs\\service.exe" depend= ${kubelet}`);
   await where.drive.copyIn(operator.world.agent, file.agent);
-  await where.run(agentQuery.inventory);
+  await where.run(installedAgent.inventory());
 }
 
 /** The host asks for a reboot on its way, for the proxy and the certificates. */

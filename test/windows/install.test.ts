@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { controllerCommand, installCommand, inventoryCommand } from '../../src/contract/agent-command.ts';
+import { controllerCommand } from '../../src/contract/agent-command.ts';
 import { parseInventory } from '../../src/contract/inventory.ts';
 import { agentName } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
+import { installedAgent } from '../kit/installed-agent.ts';
 
 let lab: WindowsLab;
 let host: WindowsHost;
@@ -20,19 +21,35 @@ afterAll(() => lab?.stop());
 const key = `HKLM\\SYSTEM\\CurrentControlSet\\Services\\${agentName}`;
 const namespace = 'openshift-windows-machine-config-operator';
 const run = async (command: string) => JSON.parse((await host.exec(command)).stdout) as Record<string, unknown>;
-const inventory = async (url = '') => parseInventory((await host.exec(inventoryCommand(url))).stdout, host.name);
+const inventory = async (url = '') =>
+  parseInventory((await host.exec(installedAgent.inventory({ apiServerUrl: url }))).stdout, host.name);
 
 test('makes its own service of exactly the command of the contract, and starts it', async () => {
-  expect(await run(installCommand(namespace))).toEqual({ created: true, changed: false, started: true });
+  expect(await run(installedAgent.install({ namespace, node: 'win-1', newKey: false }))).toEqual({
+    created: true,
+    changed: false,
+    started: true,
+  });
   expect(await host.run(`reg query ${key} /v Start`)).toContain('0x2');
   const [service] = (await inventory()).services;
-  expect(service).toMatchObject({ name: agentName, isManaged: true, command: controllerCommand(namespace) });
+  expect(service).toMatchObject({
+    name: agentName,
+    isManaged: true,
+    command: controllerCommand({ namespace, node: 'win-1' }),
+  });
 });
 
 test('changes nothing the second time, and the command when another is wanted', async () => {
-  expect(await run(installCommand(namespace))).toMatchObject({ created: false, changed: false });
-  expect(await run(installCommand(namespace, 105))).toMatchObject({ created: false, changed: true, started: true });
-  expect((await inventory()).services).toMatchObject([{ command: controllerCommand(namespace, 105) }]);
+  expect(await run(installedAgent.install({ namespace, node: 'win-1', newKey: false }))).toMatchObject({
+    created: false,
+    changed: false,
+  });
+  expect(
+    await run(installedAgent.install({ namespace, node: 'win-1', newKey: false, logMegabytes: 105 })),
+  ).toMatchObject({ created: false, changed: true, started: true });
+  expect((await inventory()).services).toMatchObject([
+    { command: controllerCommand({ namespace, node: 'win-1', logMegabytes: 105 }) },
+  ]);
 });
 
 test('tells rights, ports, and that an API server cannot be reached', async () => {

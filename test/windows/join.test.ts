@@ -100,7 +100,7 @@ test('all services of the manifest run, as the manifest has them, and say whose 
   }
   expect(seen[agentName]).toMatchObject({
     state: 'RUNNING',
-    command: controllerCommand(namespace),
+    command: controllerCommand({ namespace, node: 'win-1' }),
     description: managedDescription(agentName),
     startsAtBoot: true,
   });

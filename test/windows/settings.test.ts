@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { rebootCommand } from '../../src/contract/agent-command.ts';
 import { agentName, nodeAnnotation, proxyVariables, serviceName } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
 import { events, nodes } from '../../src/kube/resources.ts';
@@ -9,6 +8,7 @@ import type { WindowsHost } from '../kit/winhost/host.ts';
 import { PretendOperator, type Wanted } from '../kit/winhost/operator.ts';
 import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { addRoot, agentLog, seeRoots, seeServices, seeVariables, thumbprint } from '../kit/winhost/sight.ts';
+import { installedAgent } from '../kit/installed-agent.ts';
 
 /** Proxy variables and trusted certificates: changed before a reboot, in effect after it, and gone when no longer wanted. */
 
@@ -142,7 +142,7 @@ test('after the reboot the agent comes back by itself, finishes and writes the v
   await operator.waitForVersion(node);
   expect(environmentOf(host)).toEqual(everywhere([...proxyVariables].toSorted()));
   expect(Object.values(await seeServices(host)).map(({ state }) => state)).toEqual(Array(7).fill('RUNNING'));
-  expect(await host.run(rebootCommand(bootId, 0))).toContain('already rebooted');
+  expect(await host.run(installedAgent.reboot(bootId, 0))).toContain('already rebooted');
   expect([host.boots, host.lab.shutdowns().length]).toEqual([boots + 1, 1]);
   expect([await hasMark(node), requests.get(node)]).toEqual([false, 1]);
 });

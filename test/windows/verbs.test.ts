@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import {
-  agentQuery,
-  cleanupCommand,
-  controllerCommand,
-  rebootCommand,
-  stageCommand,
-} from '../../src/contract/agent-command.ts';
+import { controllerCommand } from '../../src/contract/agent-command.ts';
 import { parseInventory } from '../../src/contract/inventory.ts';
 import { agentName } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
+import { installedAgent } from '../kit/installed-agent.ts';
 
 let lab: WindowsLab;
 let host: WindowsHost;
@@ -31,13 +26,15 @@ async function agent(line: string) {
 }
 const polling = { timeout: 60_000, interval: 200 };
 const json = (text: string) => JSON.parse(text) as Record<string, unknown>;
-const inventoryOf = async () => parseInventory((await agent(agentQuery.inventory)).out, host.name);
+const inventoryOf = async () => parseInventory((await agent(installedAgent.inventory())).out, host.name);
 
 test('tells its version, and on what it runs', async () => {
   const { code, out, err } = await agent('version');
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/^windows-instance-config-daemon version: "11\.0\.0-.+", node version: "v26\..+ win32\/x64"\n$/);
-  expect(json((await agent(agentQuery.version)).out)).toMatchObject({ runtime: expect.stringContaining('win32/x64') });
+  expect(json((await agent(installedAgent.version)).out)).toMatchObject({
+    runtime: expect.stringContaining('win32/x64'),
+  });
 });
 
 test('gives help', async () => {
@@ -56,7 +53,7 @@ const wrong: [line: string, code: string, message: string][] = [
     'CREDENTIAL_UNREADABLE',
     'C:\\\\k\\\\none',
   ],
-  [stageCommand('C:\\k\\none', 'a'.repeat(64)).replace(' -o json', ''), 'INPUT_UNREADABLE', 'C:\\k\\none'],
+  [installedAgent.stage('C:\\k\\none', 'a'.repeat(64)).replace(' -o json', ''), 'INPUT_UNREADABLE', 'C:\\k\\none'],
 ];
 for (const [line, error, message] of wrong) {
   test(`fails with code 1 and says what helps: ${line.replace(`${file.agent} `, '')}`, async () => {
@@ -71,7 +68,7 @@ for (const [line, error, message] of wrong) {
 }
 
 test('tells about the host what is true', async () => {
-  const { code, out } = await agent(agentQuery.inventory);
+  const { code, out } = await agent(installedAgent.inventory());
   expect(code).toBe(0);
   const inventory = parseInventory(out, host.name);
   expect(inventory).toMatchObject({ hostName: expect.stringMatching(/^win-1$/i), services: [], problems: [] });
@@ -88,7 +85,7 @@ test('tells the same for people', async () => {
 });
 
 test('cleans a host that was never configured and has no kubeconfig', async () => {
-  const { code, out } = await agent(`${cleanupCommand('ns')} -o json`);
+  const { code, out } = await agent(`${installedAgent.cleanup('ns')} -o json`);
   expect([code, json(out)]).toEqual([
     0,
     { removed: [], keptSettings: false, rebootNeeded: false, node: null, clusterReached: false },
@@ -97,27 +94,35 @@ test('cleans a host that was never configured and has no kubeconfig', async () =
 
 test('reboots in the boot that was seen, and in no other', async () => {
   const { bootId } = await inventoryOf();
-  expect(json((await agent(rebootCommand('another'))).out)).toEqual({ rebooting: false, why: 'already rebooted' });
+  expect(json((await agent(installedAgent.reboot('another'))).out)).toEqual({
+    rebooting: false,
+    why: 'already rebooted',
+  });
   expect(host.boots).toBe(1);
-  expect(json((await agent(rebootCommand(bootId, 1))).out)).toEqual({ rebooting: true, inSeconds: 1 });
+  expect(json((await agent(installedAgent.reboot(bootId, 1))).out)).toEqual({ rebooting: true, inSeconds: 1 });
   await host.waitForBoot(2);
-  expect(json((await agent(rebootCommand(bootId, 1))).out)).toMatchObject({ rebooting: false });
+  expect(json((await agent(installedAgent.reboot(bootId, 1))).out)).toMatchObject({ rebooting: false });
   expect((await inventoryOf()).bootId).not.toBe(bootId);
 });
 
 test('switches on Containers, for which it takes a reboot', async () => {
-  expect(json((await agent(agentQuery.enableContainers)).out)).toMatchObject({
+  expect(json((await agent(installedAgent.enableContainers)).out)).toMatchObject({
     before: 'disabled',
     rebootNeeded: true,
   });
-  expect(json((await agent(agentQuery.enableContainers)).out)).toMatchObject({ changed: false, rebootNeeded: true });
+  expect(json((await agent(installedAgent.enableContainers)).out)).toMatchObject({
+    changed: false,
+    rebootNeeded: true,
+  });
 });
 
 const stateOf = async () => /STATE\s+: \d\s+(\w+)/.exec((await host.exec(`sc query ${agentName}`)).stdout)?.[1];
 const logOf = (severity: string) => host.drive.read(`${dir.agentLog}\\${agentName}.exe.${severity}`);
 
 test('runs as a service that has no cluster: says so in its log, over restarts, and stops when it is told to', async () => {
-  await host.run(`sc create ${agentName} binPath= "${controllerCommand('ns', 1)}"`);
+  await host.run(
+    `sc create ${agentName} binPath= "${controllerCommand({ namespace: 'ns', node: 'win-1', logMegabytes: 1 })}"`,
+  );
   for (const start of [1, 2]) {
     await host.run(`sc start ${agentName}`);
     await expect

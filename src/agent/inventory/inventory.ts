@@ -41,6 +41,7 @@ export async function inventory(
   const parts = {
     hostName: part('host name', () => system.hostName(), ''),
     fqdn: part('full host name', () => system.fqdn(), ''),
+    nodeName: part('node name', async () => (await system.hostName()).toLowerCase(), ''),
     os: part('operating system', () => system.operatingSystem(), unknownOs),
     bootId: part('boot id', () => system.bootId(), ''),
     pendingReboot: part('pending reboot', () => system.pendingReboot(), []),

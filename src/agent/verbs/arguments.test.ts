@@ -1,18 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
-import {
-  agentQuery,
-  bootstrapCommand,
-  cleanupCommand,
-  controllerCommand,
-  rebootCommand,
-  renameCommand,
-  stageCommand,
-} from '#contract/agent-command.ts';
+import { controllerCommand } from '#contract/agent-command.ts';
 import { parseArguments, type VerbLine, wantsJson } from './arguments.ts';
 import { verbs } from './all.ts';
 import { durationMs, flagOf, type FlagName, flags } from './flags.ts';
+import { installedAgent } from '../../../test/kit/installed-agent.ts';
 
 const clean: VerbLine = {
   name: 'clean',
@@ -153,17 +146,17 @@ for (const [line, json] of forms) {
 }
 
 const ofOperator: [name: string, command: string][] = [
-  ['cleanup', cleanupCommand('ns')],
-  ['bootstrap', bootstrapCommand('11.0.0-1b759bf', 'ns')],
-  ['controller', controllerCommand('ns')],
-  ['controller', controllerCommand('ns', 105)],
-  ['inventory', agentQuery.inventory],
-  ['version', agentQuery.version],
-  ['enable-containers', agentQuery.enableContainers],
-  ['stage', stageCommand('C:\\Temp\\bundle', 'a'.repeat(64))],
-  ['reboot', rebootCommand('b-1')],
-  ['reboot', rebootCommand('b-1', 0)],
-  ['rename', renameCommand('win-1')],
+  ['cleanup', installedAgent.cleanup('ns')],
+  ['bootstrap', installedAgent.bootstrap({ version: '11.0.0-1b759bf', namespace: 'ns', node: 'win-1' })],
+  ['controller', controllerCommand({ namespace: 'ns', node: 'win-1' })],
+  ['controller', controllerCommand({ namespace: 'ns', node: 'win-1', logMegabytes: 105 })],
+  ['inventory', installedAgent.inventory()],
+  ['version', installedAgent.version],
+  ['enable-containers', installedAgent.enableContainers],
+  ['stage', installedAgent.stage('C:\\Temp\\bundle', 'a'.repeat(64))],
+  ['reboot', installedAgent.reboot('b-1')],
+  ['reboot', installedAgent.reboot('b-1', 0)],
+  ['rename', installedAgent.rename('win-1')],
 ];
 for (const [name, command] of ofOperator) {
   test(`understands what the operator sends: ${command}`, () => {

@@ -11,7 +11,11 @@ export const install: Verb = {
   optional: ['service-log-size'],
   async run(values, world) {
     const logMegabytes = values['service-log-size'];
-    const command = controllerCommand(values.namespace, logMegabytes === '' ? undefined : Number(logMegabytes));
+    const command = controllerCommand({
+      namespace: values.namespace,
+      node: 'placeholder',
+      ...(logMegabytes !== '' && { logMegabytes: Number(logMegabytes) }),
+    });
     const outcome = await installAgent(command, world.host(), waitingIn(world));
     return { text: textOf(outcome), data: outcome };
   },

@@ -111,6 +111,7 @@ const fullSpec: Required<WindowsInstanceSpec> = {
   labels: { zone: 'a' },
   taints: [{ key: 'k', value: 'v', effect: 'NoExecute' }],
   paused: false,
+  servingNames: ['win1.corp.example'],
 };
 const fullStatus: Required<WindowsInstanceStatus> = {
   phase: 'Ready',
@@ -119,6 +120,12 @@ const fullStatus: Required<WindowsInstanceStatus> = {
   progress: { bytes: 1, totalBytes: 2 },
   reboot: { bootId: 'boot-1', because: 'it is renamed' },
   node: 'win1',
+  nodeUID: 'u-1',
+  hostKey: 'ssh-ed25519 AAAA',
+  host: { name: 'win1', addresses: ['10.0.0.4'] },
+  tokens: [{ id: 'JTI=1', use: 'agent', expires: '' }],
+  agent: { keyHash: 'ab', certificateEnds: '' },
+  cloudNode: { keyHash: 'cd', certificateEnds: '' },
   ipv4: '10.0.0.4',
   version: '11.0.0-abc1234',
   observedGeneration: 1,

@@ -22,6 +22,9 @@ const time = (description: string): Schema => text(description, { format: 'date-
 /** IPv4 or a host name; the operator's own check says more than a pattern can. */
 const addressPattern = '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$';
 
+/** NetBIOS name: what Windows takes as a computer name. */
+export const computerNamePattern = '^[A-Za-z0-9]([A-Za-z0-9-]{0,13}[A-Za-z0-9])?$';
+
 const specSchema = object(
   {
     address: text('IPv4 address of the host, or a DNS name that resolves to one.', {
@@ -38,7 +41,10 @@ const specSchema = object(
       { description: 'Private key for SSH; the Secret cloud-private-key when absent.', required: ['name'] },
     ),
     hostKey: text('SSH host key known in advance, as `<type> <base64>`. Without it the first key seen is pinned.'),
-    hostname: text('Computer name to give the host before it joins.', { maxLength: 15 }),
+    hostname: text('Computer name to give the host before it joins.', {
+      maxLength: 15,
+      pattern: computerNamePattern,
+    }),
     source: object(
       {
         kind: oneOf(instanceSources, 'What made this instance.'),
@@ -66,6 +72,11 @@ const specSchema = object(
       { description: 'Taints for the Node, beside os=Windows:NoSchedule.' },
     ),
     paused: { type: 'boolean', description: 'While true nothing is done to the host.' },
+    servingNames: listOf(text('DNS name or IP address.', { minLength: 1, maxLength: 253 }), {
+      description:
+        'Further names for the serving certificate of the kubelet, beside node name and addresses of the host.',
+      maxItems: 16,
+    }),
   },
   { required: ['address'] },
 );
@@ -96,6 +107,24 @@ const timelineSchema = object(
   { required: ['name', 'started', 'attempts'] },
 );
 
+const identitySchema = (description: string): Schema =>
+  object(
+    {
+      keyHash: text('SHA-256 of the public key.'),
+      certificateEnds: time('End of the newest certificate issued for it.'),
+    },
+    { description, required: ['keyHash'] },
+  );
+
+const tokenSchema = object(
+  {
+    id: text('Id of the token as the API server writes it on requests.'),
+    use: oneOf(['kubelet', 'agent'], 'For which certificate it may ask.'),
+    expires: time('When it expires.'),
+  },
+  { required: ['id', 'use', 'expires'] },
+);
+
 const statusSchema = object({
   phase: oneOf(instancePhases, 'Where the host is on its way.'),
   step: text('Step that is being worked on.'),
@@ -109,6 +138,18 @@ const statusSchema = object({
     { description: 'The last reboot the operator asked for.', required: ['bootId', 'because'] },
   ),
   node: text('Name of the Node.'),
+  nodeUID: text('UID of the Node.'),
+  hostKey: text('SSH host key that is pinned, as `<type> <base64>`.'),
+  host: object(
+    {
+      name: text('Node name read from the host.'),
+      addresses: listOf(text('Address that was dialed, or that of the default route.')),
+    },
+    { description: 'What was read from the host over the pinned connection.', required: ['name', 'addresses'] },
+  ),
+  tokens: listOf(tokenSchema, { description: 'Tokens that were handed to the host, without those that have expired.' }),
+  agent: identitySchema('Key of the agent on the host.'),
+  cloudNode: identitySchema('Key of cloud-node-manager on the host (Azure).'),
   ipv4: text('Address the name resolved to.'),
   version: text('Operator version that configured the host.'),
   observedGeneration: { type: 'integer', format: 'int64' },

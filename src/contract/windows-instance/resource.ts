@@ -44,6 +44,8 @@ export interface WindowsInstanceSpec {
   taints?: InstanceTaint[];
   /** Nothing is done to a paused host. */
   paused?: boolean;
+  /** Further DNS names and IP addresses for the serving certificate of the kubelet. */
+  servingNames?: string[];
 }
 
 export interface InstanceCondition {
@@ -90,7 +92,45 @@ export interface InstanceReboot {
   because: string;
 }
 
-export interface WindowsInstanceStatus {
+/** What the operator has read from the host over the pinned connection. */
+export interface InstanceHost {
+  /** Name of the Node that the kubelet of this host registers, in lower case. */
+  name: string;
+  /** The address that was dialed, and that of the default route. */
+  addresses: string[];
+}
+
+/** A token that was handed to the host. An id is not a secret. */
+export interface InstanceToken {
+  /** As the API server writes it into `spec.extra` of a request: `JTI=…`. */
+  id: string;
+  /** For which certificate it may ask. */
+  use: 'kubelet' | 'agent';
+  expires: string;
+}
+
+/** A key pair that the agent keeps on the host. */
+export interface InstanceIdentity {
+  /** SHA-256 of the public key (DER of SubjectPublicKeyInfo), lower-case hex. */
+  keyHash: string;
+  /** End of the newest certificate that was issued for it. */
+  certificateEnds?: string;
+}
+
+/** Written by the operator alone: what it knows about the host from its own observation. Decisions are made from this. */
+export interface InstanceRecord {
+  nodeUID?: string;
+  /** Host key the host must show, as `<type> <base64>`. */
+  hostKey?: string;
+  host?: InstanceHost;
+  tokens?: InstanceToken[];
+  /** Set by the first `install` of our agent; missing while an agent of the Go operator runs. */
+  agent?: InstanceIdentity;
+  /** Of cloud-node-manager, on Azure. */
+  cloudNode?: InstanceIdentity;
+}
+
+export interface WindowsInstanceStatus extends InstanceRecord {
   phase?: InstancePhase;
   step?: string;
   /** When a host that has failed is tried again, at the latest. */

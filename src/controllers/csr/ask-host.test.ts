@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
-import { agentQuery } from '#contract/agent-command.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import type { CommandResult, ConnectOptions, HostConnection, HostTarget } from '#host/host.ts';
 import type { HostKey } from '#host/host-key.ts';
@@ -8,6 +7,7 @@ import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { nodeOf } from '../../../test/kit/csr-facts.ts';
 import { hostAsker } from './ask-host.ts';
+import { installedAgent } from '../../../test/kit/installed-agent.ts';
 
 const instance: InstanceObject = {
   metadata: { name: 'win1', namespace: 'wmco' },
@@ -53,7 +53,7 @@ function bench(answer: () => Promise<Partial<CommandResult>>, pinned: HostKey | 
 test('asks the agent for its full name over the pinned connection, and closes that', async () => {
   const { story, targets, ask } = bench(async () => ({ stdout: inventory() }));
   expect(await ask()).toBe('win-a.corp.local');
-  expect(story).toEqual(['key of win1', agentQuery.inventory, 'closed']);
+  expect(story).toEqual(['key of win1', installedAgent.inventory(), 'closed']);
   expect(targets).toMatchObject([{ address: '10.0.0.1', username: 'core', pinnedKey: hostKey, privateKeys: [] }]);
   expect(targets[0]).not.toHaveProperty('port');
   expect(targets[0]?.options.dialTimeoutMs).toBeLessThanOrEqual(5000);

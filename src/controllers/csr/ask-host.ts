@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
-import { agentQuery } from '#contract/agent-command.ts';
+import { agentCommands } from '#contract/agent-command.ts';
+import { file } from '#contract/paths.ts';
 import { parseInventory } from '#contract/inventory.ts';
 import type { Connect } from '#host/host.ts';
 import { withDeadline } from '#kube/deadline.ts';
@@ -32,7 +33,10 @@ export function hostAsker({ connect, material, hostKeys, clock }: AskHostParts):
       const privateKeys = await material.keysFor(instance, signal);
       const target = { address, username, privateKeys, pinnedKey, ...(port !== undefined && { port }) };
       await using host = await connect(target, { signal, dialTimeoutMs, handshakeTimeoutMs });
-      const { exitCode, stdout } = await host.exec(agentQuery.inventory, { signal, timeoutMs: commandMs });
+      const { exitCode, stdout } = await host.exec(agentCommands(file.agent).inventory(), {
+        signal,
+        timeoutMs: commandMs,
+      });
       if (exitCode !== 0) throw unknownName(address, `its agent ended with exit code ${exitCode}`);
       const { fqdn, hostName } = parseInventory(stdout, address);
       if (fqdn === '' && hostName === '') throw unknownName(address, 'its agent does not know it');

@@ -92,6 +92,12 @@ function kubeletService(facts: ServicesFacts, settings: ServicesSettings): Servi
   });
 }
 
+/** Where the kubelet's `--hostname-override` comes from on this platform; the computer name where nothing is given. */
+export function nameSourceOf(platform: string): { nameSource?: HostVariableSource } {
+  const nameSource = hostnameSources.get(platform);
+  return nameSource === undefined ? {} : { nameSource };
+}
+
 /** Where a cloud names its machines otherwise than they name themselves, the kubelet must use the cloud's name. */
 const hostnameSources: ReadonlyMap<string, HostVariableSource> = new Map([
   ['AWS', 'awsLocalHostname'],

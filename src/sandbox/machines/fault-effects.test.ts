@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { isAppError } from '#base/errors.ts';
-import { agentQuery, bootstrapCommand, inventoryCommand, rebootCommand } from '#contract/agent-command.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { serviceName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
@@ -8,6 +7,7 @@ import type { HostConnection } from '#host/host.ts';
 import { startHost, type TestHost } from '../../../test/kit/simulated-host.ts';
 import { type FaultName, faults, findFault } from './faults.ts';
 import { usualTimes } from './times.ts';
+import { installedAgent } from '../../../test/kit/installed-agent.ts';
 
 /** What each fault does to whoever works on the host. The compiler sees to it that none is left out. */
 
@@ -25,7 +25,7 @@ const patient = { timeout: 5000, interval: 10 };
 const upload = (bytes: number) => (connection: HostConnection) =>
   connection.upload('C:\\k\\file', Buffer.alloc(bytes), { stallTimeoutMs: 2000 });
 const nothing = async () => undefined;
-const bootstrap = bootstrapCommand('1', 'ns');
+const bootstrap = installedAgent.bootstrap({ version: '1', namespace: 'ns', node: 'win-1' });
 
 const effects: Record<FaultName, (met: Met) => Promise<void>> = {
   unreachable: async met => expect(await met.codeOf(nothing)).toBe('HOST_UNREACHABLE'),
@@ -84,7 +84,7 @@ const effects: Record<FaultName, (met: Met) => Promise<void>> = {
   'pending-reboot': async met => expect((await met.inventory()).pendingReboot).toEqual(['Windows Update']),
   'lost-in-reboot': async met => {
     const { bootId } = await met.inventory();
-    await met.run(rebootCommand(bootId, 0));
+    await met.run(installedAgent.reboot(bootId, 0));
     await expect.poll(() => met.host.isOn, patient).toBe(false);
     await new Promise(resolve => setTimeout(resolve, usualTimes.bootMs / 100 + 200));
     expect(met.host.isOn).toBe(false);
@@ -111,7 +111,7 @@ const effects: Record<FaultName, (met: Met) => Promise<void>> = {
   'no-node': async met => expect(met.host.spec.traits.kubelet).toBe('never registers'),
   'no-subnet': async met => expect(met.host.spec.traits.getsSubnet).toBe(false),
   'no-api': async met => {
-    const { stdout } = await met.run(inventoryCommand('https://127.0.0.1:6443'));
+    const { stdout } = await met.run(installedAgent.inventory({ apiServerUrl: 'https://127.0.0.1:6443' }));
     expect(parseInventory(stdout, 'x').probe?.problem).toContain('ECONNREFUSED');
   },
   'busy-port': async met => expect((await met.inventory()).portsInUse).toEqual([10_250]),
@@ -151,7 +151,7 @@ async function meet(fault: FaultName): Promise<Met> {
         return isAppError(error) ? error.code : String(error);
       }
     },
-    inventory: async () => parseInventory((await run(agentQuery.inventory)).stdout, 'win-1'),
+    inventory: async () => parseInventory((await run(installedAgent.inventory())).stdout, 'win-1'),
     serve: async (name: string) => {
       await made.install(file.csiProxy);
       const config = { command: file.csiProxy, description: '', dependencies: [], recovery: undefined } as const;

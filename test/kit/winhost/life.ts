@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bootstrapCommand, cleanupCommand, stageCommand } from '../../../src/contract/agent-command.ts';
 import { agentName, nodeAnnotation } from '../../../src/contract/names.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
 import { nodes } from '../../../src/kube/resources.ts';
@@ -11,6 +10,7 @@ import { findBroken, seeLastingState, seePrograms } from './life-state.ts';
 import { bundlePath, type PretendOperator } from './operator.ts';
 import { namespace } from './rights.ts';
 import { seeFiles, type Snapshot } from './snapshot.ts';
+import { installedAgent } from '../installed-agent.ts';
 
 /** What the agent does to a host, from the first file to the last trace. `settings` ends with the wish for a reboot. */
 export const steps = ['stage', 'bootstrap', 'settings', 'services', 'cleanup'] as const;
@@ -82,10 +82,13 @@ export class Life {
       for (const directory of requiredDirectories) await mkdir(drive.path(directory), { recursive: true });
       if (!drive.exists(file.agent)) await drive.copyIn(this.#operator.world.agent, file.agent);
       await drive.copyIn(this.#bundle.path, bundlePath);
-      return this.#command(stageCommand(bundlePath, this.#bundle.sha256), disturbance);
+      return this.#command(installedAgent.stage(bundlePath, this.#bundle.sha256), disturbance);
     },
     bootstrap: async disturbance => {
-      const done = await this.#command(bootstrapCommand(this.#operator.version, namespace), disturbance);
+      const done = await this.#command(
+        installedAgent.bootstrap({ version: this.#operator.version, namespace, node: 'win-1' }),
+        disturbance,
+      );
       this.#node = await this.#operator.findNode(this.host);
       await this.#operator.waitFor('a ready kubelet', async () => (await this.#isReady()) || undefined);
       return done;
@@ -107,7 +110,7 @@ export class Life {
       const removeAgent = () => this.#operator.removeAgentService(this.host);
       await removeAgent();
       // A power cut brings a service back that was removed just before it.
-      return this.#command(cleanupCommand(namespace), disturbance, removeAgent);
+      return this.#command(installedAgent.cleanup(namespace), disturbance, removeAgent);
     },
   };
 

@@ -5,15 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Secret } from '../../../src/base/secret.ts';
 import type { ClusterFacts, OperatorSettings } from '../../../src/cluster/facts.ts';
-import {
-  agentQuery,
-  agentRecovery,
-  bootstrapCommand,
-  cleanupCommand,
-  controllerCommand,
-  rebootCommand,
-  stageCommand,
-} from '../../../src/contract/agent-command.ts';
+import { agentRecovery, controllerCommand } from '../../../src/contract/agent-command.ts';
 import { parseInventory } from '../../../src/contract/inventory.ts';
 import { agentName, managedDescription, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
@@ -30,6 +22,7 @@ import type { WindowsHost } from './host.ts';
 import { type Programs, programFiles, textFiles } from './operator-bundle.ts';
 import { bootstrapperName, namespace } from './rights.ts';
 import { agentLog } from './sight.ts';
+import { installedAgent } from '../installed-agent.ts';
 
 export interface OperatorWorld extends Programs {
   /** With all rights. */
@@ -105,11 +98,13 @@ export class PretendOperator {
   }
 
   bootstrap(host: WindowsHost): Promise<string> {
-    return host.run(bootstrapCommand(this.version, namespace), { timeoutMs: 120_000 });
+    return host.run(installedAgent.bootstrap({ version: this.version, namespace, node: 'win-1' }), {
+      timeoutMs: 120_000,
+    });
   }
 
   cleanup(host: WindowsHost, more = ''): Promise<Outcome> {
-    return host.exec(`${cleanupCommand(namespace)} -o json${more}`, { timeoutMs: 200_000 });
+    return host.exec(`${installedAgent.cleanup(namespace)} -o json${more}`, { timeoutMs: 200_000 });
   }
 
   /** Waits for the Node that the kubelet registers, and plays the cluster network that gives it a subnet. */
@@ -126,7 +121,7 @@ export class PretendOperator {
   async installAgentService(host: WindowsHost): Promise<void> {
     const actions = agentRecovery.restartDelaysMs.map(ms => `restart/${ms}`).join('/');
     const lines = [
-      `create ${agentName} binPath= "${controllerCommand(namespace)}" start= auto`,
+      `create ${agentName} binPath= "${controllerCommand({ namespace, node: 'win-1' })}" start= auto`,
       `description ${agentName} "${managedDescription(agentName)}"`,
       `failure ${agentName} reset= ${agentRecovery.resetSeconds} actions= ${actions}`,
       `start ${agentName}`,
@@ -151,8 +146,8 @@ export class PretendOperator {
   /** Reboots the host as the operator does, in the boot that it has seen. */
   async reboot(host: WindowsHost): Promise<{ bootId: string; answer: unknown }> {
     const boots = host.boots;
-    const { bootId } = parseInventory(await host.run(agentQuery.inventory), host.name);
-    const answer: unknown = JSON.parse(await host.run(rebootCommand(bootId, 0)));
+    const { bootId } = parseInventory(await host.run(installedAgent.inventory()), host.name);
+    const answer: unknown = JSON.parse(await host.run(installedAgent.reboot(bootId, 0)));
     await host.waitForBoot(boots + 1);
     return { bootId, answer };
   }
@@ -243,7 +238,7 @@ export class PretendOperator {
       const path = join(folder, 'bundle');
       const sha256 = await this.#pack(path, files);
       await host.upload(path, bundlePath);
-      await host.run(stageCommand(bundlePath, sha256), { timeoutMs: 120_000 });
+      await host.run(installedAgent.stage(bundlePath, sha256), { timeoutMs: 120_000 });
     } finally {
       await rm(folder, { recursive: true });
     }

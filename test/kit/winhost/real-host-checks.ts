@@ -115,7 +115,7 @@ export const hostChecks: readonly Check[] = [
     ({ host, services, scene }) => {
       expect(services[agentName]).toMatchObject({
         state: 'RUNNING',
-        command: controllerCommand(scene.namespace),
+        command: controllerCommand({ namespace: scene.namespace, node: 'win-1' }),
         description: managedDescription(agentName),
         startsAtBoot: true,
       });

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, isAppError } from '#base/errors.ts';
-import { inventoryCommand } from '#contract/agent-command.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { agentName } from '#contract/names.ts';
+import { nameSourceOf } from '../../desired/services.ts';
 import type { BundleContent } from '../../bundle-seals.ts';
 import { callAgent } from '../agent-call.ts';
 import type { Step, StepTurn } from '../step.ts';
@@ -47,7 +47,8 @@ export const takeInventory: Step<ConfigureJourney> = {
 /** The state of the host as it is now. */
 export async function askForInventory(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
   const { host, address } = journey;
-  const command = inventoryCommand(journey.gathered.material.apiServerUrl);
+  const { apiServerUrl, platform } = journey.gathered.material;
+  const command = journey.commands.inventory({ apiServerUrl, ...nameSourceOf(platform) });
   return parseInventory(await callAgent({ host, address, command, signal, timeoutMs: inventoryMs }), address);
 }
 

@@ -1,4 +1,3 @@
-import { installCommand } from '#contract/agent-command.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
@@ -34,9 +33,14 @@ export const installAgent: Step<ConfigureJourney> = {
   name: 'agent service',
   does: 'has the agent make its own Windows service and start it',
   limitMs: 5 * 60_000,
-  async make({ host, address, gathered }, { signal }) {
-    const { namespace, agentLogMegabytes } = gathered.material;
-    const command = installCommand(namespace, agentLogMegabytes);
+  async make({ host, address, gathered, commands, joinedNode }, { signal }) {
+    const { namespace, agentLogMegabytes: logMegabytes } = gathered.material;
+    const command = commands.install({
+      namespace,
+      node: joinedNode.name,
+      newKey: false,
+      ...(logMegabytes !== undefined && { logMegabytes }),
+    });
     await askAgent({ host, address, command, signal, timeoutMs: installMs });
   },
 };

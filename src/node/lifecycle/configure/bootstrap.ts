@@ -1,4 +1,3 @@
-import { bootstrapCommand } from '#contract/agent-command.ts';
 import { serviceName } from '#contract/names.ts';
 import { callAgent } from '../agent-call.ts';
 import type { Step } from '../step.ts';
@@ -16,10 +15,10 @@ export const bootstrap: Step<ConfigureJourney> = {
     [serviceName.containerd, serviceName.kubelet].every(name =>
       inventory.services.some(service => service.name === name && service.isManaged && service.state === 'running'),
     ),
-  async make({ host, address, gathered, inventory, instance, world }, { signal }) {
+  async make({ host, address, gathered, inventory, instance, world, commands }, { signal }) {
     world.onHostName?.(instance, inventory.fqdn || inventory.hostName);
     const { version, namespace } = gathered.material;
-    const command = bootstrapCommand(version, namespace);
+    const command = commands.bootstrap({ version, namespace, node: inventory.nodeName });
     await callAgent({ host, address, command, signal, timeoutMs: bootstrapMs });
   },
 };

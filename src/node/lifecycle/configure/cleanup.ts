@@ -1,4 +1,3 @@
-import { cleanupCommand } from '#contract/agent-command.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
@@ -37,7 +36,7 @@ export const cleanUpFormer: Step<ConfigureJourney> = {
   },
   async make(journey, { signal }) {
     const { host, address, inventory } = journey;
-    const command = cleanupCommand(journey.gathered.material.namespace, 'keep settings');
+    const command = journey.commands.cleanup(journey.gathered.material.namespace, 'keep settings');
     await callAgent({ host, address, command, signal, timeoutMs: cleanupMs });
     await takeVersion(journey, signal);
     journey.inventory = { ...inventory, services: inventory.services.filter(service => !service.isManaged) };

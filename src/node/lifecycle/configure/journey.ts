@@ -1,9 +1,11 @@
 import { AppError } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { type AgentCommands, agentCommands } from '#contract/agent-command.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import type { NodeView } from '#contract/node.ts';
+import { file } from '#contract/paths.ts';
 import type { InstanceReboot } from '#contract/windows-instance/resource.ts';
 import type { HostKey } from '#host/host-key.ts';
 import type { BundleFile } from '../../bundle.ts';
@@ -47,6 +49,11 @@ export class ConfigureJourney implements AsyncDisposable {
 
   get address(): string {
     return this.instance.spec.address;
+  }
+
+  /** Command lines for the agent program on this host. */
+  get commands(): AgentCommands {
+    return agentCommands(file.agent);
   }
 
   get username(): string {

@@ -10,6 +10,7 @@ const gigabyte = 1024 ** 3;
 const good: Inventory = {
   agentVersion: '11.0.0-1',
   hostName: 'WIN-5',
+  nodeName: 'win-1',
   fqdn: 'WIN-5.example.com',
   os: { product: 'Windows Server 2022 Datacenter', build: '10.0.20348.2700', installationType: 'Server Core' },
   bootId: 'b',

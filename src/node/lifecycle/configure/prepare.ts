@@ -1,5 +1,4 @@
 import { AppError } from '#base/errors.ts';
-import { agentQuery, renameCommand } from '#contract/agent-command.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { askAgent } from '../agent-call.ts';
 import type { Overdue, Step } from '../step.ts';
@@ -20,8 +19,8 @@ export const rename: Step<ConfigureJourney> = {
   limitMs: 5 * 60_000,
   met: journey => hasName(journey),
   async make(journey, { signal }) {
-    const { host, address, instance } = journey;
-    const command = renameCommand(instance.spec.hostname ?? '');
+    const { host, address, instance, commands } = journey;
+    const command = commands.rename(instance.spec.hostname ?? '');
     await askAgent({ host, address, command, signal, timeoutMs: renameMs });
   },
 };
@@ -32,8 +31,8 @@ export const enableContainers: Step<ConfigureJourney> = {
   limitMs: 40 * 60_000,
   met: ({ inventory }) => ['enabled', 'enable-pending'].includes(inventory.containersFeature),
   async make(journey, { signal }) {
-    const { host, address, inventory } = journey;
-    const command = agentQuery.enableContainers;
+    const { host, address, inventory, commands } = journey;
+    const command = commands.enableContainers;
     const outcome = await askAgent({ host, address, command, signal, timeoutMs: featureMs });
     const containersFeature = outcome.boolean('rebootNeeded') === false ? 'enabled' : 'enable-pending';
     journey.inventory = { ...inventory, containersFeature };

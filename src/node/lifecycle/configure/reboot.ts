@@ -1,6 +1,5 @@
 import { AppError, isAppError } from '#base/errors.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
-import { rebootCommand } from '#contract/agent-command.ts';
 import { whenAborted, withDeadline } from '#kube/deadline.ts';
 import { askAgent } from '../agent-call.ts';
 import type { StepTurn } from '../step.ts';
@@ -49,7 +48,7 @@ async function order(journey: ConfigureJourney, bootId: string, signal: AbortSig
   const { host, address } = journey;
   try {
     // In another boot the agent does nothing, so it does no harm if the connection breaks and this is sent again.
-    const command = rebootCommand(bootId);
+    const command = journey.commands.reboot(bootId);
     return (await askAgent({ host, address, command, signal, timeoutMs: commandMs })).boolean('rebooting') ?? true;
   } catch (error) {
     if (isAppError(error) && goingOn.includes(error.code)) return true;

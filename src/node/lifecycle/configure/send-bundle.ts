@@ -1,5 +1,4 @@
 import { isAppError } from '#base/errors.ts';
-import { stageCommand } from '#contract/agent-command.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { bundlePath } from '#contract/paths.ts';
 import type { BundleContent, SealedBundle } from '../../bundle-seals.ts';
@@ -51,8 +50,12 @@ async function upload({ host, world }: ConfigureJourney, bundle: SealedBundle, t
   });
 }
 
-async function stage({ host, address }: ConfigureJourney, bundle: SealedBundle, turn: StepTurn): Promise<void> {
+async function stage(
+  { host, address, commands }: ConfigureJourney,
+  bundle: SealedBundle,
+  turn: StepTurn,
+): Promise<void> {
   turn.note('the host unpacks and checks the files');
-  const command = stageCommand(bundlePath(bundle.sha256), bundle.sha256);
+  const command = commands.stage(bundlePath(bundle.sha256), bundle.sha256);
   await askAgent({ host, address, command, signal: turn.signal, timeoutMs: stageMs });
 }

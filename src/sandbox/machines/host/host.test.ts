@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { agentQuery, inventoryCommand, rebootCommand, renameCommand, stageCommand } from '#contract/agent-command.ts';
 import { parseInventory } from '#contract/inventory.ts';
 import { agentName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
@@ -7,6 +6,7 @@ import type { HostConnection } from '#host/host.ts';
 import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { findFault } from '../faults.ts';
 import { usualTraits } from '../traits.ts';
+import { installedAgent } from '../../../../test/kit/installed-agent.ts';
 
 const patient = { timeout: 5000, interval: 10 };
 
@@ -20,7 +20,7 @@ async function withAgent(
 }
 
 async function inventoryOf({ connection }: { connection: HostConnection }) {
-  const { stdout, stderr } = await connection.exec(agentQuery.inventory);
+  const { stdout, stderr } = await connection.exec(installedAgent.inventory());
   if (stdout === '') throw new Error(stderr);
   return parseInventory(stdout, 'win-1');
 }
@@ -79,13 +79,13 @@ test('somebody who is no administrator is told so by the agent', async () => {
   const found = await inventoryOf(made);
   expect(found.isAdministrator).toBe(false);
   expect(found.problems).toEqual(expect.arrayContaining([expect.stringContaining('access denied')]));
-  const { exitCode, stderr } = await made.connection.exec(agentQuery.enableContainers);
+  const { exitCode, stderr } = await made.connection.exec(installedAgent.enableContainers);
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('WINDOWS_ACCESS_DENIED')]);
 });
 
 test('a host that does not find the API server says so when it is asked', async () => {
   await using made = await withAgent(findFault('no-api'));
-  const { stdout } = await made.connection.exec(inventoryCommand('https://127.0.0.1:6443'));
+  const { stdout } = await made.connection.exec(installedAgent.inventory({ apiServerUrl: 'https://127.0.0.1:6443' }));
   expect(parseInventory(stdout, 'x').probe).toMatchObject({ problem: expect.stringContaining('ECONNREFUSED') });
 });
 
@@ -93,9 +93,9 @@ test('a reboot takes the host down, and up again with another boot id and what w
   await using made = await withAgent(findFault('no-containers'));
   const before = await inventoryOf(made);
   expect(before.containersFeature).toBe('disabled');
-  expect((await made.connection.exec(agentQuery.enableContainers)).exitCode).toBe(0);
-  expect((await made.connection.exec(renameCommand('node-7'))).exitCode).toBe(0);
-  expect((await made.connection.exec(rebootCommand(before.bootId, 1))).exitCode).toBe(0);
+  expect((await made.connection.exec(installedAgent.enableContainers)).exitCode).toBe(0);
+  expect((await made.connection.exec(installedAgent.rename('node-7'))).exitCode).toBe(0);
+  expect((await made.connection.exec(installedAgent.reboot(before.bootId, 1))).exitCode).toBe(0);
   await expect.poll(() => made.connection.ended.aborted, patient).toBe(true);
   await expect.poll(() => made.host.isOn, patient).toBe(true);
   await using connection = await made.connect();
@@ -108,11 +108,14 @@ test('a reboot takes the host down, and up again with another boot id and what w
 test('an order to reboot that comes twice reboots once', async () => {
   await using made = await withAgent();
   const { bootId } = await inventoryOf(made);
-  await Promise.all([made.connection.exec(rebootCommand(bootId, 1)), made.connection.exec(rebootCommand(bootId, 1))]);
+  await Promise.all([
+    made.connection.exec(installedAgent.reboot(bootId, 1)),
+    made.connection.exec(installedAgent.reboot(bootId, 1)),
+  ]);
   await expect.poll(() => made.host.stats.reboots, patient).toBe(1);
   await expect.poll(() => made.host.isOn, patient).toBe(true);
   await using connection = await made.connect();
-  const { stdout } = await connection.exec(rebootCommand(bootId, 1));
+  const { stdout } = await connection.exec(installedAgent.reboot(bootId, 1));
   expect(JSON.parse(stdout)).toMatchObject({ rebooting: false });
   expect(made.host.stats.reboots).toBe(1);
 });
@@ -130,7 +133,7 @@ test('while it boots connections are refused, and the network hears of it', asyn
 test('a host that does not come back from a reboot stays away', async () => {
   await using made = await withAgent(findFault('lost-in-reboot'));
   const { bootId } = await inventoryOf(made);
-  await made.connection.exec(rebootCommand(bootId, 0));
+  await made.connection.exec(installedAgent.reboot(bootId, 0));
   await expect.poll(() => made.host.isOn, patient).toBe(false);
   await new Promise(resolve => setTimeout(resolve, 300));
   expect([made.host.isOn, made.host.stats.reboots]).toEqual([false, 0]);
@@ -154,7 +157,7 @@ test('power that fails twice in a row is one cut', async () => {
 
 test('a command that hangs is given up by whoever waits, and its process goes with him', async () => {
   await using made = await withAgent({ traits: { mishaps: [{ kind: 'hang', on: 'inventory', times: 1 }] } });
-  expect(await codeOf(() => made.connection.exec(agentQuery.inventory, { timeoutMs: 200 }))).toBe(
+  expect(await codeOf(() => made.connection.exec(installedAgent.inventory(), { timeoutMs: 200 }))).toBe(
     'HOST_COMMAND_TIMEOUT',
   );
   expect((await inventoryOf(made)).hostName).toBe('win-1');
@@ -165,15 +168,15 @@ test('a command that hangs is given up by whoever waits, and its process goes wi
 
 test('a connection that breaks at a command breaks once', async () => {
   await using made = await withAgent({ traits: { mishaps: [{ kind: 'drop', on: 'version', times: 1 }] } });
-  expect(await codeOf(() => made.connection.exec(agentQuery.version))).toBe('HOST_CONNECTION_LOST');
+  expect(await codeOf(() => made.connection.exec(installedAgent.version))).toBe('HOST_CONNECTION_LOST');
   await using again = await made.connect();
-  expect((await again.exec(agentQuery.version)).exitCode).toBe(0);
+  expect((await again.exec(installedAgent.version)).exitCode).toBe(0);
   expect(made.host.stats.reboots).toBe(0);
 });
 
 test('a power cut at a command is one of the host, too', async () => {
   await using made = await withAgent({ traits: { mishaps: [{ kind: 'power cut', on: 'version', times: 1 }] } });
-  expect(await codeOf(() => made.connection.exec(agentQuery.version))).toBe('HOST_CONNECTION_LOST');
+  expect(await codeOf(() => made.connection.exec(installedAgent.version))).toBe('HOST_CONNECTION_LOST');
   await expect.poll(() => made.host.isOn, patient).toBe(true);
   expect([made.host.stats.reboots, made.host.files.has(file.agent)]).toEqual([1, true]);
 });
@@ -243,13 +246,13 @@ test('other programs on the disk can be run, and nothing more', async () => {
 test('staging a bundle that is none fails in the words of the agent', async () => {
   await using made = await withAgent();
   await made.connection.upload('C:\\k\\bundle', Buffer.from('no bundle at all'));
-  const { exitCode, stderr } = await made.connection.exec(stageCommand('C:\\k\\bundle', 'ab'.repeat(32)));
+  const { exitCode, stderr } = await made.connection.exec(installedAgent.stage('C:\\k\\bundle', 'ab'.repeat(32)));
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('BUNDLE_MALFORMED')]);
 });
 
 test('stops in the middle of anything, and leaves neither port nor file', async () => {
   const made = await withAgent({ traits: { mishaps: [{ kind: 'hang', on: 'inventory', times: 1 }] } });
-  const hanging = codeOf(() => made.connection.exec(agentQuery.inventory));
+  const hanging = codeOf(() => made.connection.exec(installedAgent.inventory()));
   await expect.poll(() => made.host.stats.verbs.length, patient).toBe(1);
   const startMs = performance.now();
   await made[Symbol.asyncDispose]();
@@ -280,7 +283,7 @@ test('a host that takes no key takes it once it is told', async () => {
 test('a host that was lost in a reboot comes when somebody switches it on, in another boot', async () => {
   await using made = await withAgent({ traits: { returnsFromReboot: false } });
   const { bootId } = await inventoryOf(made);
-  await made.connection.exec(rebootCommand(bootId, 0));
+  await made.connection.exec(installedAgent.reboot(bootId, 0));
   await expect.poll(() => made.host.isOn, patient).toBe(false);
   made.host.switchOn();
   await expect.poll(() => made.host.isOn, patient).toBe(true);

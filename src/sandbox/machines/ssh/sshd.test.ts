@@ -2,11 +2,11 @@ import { connect as dialTcp } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { agentQuery } from '#contract/agent-command.ts';
 import { file } from '#contract/paths.ts';
 import { makeKey } from '../../../../test/kit/ssh-server.ts';
 import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { findFault, type FaultName } from '../faults.ts';
+import { installedAgent } from '../../../../test/kit/installed-agent.ts';
 
 const hostWith = (fault: FaultName) => startHost(findFault(fault));
 
@@ -102,11 +102,11 @@ test('runs several commands at once on one connection, and counts sessions', asy
 test('gives exit code and both streams of a command', async () => {
   await using made = await startHost();
   await using connection = await made.connect();
-  const unknown = await connection.exec(agentQuery.version);
+  const unknown = await connection.exec(installedAgent.version);
   expect([unknown.exitCode, unknown.stdout]).toEqual([1, '']);
   expect(unknown.stderr).toContain('is not recognized');
   await made.install(file.agent, '11.0.0-7');
-  const known = await connection.exec(agentQuery.version);
+  const known = await connection.exec(installedAgent.version);
   expect([known.exitCode, JSON.parse(known.stdout), known.stderr]).toEqual([
     0,
     { version: '11.0.0-7', runtime: 'sandbox windows/amd64' },

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  type AgentReport,
+  emptyReport,
+  isReportName,
+  maxReportBytes,
+  parseReport,
+  printReport,
+  reportName,
+} from './agent-report.ts';
+
+const remark = {
+  type: 'Warning',
+  reason: 'ServiceFailure',
+  message: 'kubelet',
+  time: '2026-01-01T00:00:00.000Z',
+} as const;
+const full: AgentReport = { version: '11.0.0-abc', bootId: '17', rebootRequired: true, remarks: [remark] };
+
+test('reads what it prints', () => {
+  for (const report of [emptyReport, full]) expect(parseReport(printReport(report))).toEqual(report);
+});
+
+const bad: [string, Record<string, string>, Partial<AgentReport>][] = [
+  ['nothing', {}, {}],
+  ['a version with a line break', { version: 'a\nb' }, {}],
+  ['a version that is too long', { version: 'a'.repeat(200) }, {}],
+  ['remarks that are not JSON', { remarks: '[' }, {}],
+  ['remarks that are no list', { remarks: '{}' }, {}],
+  ['a remark of another type', { remarks: JSON.stringify([{ ...remark, type: 'Error' }]) }, {}],
+  ['a reason with a blank', { remarks: JSON.stringify([{ ...remark, reason: 'a b' }]) }, {}],
+  ['a time that is none', { remarks: JSON.stringify([{ ...remark, time: 'now' }]) }, {}],
+  ['a good remark beside bad ones', { remarks: JSON.stringify([1, null, remark]) }, { remarks: [remark] }],
+];
+for (const [title, data, want] of bad) {
+  test(`reads ${title}`, () => expect(parseReport(data)).toEqual({ ...emptyReport, ...want }));
+}
+
+test('keeps a report small, whatever is told', () => {
+  const remarks = Array.from({ length: 500 }, () => ({ ...remark, message: 'x'.repeat(5000) }));
+  const data = printReport({ ...full, remarks });
+  expect(JSON.stringify(data).length).toBeLessThan(maxReportBytes);
+  expect(parseReport(data).remarks).toHaveLength(10);
+});
+
+test('never fails to read, whatever an agent writes', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('version', 'bootID', 'remarks', 'x'), fc.string()), data => {
+      parseReport(data);
+    }),
+  );
+});
+
+test('names one ConfigMap per Node, also for the longest names', () => {
+  const label = (letter: string) => letter.repeat(63);
+  const long = (letter: string) => [label('a'), label('b'), label('c'), letter.repeat(61)].join('.');
+  expect(reportName('win-1')).toBe('wicd-report-win-1');
+  const names = [long('d'), long('e'), 'win-1', reportName(long('d')).replace('wicd-long-report-', '')].map(reportName);
+  expect(new Set(names).size).toBe(4);
+  for (const name of names) {
+    expect(name.length).toBeLessThanOrEqual(253);
+    expect(isReportName(name)).toBe(true);
+  }
+});

@@ -1,0 +1,89 @@
+import { isRecord } from '#base/fields.ts';
+import { sha256 } from '#base/sha256.ts';
+import type { EventText } from './events.ts';
+
+/**
+ * What the agent tells about its host: one ConfigMap in the operator's namespace, made by the operator, written by the agent. It is
+ * evidence about this host only.
+ */
+export interface AgentReport {
+  /** Operator version that the agent has applied; '' while there is none. */
+  version: string;
+  /** Boot in which this was written. */
+  bootId: string;
+  /** The host has to be rebooted for variables or certificates. */
+  rebootRequired: boolean;
+  /** Newest last. */
+  remarks: ReportRemark[];
+}
+
+/** Becomes an event on the Node. */
+export interface ReportRemark extends EventText {
+  /** RFC 3339, of the host's clock. */
+  time: string;
+}
+
+export const emptyReport: AgentReport = { version: '', bootId: '', rebootRequired: false, remarks: [] };
+
+/** Larger ones are dropped unread. */
+export const maxReportBytes = 16 * 1024;
+const maxRemarks = 10;
+const maxMessageLength = 1000;
+
+/** Two prefixes, so that no short name can equal the hash of a long one. */
+const [prefix, longPrefix] = ['wicd-report-', 'wicd-long-report-'];
+const maxNameLength = 253;
+
+/** Name of the ConfigMap for the agent of this Node. */
+export function reportName(node: string): string {
+  const name = `${prefix}${node}`;
+  return name.length <= maxNameLength ? name : `${longPrefix}${sha256(node).slice(0, 40)}`;
+}
+
+export function isReportName(name: string): boolean {
+  return name.startsWith(prefix) || name.startsWith(longPrefix);
+}
+
+/** Data of the ConfigMap. */
+export function printReport({ version, bootId, rebootRequired, remarks }: AgentReport): Record<string, string> {
+  const kept = remarks.slice(-maxRemarks).map(({ type, reason, message, time }) => ({
+    type,
+    reason,
+    message: message.slice(0, maxMessageLength),
+    time,
+  }));
+  return { version, bootID: bootId, rebootRequired: String(rebootRequired), remarks: JSON.stringify(kept) };
+}
+
+/** What can be read of it; anything else counts as missing. */
+export function parseReport(data: Readonly<Record<string, string>> = {}): AgentReport {
+  const { version = '', bootID = '', rebootRequired, remarks = '' } = data;
+  return {
+    version: plain.test(version) ? version : '',
+    bootId: plain.test(bootID) ? bootID : '',
+    rebootRequired: rebootRequired === 'true',
+    remarks: parseRemarks(remarks),
+  };
+}
+
+const plain = /^[\w.:+-]{1,128}$/;
+const reasonPattern = /^[A-Za-z]{1,64}$/;
+const timePattern = /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/;
+
+function parseRemarks(text: string): ReportRemark[] {
+  if (text.length > maxReportBytes) return [];
+  try {
+    const list: unknown = JSON.parse(text);
+    return Array.isArray(list) ? list.slice(-maxRemarks).flatMap(readRemark) : [];
+  } catch {
+    return [];
+  }
+}
+
+function readRemark(item: unknown): ReportRemark[] {
+  const { type, reason, message, time } = isRecord(item) ? item : {};
+  if (type !== 'Normal' && type !== 'Warning') return [];
+  if (typeof reason !== 'string' || !reasonPattern.test(reason)) return [];
+  if (typeof message !== 'string' || typeof time !== 'string' || !timePattern.test(time)) return [];
+  return [{ type, reason, message: message.slice(0, maxMessageLength), time }];
+}
