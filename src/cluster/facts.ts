@@ -1,5 +1,6 @@
 import type { AppError } from '#base/errors.ts';
 import type { Secret } from '#base/secret.ts';
+import type { Reserved } from '#contract/reserved.ts';
 
 /** The cluster network as Windows nodes need to know it. */
 export interface Network {
@@ -47,6 +48,7 @@ export interface ClusterFacts {
   platform: string;
   apiServerUrl: string;
   network: Network;
+  reserved: Reserved;
   kubeletArguments: KubeletArguments;
   /** Files of the Linux workers that Windows nodes get too, decoded, by their path on Linux. */
   workerFiles: Record<string, string>;

@@ -6,6 +6,7 @@ import { trustedCaKey } from '#contract/names.ts';
 import type { FactsReading } from './facts.ts';
 import { isPlainHttps } from './infrastructure.ts';
 import { clusterDns } from './network.ts';
+import { kubernetesReserved } from './reserved.ts';
 
 /**
  * The ConfigMap in the operator's namespace in which the administrator of a cluster without OpenShift's own objects
@@ -56,9 +57,11 @@ export function kubernetesFacts({ label, data, clusterCa }: DescribedCluster): F
   };
   const serviceCidr = read(descriptionKey.serviceCidr, readCidr);
   const cloudProvider = ownMember(data, descriptionKey.cloudProvider)?.trim();
+  const apiServerUrl = read(descriptionKey.apiServerUrl, readUrl);
   const facts = {
     platform: read(descriptionKey.platform, text => text, 'None'),
-    apiServerUrl: read(descriptionKey.apiServerUrl, readUrl),
+    apiServerUrl,
+    reserved: kubernetesReserved(apiServerUrl, serviceCidr),
     network: {
       serviceCidr,
       clusterDns: read(

@@ -51,12 +51,16 @@ export class OpenshiftObjects {
     return findObject(this.#objects, wanted.apiServer);
   }
 
+  infrastructure(): KubeObject {
+    return findObject(this.#objects, wanted.infrastructure);
+  }
+
   platform(): string {
-    return readPlatform(findObject(this.#objects, wanted.infrastructure));
+    return readPlatform(this.infrastructure());
   }
 
   apiServerUrl(): string {
-    return readApiServerUrl(findObject(this.#objects, wanted.infrastructure));
+    return readApiServerUrl(this.infrastructure());
   }
 
   workerConfig(): WorkerConfig {

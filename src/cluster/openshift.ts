@@ -16,6 +16,7 @@ import {
   readServiceCidr,
   vxlanPort,
 } from './network.ts';
+import { openshiftReserved } from './reserved.ts';
 import { OpenshiftObjects } from './openshift-objects.ts';
 import { checkServerVersion } from './server-version.ts';
 import { readTlsProfile, tlsInForce } from './tls-profile.ts';
@@ -40,6 +41,7 @@ export function openshiftFacts(objects: readonly KubeObject[], settings: Operato
     platform: read(() => cluster.platform()),
     apiServerUrl: read(() => cluster.apiServerUrl()),
     network: read(() => readNetwork(cluster.network(), cluster.networkOperator())),
+    reserved: read(() => openshiftReserved(cluster.network(), cluster.networkOperator(), cluster.infrastructure())),
     kubeletArguments: read(() => cluster.kubeletArguments()),
     workerFiles: read(() => cluster.workerFiles()),
     kubeletCa: read(() => cluster.kubeletCa()),

@@ -1,8 +1,9 @@
 import { isRecord } from '#base/fields.ts';
+import { isReportName, maxReportBytes } from '#contract/agent-report.ts';
 import { workerFile } from '#contract/worker-files.ts';
 import type { Client, ListOptions, WatchOptions } from '#kube/client.ts';
 import type { KubeList, KubeResource, Resource, WatchEvent } from '#kube/resource.ts';
-import { type Node, nodes } from '#kube/resources.ts';
+import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import { type MachineConfig, machineConfigs } from '#kube/resources-openshift.ts';
 import { kubeletUnitName, renderedPrefix } from './ignition.ts';
 
@@ -68,8 +69,20 @@ export function slimMachineConfig(object: MachineConfig): MachineConfig {
   return { ...rest, spec: { config: slim } };
 }
 
+/** Reports of agents that are too large are not even kept. */
+export function slimConfigMap(map: ConfigMap): ConfigMap {
+  if (!isReportName(map.metadata.name ?? '')) return map;
+  const texts = Object.entries(map.data ?? {}).flat();
+  const isSmall = texts.reduce((sum, text) => sum + text.length, 0) <= maxReportBytes;
+  const { binaryData, ...rest } = map as ConfigMap & { binaryData?: object };
+  // That there was some is kept, so that the report is cleaned.
+  const kept = binaryData === undefined ? rest : { ...rest, binaryData: {} };
+  return isSmall ? kept : { ...kept, data: {} };
+}
+
 const slimmers: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   [`${nodes.plural}.${nodes.group}`, slimNode],
+  [`${configMaps.plural}.${configMaps.group}`, slimConfigMap],
   [`${machineConfigs.plural}.${machineConfigs.group}`, slimMachineConfig],
 ]);
 

@@ -14,6 +14,19 @@ export interface InstanceObject extends KubeResource {
   status?: WindowsInstanceStatus;
 }
 
+/** Name of the Node that this host is: the one that was read from it over the pinned connection. Addresses never bind. */
+export function boundNode({ status }: Pick<InstanceObject, 'status'>): string | undefined {
+  return status?.host?.name ?? status?.node;
+}
+
+/** Index of the store of instances by the Node they are. */
+export const byNode = 'node';
+
+export function indexByNode(instance: InstanceObject): string[] {
+  const name = boundNode(instance);
+  return name === undefined ? [] : [name];
+}
+
 export const windowsInstances = ofNamespace<InstanceObject>(
   `${windowsInstanceGroup}/${windowsInstanceVersion}`,
   windowsInstanceKind,

@@ -13,6 +13,15 @@ const warning = (reason: string, message: string): EventText => ({ type: 'Warnin
 export const eventText = {
   instanceSetup: (address: string) =>
     normal('InstanceSetup', `Configured instance with address ${address} as a worker node`),
+  instanceAdopted: (address: string) =>
+    normal('InstanceAdopted', `Instance with address ${address} was set up by another version and is left as it is`),
+  agentReconnected: (address: string) =>
+    normal('AgentReconnected', `Gave the agent of the instance with address ${address} new credentials`),
+  nodeAddressConflict: (node: string, address: string, own: string) =>
+    warning(
+      'NodeAddressConflict',
+      `Node ${node} reports the address ${address}, which belongs to Node ${own}. Find out which of the two hosts has it`,
+    ),
   instanceSetupFailure: (message: string) => warning('InstanceSetupFailure', message),
   instanceTeardown: (addresses: readonly string[]) =>
     normal('InstanceTeardown', `Deconfigured node with addresses [${addresses.join(' ')}]`),

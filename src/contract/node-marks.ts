@@ -22,15 +22,6 @@ export function isUpgrading(node: Pick<NodeView, 'labels'>): boolean {
   return node.labels[nodeLabel.upgrading] === 'true';
 }
 
-/** Versions whose services ConfigMap must be kept, because a node runs it or is on its way to it. */
-export function versionsInUse(nodes: readonly Marked[]): Set<string> {
-  const marks = nodes.flatMap(node => [
-    node.annotations[nodeAnnotation.version],
-    node.annotations[nodeAnnotation.desiredVersion],
-  ]);
-  return new Set(marks.filter((mark): mark is string => mark !== undefined && mark !== ''));
-}
-
 export interface Marks {
   labels?: Record<string, string | null>;
   annotations?: Record<string, string | null>;

@@ -1,6 +1,5 @@
 import { fromUtf8 } from '#base/bytes.ts';
 import { isRecord } from '#base/fields.ts';
-import { prefix } from './names.ts';
 
 /**
  * Which token a request was made with. Since Kubernetes 1.30 every token of a service account has an id, and the server writes
@@ -8,11 +7,6 @@ import { prefix } from './names.ts';
  */
 export const credentialIdKey = 'authentication.kubernetes.io/credential-id';
 
-/** On a WindowsInstance: ids of the tokens that its host was given, the newest last. An id is no secret. */
-export const tokenIdsAnnotation = `${prefix}/token-ids`;
-
-/** As many as a host can have been given while the oldest is still good. */
-const keptIds = 20;
 const maxCharacters = 65_536;
 
 /** In the form in which the server tells it; undefined for a token that has none. */
@@ -28,11 +22,8 @@ export function tokenIdOf(token: string): string | undefined {
   }
 }
 
-export function readTokenIds(annotations: Readonly<Record<string, string>> = {}): string[] {
-  return (annotations[tokenIdsAnnotation] ?? '').split(',').filter(id => id !== '');
-}
-
-/** The ids with one more, as the annotation has them. */
-export function addTokenId(ids: readonly string[], id: string): string {
-  return [...ids.filter(each => each !== id), id].slice(-keptIds).join(',');
+/** Kubernetes 1.30 and newer write the id of a token on requests that were made with it. */
+export function writesTokenIds(serverVersion: string): boolean {
+  const [, major = '0', minor = '0'] = /^v(\d{1,5})\.(\d{1,5})/.exec(serverVersion) ?? [];
+  return Number(major) > 1 || (Number(major) === 1 && Number(minor) >= 30);
 }

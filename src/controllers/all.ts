@@ -2,6 +2,7 @@ import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
 import { secretName } from '#contract/names.ts';
+import { writesTokenIds } from '#contract/token-id.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { spaced } from '#host/spaced.ts';
 import type { Controller } from '#kube/controller/controller.ts';
@@ -9,16 +10,15 @@ import { type Watch, watching } from '#kube/controller/watches.ts';
 import { keyOf, type Resource } from '#kube/resource.ts';
 import { secrets } from '#kube/resources.ts';
 import { machineSets, machines } from '#kube/resources-openshift.ts';
-import { HeardNames } from '#node/lifecycle/heard-names.ts';
 import * as acceptance from './acceptance/controller.ts';
 import * as agentAccess from './agent-access/controller.ts';
+import * as agentReports from './agent-reports/controller.ts';
 import * as csr from './csr/controller.ts';
-import { createHostKeyStore } from './host-keys/store.ts';
 import * as instances from './instances/controller.ts';
 import * as lifecycle from './lifecycle/controller.ts';
 import * as linuxNodes from './linux-nodes/controller.ts';
 import * as machineSource from './machines/controller.ts';
-import type { MachinesParts } from './machines/observe.ts';
+import { machineNames, type MachinesParts } from './machines/observe.ts';
 import type { ControllerParts } from './parts.ts';
 import type { Permission } from './permissions.ts';
 import * as servicesConfig from './services-config/controller.ts';
@@ -35,6 +35,8 @@ export interface AllParts extends ControllerParts, Pick<lifecycle.LifecycleParts
   settings: OperatorSettings;
   facts: FactsSource;
   kind: 'openshift' | 'kubernetes';
+  /** gitVersion of the API server. */
+  serverVersion: string;
   serves: (resource: Resource) => boolean;
   /** Asked for only where there are Machines. */
   machineSettings: () => Pick<MachinesParts, 'settings' | 'onSettingsChange'>;
@@ -51,7 +53,6 @@ export function createControllers(given: AllParts): Controller[] {
   const parts = { ...given, connect: spaced(given.connect, handshakeEveryMs, given.clock) };
   const hasProxy = Object.keys(parts.settings.proxy).length > 0;
   const hasMachines = optionalResources.every(parts.serves);
-  const heardNames = new HeardNames();
   return [
     servicesConfig.servicesConfigController(parts),
     agentAccess.agentAccessController({ ...parts, makesBootstrapper: parts.kind === 'kubernetes' }),
@@ -60,12 +61,13 @@ export function createControllers(given: AllParts): Controller[] {
     instances.instancesController(parts),
     ...(hasMachines ? machineControllers(parts) : []),
     acceptance.acceptanceController(parts),
-    csr.csrController({ ...parts, hostKeys: createHostKeyStore(parts), heardNames }),
+    agentReports.agentReportsController(parts),
+    csr.csrController({ ...parts, hasTokenIds: writesTokenIds(parts.serverVersion) }),
     lifecycle.lifecycleController({
       ...parts,
       limits: parts.hosts,
       watches: causesToTryAgain(parts),
-      onHostName: heardNames.tell,
+      ...(hasMachines && { machineNames: machineNames(parts.informers) }),
     }),
   ];
 }
@@ -86,6 +88,7 @@ export const permissions: readonly Permission[] = [
   instances,
   machineSource,
   acceptance,
+  agentReports,
   csr,
   lifecycle,
 ].flatMap(controller => controller.permissions);

@@ -20,6 +20,11 @@ export function printHostKey(key: HostKey): string {
   return toBase64(key.blob);
 }
 
+/** As in known_hosts and `spec.hostKey`: `<type> <base64>`. */
+export function printKnownKey(key: HostKey): string {
+  return `${key.type} ${toBase64(key.blob)}`;
+}
+
 /** The form in which ssh-keygen shows a key to people. */
 export function fingerprint(key: HostKey): string {
   return `SHA256:${Uint8Array.fromHex(sha256(key.blob)).toBase64({ omitPadding: true })}`;
@@ -33,7 +38,7 @@ export type HostKeyTrust =
 export function trustHostKey(pinned: HostKey | undefined, offered: HostKey, address: string): HostKeyTrust {
   if (pinned === undefined) return { accepted: true, key: offered, isNew: true };
   if (sameBytes(pinned.blob, offered.blob)) return { accepted: true, key: pinned, isNew: false };
-  return { accepted: false, error: changed(pinned, offered, address) };
+  return { accepted: false, error: new HostKeyChangedError(pinned, offered, address) };
 }
 
 /**
@@ -48,9 +53,15 @@ export function hostKeyAlgorithms(pinned: HostKey | undefined): string[] | undef
 
 const maxLength = 16_384;
 
-function changed(pinned: HostKey, offered: HostKey, address: string): AppError {
-  const [known, shownNow] = [pinned, offered].map(key => `${key.type} ${fingerprint(key)}`);
-  return new AppError('HOST_KEY_CHANGED', `${address}: host key changed from ${known} to ${shownNow}`, {
-    remedy: 'If the host was reinstalled, remove its stored key; if not, find out who answers at its address.',
-  });
+/** The host shows another key than the one that is pinned. */
+export class HostKeyChangedError extends AppError {
+  readonly offered: HostKey;
+
+  constructor(pinned: HostKey, offered: HostKey, address: string) {
+    const [known, shownNow] = [pinned, offered].map(key => `${key.type} ${fingerprint(key)}`);
+    super('HOST_KEY_CHANGED', `${address}: host key changed from ${known} to ${shownNow}`, {
+      remedy: 'If the host was reinstalled, pin its new key in spec.hostKey; if not, find out who answers at its address.',
+    });
+    this.offered = offered;
+  }
 }

@@ -111,9 +111,10 @@ const identitySchema = (description: string): Schema =>
   object(
     {
       keyHash: text('SHA-256 of the public key.'),
+      installed: time('When the agent was last installed with this key.'),
       certificateEnds: time('End of the newest certificate issued for it.'),
     },
-    { description, required: ['keyHash'] },
+    { description, required: ['keyHash', 'installed'] },
   );
 
 const tokenSchema = object(

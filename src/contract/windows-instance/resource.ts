@@ -15,6 +15,7 @@ export const instancePhases = [
   'Upgrading',
   'Rebooting',
   'Refreshing',
+  'Reconnecting',
   'Removing',
   'Failed',
   'Paused',
@@ -113,6 +114,8 @@ export interface InstanceToken {
 export interface InstanceIdentity {
   /** SHA-256 of the public key (DER of SubjectPublicKeyInfo), lower-case hex. */
   keyHash: string;
+  /** When `install` last made or confirmed it. */
+  installed: string;
   /** End of the newest certificate that was issued for it. */
   certificateEnds?: string;
 }

@@ -1,6 +1,8 @@
 import type { FactsSource } from '#cluster/facts-source.ts';
-import { agentName, nodeAnnotation } from '#contract/names.ts';
+import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
+import { agentName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
+import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
@@ -8,32 +10,31 @@ import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile
 import { type Watch, watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
+import { hasCloudNodeManager } from '#node/desired/services.ts';
 import { watchingFacts } from '../facts-watch.ts';
 import type { ControllerParts } from '../parts.ts';
 import { type Permission, reading } from '../permissions.ts';
-import { differenceTo, isAgentNode, updated } from './decide.ts';
+import { differenceTo, updated } from './decide.ts';
 import {
   type AccessObject,
   nodeAccess,
-  nodeEventsNamespace,
   nodeOfRole,
   sharedAccess,
   type Wanted,
 } from './desired.ts';
-import { findIn, marksOf, observeNode, observeShared, type Sources, sourcesFrom } from './observe.ts';
+import { findIn, observeNode, observeShared, type Sources, sourcesFrom } from './observe.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const writing = [...reading, 'create', 'update', 'delete'] as const;
-const namespacedRoles = { group: rbac, resources: ['roles', 'rolebindings'], verbs: writing } as const;
 
 export const permissions: readonly Permission[] = [
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'cluster', group: rbac, resources: ['clusterroles', 'clusterrolebindings'], verbs: writing },
-  { in: 'own namespace', ...namespacedRoles },
-  { in: { namespace: nodeEventsNamespace }, ...namespacedRoles },
+  { in: 'own namespace', group: rbac, resources: ['roles', 'rolebindings'], verbs: writing },
   { in: 'own namespace', group: '', resources: ['serviceaccounts'], verbs: [...reading, 'create', 'update'] },
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: reading },
+  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   // What agents are given must be ours to give.
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'update', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes', 'nodes/status'], verbs: ['get', 'watch', 'update', 'patch'] },
   {
     in: 'cluster',
@@ -41,7 +42,6 @@ export const permissions: readonly Permission[] = [
     resources: ['certificatesigningrequests'],
     verbs: ['create', ...reading],
   },
-  { in: { namespace: nodeEventsNamespace }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
 export interface AgentAccessParts extends ControllerParts {
@@ -65,22 +65,36 @@ export function agentAccessController(parts: AgentAccessParts): Controller {
   });
 }
 
-function watchesOf({ nodes, configMaps, access }: Sources, shared: Key): Watch[] {
+function watchesOf({ nodes, configMaps, instances, access }: Sources, shared: Key): Watch[] {
   const isServices = ({ metadata }: ConfigMap) => versionOfServicesConfigMap(metadata.name ?? '') !== undefined;
   const keyOfAccess = ({ metadata: { name = '' } }: AccessObject): Key[] => {
     const node = nodeOfRole(name);
     return [node === undefined ? shared : { namespace: '', name: node }];
   };
+  const keyOfInstance = (instance: InstanceObject): Key[] => {
+    const name = boundNode(instance);
+    return name === undefined ? [] : [{ namespace: '', name }, shared];
+  };
   return [
     watching({
       source: nodes,
-      predicate: changed<Node>(node => [
-        isAgentNode(marksOf(node)),
-        node.metadata.annotations?.[nodeAnnotation.version],
+      predicate: changed<Node>(({ metadata: { uid, labels, annotations } }) => [
+        uid,
+        labels?.[nodeLabel.os],
+        annotations?.[nodeAnnotation.version],
       ]),
       keys: node => [keyOf(node), shared],
     }),
-    watching({ source: configMaps, predicate: matching(isServices), keys: () => [shared] }),
+    watching({
+      source: instances,
+      predicate: changed<InstanceObject>(each => [boundNode(each), each.status?.version, each.status?.agent?.keyHash]),
+      keys: keyOfInstance,
+    }),
+    watching({
+      source: configMaps,
+      predicate: matching(isServices),
+      keys: () => [shared, ...nodes.store.list().map(keyOf)],
+    }),
     ...access.map(({ informer }) => watching({ source: informer, keys: keyOfAccess })),
   ];
 }
@@ -94,15 +108,23 @@ async function reconcileShared(sources: Sources, parts: AgentAccessParts, pass: 
 }
 
 async function reconcileNode(name: string, sources: Sources, parts: AgentAccessParts, pass: Pass): Promise<Outcome> {
+  const { namespace } = parts;
   const node = observeNode(sources, name);
+  const agent = node?.agent ?? 'none';
   const platform = parts.facts.read().facts?.platform;
-  const isWanted = node !== undefined && isAgentNode(node);
-  if (isWanted && platform === undefined) return after(factsMs, 'the facts of the cluster are not complete');
-  for (const each of nodeAccess(node ?? { name, uid: '' }, platform ?? '')) {
-    if (isWanted) await ensure(each, sources, parts, pass);
-    else await remove(each, findIn(sources, each), parts, pass);
+  if (agent !== 'none' && platform === undefined) return after(factsMs, 'the facts of the cluster are not complete');
+  const facts = { namespace, isFormer: agent === 'former', hasCloudNodeManager: hasCloudNodeManager(platform ?? '') };
+  const wanted = agent === 'none' ? [] : nodeAccess({ name, uid: node?.uid ?? '' }, facts);
+  const all = nodeAccess({ name, uid: '' }, { ...facts, hasCloudNodeManager: true });
+  for (const each of wanted) await ensure(each, sources, parts, pass);
+  for (const each of all.filter(one => !wanted.some(other => isSame(one, other)))) {
+    await remove(each, findIn(sources, each), parts, pass);
   }
   return done;
+}
+
+function isSame(one: Wanted, other: Wanted): boolean {
+  return one.resource.plural === other.resource.plural && one.object.metadata.name === other.object.metadata.name;
 }
 
 /** Makes the object what it should be, whether or not watches have told of it yet. */
@@ -113,7 +135,7 @@ async function ensure(wanted: Wanted, sources: Sources, { client }: ControllerPa
   const found = known ?? (await create(wanted, client, pass));
   const difference = found === undefined ? 'none' : differenceTo(object, found);
   if (found === undefined || difference === 'none') return;
-  log.info('Putting right what agents may do', { kind: resource.kind, object: keyText(keyOf(object)), difference });
+  log.info('Repairing permissions of agents', { kind: resource.kind, object: keyText(keyOf(object)), difference });
   try {
     if (difference === 'recreate') {
       await remove(wanted, found, { client }, pass);
@@ -128,7 +150,7 @@ async function ensure(wanted: Wanted, sources: Sources, { client }: ControllerPa
 /** The object that was there before, if any. */
 async function create({ resource, object }: Wanted, client: ControllerParts['client'], { log, signal }: Pass) {
   try {
-    log.info('Creating what agents may do', { kind: resource.kind, object: keyText(keyOf(object)) });
+    log.info('Creating permissions of agents', { kind: resource.kind, object: keyText(keyOf(object)) });
     await client.create(resource, object, { signal });
     return undefined;
   } catch (error) {

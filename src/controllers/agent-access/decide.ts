@@ -1,29 +1,36 @@
 import { sameData } from '#base/compare.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
-import { servicesConfigMapName } from '#contract/version.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { AccessObject } from './desired.ts';
 
-/** Whether the agent of the Node needs access: from the moment at which the operator has put its first mark on it. */
-export function isAgentNode(node: Pick<NodeView, 'labels' | 'annotations'>): boolean {
-  return isWindowsNode(node) && marks.some(mark => Object.hasOwn(node.annotations, mark));
+/** A Node as far as access is concerned, with the record of the instance that is bound to it. */
+export interface AccessNode {
+  node: Pick<NodeView, 'labels' | 'annotations'>;
+  /** Undefined for a Node that no instance is bound to (yet). */
+  record: Pick<WindowsInstanceStatus, 'agent' | 'version'> | undefined;
 }
 
-const marks = [nodeAnnotation.pubKeyHash, nodeAnnotation.desiredVersion, nodeAnnotation.version];
+export type AgentKind = 'ours' | 'former' | 'none';
+
+/**
+ * Which agent a Node has. Where an instance is bound to it, its record alone decides: the annotations of a Node are its own words. A
+ * Node that no instance is bound to has yet to be adopted, if the Go operator has made it.
+ */
+export function agentOf({ node, record }: AccessNode, formerVersions: ReadonlySet<string>): AgentKind {
+  if (record !== undefined) {
+    return record.agent === undefined && formerVersions.has(record.version ?? '') ? 'former' : 'ours';
+  }
+  const version = node.annotations[nodeAnnotation.version] ?? '';
+  return isWindowsNode(node) && formerVersions.has(version) ? 'former' : 'none';
+}
 
 /** Services of ours ask the host for values; those of the Go operator have scripts in their place. */
 const ownTrait = '"hostVariables"';
 
-/** Whether some Windows node runs the agent of the Go operator, by what the services ConfigMap of its version looks like. */
-export function hasFormerAgents(
-  nodes: readonly Pick<NodeView, 'labels' | 'annotations'>[],
-  services: ReadonlyMap<string, Readonly<Record<string, string>>>,
-): boolean {
-  return nodes.filter(isWindowsNode).some(({ annotations }) => {
-    const version = annotations[nodeAnnotation.version];
-    const data = version === undefined ? undefined : services.get(servicesConfigMapName(version));
-    return data !== undefined && !(data['services'] ?? '').includes(ownTrait);
-  });
+/** Whether the Go operator has written this data of a services ConfigMap. */
+export function isOfGoOperator(data: Readonly<Record<string, string>>): boolean {
+  return !(data['services'] ?? '').includes(ownTrait);
 }
 
 export type Difference = 'none' | 'update' | 'recreate';

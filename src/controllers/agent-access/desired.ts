@@ -14,12 +14,14 @@ import {
 import {
   accountClusterRules,
   accountRules,
-  eventRules,
+  cloudNodeRules,
   formerAccountClusterRules,
-  formerClusterRules,
+  formerNamespaceRules,
+  formerNodeRules,
   groupClusterRules,
   groupRules,
   nodeRules,
+  reportRules,
 } from './rules.ts';
 
 /** A ServiceAccount, a role or a binding of either scope. */
@@ -36,9 +38,6 @@ export interface Wanted {
 
 /** Role and binding for the group of agents. */
 export const groupRoleName = 'system-wicd-nodes';
-/** Where Kubernetes keeps events about objects without a namespace. */
-export const nodeEventsNamespace = 'default';
-
 export const accessLabels: Readonly<Record<string, string>> = {
   'app.kubernetes.io/name': operatorName,
   'app.kubernetes.io/part-of': 'wicd',
@@ -51,7 +50,7 @@ export interface AccessFacts {
   namespace: string;
   /** Names of the services ConfigMaps that agents may need. */
   configMaps: readonly string[];
-  /** Agents of the Go operator run on some Node. */
+  /** Agents of the Go operator run on some Node, by the operator's own record. */
   formerAgents: boolean;
   /** Clusters other than OpenShift have no account with which kubelets ask for their first certificate. */
   bootstrapper: boolean;
@@ -61,23 +60,36 @@ export interface AccessFacts {
 export function sharedAccess({ namespace, configMaps, formerAgents, bootstrapper }: AccessFacts): Wanted[] {
   const account = { kind: 'ServiceAccount', name: agentName, namespace };
   const group = { kind: 'Group', name: identity.agentsGroup, apiGroup };
-  const groupConfigMaps = formerAgents ? accountRules : groupRules(configMaps);
   return [
     wantedAccount(agentName, namespace),
-    ...grant(agentName, account, accountRules, namespace),
+    ...grant(agentName, account, formerAgents ? formerNamespaceRules : accountRules(configMaps), namespace),
     ...grant(agentName, account, formerAgents ? formerAccountClusterRules : accountClusterRules),
-    ...grant(groupRoleName, group, groupConfigMaps, namespace),
-    ...grant(groupRoleName, group, formerAgents ? formerClusterRules : groupClusterRules),
-    ...grant(groupRoleName, group, eventRules, nodeEventsNamespace),
+    ...grant(groupRoleName, group, groupRules(configMaps), namespace),
+    ...grant(groupRoleName, group, groupClusterRules),
     ...(bootstrapper ? bootstrapperAccess(namespace) : []),
   ];
 }
 
+export interface NodeAccessFacts {
+  namespace: string;
+  /** An agent of the Go operator runs there. */
+  isFormer: boolean;
+  hasCloudNodeManager: boolean;
+}
+
 /** What the agent of one Node has for itself; it goes with the Node. */
-export function nodeAccess(node: Pick<NodeView, 'name' | 'uid'>, platform: string): Wanted[] {
-  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid }];
-  const user = { kind: 'User', name: `${identity.agentUserPrefix}${node.name}`, apiGroup };
-  return grant(nodeRoleName(node.name), user, nodeRules(node.name, platform)).map(({ resource, object }) => ({
+export function nodeAccess(node: Pick<NodeView, 'name' | 'uid'>, facts: NodeAccessFacts): Wanted[] {
+  const { namespace, isFormer, hasCloudNodeManager } = facts;
+  const { name } = node;
+  const user = { kind: 'User', name: `${identity.agentUserPrefix}${name}`, apiGroup };
+  const cloudUser = { kind: 'User', name: `${identity.cloudNodeUserPrefix}${name}`, apiGroup };
+  const wanted = [
+    ...grant(nodeRoleName(name), user, isFormer ? formerNodeRules(name) : nodeRules(name)),
+    ...grant(nodeRoleName(name), user, isFormer ? formerNamespaceRules : reportRules(name), namespace),
+    ...(hasCloudNodeManager ? grant(cloudRoleName(name), cloudUser, cloudNodeRules(name)) : []),
+  ];
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name, uid: node.uid }];
+  return wanted.map(({ resource, object }) => ({
     resource,
     object: { ...object, metadata: { ...object.metadata, ownerReferences } },
   }));
@@ -88,10 +100,16 @@ export function nodeRoleName(node: string): string {
   return `${agentName}:${node}`;
 }
 
+function cloudRoleName(node: string): string {
+  return `${cloudRole}:${node}`;
+}
+
+const cloudRole = `${agentName}-cloud`;
+
 /** The Node whose role or binding has this name; undefined for any other. */
 export function nodeOfRole(name: string): string | undefined {
-  const [head, node] = name.split(':', 2);
-  return head === agentName && node !== '' ? node : undefined;
+  const [head = '', node] = name.split(':', 2);
+  return [agentName, cloudRole].includes(head) && node !== '' ? node : undefined;
 }
 
 function bootstrapperAccess(namespace: string): Wanted[] {

@@ -1,5 +1,4 @@
-import { type NodeView, readNode } from '#contract/node.ts';
-import { readObject } from '#contract/object.ts';
+import { byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { servicesConfigMapName, versionOfServicesConfigMap } from '#contract/version.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import type { Informers } from '#kube/informer/informers.ts';
@@ -15,13 +14,14 @@ import {
   roles,
   serviceAccounts,
 } from '#kube/resources.ts';
-import { hasFormerAgents } from './decide.ts';
-import { type AccessFacts, type AccessObject, nodeEventsNamespace, type Wanted } from './desired.ts';
+import { type AccessNode, type AgentKind, agentOf, isOfGoOperator } from './decide.ts';
+import type { AccessFacts, AccessObject, Wanted } from './desired.ts';
 
 /** Everything the controller looks at. */
 export interface Sources {
   nodes: Informer<Node>;
   configMaps: Informer<ConfigMap>;
+  instances: Informer<InstanceObject>;
   /** Accounts, roles and bindings. */
   access: readonly AccessSource[];
 }
@@ -37,15 +37,16 @@ export function sourcesFrom(informers: Pick<Informers, 'get'>, namespace: string
     informer: informers.get(resource, scope),
   });
   const ours = { labelSelector: 'app.kubernetes.io/part-of=wicd' };
+  const instances = informers.get(windowsInstances, { namespace });
+  instances.addIndex(byNode, indexByNode);
   return {
     nodes: informers.get(nodes),
     configMaps: informers.get(configMaps, { namespace }),
+    instances,
     access: [
       source(serviceAccounts, { namespace }),
       source(roles, { namespace }),
       source(roleBindings, { namespace }),
-      source(roles, { namespace: nodeEventsNamespace }),
-      source(roleBindings, { namespace: nodeEventsNamespace }),
       source(clusterRoles, ours),
       source(clusterRoleBindings, ours),
     ],
@@ -54,25 +55,45 @@ export function sourcesFrom(informers: Pick<Informers, 'get'>, namespace: string
 
 /** The facts that decide what all agents may do. */
 export function observeShared(
-  sources: Pick<Sources, 'nodes' | 'configMaps'>,
+  sources: Sources,
   { namespace, version }: { namespace: string; version: string },
 ): Pick<AccessFacts, 'namespace' | 'configMaps' | 'formerAgents'> {
-  const services = new Map(
-    sources.configMaps.store
-      .list()
-      .map(({ metadata, data = {} }) => [metadata.name ?? '', data] as const)
-      .filter(([name]) => versionOfServicesConfigMap(name) !== undefined),
-  );
+  const services = sources.configMaps.store
+    .list()
+    .map(({ metadata }) => metadata.name ?? '')
+    .filter(name => versionOfServicesConfigMap(name) !== undefined);
+  const former = formerVersions(sources);
   return {
     namespace,
-    configMaps: [...new Set([servicesConfigMapName(version), ...services.keys()])],
-    formerAgents: hasFormerAgents(sources.nodes.store.list().map(marksOf), services),
+    configMaps: [...new Set([servicesConfigMapName(version), ...services])],
+    formerAgents: sources.nodes.store.list().some(node => agentOf(accessNode(node, sources), former) === 'former'),
   };
 }
 
-export function observeNode(sources: Pick<Sources, 'nodes'>, name: string): NodeView | undefined {
+export interface ObservedNode {
+  uid: string;
+  agent: AgentKind;
+}
+
+/** The Node with the agent that it has; undefined when it does not exist. */
+export function observeNode(sources: Sources, name: string): ObservedNode | undefined {
   const node = sources.nodes.store.get({ namespace: '', name });
-  return node && readNode(readObject({ ...node, apiVersion: 'v1', kind: 'Node' }));
+  return node && { uid: node.metadata.uid ?? '', agent: agentOf(accessNode(node, sources), formerVersions(sources)) };
+}
+
+/** Versions of the Go operator whose services ConfigMap is there; no agent can make one. */
+function formerVersions({ configMaps: maps }: Pick<Sources, 'configMaps'>): ReadonlySet<string> {
+  const versions = maps.store.list().map(({ metadata, data = {} }) => {
+    const version = versionOfServicesConfigMap(metadata.name ?? '');
+    return version !== undefined && isOfGoOperator(data) ? version : '';
+  });
+  return new Set(versions.filter(version => version !== ''));
+}
+
+function accessNode({ metadata }: Node, { instances }: Pick<Sources, 'instances'>): AccessNode {
+  const { name = '', labels = {}, annotations = {} } = metadata;
+  const [bound] = instances.store.byIndex(byNode, name);
+  return { node: { labels, annotations }, record: bound && (bound.status ?? {}) };
 }
 
 /** The object in the cluster, as far as watches have brought it. */
@@ -81,10 +102,4 @@ export function findIn({ access }: Pick<Sources, 'access'>, { resource, object }
     .filter(source => source.resource.plural === resource.plural)
     .map(({ informer }) => informer.store.get(keyOf(object)));
   return found.find(each => each !== undefined);
-}
-
-export function marksOf({
-  metadata: { labels = {}, annotations = {} },
-}: Node): Pick<NodeView, 'labels' | 'annotations'> {
-  return { labels, annotations };
 }

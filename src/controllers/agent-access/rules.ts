@@ -1,7 +1,8 @@
 import { byteOrder } from '#base/compare.ts';
+import { reportName } from '#contract/agent-report.ts';
 import type { PolicyRule } from '#kube/resources.ts';
 
-/** What an agent may do. Every rule here is also one of the operator's own: nobody can grant what he may not do himself. */
+/** What an agent may do. Every rule here is also one of the operator's own: RBAC lets nobody grant what he may not do himself. */
 
 const rule = (group: string, resources: string[], verbs: string[], resourceNames?: readonly string[]): PolicyRule => ({
   apiGroups: [group],
@@ -10,44 +11,55 @@ const rule = (group: string, resources: string[], verbs: string[], resourceNames
   ...(resourceNames && { resourceNames: [...resourceNames].sort(byteOrder) }),
 });
 
-const requests = rule('certificates.k8s.io', ['certificatesigningrequests'], ['create', 'get', 'list', 'watch']);
+const watching = ['get', 'list', 'watch'];
+const requests = rule('certificates.k8s.io', ['certificatesigningrequests'], ['create', ...watching]);
 
-/** Of the service account, whose token brings a host into the cluster: it has to find its Node among all, and changes none. */
-export const accountClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['get', 'list']), requests];
-export const accountRules: readonly PolicyRule[] = [rule('', ['configmaps'], ['get', 'list', 'watch'])];
+/** Of the service account, whose token brings a host into the cluster: to request a certificate. */
+export const accountClusterRules: readonly PolicyRule[] = [requests];
 
-/** Of all agents that have a certificate: to ask for the next one. */
+/** Of the service account: to read services ConfigMaps by name, for `bootstrap`. */
+export function accountRules(configMaps: readonly string[]): PolicyRule[] {
+  return named(configMaps, ['get']);
+}
+
+/** Of all agents that have a certificate: to request the next one. */
 export const groupClusterRules: readonly PolicyRule[] = [requests];
 
 /** Of all agents that have a certificate: to read services ConfigMaps, each by its name. */
 export function groupRules(configMaps: readonly string[]): PolicyRule[] {
-  // An empty list of names would mean all names.
-  return configMaps.length === 0 ? [] : [rule('', ['configmaps'], ['get', 'list', 'watch'], configMaps)];
+  return named(configMaps, watching);
 }
 
-/** In the namespace where events about Nodes are: to say what troubles them. */
-export const eventRules: readonly PolicyRule[] = [rule('', ['events'], ['create', 'patch'])];
+function named(configMaps: readonly string[], verbs: string[]): PolicyRule[] {
+  // An empty list of names would mean all names.
+  return configMaps.length === 0 ? [] : [rule('', ['configmaps'], verbs, configMaps)];
+}
 
-/** Of the agent of one Node: that Node, and no other. Lists and watches are allowed when they ask for that name only. */
-export function nodeRules(node: string, platform: string): PolicyRule[] {
-  const own = rule('', ['nodes'], ['get', 'list', 'watch', 'patch'], [node]);
-  if (platform !== 'Azure') return [own];
-  // The cloud node manager uses the identity of the agent, and writes what the cloud knows of the machine.
+/** Of the agent of one Node: to read that Node. Lists and watches are allowed when they ask for that name only. */
+export function nodeRules(node: string): PolicyRule[] {
+  return [rule('', ['nodes'], watching, [node])];
+}
+
+/** Of the agent of one Node, in the operator's namespace: its report, which the operator creates. */
+export function reportRules(node: string): PolicyRule[] {
+  return [rule('', ['configmaps'], ['get', 'update', 'patch'], [reportName(node)])];
+}
+
+/** Of cloud-node-manager on one Node: to write what the cloud knows of the machine. */
+export function cloudNodeRules(node: string): PolicyRule[] {
   return [
-    rule('', ['nodes'], ['get', 'list', 'watch', 'patch', 'update'], [node]),
+    rule('', ['nodes'], [...watching, 'patch', 'update'], [node]),
     rule('', ['nodes/status'], ['patch'], [node]),
   ];
 }
 
-/** When it cleans a host, the agent of the Go operator takes its marks from the Node, as the service account. */
-export const formerAccountClusterRules: readonly PolicyRule[] = [
-  rule('', ['nodes'], ['get', 'list', 'patch']),
-  requests,
-];
+/** Of an agent of the Go operator on one Node: it searches for its Node among all, and writes its own only. */
+export function formerNodeRules(node: string): PolicyRule[] {
+  return [rule('', ['nodes'], watching), rule('', ['nodes'], ['patch', 'update'], [node])];
+}
 
-/** Agents of the Go operator look at all Nodes and ConfigMaps. While such agents run they keep what they had. */
-export const formerClusterRules: readonly PolicyRule[] = [
-  rule('', ['nodes'], ['list']),
-  rule('', ['nodes', 'nodes/status'], ['get', 'patch', 'update', 'watch']),
-  requests,
-];
+/** Of an agent of the Go operator, in the operator's namespace. */
+export const formerNamespaceRules: readonly PolicyRule[] = [rule('', ['configmaps'], watching)];
+
+/** Of the service account while agents of the Go operator run: they look for their Node with its token. */
+export const formerAccountClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['get', 'list']), requests];

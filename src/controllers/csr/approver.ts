@@ -1,10 +1,10 @@
 import { attempt } from '#base/errors.ts';
+import type { FactsSource } from '#cluster/facts-source.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { signer } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
-import type { Resolver } from '#host/resolver.ts';
-import type { HeardNames } from '#node/lifecycle/heard-names.ts';
+import { nothingReserved } from '#contract/reserved.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { StoreView } from '#kube/informer/store.ts';
@@ -13,25 +13,16 @@ import { type CertificateSigningRequest, certificateSigningRequests } from '#kub
 import type { ControllerParts } from '../parts.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { approve, isDecided } from './approve.ts';
-import type { AskHostParts } from './ask-host.ts';
+import { isNews, issuedIdentity, recordEnd } from './certificate-ends.ts';
 import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from './decide.ts';
-import type { HostNames, HostNamesLimits } from './host-names.ts';
-import {
-  type CsrInstance,
-  type NodeReader,
-  nodeOfInstance,
-  observeInstances,
-  observeNames,
-  observeTokenHolders,
-  withNodeNow,
-} from './observe.ts';
+import type { HostInspector, HostInspectorParts } from './host-inspector.ts';
+import { evidenceOf, findInstance, freshInstance, freshNode, type NodeReader, takenNames } from './observe.ts';
 import type { CsrView } from './rules.ts';
 
-export interface CsrParts extends ControllerParts, AskHostParts {
-  resolver: Resolver;
-  limits?: Partial<HostNamesLimits>;
-  /** Hosts that are being set up have told their names already. */
-  heardNames?: Pick<HeardNames, 'onName'>;
+export interface CsrParts extends ControllerParts, HostInspectorParts {
+  facts: Pick<FactsSource, 'read'>;
+  /** Whether the API server writes ids of tokens on requests. */
+  hasTokenIds: boolean;
   /** Between 0 and 1; spreads retries. */
   random: () => number;
 }
@@ -40,21 +31,21 @@ export interface CsrSources {
   requests: StoreView<CertificateSigningRequest>;
   instances: StoreView<InstanceObject>;
   nodes: NodeReader;
-  hostNames: HostNames;
+  inspector: HostInspector;
 }
 
 /** A request with everything that decides about it. */
 interface Seen {
-  request: CertificateSigningRequest;
+  csr: CsrView;
+  subject: ReturnType<typeof subjectOf>;
+  instance: InstanceObject | undefined;
   facts: CsrFacts;
-  instances: readonly CsrInstance[];
 }
 
-/** What changes is told; this is for answers of hosts and name servers that have grown old. */
-const lookAgainMs = 60_000;
-const askAgainMs = 15_000;
+/** Changes of records and Nodes come by watches; this is for what the age of a request decides. */
+const retryMs = 30_000;
 
-/** Looks at one request, decides, and does what was decided. A refused request stays pending: nobody but its owner may end it. */
+/** Decides about one request and acts on it. A refused request stays pending: the operator never denies. */
 export class Approver {
   readonly #parts: CsrParts;
   readonly #sources: CsrSources;
@@ -68,60 +59,63 @@ export class Approver {
 
   async reconcile(key: Key, pass: Pass): Promise<Outcome> {
     const request = this.#sources.requests.get(key);
-    if (request === undefined || isDecided(request)) return done;
+    if (request === undefined) return done;
+    if (isDecided(request)) return this.#recordEnd(request, pass);
     const read = attempt(() => readCsr(readObject(request)));
     if (!read.ok) {
       const isOurs = (Object.values(signer) as string[]).includes(request.spec.signerName);
       return isOurs ? this.#refuse(request, eventText.csrRefused('request', read.error.message), pass) : done;
     }
-    const seen = await this.#look(request, read.value);
-    return this.#act(seen, await this.#decide(seen.facts, pass), pass);
+    const seen = this.#observe(request, read.value);
+    return this.#act(request, seen, await this.#decide(seen, pass), pass);
   }
 
-  async #look(request: CertificateSigningRequest, csr: CsrView): Promise<Seen> {
-    const { hostNames, nodes } = this.#sources;
-    const { resolver, clock, namespace } = this.#parts;
-    const instances = await observeInstances(this.#sources.instances, resolver, clock);
+  #observe(request: CertificateSigningRequest, csr: CsrView): Seen {
+    const { nodes, instances } = this.#sources;
+    const subject = subjectOf(csr);
+    const instance = subject && findInstance(subject.node, instances);
+    const createdMs = Date.parse(request.metadata.creationTimestamp ?? '');
     const facts: CsrFacts = {
       csr,
-      operatorNamespace: namespace,
-      instances,
-      nodes: nodes.list(),
-      tokenHolders: observeTokenHolders(this.#sources.instances),
-      ptrAnswers: {},
-      hostNames: Object.fromEntries(instances.map(({ address, object }) => [address, hostNames.known(object)])),
+      operatorNamespace: this.#parts.namespace,
+      instance: instance && evidenceOf(instance, this.#parts.version),
+      node: subject && nodes.get(subject.node),
+      hasTokenIds: this.#parts.hasTokenIds,
+      reserved: this.#parts.facts.read().facts?.reserved ?? nothingReserved,
+      taken: instance && subject ? takenNames(subject.names, instance, instances, nodes.list()) : {},
+      ageMs: Number.isNaN(createdMs) ? 0 : this.#parts.clock.now() - createdMs,
     };
-    return { request, facts, instances };
+    return { csr, subject, instance, facts };
   }
 
-  /** Without DNS where its names cannot matter, and with the Node as the server has it where something is done for good. */
-  async #decide(facts: CsrFacts, { signal }: Pass): Promise<CsrDecision> {
-    const { resolver, client, clock } = this.#parts;
-    const subject = subjectOf(facts.csr);
-    const first = decideCsr(facts);
-    if (isOpen(first) && subject?.isNewKubelet !== true) return first;
-    const named = isOpen(first)
-      ? { ...facts, ptrAnswers: await observeNames(facts.instances, resolver, clock) }
-      : facts;
-    const second = decideCsr(named);
-    if (isOpen(second) || subject === undefined) return second;
-    return decideCsr({ ...named, nodes: await withNodeNow(facts.nodes, subject.node, client, signal) });
+  /** What would be approved is decided once more, by Node and record as the server has them at that moment. */
+  async #decide({ facts, subject, instance }: Seen, { signal }: Pass): Promise<CsrDecision> {
+    const decision = decideCsr(facts);
+    if (decision.do !== 'approve' || subject === undefined) return decision;
+    const { client } = this.#parts;
+    const [node, fresh] = await Promise.all([
+      freshNode(subject.node, client, signal),
+      instance && freshInstance(instance, client, signal),
+    ]);
+    return decideCsr({ ...facts, node, instance: fresh && evidenceOf(fresh, this.#parts.version) });
   }
 
-  async #act({ request, facts, instances }: Seen, decision: CsrDecision, pass: Pass): Promise<Outcome> {
+  async #act(request: CertificateSigningRequest, seen: Seen, decision: CsrDecision, pass: Pass): Promise<Outcome> {
     if (decision.do === 'refuse') return this.#refuse(request, decision.event, pass);
     this.#hold(request, []);
     switch (decision.do) {
       case 'approve':
         return this.#approve(request, decision.condition, pass);
-      case 'ask':
-        for (const instance of instances.filter(({ address }) => decision.addresses.includes(address))) {
-          this.#sources.hostNames.wonder(instance.object, nodeOfInstance(instance, facts.nodes));
+      case 'inspect':
+        if (seen.instance && this.#sources.inspector.request(seen.instance, pass.log)) {
+          return after(retryMs, decision.why);
         }
-        return after(askAgainMs, `${decision.addresses.join(', ')} have yet to tell their names`);
+        return this.#refuse(request, decision.otherwise.event, pass);
+      case 'wait':
+        return after(retryMs, decision.why);
       case 'ignore':
         pass.log.debug('Ignoring CSR', { why: decision.why });
-        return subjectOf(facts.csr)?.isNewKubelet === true ? after(lookAgainMs, decision.why) : done;
+        return done;
       default:
         return decision satisfies never;
     }
@@ -134,18 +128,21 @@ export class Approver {
     return done;
   }
 
+  async #recordEnd(request: CertificateSigningRequest, pass: Pass): Promise<Outcome> {
+    const issued = issuedIdentity(request);
+    const instance = issued && findInstance(issued.node, this.#sources.instances);
+    if (issued === undefined || instance === undefined || !isNews(instance.status?.[issued.member], issued)) return done;
+    await recordEnd(instance, issued, this.#parts.client, pass.signal);
+    return done;
+  }
+
   #refuse(request: CertificateSigningRequest, event: EventText, pass: Pass): Outcome {
-    const isNews = this.#hold(request, [event]);
-    pass.log[isNews ? 'info' : 'debug']('Refusing CSR', { why: event.message });
+    const isNew = this.#hold(request, [event]);
+    pass.log[isNew ? 'info' : 'debug']('Refusing CSR', { why: event.message });
     return done;
   }
 
   #hold(request: CertificateSigningRequest, events: EventText[]): boolean {
     return this.#remarks.hold(request.metadata.uid ?? '', referenceTo(certificateSigningRequests, request), events);
   }
-}
-
-/** Nothing is settled for good yet: more knowledge may change it. */
-function isOpen({ do: what }: CsrDecision): boolean {
-  return what === 'ignore' || what === 'ask';
 }

@@ -1,6 +1,5 @@
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { nodeLabel, signer } from '#contract/names.ts';
-import { readTokenIds } from '#contract/token-id.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
@@ -10,9 +9,8 @@ import { type CertificateSigningRequest, certificateSigningRequests, type Node, 
 import { type Permission, reading } from '../permissions.ts';
 import { isDecided } from './approve.ts';
 import { Approver, type CsrParts } from './approver.ts';
-import { hostAsker } from './ask-host.ts';
-import { HostNames } from './host-names.ts';
-import { isCounted, NodeReader } from './observe.ts';
+import { HostInspector } from './host-inspector.ts';
+import { evidenceOf, isEligible, NodeReader } from './observe.ts';
 
 const certificates = certificateSigningRequests.group;
 
@@ -22,24 +20,25 @@ export const permissions: readonly Permission[] = [
   { in: 'cluster', group: certificates, resources: ['signers'], verbs: ['approve'], names: Object.values(signer) },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
+  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
   // Where events about objects without a namespace are.
   { in: { namespace: 'default' }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
 /** Decides about requests for certificates of kubelets on hosts that no Machine stands behind, and of the agent on every host. */
 export function csrController(parts: CsrParts): Controller {
-  const { informers, namespace, clock, limits = {}, heardNames } = parts;
+  const { informers, namespace } = parts;
   const requests = informers.get(certificateSigningRequests);
   const instances = informers.get(windowsInstances, { namespace });
+  instances.addIndex(byNode, indexByNode);
   const nodeSource = informers.get(nodes);
-  const waiting = () => requests.store.list().filter(isPending).map(keyOf);
-  const hostNames = new HostNames({ ask: hostAsker(parts), waiting, clock, limits });
-  heardNames?.onName((instance, name) => hostNames.learn(instance, name));
+  const waiting = () => requests.store.list().filter(isOpen).map(keyOf);
+  const inspector = new HostInspector(parts);
   const approver = new Approver(parts, {
     requests: requests.store,
     instances: instances.store,
     nodes: new NodeReader(nodeSource.store),
-    hostNames,
+    inspector,
   });
   return new Controller({
     ...parts,
@@ -47,24 +46,24 @@ export function csrController(parts: CsrParts): Controller {
     concurrency: 10,
     passTimeoutMs: 60_000,
     watches: [
-      watching({ source: requests, predicate: matching(isPending) }),
+      watching({ source: requests, predicate: matching(isOpen) }),
       watching({ source: nodeSource, predicate: changed(whatMattersOfNode), keys: waiting }),
-      watching({ source: instances, predicate: changed(whatMattersOfInstance), keys: waiting }),
-      hostNames,
+      watching({
+        source: instances,
+        predicate: changed<InstanceObject>(each => [isEligible(each), evidenceOf(each, parts.version)]),
+        keys: waiting,
+      }),
+      inspector,
     ],
     reconcile: (key, pass) => approver.reconcile(key, pass),
   });
 }
 
-function isPending(request: CertificateSigningRequest): boolean {
-  return !isDecided(request);
+/** Pending, or issued for an agent: the end of that certificate is recorded. */
+function isOpen(request: CertificateSigningRequest): boolean {
+  return !isDecided(request) || (request.spec.signerName === signer.apiClient && Boolean(request.status?.certificate));
 }
 
-function whatMattersOfNode({ metadata, status }: Node): unknown {
-  return [metadata.uid, metadata.labels?.[nodeLabel.os], status?.addresses];
-}
-
-function whatMattersOfInstance(instance: InstanceObject): unknown {
-  const { metadata, spec, status } = instance;
-  return [isCounted(instance), spec, status?.ipv4, status?.node, readTokenIds(metadata.annotations)];
+function whatMattersOfNode({ metadata }: Node): unknown {
+  return [metadata.uid, metadata.labels?.[nodeLabel.os]];
 }

@@ -1,29 +1,17 @@
 import { textFromBase64 } from '#base/bytes.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { attempt, shown } from '#base/errors.ts';
-import { malformedRequest } from '#contract/csr-der.ts';
-import { type CertificateRequest, parseCertificateRequest } from '#contract/csr-request.ts';
+import { type CertificateRequest, malformedRequest, parseCertificateRequest } from '#contract/csr-request.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { agentServiceAccountUser, identity, signer } from '#contract/names.ts';
-import { findNodeByAddress, type NodeView } from '#contract/node.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
-import type { ListedInstance, PtrAnswers } from '#controllers/instances/decide.ts';
-import { type HostNameAnswers, standingOf } from './names.ts';
-import { type Case, type CertificateKind, type CsrView, rules, subjects, type TokenHolder } from './rules.ts';
+import { type Case, type CertificateKind, type CsrView, recordedNames, rules, subjects } from './rules.ts';
 
 /** Everything the decision about one request depends on. */
-export interface CsrFacts {
-  csr: CsrView;
-  operatorNamespace: string;
-  /** Usable entries of windows-instances; one that cannot be used is left out and harms nobody else. */
-  instances: readonly ListedInstance[];
-  /** All Nodes, also those of Linux: a client certificate is for a Node that does not exist yet. */
-  nodes: readonly NodeView[];
-  /** Hosts that were given tokens; those of the request's are found among them. */
-  tokenHolders?: readonly TokenHolder[];
-  ptrAnswers: PtrAnswers;
-  hostNames: HostNameAnswers;
+export interface CsrFacts extends Omit<Case, 'request' | 'nodeName'> {
+  /** How long ago the request was made. */
+  ageMs: number;
 }
 
 export interface ApprovedCondition {
@@ -34,15 +22,23 @@ export interface ApprovedCondition {
 }
 
 /**
- * Refused is what looks like a request to us and breaks a rule: somebody should know. Ignored is what is none of our
- * business. To ask means: all else is fine, but these hosts have to tell their name over pinned SSH first; those that
- * gave no answer are named again.
+ * Refused is what looks like a request to us and breaks a rule: the administrator should know. Ignored is what is not ours. `wait`
+ * stays pending without an event, because the record may be about to change. `inspect`: all is well but for names that the record does
+ * not have, so the host is read again over SSH first.
  */
 export type CsrDecision =
   | { do: 'approve'; condition: ApprovedCondition }
-  | { do: 'refuse'; rule: string; why: string; event: EventText }
+  | Refusal
   | { do: 'ignore'; why: string }
-  | { do: 'ask'; addresses: string[] };
+  | { do: 'wait'; why: string }
+  | { do: 'inspect'; why: string; otherwise: Refusal };
+
+export interface Refusal {
+  do: 'refuse';
+  rule: string;
+  why: string;
+  event: EventText;
+}
 
 export function readCsr(object: KubeObject): CsrView {
   const spec = object.fields.object('spec');
@@ -64,17 +60,14 @@ export function readCsr(object: KubeObject): CsrView {
   };
 }
 
-/**
- * The Node a request is about; undefined when it names none. `isNewKubelet` is false where no name of a host could matter: for the
- * agent, and for a kubelet that renews its own client certificate.
- */
-export function subjectOf(csr: CsrView): { node: string; isNewKubelet: boolean } | undefined {
+/** The Node a request is about, and the names it asks for; undefined when it names none. */
+export function subjectOf(csr: CsrView): { node: string; names: readonly string[] } | undefined {
   const parsed = attempt(() => parseCertificateRequest(csr.requestText, csr.label));
-  const commonName = parsed.ok ? parsed.value.commonName : '';
+  if (!parsed.ok) return undefined;
+  const { commonName, dnsNames, ipAddresses } = parsed.value;
   const prefix = Object.values(subjects).find(one => commonName.startsWith(one.prefix))?.prefix;
   if (prefix === undefined || !isNodeName(commonName.slice(prefix.length))) return undefined;
-  const renews = csr.signerName === signer.kubeletClient && csr.username === commonName;
-  return { node: commonName.slice(prefix.length), isNewKubelet: prefix === identity.nodeUserPrefix && !renews };
+  return { node: commonName.slice(prefix.length), names: [...dnsNames, ...ipAddresses] };
 }
 
 export function decideCsr(facts: CsrFacts): CsrDecision {
@@ -94,7 +87,11 @@ export function decideCsr(facts: CsrFacts): CsrDecision {
 }
 
 /** The signer decides which kind of certificate comes out, so it decides which rules apply. */
-function kindOf({ csr, operatorNamespace }: CsrFacts, { commonName }: CertificateRequest): CertificateKind | undefined {
+export function kindOf(
+  { csr, operatorNamespace }: Pick<CsrFacts, 'csr' | 'operatorNamespace'>,
+  { commonName }: Pick<CertificateRequest, 'commonName'>,
+): CertificateKind | undefined {
+  if (commonName.startsWith(identity.cloudNodeUserPrefix)) return 'cloud-node';
   const isAgent =
     csr.username === agentServiceAccountUser(operatorNamespace) || csr.username.startsWith(identity.agentUserPrefix);
   if (isAgent || commonName.startsWith(identity.agentUserPrefix)) return 'agent';
@@ -109,45 +106,40 @@ function decideKind(kind: CertificateKind, request: CertificateRequest, facts: C
   if (commonName.startsWith(prefix) && !isNodeName(nodeName)) {
     return refuseNodeName(nodeName);
   }
-  const node = facts.nodes.find(({ name }) => name === nodeName);
-  const { csr, operatorNamespace, tokenHolders = [] } = facts;
-  const holders = tokenHolders.filter(({ tokenIds }) => tokenIds.includes(csr.credentialId ?? ''));
-  const given: Case = { csr, request, nodeName, node, operatorNamespace, tokenHolders: holders };
-  return kind === 'agent' ? decideAgent(given) : decideKubelet(kind, given, facts);
+  // Evidence about another Node is none.
+  const instance = facts.instance?.node === nodeName ? facts.instance : undefined;
+  const node = facts.node?.name === nodeName ? facts.node : undefined;
+  const given: Case = { ...facts, request, nodeName, instance, node };
+  return kind === 'agent' || kind === 'cloud-node'
+    ? decideAgent(kind, given, facts.ageMs)
+    : decideKubelet(kind, given);
 }
 
-function decideAgent(given: Case): CsrDecision {
-  return (
-    firstBroken('agent', given) ??
-    approve('WICDAutoApproved', 'This CSR was approved by the WICD certificate controller')
-  );
+/** `install` starts the agent before the operator can record the hash of its key. */
+const recordMs = 30_000;
+
+function decideAgent(kind: CertificateKind, given: Case, ageMs: number): CsrDecision {
+  const refusal = firstBroken(kind, given);
+  if (refusal === undefined) {
+    return approve('WICDAutoApproved', 'This CSR was approved by the WICD certificate controller');
+  }
+  const mayBeEarly = refusal.rule === 'key' && ageMs < recordMs;
+  return mayBeEarly ? { do: 'wait', why: `${refusal.why}; it may not be recorded yet` } : refusal;
 }
 
-function decideKubelet(kind: CertificateKind, given: Case, facts: CsrFacts): CsrDecision {
-  if (kind === 'kubelet-client' && given.csr.username === given.request.commonName) {
+function decideKubelet(kind: CertificateKind, given: Case): CsrDecision {
+  const { csr, request, instance, nodeName } = given;
+  if (kind === 'kubelet-client' && csr.username === request.commonName) {
     return ignore('a node renews its own client certificate, which the cluster approves by itself');
   }
-  const candidates = facts.instances.filter(instance => mayBeNode(instance, given.node, facts.nodes));
-  const standing = standingOf(given.nodeName, { ...facts, candidates });
-  const unlisted = `CSR contents are invalid for approval by WMCO: no listed instance is known as ${given.nodeName}`;
-  if (standing.is === 'unlisted') return ignore(unlisted);
-  const refusal = firstBroken(kind, given);
-  if (standing.is === 'listed') {
-    return refusal ?? approve('WMCOApprove', 'This CSR was approved by the WMCO certificate Approver.');
+  if (instance === undefined || instance.isMachine) {
+    return ignore(`CSR contents are invalid for approval by WMCO: no listed instance is recorded as ${nodeName}`);
   }
-  // Nobody is asked because of a request that cannot be approved anyway; most of these belong to Linux nodes.
-  return refusal === undefined ? { do: 'ask', addresses: standing.ask } : ignore(`${unlisted}, and ${refusal.why}`);
+  const refusal = firstBroken(kind, given);
+  if (refusal === undefined) return approve('WMCOApprove', 'This CSR was approved by the WMCO certificate Approver.');
+  // The host may have got another address since it was read.
+  return refusal.rule === recordedNames ? { do: 'inspect', why: refusal.why, otherwise: refusal } : refusal;
 }
-
-/** An instance can only be the Node that carries its address; while there is none, an instance that has another Node is out. */
-function mayBeNode(instance: ListedInstance, node: NodeView | undefined, nodes: readonly NodeView[]): boolean {
-  if (instance.ipv4 === undefined) return true;
-  return node === undefined
-    ? findNodeByAddress(instance.ipv4, nodes) === undefined
-    : findNodeByAddress(instance.ipv4, [node]) !== undefined;
-}
-
-type Refusal = Extract<CsrDecision, { do: 'refuse' }>;
 
 function firstBroken(kind: CertificateKind, given: Case): Refusal | undefined {
   for (const { name, broken } of rules[kind]) {

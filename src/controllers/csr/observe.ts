@@ -1,88 +1,83 @@
-import type { Clock } from '#base/clock.ts';
+import { normalHostName } from '#base/dns-name.ts';
 import { attempt } from '#base/errors.ts';
-import { isIp, isIpv4 } from '#base/ipv4.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
-import { findNodeByAddress, type NodeView, readNode } from '#contract/node.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import { boundNode, byNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { objectLabel, readObject } from '#contract/object.ts';
-import { readTokenIds } from '#contract/token-id.ts';
+import { type NodeView, readNode } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
-import type { ListedInstance, PtrAnswers } from '#controllers/instances/decide.ts';
-import type { Resolver } from '#host/resolver.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { hasConditionStatus } from '#kube/conditions.ts';
 import type { StoreView } from '#kube/informer/store.ts';
+import { keyOf } from '#kube/resource.ts';
 import { type Node, nodes as nodeResource } from '#kube/resources.ts';
-import type { TokenHolder } from './rules.ts';
+import type { CsrInstance } from './rules.ts';
 
-/** An instance whose kubelet we approve, with what its name resolves to. */
-export interface CsrInstance extends ListedInstance {
-  object: InstanceObject;
+/** The instance whose record has this Node name; the oldest if there should be two. */
+export function findInstance(name: string, store: StoreView<InstanceObject>): InstanceObject | undefined {
+  return store
+    .byIndex(byNode, name)
+    .filter(isEligible)
+    .toSorted((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1))[0];
 }
 
-/** Hosts that no Machine stands behind: certificates of Machines are approved by the cluster. What is refused does not count. */
-export async function observeInstances(
-  store: StoreView<InstanceObject>,
-  resolver: Resolver,
-  clock: Clock,
-): Promise<CsrInstance[]> {
-  const counted = store.list().filter(isCounted);
-  const names = counted.filter(object => knownIpv4(object) === undefined).map(({ spec }) => spec.address);
-  const answers = await patiently(names, async name => (await resolver.addresses(name))[0], clock);
-  return counted.map(object => {
-    const { address } = object.spec;
-    return { object, address, ipv4: knownIpv4(object) ?? answers[address] ?? undefined };
-  });
+function ageOf({ metadata }: InstanceObject): string {
+  return `${metadata.creationTimestamp ?? ''} ${metadata.name ?? ''}`;
 }
 
-export function isCounted({ metadata, spec, status }: InstanceObject): boolean {
-  const isRefused = hasConditionStatus(status?.conditions, instanceCondition.accepted, 'False');
-  return spec.source?.kind !== 'Machine' && metadata.deletionTimestamp === undefined && !isRefused;
+/** Requests of hosts that are not accepted, or about to go, are not approved. */
+export function isEligible({ metadata, status }: InstanceObject): boolean {
+  const isRejected = hasConditionStatus(status?.conditions, instanceCondition.accepted, 'False');
+  return metadata.deletionTimestamp === undefined && !isRejected;
 }
 
-function knownIpv4({ spec, status }: InstanceObject): string | undefined {
-  return isIpv4(spec.address) ? spec.address : status?.ipv4;
+/** The record of an instance as evidence, for an operator of this version. */
+export function evidenceOf(object: InstanceObject, ownVersion: string): CsrInstance {
+  const { metadata, spec, status = {} } = object;
+  const { name = '', namespace = '' } = metadata;
+  const { agent, cloudNode, host, tokens = [], version } = status;
+  return {
+    label: objectLabel('WindowsInstance', { namespace, name }),
+    isMachine: spec.source?.kind === 'Machine',
+    node: boundNode(object) ?? '',
+    addresses: host?.addresses ?? [],
+    servingNames: spec.servingNames ?? [],
+    tokens,
+    agentKeyHash: agent?.keyHash,
+    cloudKeyHash: cloudNode?.keyHash,
+    // The status of a Node that another operator has finished has its version, and no key.
+    hasFormerAgent: agent === undefined && version !== undefined && version !== ownVersion,
+  };
 }
 
-/** Every host that was given a token, those of Machines too. */
-export function observeTokenHolders(store: StoreView<InstanceObject>): TokenHolder[] {
-  return store.list().flatMap(object => {
-    const tokenIds = readTokenIds(object.metadata.annotations);
-    const { name = '', namespace = '' } = object.metadata;
-    const label = objectLabel('WindowsInstance', { namespace, name });
-    return tokenIds.length === 0 ? [] : [{ label, ipv4: knownIpv4(object), node: object.status?.node, tokenIds }];
-  });
-}
-
-/** The names that DNS has for those instances that are listed by their address. */
-export function observeNames(
-  instances: readonly ListedInstance[],
-  resolver: Resolver,
-  clock: Clock,
-): Promise<PtrAnswers> {
-  const addresses = instances.map(({ address }) => address).filter(isIp);
-  return patiently(addresses, address => resolver.names(address), clock);
-}
-
-/** Name servers that take longer are not waited for: their answer counts next time, and hosts can be asked meanwhile. */
-const patienceMs = 500;
-
-async function patiently<T>(
-  questions: readonly string[],
-  ask: (question: string) => Promise<T>,
-  clock: Clock,
-): Promise<Record<string, T | null>> {
-  if (questions.length === 0) return {};
-  const over = new AbortController();
-  const late = clock.sleep(patienceMs, over.signal).then(
-    () => null,
-    () => null,
-  );
-  const answerTo = (question: string) => Promise.race([ask(question).catch(() => null), late]);
-  const answers = questions.map(async question => [question, await answerTo(question)] as const);
-  const all = Object.fromEntries(await Promise.all(answers));
-  over.abort();
-  return all;
+/**
+ * Which of the names belong to other hosts. What other nodes report about themselves counts only against an address that the host
+ * itself has named: the one that the operator has dialed is proven.
+ */
+export function takenNames(
+  names: readonly string[],
+  own: InstanceObject,
+  instances: StoreView<InstanceObject>,
+  nodes: readonly NodeView[],
+): Record<string, string> {
+  const taken: Record<string, string> = {};
+  const dialed = isIpv4(own.spec.address) ? own.spec.address : own.status?.ipv4;
+  const others = instances.list().filter(other => other.metadata.uid !== own.metadata.uid);
+  for (const name of names) {
+    const wanted = normalHostName(name);
+    const isWanted = (text: string | undefined) => text !== undefined && normalHostName(text) === wanted;
+    const instance = others.find(({ spec, status }) =>
+      [spec.address, status?.ipv4, status?.host?.name, ...(status?.host?.addresses ?? [])].some(isWanted),
+    );
+    const node = nodes.find(
+      other =>
+        other.name !== boundNode(own) &&
+        (other.name === wanted || (wanted !== dialed && other.addresses.some(({ address }) => isWanted(address)))),
+    );
+    const holder = instance === undefined ? node && `Node ${node.name}` : `WindowsInstance ${instance.metadata.name}`;
+    if (holder !== undefined) taken[name] = holder;
+  }
+  return taken;
 }
 
 /** All Nodes, each read once for as long as it stays what it is. */
@@ -98,6 +93,11 @@ export class NodeReader {
     return this.#store.list().flatMap(node => this.#read(node) ?? []);
   }
 
+  get(name: string): NodeView | undefined {
+    const node = this.#store.get({ namespace: '', name });
+    return node && this.#read(node);
+  }
+
   #read(node: Node): NodeView | undefined {
     if (!this.#views.has(node)) {
       const read = attempt(() => readNode(readObject(node)));
@@ -107,23 +107,29 @@ export class NodeReader {
   }
 }
 
-/** The Nodes with this one as the server has it now: what is decided for good is not decided by an old picture. */
-export async function withNodeNow(
-  nodes: readonly NodeView[],
-  name: string,
-  client: Pick<Client, 'get'>,
-  signal: AbortSignal,
-): Promise<NodeView[]> {
-  const others = nodes.filter(node => node.name !== name);
-  try {
-    const found = await client.get(nodeResource, name, { signal });
-    return [...others, readNode(readObject({ apiVersion: 'v1', kind: 'Node', ...found }))];
-  } catch (error) {
-    if (isNotFound(error)) return others;
-    throw error;
-  }
+type Getter = Pick<Client, 'get'>;
+
+/** As the server has it now: what is decided for good is not decided by an old picture. */
+export async function freshNode(name: string, client: Getter, signal: AbortSignal): Promise<NodeView | undefined> {
+  const found = await unlessGone(client.get(nodeResource, name, { signal }));
+  return found && readNode(readObject({ apiVersion: 'v1', kind: 'Node', ...found }));
 }
 
-export function nodeOfInstance({ ipv4 }: ListedInstance, nodes: readonly NodeView[]): NodeView | undefined {
-  return ipv4 === undefined ? undefined : findNodeByAddress(ipv4, nodes);
+export async function freshInstance(
+  instance: InstanceObject,
+  client: Getter,
+  signal: AbortSignal,
+): Promise<InstanceObject | undefined> {
+  const { name, namespace } = keyOf(instance);
+  const found = await unlessGone(client.get(windowsInstances, name, { namespace, signal }));
+  return found?.metadata.uid === instance.metadata.uid && isEligible(found) ? found : undefined;
+}
+
+async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }

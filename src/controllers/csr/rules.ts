@@ -1,11 +1,14 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
+import { ownMember } from '#base/fields.ts';
 import { isIp } from '#base/ipv4.ts';
 import type { CertificateRequest } from '#contract/csr-request.ts';
 import { agentServiceAccountUser, bootstrapperUser, identity, signer } from '#contract/names.ts';
-import { findNodeByAddress, isWindowsNode, type NodeView } from '#contract/node.ts';
+import { isWindowsNode, type NodeView } from '#contract/node.ts';
+import { type Reserved, reservedProblem } from '#contract/reserved.ts';
+import type { InstanceToken } from '#contract/windows-instance/resource.ts';
 
-export type CertificateKind = 'kubelet-client' | 'kubelet-serving' | 'agent';
+export type CertificateKind = 'kubelet-client' | 'kubelet-serving' | 'agent' | 'cloud-node';
 
 /** What we need to know of a CertificateSigningRequest, read once from the API object. */
 export interface CsrView {
@@ -22,23 +25,37 @@ export interface CsrView {
   conditions: string[];
 }
 
-/** One request, taken apart, with the Node it names (if that exists). */
+/** A host by the record of the operator: evidence, not what a node says about itself. */
+export interface CsrInstance {
+  label: string;
+  /** Kubelets of Machines are approved by the cluster. */
+  isMachine: boolean;
+  /** Node name in the record. */
+  node: string;
+  /** Addresses read over the pinned connection. */
+  addresses: readonly string[];
+  /** Names that the administrator has added. */
+  servingNames: readonly string[];
+  tokens: readonly Pick<InstanceToken, 'id' | 'use'>[];
+  agentKeyHash: string | undefined;
+  cloudKeyHash: string | undefined;
+  /** An agent of the Go operator runs there, which has no recorded key. */
+  hasFormerAgent: boolean;
+}
+
+/** One request, taken apart, with the Node it names (if that exists) and the host that is that Node. */
 export interface Case {
   csr: CsrView;
   request: CertificateRequest;
   nodeName: string;
   node: NodeView | undefined;
+  instance: CsrInstance | undefined;
   operatorNamespace: string;
-  /** The hosts that were given the token of the request. */
-  tokenHolders: readonly TokenHolder[];
-}
-
-/** A host with what is known of its Node. */
-export interface TokenHolder {
-  label: string;
-  ipv4: string | undefined;
-  node: string | undefined;
-  tokenIds: readonly string[];
+  /** Whether the server writes the id of a token on requests (Kubernetes 1.30). */
+  hasTokenIds: boolean;
+  reserved: Reserved;
+  /** Of the names asked for, those that belong to other hosts: name to whom. */
+  taken: Readonly<Record<string, string>>;
 }
 
 /** A named check; it says what is wrong, or nothing. */
@@ -52,6 +69,7 @@ export const subjects: Record<CertificateKind, { prefix: string; organization: s
   'kubelet-client': { prefix: identity.nodeUserPrefix, organization: identity.nodesGroup },
   'kubelet-serving': { prefix: identity.nodeUserPrefix, organization: identity.nodesGroup },
   agent: { prefix: identity.agentUserPrefix, organization: identity.agentsGroup },
+  'cloud-node': { prefix: identity.cloudNodeUserPrefix, organization: identity.cloudNodesGroup },
 };
 
 const noAlternativeNames: Rule<ContentCase> = {
@@ -71,6 +89,7 @@ const contentRules: Record<CertificateKind, readonly Rule<ContentCase>[]> = {
   'kubelet-client': [...subjectRules('kubelet-client'), noAlternativeNames],
   'kubelet-serving': subjectRules('kubelet-serving'),
   agent: [...subjectRules('agent'), noAlternativeNames],
+  'cloud-node': [...subjectRules('cloud-node'), noAlternativeNames],
 };
 
 const windowsNode: Rule = {
@@ -81,6 +100,16 @@ const windowsNode: Rule = {
   },
 };
 
+/** Only a host that is listed now, and has the name in its record, renews its certificate. */
+const ofInstance: Rule = {
+  name: 'instance',
+  broken: ({ instance, nodeName }) =>
+    instance === undefined ? `no WindowsInstance is recorded as Node ${nodeName}` : undefined,
+};
+
+/** A server is named by evidence: the recorded node name and addresses, and what the administrator has added. */
+export const recordedNames = 'recorded-names';
+
 /** All rules of a kind of certificate, in the order in which they are checked. Whatever breaks none of them is approved. */
 export const rules: Record<CertificateKind, readonly Rule[]> = {
   'kubelet-client': [
@@ -89,6 +118,7 @@ export const rules: Record<CertificateKind, readonly Rule[]> = {
     ...contentRules['kubelet-client'],
     usedFor('client auth'),
     { name: 'node-absent', broken: ({ node }) => node && `node ${node.name} already exists, cannot validate CSR` },
+    madeWithTokenFor('kubelet'),
   ],
   'kubelet-serving': [
     signedBy(signer.kubeletServing),
@@ -98,6 +128,7 @@ export const rules: Record<CertificateKind, readonly Rule[]> = {
     usedFor('server auth'),
     windowsNode,
     { name: 'alternative-names', broken: brokenServingNames },
+    { name: recordedNames, broken: unknownServingNames },
   ],
   agent: [
     signedBy(signer.apiClient),
@@ -105,7 +136,22 @@ export const rules: Record<CertificateKind, readonly Rule[]> = {
     ...contentRules.agent,
     usedFor('client auth'),
     windowsNode,
-    { name: 'token', broken: brokenToken },
+    ofInstance,
+    madeWithTokenFor('agent'),
+    { name: 'key', broken: ({ instance, request }) => wrongKey(instance?.agentKeyHash, request, instance) },
+  ],
+  'cloud-node': [
+    signedBy(signer.apiClient),
+    requestedBy(({ operatorNamespace, nodeName }) => [
+      agentServiceAccountUser(operatorNamespace),
+      `${identity.agentUserPrefix}${nodeName}`,
+    ]),
+    ...contentRules['cloud-node'],
+    usedFor('client auth'),
+    windowsNode,
+    ofInstance,
+    madeWithTokenFor('agent'),
+    { name: 'key', broken: ({ instance, request }) => wrongKey(instance?.cloudKeyHash, request, instance) },
   ],
 };
 
@@ -187,28 +233,58 @@ function missingGroup(groups: readonly string[]): string | undefined {
   return missing.length > 0 ? `the requester is not in ${missing.join(', ')}` : undefined;
 }
 
-/** A token that was made for one host brings no other into the cluster. Clusters before 1.30 do not tell tokens apart. */
-function brokenToken({ csr, request, nodeName, node, tokenHolders }: Case): string | undefined {
-  if (csr.credentialId === undefined || csr.username === request.commonName) return undefined;
-  if (tokenHolders.length === 0) return 'the token it was made with was given to no host';
-  const isNode = ({ ipv4, node: known }: TokenHolder) =>
-    known === nodeName || (ipv4 !== undefined && node !== undefined && findNodeByAddress(ipv4, [node]) !== undefined);
-  if (tokenHolders.some(isNode)) return undefined;
-  return `the token it was made with was given to ${tokenHolders.map(({ label }) => label).join(', ')}, which is not Node ${nodeName}`;
+/**
+ * A token brings no other host into the cluster than the one it was made for. Demanded of requests made with a token, not of
+ * renewals made with a certificate. Servers before 1.30 do not write which token it was.
+ */
+function madeWithTokenFor(use: InstanceToken['use']): Rule {
+  return {
+    name: 'token',
+    broken: ({ csr: { username, credentialId }, hasTokenIds, instance, nodeName }) => {
+      if (!username.startsWith(serviceAccountPrefix)) return undefined;
+      if (credentialId === undefined) {
+        return hasTokenIds ? 'it was made with a token that has no id, such as one that never expires' : undefined;
+      }
+      const isOwn = instance?.tokens.some(token => token.id === credentialId && token.use === use) === true;
+      return isOwn ? undefined : `the token it was made with was not handed to the host of Node ${nodeName}`;
+    },
+  };
 }
 
-/** A server may only be named as the Node it runs on is: by the Node's name, or an address in its status. */
-function brokenServingNames({ request, node }: Case): string | undefined {
+const serviceAccountPrefix = 'system:serviceaccount:';
+
+/** The key must be the one whose hash the host has printed over the pinned connection. */
+function wrongKey(hash: string | undefined, { keyHash }: CertificateRequest, instance: CsrInstance | undefined) {
+  if (hash === undefined && instance?.hasFormerAgent === true) return undefined;
+  return hash === keyHash ? undefined : `its key is not the one recorded for ${instance?.label}`;
+}
+
+/** What no server of a node may be named, whatever is recorded. */
+function brokenServingNames(given: Case): string | undefined {
+  const { request, reserved, taken } = given;
   if (alternativeNames(request).length === 0) return 'it names no server: there are no alternative names';
   const strange = [...request.emailAddresses, ...request.uris];
   if (strange.length + request.otherNames > 0)
     return `only DNS names and IP addresses may name a server, not ${shown(strange)}`;
-  const own = [node?.name ?? '', ...(node?.addresses.map(item => item.address) ?? [])].filter(name => name !== '');
-  const ips = new Set(own.filter(isIp).map(normalHostName));
-  const names = new Set(own.filter(text => !isIp(text)).map(normalHostName));
-  const foreign = [
+  const asked = [...request.dnsNames, ...request.ipAddresses];
+  for (const name of asked) {
+    const problem = reservedProblem(name, reserved);
+    if (problem !== undefined) return `${shown(name)} ${problem}`;
+    const holder = ownMember(taken, name);
+    if (holder !== undefined) return `${shown(name)} belongs to ${holder}`;
+  }
+  return undefined;
+}
+
+/** Names asked for that no evidence has. */
+function unknownServingNames({ request, instance, nodeName }: Case): string | undefined {
+  const recorded = [nodeName, ...(instance?.addresses ?? []), ...(instance?.servingNames ?? [])];
+  const ips = new Set(recorded.filter(isIp).map(normalHostName));
+  const names = new Set(recorded.filter(text => !isIp(text)).map(normalHostName));
+  const unknown = [
     ...request.dnsNames.filter(name => !names.has(normalHostName(name))),
     ...request.ipAddresses.filter(address => !ips.has(address)),
   ];
-  return foreign.length > 0 ? `these names are not the Node’s own: ${shown(foreign)}` : undefined;
+  if (unknown.length === 0) return undefined;
+  return `these names are not recorded for the host: ${shown(unknown)} (recorded: ${recorded.join(', ')})`;
 }

@@ -1,45 +1,37 @@
 import { AppError, attempt } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
-import { configMapName, managedByLabel } from '#contract/names.ts';
+import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { marksPatch } from '#contract/node-marks.ts';
 import type { HostKey } from '#host/host-key.ts';
 import { parseAuthorizedKey } from '#host/keys/public-key.ts';
-import { isAlreadyExists, isNotFound } from '#kube/api-error.ts';
+import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { configMaps, nodes } from '#kube/resources.ts';
+import { configMaps } from '#kube/resources.ts';
 import type { HostKeyStore } from '#node/lifecycle/world.ts';
-import { findPinnedKey, forgetKey, type HostKeyChanges, rememberKey } from './decide.ts';
+import { findPinnedKey, forgetKey } from './decide.ts';
 
 export interface HostKeyStoreParts {
-  client: Pick<Client, 'get' | 'patch' | 'create'>;
+  client: Pick<Client, 'get' | 'patch'>;
   /** Of the operator. */
   namespace: string;
 }
 
-/** Host keys where the contract has them: given by the administrator, on the Node, or under the address in a ConfigMap. */
+/** Host keys in the order in which they count: of the administrator, of the record, then where earlier operators kept them. */
 export function createHostKeyStore({ client, namespace }: HostKeyStoreParts): HostKeyStore {
   const name = configMapName.hostKeys;
-  return { find, remember, forget };
+  return { find, forget };
 
   async function find(instance: InstanceObject, node: NodeView | undefined, signal: AbortSignal) {
-    const given = suppliedKey(instance);
-    if (given !== undefined) return given;
-    // Asked of the server itself: a key that was stored a moment ago counts.
+    const known = knownKey(instance);
+    if (known !== undefined) return known;
+    // Without a key in the record: where earlier operators have kept it. The Node is the one of the record.
     return findPinnedKey({ node, address: instance.spec.address, entries: await entries(signal) });
   }
 
-  async function remember(
-    { spec }: InstanceObject,
-    node: NodeView | undefined,
-    key: HostKey,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await store(rememberKey({ node, address: spec.address, entries: await entries(signal) }, key), node, signal);
-  }
-
   async function forget({ spec }: InstanceObject, signal: AbortSignal): Promise<void> {
-    await store(forgetKey(spec.address, await entries(signal)), undefined, signal);
+    const { entries: data } = forgetKey(spec.address, await entries(signal));
+    if (Object.keys(data).length === 0) return;
+    await client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });
   }
 
   async function entries(signal: AbortSignal): Promise<Record<string, string>> {
@@ -50,43 +42,16 @@ export function createHostKeyStore({ client, namespace }: HostKeyStoreParts): Ho
       throw error;
     }
   }
-
-  async function store(changes: HostKeyChanges, node: NodeView | undefined, signal: AbortSignal): Promise<void> {
-    const { annotations, entries: data } = changes;
-    if (node !== undefined && Object.keys(annotations).length > 0) {
-      await client.patch(nodes, node.name, { type: 'merge', body: marksPatch({ annotations }) }, { signal });
-    }
-    if (Object.keys(data).length > 0) await patchEntries(data, signal);
-  }
-
-  async function patchEntries(data: HostKeyChanges['entries'], signal: AbortSignal): Promise<void> {
-    const patch = () => client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });
-    try {
-      await patch();
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      await create(data, signal).catch((failure: unknown) => {
-        // Another host was the first, at the same moment.
-        if (isAlreadyExists(failure)) return patch();
-        throw failure;
-      });
-    }
-  }
-
-  async function create(data: HostKeyChanges['entries'], signal: AbortSignal): Promise<void> {
-    const kept = Object.entries(data).filter((entry): entry is [string, string] => entry[1] !== null);
-    const labels = { [managedByLabel.key]: managedByLabel.value };
-    const metadata = { name, namespace, labels };
-    await client.create(configMaps, { metadata, data: Object.fromEntries(kept) }, { namespace, signal });
-  }
 }
 
-function suppliedKey({ metadata, spec }: InstanceObject): HostKey | undefined {
-  const text = spec.hostKey?.trim() ?? '';
+/** The key that the administrator has given, else the one that is pinned on the instance. Both end only by his act. */
+export function knownKey({ metadata, spec, status }: InstanceObject): HostKey | undefined {
+  const given = spec.hostKey?.trim() ?? '';
+  const [text, place] = given === '' ? [status?.hostKey ?? '', 'status.hostKey'] : [given, 'spec.hostKey'];
   if (text === '') return undefined;
   const read = attempt(() => parseAuthorizedKey(text));
   if (read.ok) return read.value;
-  throw new AppError('HOST_KEY_UNREADABLE', `WindowsInstance ${metadata.name}: spec.hostKey: ${read.error.message}`, {
-    remedy: 'Give `<type> <base64>` as `ssh-keyscan` prints it behind the name of the host.',
+  throw new AppError('HOST_KEY_UNREADABLE', `WindowsInstance ${metadata.name}: ${place}: ${read.error.message}`, {
+    remedy: 'Set spec.hostKey to `<type> <base64>` as `ssh-keyscan` prints it behind the name of the host.',
   });
 }

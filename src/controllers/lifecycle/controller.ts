@@ -1,21 +1,21 @@
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { normalHostName } from '#base/dns-name.ts';
+import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { prefix } from '#contract/names.ts';
-import { isWindowsNode } from '#contract/node.ts';
+import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import type { Predicate } from '#kube/controller/predicate.ts';
-import { done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
+import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
 import { Drainer } from '#kube/drain/drain.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
-import { events, type Node, nodes } from '#kube/resources.ts';
+import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { BundleSeals } from '#node/bundle-seals.ts';
-import { agentEvents, createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
+import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
 import { atRest, paused, type StatusChange } from '#node/lifecycle/instance-status.ts';
-import { addressesOf, findInstanceNode } from '#node/lifecycle/node-watch.ts';
-import type { HearName } from '#node/lifecycle/heard-names.ts';
+import { NodeNames } from '#node/lifecycle/node-names.ts';
 import { Slots } from '#node/lifecycle/slots.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import type { LifecycleWorld, MaterialSource } from '#node/lifecycle/world.ts';
@@ -23,17 +23,18 @@ import type { PayloadSource } from '#node/payload-source.ts';
 import { createHostKeyStore } from '../host-keys/store.ts';
 import type { ControllerParts } from '../parts.ts';
 import { type Permission, reading } from '../permissions.ts';
-import { decide, refusalOf } from './decide.ts';
-import { join, readNow } from './join.ts';
-import { setupRemarks } from './remarks.ts';
+import { Remarks } from '../sources/remarks.ts';
+import { subjectOf } from '../sources/source.ts';
+import { decide, type Decision, quietMs, refusalOf, type Seen } from './decide.ts';
+import { configureKind, type JoinParts, readNow, reconnectKind, runJourney } from './join.ts';
+import { addressConflicts, setupRemarks } from './remarks.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', 'create', 'patch'] },
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
-  { in: { namespace: agentEvents.namespace }, group: '', resources: ['events'], verbs: reading },
   // Before a reboot that variables and certificates ask for.
   { in: 'cluster', group: '', resources: ['pods'], verbs: ['list'] },
   { in: 'cluster', group: '', resources: ['pods/eviction'], verbs: ['create'] },
@@ -48,7 +49,8 @@ export interface LifecycleParts extends ControllerParts {
   limits?: Partial<LifecycleLimits>;
   /** Further causes to look at instances again, such as a private key that has come. */
   watches?: readonly Watch[];
-  onHostName?: HearName;
+  /** Names that the cloud has given to a Machine. */
+  machineNames?: (machine: string) => readonly string[];
   random?: () => number;
 }
 
@@ -73,6 +75,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const instances = informers.get(windowsInstances, { namespace });
   const nodeSource = informers.get(nodes);
   const world = worldOf(parts, limits);
+  const conflicts = new Remarks(parts);
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store.list()).map(keyOf);
   return new Controller({
     ...parts,
@@ -87,40 +90,83 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     ],
     reconcile: async (key, pass) => {
       const instance = instances.store.get(key);
-      return instance === undefined ? done : reconcile(instance, { ...parts, world, instances }, pass);
+      return instance === undefined ? done : reconcile(instance, { ...parts, world, instances, conflicts }, pass);
     },
   });
 }
 
-type Work = LifecycleParts & { world: LifecycleWorld; instances: Parameters<typeof join>[1]['instances'] };
+type Work = LifecycleParts & {
+  world: LifecycleWorld;
+  instances: JoinParts['instances'];
+  /** Reports each address conflict once. */
+  conflicts: Remarks;
+};
 
 async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Promise<Outcome> {
-  const { world, version, recorder, clock } = work;
-  const node = findInstanceNode(addressesOf(instance), world.nodes.list());
-  const next = decide({ instance, node, version, nowMs: clock.now() });
+  const { world, version, clock } = work;
+  const look = (at: InstanceObject) => ({ instance: at, node: nodeOf(at, world), version, nowMs: clock.now() });
+  const next = decide(look(instance));
   const told = () => ({ generation: instance.metadata.generation, nowMs: clock.now() });
   switch (next.do) {
     case 'leave':
-      pass.log.info('Nothing is done to the host', { why: next.why });
+      pass.log.info('Skipping host', { why: next.why });
       return done;
     case 'pause':
       return say(instance, () => paused(told()), work, pass);
     case 'configure':
-      await join(instance, work, pass);
-      return done;
+    case 'reconnect':
+      return journey(instance, look, work, pass);
     case 'release':
     case 'report':
-      if (next.do === 'release') await world.nodes.release(next.node.name, pass.signal);
-      if (await wasCutShort(instance, work, pass.signal)) {
-        for (const { object, text } of setupRemarks(instance)) recorder.record(object, text);
-      }
-      return say(instance, () => atRest(next.node, version, told()), work, pass);
+      return rest(instance, next, work, pass);
     default:
       return next satisfies never;
   }
 }
 
-/** The journey had done all but to tell of it. What the watch has may be of a moment before it told. */
+/** Decided once more by what the server has: a reboot or a certificate that was recorded a moment ago must not be overlooked. */
+async function journey(
+  seen: InstanceObject,
+  look: (at: InstanceObject) => Seen,
+  work: Work,
+  pass: Pass,
+): Promise<Outcome> {
+  const instance = await readNow(seen, work, pass.signal);
+  if (instance === undefined) return done;
+  const next = decide(look(instance));
+  if (next.do !== 'configure' && next.do !== 'reconnect') return after(staleMs, 'the record has changed');
+  if (next.do === 'reconnect') pass.log.info('Reconnecting agent', { why: next.why });
+  await runJourney(instance, next.do === 'configure' ? configureKind : reconnectKind, work, pass);
+  return after(staleMs, 'the credentials of the agent are looked at again');
+}
+
+const staleMs = 1000;
+
+async function rest(
+  instance: InstanceObject,
+  { do: what, node }: Extract<Decision, { node: NodeView }>,
+  work: Work,
+  pass: Pass,
+): Promise<Outcome> {
+  const { world, version, recorder, clock } = work;
+  if (what === 'release') await world.nodes.release(node.name, pass.signal);
+  if (await wasCutShort(instance, work, pass.signal)) {
+    for (const { object, text } of setupRemarks(instance)) recorder.record(object, text);
+  }
+  const conflicts = addressConflicts(instance, node.name, world.nodes.list());
+  work.conflicts.hold(instance.metadata.uid ?? '', subjectOf(instance), conflicts);
+  const told = () => ({ generation: instance.metadata.generation, nowMs: clock.now() });
+  await say(instance, () => atRest(node, version, told()), work, pass);
+  const ms = quietMs({ instance, nowMs: clock.now() });
+  return ms === undefined ? done : after(ms, 'then the certificate of the agent ends');
+}
+
+function nodeOf(instance: InstanceObject, { nodes: cluster }: LifecycleWorld): NodeView | undefined {
+  const name = boundNode(instance);
+  return name === undefined ? undefined : cluster.get(name);
+}
+
+/** The host is configured but the final status write was lost. The cache may be older than that write. */
 async function wasCutShort(instance: InstanceObject, work: Work, signal: AbortSignal): Promise<boolean> {
   if (instance.status?.phase !== 'Configuring') return false;
   return (await readNow(instance, work, signal))?.status?.phase === 'Configuring';
@@ -133,7 +179,9 @@ async function say(instance: InstanceObject, change: () => StatusChange, work: W
 }
 
 function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleWorld {
-  const { client, informers, connect, resolver, material, payload, onHostName, clock, log, metrics } = parts;
+  const { client, informers, namespace, connect, resolver, material, payload, machineNames, clock, log, metrics } = parts;
+  const instances = informers.get(windowsInstances, { namespace });
+  instances.addIndex(byNode, indexByNode);
   return {
     connect,
     resolver,
@@ -142,13 +190,18 @@ function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): Li
     nodes: createClusterNodes({
       client,
       nodes: informers.get(nodes),
-      remarks: informers.get(events, agentEvents),
+      configMaps: informers.get(configMaps, { namespace }),
+      namespace,
       drainer: new Drainer({ client, clock, log }),
     }),
     hostKeys: createHostKeyStore(parts),
     slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
     seals: new BundleSeals(),
-    ...(onHostName && { onHostName }),
+    names: new NodeNames({
+      holders: name => instances.store.byIndex(byNode, name),
+      find: instance => instances.store.get(keyOf(instance)),
+      ...(machineNames && { machineNames }),
+    }),
     clock,
     log,
     metrics,
@@ -180,11 +233,12 @@ function relevantOf({ metadata, spec, status }: Node): unknown {
   return [metadata.labels?.['kubernetes.io/os'], ours, spec?.unschedulable, ready, status?.addresses];
 }
 
+/** By name; by address only because a Node with the address of another one is reported. */
 function instancesOf({ metadata, status }: Node, instances: readonly InstanceObject[]): InstanceObject[] {
-  const addresses = new Set(status?.addresses?.map(({ address }) => address.toLowerCase()));
+  const addresses = new Set(status?.addresses?.map(({ address }) => normalHostName(address)));
   return instances.filter(
     instance =>
-      instance.status?.node === metadata.name ||
-      addressesOf(instance).some(address => addresses.has(address.toLowerCase())),
+      boundNode(instance) === metadata.name ||
+      [instance.spec.address, ...(instance.status?.host?.addresses ?? [])].some(each => addresses.has(normalHostName(each))),
   );
 }

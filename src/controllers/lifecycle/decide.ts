@@ -1,15 +1,16 @@
+import { timestamp } from '#base/clock.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
-import { conditionReason } from '#node/lifecycle/instance-status.ts';
+import { identityEndsMs } from '#node/record.ts';
 
 /** What one instance is about. */
 export interface Seen {
   instance: InstanceObject;
-  /** The Windows node with an address of the instance. */
+  /** The Node of the name in the record. */
   node: NodeView | undefined;
   /** Of this operator. */
   version: string;
@@ -24,7 +25,9 @@ export type Decision =
   | { do: 'report'; node: NodeView }
   /** As above, but a journey ended before it could let pods come. */
   | { do: 'release'; node: NodeView }
-  | { do: 'configure' };
+  | { do: 'configure' }
+  /** The agent has run out of credentials, or its key is not recorded. */
+  | { do: 'reconnect'; why: string };
 
 export function decide(seen: Seen): Decision {
   const { instance } = seen;
@@ -32,7 +35,7 @@ export function decide(seen: Seen): Decision {
   const decision = decideWork(seen);
   const { code } = refusalOf(instance) ?? {};
   // Of two instances of one host only one speaks of its Node; all others may tell how theirs is.
-  const isSilenced = code === 'INSTANCE_DUPLICATE' || decision.do === 'configure';
+  const isSilenced = code === 'INSTANCE_DUPLICATE' || decision.do === 'configure' || decision.do === 'reconnect';
   return code !== undefined && isSilenced ? { do: 'leave', why: `it is not accepted: ${code}` } : decision;
 }
 
@@ -45,23 +48,24 @@ export function refusalOf({ status }: InstanceObject): { code: string } | undefi
 function decideWork(seen: Seen): Decision {
   const { instance, node, version } = seen;
   if (instance.spec.paused === true) return { do: 'pause' };
-  if (node === undefined || wasAway(seen)) return { do: 'configure' };
-  if (isUpToDate(node, version)) return { do: isHeldBack(node) ? 'release' : 'report', node };
+  if (node === undefined) return { do: 'configure' };
+  if (isUpToDate(node, version)) return decideAtRest(node, seen);
   // What another version has finished is for an upgrade to change; what nobody has finished is finished.
   return needsUpgrade(node, version) ? { do: 'report', node } : { do: 'configure' };
 }
 
-/** The certificate of an agent lives for an hour, and is renewed when a fifth of that is left. */
-const awayMs = 10 * 60_000;
+function decideAtRest(node: NodeView, seen: Seen): Decision {
+  if (isHeldBack(node)) return { do: 'release', node };
+  const endsMs = identityEndsMs(seen.instance.status?.agent);
+  if (endsMs === undefined) return { do: 'reconnect', why: 'the key of its agent is not recorded' };
+  if (seen.nowMs < endsMs) return { do: 'report', node };
+  return { do: 'reconnect', why: `the certificate of its agent ended at ${timestamp(endsMs)} without a renewal` };
+}
 
-/**
- * A host that is back after so long may have neither a certificate nor a token that is still good, and cannot ask for one by itself.
- * It goes the whole way again, on which little is left to do but to bring it a new token.
- */
-function wasAway({ instance, node, version, nowMs }: Seen): boolean {
-  const ready = findCondition(instance.status?.conditions, instanceCondition.ready);
-  if (ready?.reason !== conditionReason.nodeNotReady || node?.ready !== true) return false;
-  return isUpToDate(node, version) && nowMs - Date.parse(ready.lastTransitionTime) >= awayMs;
+/** How long nothing can run out; undefined where no agent of ours is recorded. */
+export function quietMs({ instance, nowMs }: Pick<Seen, 'instance' | 'nowMs'>): number | undefined {
+  const endsMs = identityEndsMs(instance.status?.agent);
+  return endsMs === undefined || endsMs <= nowMs ? undefined : endsMs - nowMs;
 }
 
 function isHeldBack({ annotations }: NodeView): boolean {

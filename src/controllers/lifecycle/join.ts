@@ -1,20 +1,28 @@
 import { type AppError, isAppError } from '#base/errors.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
-import type { InstanceReboot, TimelineStep } from '#contract/windows-instance/resource.ts';
+import type { InstancePhase, InstanceReboot, InstanceRecord, TimelineStep } from '#contract/windows-instance/resource.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { ConfigureJourney, type JourneyMemory } from '#node/lifecycle/configure/journey.ts';
-import { configure } from '#node/lifecycle/configure/steps.ts';
+import { configure, reconnect } from '#node/lifecycle/configure/steps.ts';
 import { failed, isNewJourney, type JourneyView, joined, onTheWay } from '#node/lifecycle/instance-status.ts';
 import { Journal } from '#node/lifecycle/journal.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
-import { asAppError } from '#node/lifecycle/step.ts';
+import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
 import type { LifecycleWorld } from '#node/lifecycle/world.ts';
+import { mergeRecord } from '#node/record.ts';
 import { refusalOf } from './decide.ts';
-import { failureRemarks, type InstanceRemark, mayStillCome, setupRemarks } from './remarks.ts';
+import {
+  adoptedRemarks,
+  failureRemarks,
+  type InstanceRemark,
+  mayStillCome,
+  reconnectedRemarks,
+  setupRemarks,
+} from './remarks.ts';
 import { longestRetryMs } from './retry.ts';
 
 export interface JoinParts {
@@ -27,16 +35,31 @@ export interface JoinParts {
   version: string;
 }
 
-/**
- * Makes a Node of the host, from where an earlier attempt has ended. Rejects when it fails, with everything told by then.
- * When the instance goes, or is changed, the journey ends without a word: the next pass looks anew.
- */
-export async function join(seen: InstanceObject, parts: JoinParts, pass: Pass): Promise<void> {
-  const instance = await readNow(seen, parts, pass.signal);
-  if (instance !== undefined) await joinNow(instance, parts, pass);
+/** A list of steps with what is shown while it runs and recorded at its end. */
+export interface JourneyKind {
+  run: (journey: ConfigureJourney, run: StepRun) => Promise<void>;
+  phase: InstancePhase;
+  done: (instance: InstanceObject, journey: ConfigureJourney) => readonly InstanceRemark[];
 }
 
-async function joinNow(instance: InstanceObject, parts: JoinParts, pass: Pass): Promise<void> {
+export const configureKind: JourneyKind = {
+  run: configure,
+  phase: 'Configuring',
+  done: (instance, { isAdopted }) => (isAdopted ? adoptedRemarks(instance) : setupRemarks(instance)),
+};
+
+export const reconnectKind: JourneyKind = { run: reconnect, phase: 'Reconnecting', done: reconnectedRemarks };
+
+/**
+ * Runs the journey from where an earlier attempt has ended. Rejects when it fails, with the failure in the status. When the
+ * instance is deleted or changed, the journey ends without a word: the next pass starts from what is there then.
+ */
+export async function runJourney(
+  instance: InstanceObject,
+  kind: JourneyKind,
+  parts: JoinParts,
+  pass: Pass,
+): Promise<void> {
   const { client, instances, version } = parts;
   const world = { ...parts.world, log: pass.log };
   const { clock, log, metrics } = world;
@@ -44,12 +67,18 @@ async function joinNow(instance: InstanceObject, parts: JoinParts, pass: Pass): 
   const signal = AbortSignal.any([pass.signal, change.signal]);
   const told = () => ({ generation: instance.metadata.generation, nowMs: clock.now() });
   const state: State = stateOf(instance);
-  let say = () => onTheWay(view(), told());
+  let say = () => onTheWay(view(), told(), kind.phase);
   const writer = new StatusWriter(instance, { client, clock, log, change: () => say() });
   const journal = new Journal(state.timeline, clock, news => writer.tell(news === 'step' ? 'now' : 'soon'));
   const memory = memoryOf(state, () => writer.write());
   await using journey = new ConfigureJourney(instance, world, memory);
-  const view = (): JourneyView => ({ journal, reboot: state.reboot, ipv4: journey.ipv4, node: journey.node?.name });
+  const view = (): JourneyView => ({
+    journal,
+    reboot: state.reboot,
+    ipv4: journey.ipv4,
+    node: journey.node?.name,
+    record: state.changes,
+  });
   const fail = async (why: AppError): Promise<never> => {
     const isPatient = mayStillCome(instance, why, clock.now());
     const nextAttemptMs = clock.now() + longestRetryMs(pass.attempt);
@@ -59,14 +88,14 @@ async function joinNow(instance: InstanceObject, parts: JoinParts, pass: Pass): 
     throw why;
   };
   try {
-    await configure(journey, { journal, signal, clock, log, metrics }).catch((thrown: unknown) =>
+    await kind.run(journey, { journal, signal, clock, log, metrics }).catch((thrown: unknown) =>
       isEndOfPass(signal) ? undefined : fail(asAppError(thrown)),
     );
     const { node } = journey;
     if (isEndOfPass(signal) || node === undefined) return;
-    log.info('Instance has been configured as a worker node', { Node: node.name, ...journey.host.usage() });
+    log.info('Journey finished', { phase: kind.phase, Node: node.name, ...journey.host.usage() });
     say = () => joined(view(), node, version, told());
-    record(parts, setupRemarks(instance));
+    record(parts, kind.done(instance, journey));
     await writer.write();
   } finally {
     await writer.end();
@@ -97,11 +126,17 @@ function isEndOfPass(signal: AbortSignal): boolean {
 interface State {
   timeline: readonly TimelineStep[];
   reboot: InstanceReboot | undefined;
+  /** What was recorded of the host before. */
+  record: InstanceRecord;
+  /** What this attempt has recorded on top of it. */
+  changes: InstanceRecord;
 }
 
 function stateOf(instance: InstanceObject): State {
-  if (isNewJourney(instance)) return { timeline: [], reboot: undefined };
-  return { timeline: instance.status?.timeline ?? [], reboot: instance.status?.reboot };
+  const { status = {} } = instance;
+  const record = { record: status, changes: {} };
+  if (isNewJourney(instance)) return { timeline: [], reboot: undefined, ...record };
+  return { timeline: status.timeline ?? [], reboot: status.reboot, ...record };
 }
 
 function memoryOf(state: State, write: () => Promise<void>): JourneyMemory {
@@ -112,6 +147,13 @@ function memoryOf(state: State, write: () => Promise<void>): JourneyMemory {
     },
     async rememberReboot(reboot) {
       state.reboot = reboot;
+      await write();
+    },
+    get record() {
+      return { ...state.record, ...mergeRecord(state.record, state.changes) };
+    },
+    async remember(change) {
+      state.changes = { ...state.changes, ...change };
       await write();
     },
     // A Node that did not come although it was waited for will not come later either.

@@ -1,6 +1,8 @@
+import { normalHostName } from '#base/dns-name.ts';
 import type { AppError } from '#base/errors.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { type EventText, eventText } from '#contract/events.ts';
+import type { NodeView } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
 import { referenceTo } from '#kube/events/events.ts';
@@ -19,6 +21,30 @@ export function setupRemarks(instance: InstanceObject): InstanceRemark[] {
   const isMachine = spec.source?.kind === 'Machine';
   const text = isMachine ? eventText.machineSetup(spec.source?.name ?? '') : eventText.instanceSetup(spec.address);
   return [{ object: subjectOf(instance), text }];
+}
+
+/** A host that another version or operator has set up. */
+export function adoptedRemarks(instance: InstanceObject): InstanceRemark[] {
+  return [{ object: subjectOf(instance), text: eventText.instanceAdopted(instance.spec.address) }];
+}
+
+export function reconnectedRemarks(instance: InstanceObject): InstanceRemark[] {
+  return [{ object: subjectOf(instance), text: eventText.agentReconnected(instance.spec.address) }];
+}
+
+/** Nodes that report an address of the host although it is another Node. Addresses never bind, so only the report is needed. */
+export function addressConflicts(
+  { spec, status }: InstanceObject,
+  own: string,
+  nodes: readonly NodeView[],
+): EventText[] {
+  const addresses = new Set([spec.address, ...(status?.host?.addresses ?? [])].map(normalHostName));
+  return nodes
+    .filter(({ name }) => name !== own)
+    .flatMap(node => {
+      const [shared] = node.addresses.filter(({ address }) => addresses.has(normalHostName(address)));
+      return shared === undefined ? [] : [eventText.nodeAddressConflict(node.name, shared.address, own)];
+    });
 }
 
 /** A failure, told when it is another one than the instance shows already. */

@@ -6,6 +6,7 @@ import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
+import type { Informers } from '#kube/informer/informers.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { type Machine, type MachineSet, machines } from '#kube/resources-openshift.ts';
@@ -69,6 +70,19 @@ function nodesOf(views: readonly MachineView[], store: StoreView<Node>): NodeVie
     const read = node === undefined ? undefined : attempt(() => readNode(readObject(node)));
     return read?.ok === true ? [read.value] : [];
   });
+}
+
+/** Host names that the cloud reports for a Machine: its Node must have one of them. */
+export function machineNames(informers: Pick<Informers, 'get'>): (machine: string) => readonly string[] {
+  const { store } = informers.get(machines, windowsMachines);
+  return name => {
+    const machine = store.get({ namespace: namespaceName.machineApi, name });
+    const read = machine && attempt(() => readObject(machine).fields.object('status').objects('addresses'));
+    if (read === undefined || !read.ok) return [];
+    return read.value
+      .filter(item => ['InternalDNS', 'Hostname'].includes(item.string('type') ?? ''))
+      .map(item => item.string('address') ?? '');
+  };
 }
 
 /** Whether the Machine wants a WindowsInstance at all: it exists, is Windows, is not ignored and not on its way out. */

@@ -1,3 +1,5 @@
+import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import { nodeAnnotation } from '#contract/names.ts';
@@ -18,6 +20,7 @@ import { isServices, observe } from './observe.ts';
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'delete'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
+  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
 ];
 
 export interface ServicesConfigParts extends ControllerParts {
@@ -32,8 +35,13 @@ const lookAgainMs = 60_000;
 export function servicesConfigController(parts: ServicesConfigParts): Controller {
   const { namespace, version, informers, facts } = parts;
   const key = { namespace, name: servicesConfigMapName(version) };
-  const sources = { maps: informers.get(configMaps, { namespace }), nodes: informers.get(nodes) };
-  const stores = { facts, settings: parts.settings, configMaps: sources.maps.store, nodes: sources.nodes.store };
+  const sources = {
+    maps: informers.get(configMaps, { namespace }),
+    nodes: informers.get(nodes),
+    instances: informers.get(windowsInstances, { namespace }),
+  };
+  sources.instances.addIndex(byNode, indexByNode);
+  const stores = { facts, settings: parts.settings, configMaps: sources.maps.store, nodes: sources.nodes.store, instances: sources.instances.store };
   return new Controller({
     ...parts,
     name: 'services-config',
@@ -41,6 +49,11 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
       watchingFacts(facts, key),
       watching({ source: sources.maps, predicate: matching(isServices), keys: () => [key] }),
       watching({ source: sources.nodes, predicate: versionMarks, keys: () => [key] }),
+      watching({
+        source: sources.instances,
+        predicate: changed<InstanceObject>(each => [boundNode(each), each.status?.version]),
+        keys: () => [key],
+      }),
     ],
     reconcile: (_, pass) => reconcile(observe(stores), parts, pass),
   });

@@ -1,6 +1,4 @@
 import { attempt } from '#base/errors.ts';
-import { isWindowsNode, type NodeView } from '#contract/node.ts';
-import { versionsInUse } from '#contract/node-marks.ts';
 import { checkContent } from '#contract/services/compare.ts';
 import type { ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
@@ -21,21 +19,21 @@ export interface Seen {
   wanted: ServicesManifest | undefined;
   /** All services ConfigMaps of the namespace. */
   stored: readonly StoredServices[];
-  nodes: readonly Pick<NodeView, 'labels' | 'annotations'>[];
+  /** Versions that hosts run or are on their way to, by the record of the operator. */
+  inUse: readonly string[];
 }
 
 export interface Decision {
   /** What becomes of the ConfigMap of this version. It cannot be changed, so to replace is to delete and to create. */
   own: { do: 'keep' } | { do: 'create' } | { do: 'replace'; why: string } | { do: 'wait'; why: string };
-  /** Names of ConfigMaps of versions that no Windows node has or is on its way to. */
+  /** Names of ConfigMaps of versions that no host runs. */
   outdated: string[];
 }
 
-export function decide({ version, wanted, stored, nodes }: Seen): Decision {
-  const inUse = versionsInUse(nodes.filter(isWindowsNode));
+export function decide({ version, wanted, stored, inUse }: Seen): Decision {
   const isOutdated = ({ name, isLeaving }: StoredServices) => {
     const its = versionOfServicesConfigMap(name);
-    return its !== undefined && its !== version && !inUse.has(its) && !isLeaving;
+    return its !== undefined && its !== version && !inUse.includes(its) && !isLeaving;
   };
   return {
     own: decideOwn(

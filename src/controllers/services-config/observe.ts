@@ -1,6 +1,9 @@
 import { attempt } from '#base/errors.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
+import { byNode, type InstanceObject } from '#cluster/windows-instances.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { isWindowsNode } from '#contract/node.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
@@ -12,17 +15,34 @@ export interface Sources {
   settings: OperatorSettings;
   configMaps: Pick<StoreView<ConfigMap>, 'list'>;
   nodes: Pick<StoreView<Node>, 'list'>;
+  instances: StoreView<InstanceObject>;
 }
 
-export function observe({ facts, settings, configMaps, nodes }: Sources): Seen {
+export function observe({ facts, settings, configMaps, nodes, instances }: Sources): Seen {
   const known = facts.read().facts;
   const wanted = known && attempt(() => servicesManifest(known, settings));
   return {
     version: settings.version,
     wanted: wanted?.ok ? wanted.value : undefined,
     stored: configMaps.list().filter(isServices).map(storedServices),
-    nodes: nodes.list().map(({ metadata: { labels = {}, annotations = {} } }) => ({ labels, annotations })),
+    inUse: versionsInUse(nodes.list(), instances),
   };
+}
+
+/**
+ * Versions in the records of all instances. The annotations of a Node are its own words: they count only where no instance is bound to
+ * it, as with Nodes of the Go operator that have yet to be adopted.
+ */
+function versionsInUse(nodes: readonly Node[], instances: StoreView<InstanceObject>): string[] {
+  const recorded = instances.list().map(({ status }) => status?.version ?? '');
+  const unbound = nodes
+    .filter(({ metadata }) => isWindowsNode({ labels: metadata.labels ?? {} }))
+    .filter(({ metadata }) => instances.byIndex(byNode, metadata.name ?? '').length === 0)
+    .flatMap(({ metadata: { annotations = {} } }) => [
+      annotations[nodeAnnotation.version] ?? '',
+      annotations[nodeAnnotation.desiredVersion] ?? '',
+    ]);
+  return [...new Set([...recorded, ...unbound])].filter(version => version !== '');
 }
 
 export function isServices({ metadata }: ConfigMap): boolean {

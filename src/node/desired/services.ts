@@ -35,7 +35,7 @@ export function servicesManifest(facts: ServicesFacts, settings: ServicesSetting
       hybridOverlayService(facts, settings),
       csiProxyService(settings),
       kubeProxyService(facts, settings),
-      ...(facts.platform === 'Azure' ? [cloudNodeManagerService()] : []),
+      ...(hasCloudNodeManager(facts.platform) ? [cloudNodeManagerService()] : []),
     ],
     files: [],
     environment: settings.proxy,
@@ -90,6 +90,11 @@ function kubeletService(facts: ServicesFacts, settings: ServicesSettings): Servi
     bootstrap: true,
     priority: 1,
   });
+}
+
+/** Whether cloud-node-manager runs on hosts of the platform. */
+export function hasCloudNodeManager(platform: string): boolean {
+  return platform === 'Azure';
 }
 
 /** Where the kubelet's `--hostname-override` comes from on this platform; the computer name where nothing is given. */
@@ -182,7 +187,7 @@ function kubeProxyService(facts: ServicesFacts, settings: ServicesSettings): Ser
   });
 }
 
-/** It writes provider fields of the Node, which the kubelet's identity may not; so it uses the agent's. */
+/** It writes provider fields of the Node, which the kubelet's identity may not; so it has an identity of its own. */
 function cloudNodeManagerService(): Service {
   return service({
     name: serviceName.cloudNodeManager,
@@ -191,7 +196,7 @@ function cloudNodeManagerService(): Service {
       '--windows-service',
       `--node-name=${nodeNameVariable.name}`,
       '--wait-routes=false',
-      `--kubeconfig=${file.agentKubeconfig}`,
+      `--kubeconfig=${file.cloudNodeKubeconfig}`,
     ),
     nodeVariables: [nodeNameVariable],
     priority: 3,

@@ -1,35 +1,32 @@
 import { attempt } from '#base/errors.ts';
-import { agentName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { isReportName, parseReport, reportName } from '#contract/agent-report.ts';
+import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import { readObject } from '#contract/object.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
+import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { type Drainer, drainError } from '#kube/drain/drain.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
-import { type KubeEvent, type Node, nodes, type Taint } from '#kube/resources.ts';
+import { type ConfigMap, configMaps, type Node, nodes, type Taint } from '#kube/resources.ts';
 import type { ClusterNodes } from './world.ts';
 
 export interface NodesOptions {
   client: Pick<Client, 'get' | 'patch'>;
   nodes: Pick<Informer<Node>, 'store' | 'addHandler'>;
-  /** Events of agents on their Nodes; see `agentEvents`. */
-  remarks: Pick<Informer<KubeEvent>, 'store' | 'addHandler'>;
+  /** ConfigMaps of the operator's namespace: reports of agents are among them. */
+  configMaps: Pick<Informer<ConfigMap>, 'store' | 'addHandler'>;
+  namespace: string;
   drainer: Pick<Drainer, 'drain'>;
 }
-
-/** Which events are remarks of agents: those on Nodes live in `default`. */
-export const agentEvents = {
-  namespace: 'default',
-  fieldSelector: `involvedObject.kind=Node,source=${agentName}-controller`,
-} as const;
 
 /** Kubelets write to their Nodes all the time, so the one that sees a conflict is often we. */
 const attempts = 10;
 
 /** The Nodes by what informers have of them; changes go straight to the server. */
-export function createClusterNodes({ client, nodes: source, remarks, drainer }: NodesOptions): ClusterNodes {
+export function createClusterNodes({ client, nodes: source, configMaps: maps, namespace, drainer }: NodesOptions): ClusterNodes {
   const change = (name: string, edit: (node: Node) => Node, signal: AbortSignal) =>
     changeObject(client, nodes, { key: { namespace: '', name }, change: edit }, { signal, attempts });
   // Objects of a store never change, and many ask for the same ones.
@@ -45,19 +42,36 @@ export function createClusterNodes({ client, nodes: source, remarks, drainer }: 
     prints.set(node, print);
     return print;
   };
+  const reportOf = (node: string) => maps.store.get({ namespace, name: reportName(node) })?.data;
   return {
     list: () => source.store.list().flatMap(viewed),
+    get: name => {
+      const node = source.store.get({ namespace: '', name });
+      return node === undefined ? undefined : viewed(node)[0];
+    },
     onChange: listener => {
       let isOld = true;
       const tell = () => (isOld ? undefined : listener());
       const handler = { added: tell, updated: tell, deleted: tell };
       // Kubelets tell all the time that they live, and many wait for something else.
       const updated = (old: Node, now: Node) => (printed(old) === printed(now) ? undefined : tell());
-      const ends = [source.addHandler({ ...handler, updated }), remarks.addHandler(handler)];
+      const tellReport = ({ metadata }: ConfigMap) => (isReportName(metadata.name ?? '') ? tell() : undefined);
+      const reports = { added: tellReport, updated: (_old: ConfigMap, now: ConfigMap) => tellReport(now), deleted: tellReport };
+      const ends = [source.addHandler({ ...handler, updated }), maps.addHandler(reports)];
       isOld = false;
       return () => ends.forEach(end => end());
     },
-    remarkOf: node => lastRemark(remarks.store.list().filter(event => event.involvedObject.name === node)),
+    remarkOf: node => {
+      const last = parseReport(reportOf(node)).remarks.at(-1);
+      return last && `${last.reason}: ${last.message}`;
+    },
+    clearReport: async (node, what, signal) => {
+      const body = { data: { [what]: what === 'version' ? '' : 'false' } };
+      // The report first: as long as it says so, the mirror would write the annotation again.
+      await unlessGone(client.patch(configMaps, reportName(node), { type: 'merge', body }, { namespace, signal }));
+      const annotations = { [nodeAnnotation[what]]: null };
+      await unlessGone(client.patch(nodes, node, { type: 'merge', body: marksPatch({ annotations }) }, { signal }));
+    },
     takeIn: async (name, marks, taints, signal) =>
       void (await change(name, node => withTaints(withMarks(cordoned(node), marks), taints), signal)),
     annotate: async (name, annotations, signal) =>
@@ -76,13 +90,10 @@ function viewOf(node: Node): NodeView[] {
   return read.ok ? [read.value] : [];
 }
 
-function lastRemark(events: readonly KubeEvent[]): string | undefined {
-  const [last] = events.toSorted((one, other) => timeOf(other) - timeOf(one));
-  return last && `${last.reason}: ${last.message}`;
-}
-
-function timeOf({ lastTimestamp, eventTime, metadata }: KubeEvent): number {
-  return Date.parse(lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '') || 0;
+async function unlessGone(write: Promise<unknown>): Promise<void> {
+  await write.catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
 }
 
 function cordoned(node: Node): Node {

@@ -5,11 +5,14 @@ import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import {
   type InstanceCondition,
+  type InstancePhase,
   type InstanceReboot,
+  type InstanceRecord,
   instanceCondition,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
 import { setCondition } from '#kube/conditions.ts';
+import { mergeRecord } from '../record.ts';
 import type { Journal } from './journal.ts';
 
 /** What is said of an instance, from whatever was said before. Conditions of others stay. */
@@ -21,6 +24,8 @@ export interface JourneyView {
   reboot: InstanceReboot | undefined;
   ipv4: string | undefined;
   node: string | undefined;
+  /** What the journey has recorded of the host. */
+  record: InstanceRecord;
 }
 
 /** Words of conditions that are no error code. */
@@ -43,7 +48,7 @@ export interface Told {
 const onItsWay = 'The host is on its way.';
 
 /** On the way. A failure stays to be read until the step that failed is behind. */
-export function onTheWay(view: JourneyView, told: Told): StatusChange {
+export function onTheWay(view: JourneyView, told: Told, phase: InstancePhase = 'Configuring'): StatusChange {
   const { journal } = view;
   const { step, waitsFor } = journal;
   const doing = `${step ?? 'between two steps'}${waitsFor === undefined ? '' : `: ${waitsFor}`}`;
@@ -54,7 +59,7 @@ export function onTheWay(view: JourneyView, told: Told): StatusChange {
       ...(hasFailed && before.conditions ? [] : [{ ...news, type: instanceCondition.configured, message: onItsWay }]),
       { ...news, type: instanceCondition.ready },
     ];
-    return said({ ...withJourney(before, view), phase: 'Configuring' }, conditions, told);
+    return said({ ...withJourney(before, view), phase }, conditions, told);
   };
 }
 
@@ -107,7 +112,7 @@ export function paused(told: Told): StatusChange {
 /** Whether the journey of the status is over, so that the next one begins with an empty page. */
 export function isNewJourney({ metadata, status = {} }: InstanceObject): boolean {
   const isOther = status.observedGeneration !== metadata.generation;
-  return isOther || status.phase === undefined || !['Configuring', 'Failed', 'Paused'].includes(status.phase);
+  return isOther || status.phase === undefined || !['Configuring', 'Reconnecting', 'Failed', 'Paused'].includes(status.phase);
 }
 
 function restConditions(node: NodeView | undefined, version: string): News[] {
@@ -132,10 +137,11 @@ function restConditions(node: NodeView | undefined, version: string): News[] {
 
 function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsInstanceStatus {
   const { step: _step, progress: _progress, reboot: _reboot, nextAttempt: _next, ...rest } = before;
-  const { journal, reboot, ipv4, node } = view;
+  const { journal, reboot, ipv4, node, record } = view;
   const { step, progress } = journal;
   return {
     ...rest,
+    ...mergeRecord(before, record),
     timeline: journal.timeline(),
     ...(step !== undefined && { step }),
     ...(progress !== undefined && { progress }),

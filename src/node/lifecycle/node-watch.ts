@@ -1,22 +1,4 @@
-import { isIpv4 } from '#base/ipv4.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
-import { findNodeByAddress, isWindowsNode, type NodeView } from '#contract/node.ts';
 import type { ClusterNodes } from './world.ts';
-
-/** The addresses by which an instance is known to belong to a Node: as it is listed, and what that resolves to. */
-export function addressesOf({ spec, status }: InstanceObject): string[] {
-  return [...(isIpv4(spec.address) || status?.ipv4 === undefined ? [] : [status.ipv4]), spec.address];
-}
-
-/** The Windows node that reports one of the addresses. */
-export function findInstanceNode(addresses: readonly string[], nodes: readonly NodeView[]): NodeView | undefined {
-  const candidates = nodes.filter(isWindowsNode);
-  for (const address of addresses) {
-    const node = findNodeByAddress(address, candidates);
-    if (node !== undefined) return node;
-  }
-  return undefined;
-}
 
 /** Waits until there is an answer. Looks at once and then after every change, never by the clock. */
 export async function untilNodes<T>(

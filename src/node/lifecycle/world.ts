@@ -3,7 +3,8 @@ import type { Log } from '#base/log.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { Marks } from '#contract/node-marks.ts';
-import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
+import type { Reserved } from '#contract/reserved.ts';
+import type { InstanceTaint, InstanceToken } from '#contract/windows-instance/resource.ts';
 import type { Connect } from '#host/host.ts';
 import type { HostKey } from '#host/host-key.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
@@ -12,7 +13,7 @@ import type { Metrics } from '#kube/controller/metrics.ts';
 import type { BundleSeals } from '../bundle-seals.ts';
 import type { NodeFiles } from '../desired/files.ts';
 import type { PayloadSource } from '../payload-source.ts';
-import type { HearName } from './heard-names.ts';
+import type { NodeNames } from './node-names.ts';
 import type { Slots } from './slots.ts';
 
 /** Everything a journey needs from outside, by need. */
@@ -25,8 +26,7 @@ export interface LifecycleWorld {
   hostKeys: HostKeyStore;
   slots: LifecycleSlots;
   seals: BundleSeals;
-  /** Told before the kubelet of a host is started, which then asks for a certificate in that name. */
-  onHostName?: HearName;
+  names: NodeNames;
   clock: Clock;
   log: Log;
   metrics: Metrics;
@@ -49,6 +49,12 @@ export interface MaterialSource {
 export interface HostMaterial {
   /** Of this operator. */
   version: string;
+  /** What no host may be called. */
+  reserved: Reserved;
+  /** Go duration of the agent's certificates. */
+  certificateLifetime: string;
+  /** Ids of the tokens that are in the files. */
+  tokens: readonly InstanceToken[];
   namespace: string;
   platform: string;
   /** The API server as hosts reach it. */
@@ -66,10 +72,13 @@ export interface HostMaterial {
 export interface ClusterNodes {
   /** All of them, those of other systems too. */
   list(): readonly NodeView[];
-  /** Told after every change of a Node, and after every new remark of an agent; gives how to end that. */
+  get(name: string): NodeView | undefined;
+  /** Called after every change of a Node or of a report of an agent; returns how to end that. */
   onChange(listener: () => void): () => void;
-  /** The last thing the agent has said about its Node, if anything. */
+  /** Last remark in the report of the agent. */
   remarkOf(node: string): string | undefined;
+  /** Clears what the agent has reported, in the report and on the Node: it is about a state that has ended. */
+  clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Keeps pods away and sets marks and taints, in one write. A Node that somebody has cordoned is left to him. */
   takeIn(node: string, marks: Marks, taints: readonly InstanceTaint[], signal: AbortSignal): Promise<void>;
   annotate(node: string, annotations: Record<string, string | null>, signal: AbortSignal): Promise<void>;
@@ -79,12 +88,10 @@ export interface ClusterNodes {
   drain(node: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Where host keys are kept. */
+/** Where host keys were kept before the record of the instance had them. */
 export interface HostKeyStore {
   /** The key the host must show; undefined when any will do. A stored key that cannot be read is an error. */
   find(instance: InstanceObject, node: NodeView | undefined, signal: AbortSignal): Promise<HostKey | undefined>;
-  /** Keeps the key of a host that had none. */
-  remember(instance: InstanceObject, node: NodeView | undefined, key: HostKey, signal: AbortSignal): Promise<void>;
-  /** Forgets what was kept under the address, now that the Node has the key. */
+  /** Removes what is kept under the address, once the record has the key. */
   forget(instance: InstanceObject, signal: AbortSignal): Promise<void>;
 }

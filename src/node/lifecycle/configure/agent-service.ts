@@ -1,6 +1,9 @@
-import { nodeAnnotation } from '#contract/names.ts';
+import { timestamp } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
+import type { Fields } from '#base/fields.ts';
 import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
+import { hasCloudNodeManager } from '../../desired/services.ts';
 import { askAgent } from '../agent-call.ts';
 import { untilNodes } from '../node-watch.ts';
 import type { Overdue, Step, StepTurn } from '../step.ts';
@@ -31,19 +34,48 @@ const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'overdue' | 'met'> 
 
 export const installAgent: Step<ConfigureJourney> = {
   name: 'agent service',
-  does: 'has the agent make its own Windows service and start it',
+  does: 'has the agent make its key and its Windows service and start it; records the hash of the key',
   limitMs: 5 * 60_000,
-  async make({ host, address, gathered, commands, joinedNode }, { signal }) {
-    const { namespace, agentLogMegabytes: logMegabytes } = gathered.material;
-    const command = commands.install({
-      namespace,
-      node: joinedNode.name,
-      newKey: false,
-      ...(logMegabytes !== undefined && { logMegabytes }),
-    });
-    await askAgent({ host, address, command, signal, timeoutMs: installMs });
-  },
+  make: (journey, turn) => install(journey, journey.memory.record.agent === undefined, turn),
 };
+
+/** A new key for an agent whose credentials have run out, or whose key is not recorded. */
+export const reinstallAgent: Step<ConfigureJourney> = {
+  name: 'agent service',
+  does: 'has the agent make a new key and start again with a fresh token; records the hash of the key',
+  limitMs: 5 * 60_000,
+  make: (journey, turn) => install(journey, true, turn),
+};
+
+async function install(journey: ConfigureJourney, newKey: boolean, { signal }: StepTurn): Promise<void> {
+  const { host, address, gathered, commands, joinedNode, memory, world } = journey;
+  const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = gathered.material;
+  const cloudNode = hasCloudNodeManager(platform);
+  const command = commands.install({
+    namespace,
+    node: joinedNode.name,
+    newKey,
+    certificateLifetime,
+    cloudNode,
+    ...(logMegabytes !== undefined && { logMegabytes }),
+  });
+  const answer = await askAgent({ host, address, command, signal, timeoutMs: installMs });
+  const installed = timestamp(world.clock.now());
+  const identity = (hash: string) => ({ keyHash: hash, installed });
+  // Requests of the agent are approved by the hash; one that comes earlier stays pending until it is recorded.
+  await memory.remember({
+    agent: identity(hashIn(answer, 'keyHash')),
+    ...(cloudNode && { cloudNode: identity(hashIn(answer, 'cloudKeyHash')) }),
+  });
+}
+
+function hashIn(answer: Fields, name: string): string {
+  const hash = answer.requiredString(name);
+  if (/^[0-9a-f]{64}$/.test(hash)) return hash;
+  throw new AppError('AGENT_ANSWER_INVALID', `${answer.label}: ${name} is not a SHA-256 hash`, {
+    remedy: 'Run the agent with `install` on the host to see what it prints.',
+  });
+}
 
 export const awaitSettings: Step<ConfigureJourney> = {
   name: 'wait for agent',
@@ -67,7 +99,7 @@ export const rebootForSettings: Step<ConfigureJourney> = {
     // What was seen at the beginning of the journey may be of an earlier boot.
     journey.inventory = await askForInventory(journey, signal);
     await rebootOnce(journey, settings, turn);
-    await world.nodes.annotate(joinedNode.name, { [nodeAnnotation.rebootRequired]: null }, signal);
+    await world.nodes.clearReport(joinedNode.name, 'rebootRequired', signal);
     // The next one that is asked for is another one.
     await memory.rememberReboot(undefined);
     await journey.host.close();

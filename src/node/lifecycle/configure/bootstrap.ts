@@ -15,8 +15,7 @@ export const bootstrap: Step<ConfigureJourney> = {
     [serviceName.containerd, serviceName.kubelet].every(name =>
       inventory.services.some(service => service.name === name && service.isManaged && service.state === 'running'),
     ),
-  async make({ host, address, gathered, inventory, instance, world, commands }, { signal }) {
-    world.onHostName?.(instance, inventory.fqdn || inventory.hostName);
+  async make({ host, address, gathered, inventory, commands }, { signal }) {
     const { version, namespace } = gathered.material;
     const command = commands.bootstrap({ version, namespace, node: inventory.nodeName });
     await callAgent({ host, address, command, signal, timeoutMs: bootstrapMs });

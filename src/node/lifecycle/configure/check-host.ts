@@ -7,9 +7,8 @@ export const checkHost: Step<ConfigureJourney> = {
   name: 'preflight',
   does: 'looks for whatever would keep the host from becoming a Node, before anything on it is changed',
   limitMs: 30_000,
-  async make({ address, addresses, inventory, instance, gathered, world }) {
-    const hostName = instance.spec.hostname ?? inventory.hostName;
+  async make({ address, inventory, gathered }) {
     const missing = missingFiles(gathered.programs, inventory);
-    preflight({ address, addresses, inventory, hostName, nodes: world.nodes.list(), missing });
+    preflight({ address, inventory, missing });
   },
 };

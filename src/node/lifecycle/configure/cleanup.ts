@@ -1,5 +1,4 @@
 import type { Inventory } from '#contract/inventory.ts';
-import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { callAgent } from '../agent-call.ts';
 import type { Step } from '../step.ts';
@@ -38,13 +37,13 @@ export const cleanUpFormer: Step<ConfigureJourney> = {
     const { host, address, inventory } = journey;
     const command = journey.commands.cleanup(journey.gathered.material.namespace, 'keep settings');
     await callAgent({ host, address, command, signal, timeoutMs: cleanupMs });
-    await takeVersion(journey, signal);
+    await clearVersion(journey, signal);
     journey.inventory = { ...inventory, services: inventory.services.filter(service => !service.isManaged) };
   },
 };
 
-/** The agent that is gone had written it, and the next one is waited for by it. */
-async function takeVersion({ node, world }: ConfigureJourney, signal: AbortSignal): Promise<void> {
-  if (node?.annotations[nodeAnnotation.version] === undefined) return;
-  await world.nodes.annotate(node.name, { [nodeAnnotation.version]: null }, signal);
+/** The former agent has reported it, and the next one is waited for by it. */
+async function clearVersion({ node, world }: ConfigureJourney, signal: AbortSignal): Promise<void> {
+  if (node === undefined) return;
+  await world.nodes.clearReport(node.name, 'version', signal);
 }

@@ -1,7 +1,7 @@
-import { AppError, isAppError } from '#base/errors.ts';
+import { AppError } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
-import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { HostConnection } from '#host/host.ts';
+import { fingerprint, HostKeyChangedError, printKnownKey } from '#host/host-key.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 
@@ -33,11 +33,12 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
   const pinnedKey = journey.hostKey ?? (await world.hostKeys.find(instance, journey.node, signal));
   const target = { address, username, privateKeys, pinnedKey, ...(port !== undefined && { port }) };
   const connection = await world.connect(target, { signal }).catch((error: unknown) => {
-    throw isAppError(error, 'HOST_KEY_CHANGED') ? withPlace(error, journey) : error;
+    throw error instanceof HostKeyChangedError ? withRemedy(error, journey) : error;
   });
   try {
-    const { hostKey, isNewHostKey } = connection.facts;
-    if (isNewHostKey) await world.hostKeys.remember(instance, journey.node, hostKey, signal);
+    const { hostKey } = connection.facts;
+    const text = printKnownKey(hostKey);
+    if (journey.memory.record.hostKey !== text) await journey.memory.remember({ hostKey: text });
     journey.hostKey = hostKey;
     return connection;
   } catch (error) {
@@ -46,15 +47,14 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
   }
 }
 
-/** The connection cannot tell where the key is stored that the host should have shown. */
-function withPlace(error: AppError, { instance, node, address }: ConfigureJourney): AppError {
-  const place = instance.spec.hostKey
-    ? `spec.hostKey of WindowsInstance ${instance.metadata.name}`
-    : node?.annotations[nodeAnnotation.sshHostKey]
-      ? `annotation ${nodeAnnotation.sshHostKey} of Node ${node.name}`
-      : `entry ${address} of ConfigMap ${configMapName.hostKeys}`;
+/** The connection knows neither the instance nor where its key is pinned. */
+function withRemedy(error: HostKeyChangedError, { instance }: ConfigureJourney): AppError {
+  const { name, namespace } = instance.metadata;
+  const spec = JSON.stringify({ spec: { hostKey: printKnownKey(error.offered) } });
   return new AppError(error.code, error.message, {
-    remedy: `If the host was reinstalled, remove its stored key (${place}); if not, find out who answers at its address.`,
+    remedy:
+      `If the host was reinstalled, compare ${fingerprint(error.offered)} with \`ssh-keygen -lf\` on its console, then run ` +
+      `\`kubectl patch windowsinstance ${name} -n ${namespace} --type merge -p '${spec}'\`; if not, find out who answers at its address.`,
     cause: error,
   });
 }

@@ -1,17 +1,15 @@
 import { AppError } from '#base/errors.ts';
-import { isIpv4 } from '#base/ipv4.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { type AgentCommands, agentCommands } from '#contract/agent-command.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import type { NodeView } from '#contract/node.ts';
 import { file } from '#contract/paths.ts';
-import type { InstanceReboot } from '#contract/windows-instance/resource.ts';
+import type { InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
 import type { HostKey } from '#host/host-key.ts';
 import type { BundleFile } from '../../bundle.ts';
 import type { PlainFile } from '../../payload-source.ts';
 import { HostSession } from '../host-session.ts';
-import { findInstanceNode } from '../node-watch.ts';
 import type { HostMaterial, LifecycleWorld } from '../world.ts';
 import { openHost } from './connect.ts';
 
@@ -21,6 +19,10 @@ export interface JourneyMemory {
   readonly reboot: InstanceReboot | undefined;
   /** Written for good when this resolves. */
   rememberReboot(reboot: InstanceReboot | undefined): Promise<void>;
+  /** What is known of the host, as far as it was written for good. */
+  readonly record: InstanceRecord;
+  /** Written for good when this resolves. */
+  remember(change: InstanceRecord): Promise<void>;
   /** This journey has begun to start the services of the host, and its Node may be on its way. */
   readonly awaitsNode: boolean;
 }
@@ -34,6 +36,10 @@ export class ConfigureJourney implements AsyncDisposable {
   /** What the name of the instance resolves to, once that is known. */
   ipv4: string | undefined;
   hostKey: HostKey | undefined;
+  /** Name under which the kubelet of the host registers, once it is claimed. */
+  claimedName: string | undefined;
+  /** Its Node was finished by another version: it is recorded and left as it is. */
+  isAdopted = false;
   /** One of the places for hosts that are worked on. */
   turn: Disposable | undefined;
   #gathered: Gathered | undefined;
@@ -64,21 +70,21 @@ export class ConfigureJourney implements AsyncDisposable {
     });
   }
 
-  /** By which the Node of the host is known. */
-  get addresses(): string[] {
-    return [...(this.ipv4 === undefined || isIpv4(this.address) ? [] : [this.ipv4]), this.address];
+  /** Which Node the host is: by name, never by address. */
+  get nodeName(): string | undefined {
+    return this.claimedName ?? this.memory.record.host?.name ?? this.instance.status?.node;
   }
 
   get node(): NodeView | undefined {
-    return findInstanceNode(this.addresses, this.world.nodes.list());
+    return this.nodeName === undefined ? undefined : this.world.nodes.get(this.nodeName);
   }
 
   /** For steps that come after the one which finds it. */
   get joinedNode(): NodeView {
     const { node } = this;
     if (node !== undefined) return node;
-    throw new AppError('NODE_NOT_FOUND', `the Node with address ${this.addresses[0]} has gone`, {
-      remedy: 'Find out who deleted it; the host joins again by itself.',
+    throw new AppError('NODE_NOT_FOUND', `Node ${this.nodeName} was deleted`, {
+      remedy: 'Find out who deleted it; the host joins again.',
     });
   }
 

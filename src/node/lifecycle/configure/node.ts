@@ -11,11 +11,11 @@ const shortMs = 2 * 60_000;
 
 export const findNode: Step<ConfigureJourney> = {
   name: 'find node',
-  does: 'waits for the Node that the kubelet registers with the address of the host',
+  does: 'waits for the Node that the kubelet of the host registers',
   limitMs: 10 * 60_000,
   overdue: {
     code: 'NODE_NOT_FOUND',
-    says: ({ addresses }) => `no Node with address ${addresses.join(' or ')} came`,
+    says: ({ nodeName }) => `Node ${nodeName} was not registered`,
     remedy:
       'Look for pending certificate requests of the kubelet (`kubectl get csr`) and events on them, and at the log of the kubelet on the host.',
   },
@@ -33,12 +33,13 @@ export const takeInNode: Step<ConfigureJourney> = {
   async make(journey, { signal }) {
     const { joinedNode: node, world, instance } = journey;
     await world.nodes.takeIn(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
+    await journey.memory.remember({ nodeUID: node.uid });
     try {
       await world.hostKeys.forget(instance, signal);
     } catch (error) {
       signal.throwIfAborted();
-      // The Node has the key; a copy too many does no harm.
-      world.log.warn('Host key stays in the ConfigMap although the Node has it', { error });
+      // The record has the key; a copy too many does no harm.
+      world.log.warn('Host key stays in the ConfigMap although it is recorded', { error });
     }
   },
 };

@@ -1,19 +1,12 @@
-import { isNodeName } from '#base/dns-name.ts';
 import { AppError } from '#base/errors.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { agentName, ports, serviceName } from '#contract/names.ts';
-import { findNodeByAddress, type NodeView } from '#contract/node.ts';
 
 /** What is looked at before anything on a host is changed. */
 export interface Preflight {
   /** How messages name the host. */
   address: string;
   inventory: Inventory;
-  /** The name the host is to have. */
-  hostName: string;
-  /** Addresses by which its Node is known. */
-  addresses: readonly string[];
-  nodes: readonly NodeView[];
   /** What has to be sent, as it is uploaded and unpacked. */
   missing: readonly { bytes: number; packedBytes: number }[];
 }
@@ -91,22 +84,6 @@ const hasRightTime: Check = ({ address, inventory }) => {
   });
 };
 
-const hasGoodName: Check = ({ address, hostName, addresses, nodes }) => {
-  const name = hostName.toLowerCase();
-  if (!isNodeName(name)) {
-    return new AppError('HOST_NAME_INVALID', `${address}: ${JSON.stringify(hostName)} cannot be the name of a Node`, {
-      remedy: 'Rename the host: letters, digits and hyphens, beginning and ending with a letter or digit.',
-    });
-  }
-  const namesake = nodes.find(node => node.name === name);
-  if (namesake === undefined || addresses.some(one => findNodeByAddress(one, [namesake]) !== undefined))
-    return undefined;
-  const others = namesake.addresses.map(one => one.address).join(', ');
-  return new AppError('HOST_NAME_TAKEN', `${address}: Node ${name} is another machine (${others})`, {
-    remedy: 'Rename the host, or delete that Node if it is this host under an address of before.',
-  });
-};
-
 const hasNoForeignService: Check = ({ address, inventory }) => {
   const ours = new Set(Object.values(serviceName).map(name => name.toLowerCase()));
   const foreign = inventory.services
@@ -147,7 +124,6 @@ const checks: readonly Check[] = [
   hasGoodSystem,
   hasRoom,
   hasRightTime,
-  hasGoodName,
   hasNoForeignService,
   hasFreePorts,
   reachesServer,

@@ -1,12 +1,13 @@
 import type { Step, StepRun } from '../step.ts';
 import { runSteps } from '../step.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
-import { awaitSettings, awaitVersion, installAgent, rebootForSettings } from './agent-service.ts';
+import { awaitSettings, awaitVersion, installAgent, rebootForSettings, reinstallAgent } from './agent-service.ts';
 import { bootstrap } from './bootstrap.ts';
 import { checkHost } from './check-host.ts';
 import { cleanUpFormer } from './cleanup.ts';
 import { awaitTurn, connect } from './connect.ts';
 import { gather } from './gather.ts';
+import { claimName, recordHost } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { desireVersion, findNode, releaseNode, takeInNode } from './node.ts';
 import { enableContainers, reboot, rename } from './prepare.ts';
@@ -17,16 +18,22 @@ type Steps = readonly Step<ConfigureJourney>[];
 /** Before the host has its turn: a host that does not answer takes no place from others. */
 const reach: Steps = [connect, awaitTurn];
 
-/** While the host is worked on. */
-const setUp: Steps = [
+/** Finds out what and whose the host is. */
+const identify: Steps = [
   gather,
   bringAgent,
   takeInventory,
+  claimName,
+];
+
+/** Changes the host. */
+const setUp: Steps = [
   checkHost,
   cleanUpFormer,
   rename,
   enableContainers,
   reboot,
+  recordHost,
   stagePrograms,
   stageFiles,
   bootstrap,
@@ -44,15 +51,26 @@ const join: Steps = [
   releaseNode,
 ];
 
-/** The way from a Windows host to a Node that takes pods. */
-export const configureSteps: Steps = [...reach, ...setUp, ...join];
+/** From a Windows host to a Node that takes pods. */
+export const configureSteps: Steps = [...reach, ...identify, ...setUp, ...join];
 
-/** Goes the whole way, leaving out what is done already. */
+/** Runs the whole journey, leaving out what is done already. */
 export async function configure(journey: ConfigureJourney, run: StepRun): Promise<void> {
   await runSteps(reach, journey, run);
   {
     using _turn = journey.turn;
+    await runSteps(identify, journey, run);
+    if (journey.isAdopted) return;
     await runSteps(setUp, journey, run);
   }
   await runSteps(join, journey, run);
+}
+
+/** Gives an agent new credentials, without drain or reboot: the Node stays in service. */
+export const reconnectSteps: Steps = [...reach, ...identify, recordHost, stageFiles, reinstallAgent];
+
+export async function reconnect(journey: ConfigureJourney, run: StepRun): Promise<void> {
+  await runSteps(reach, journey, run);
+  using _turn = journey.turn;
+  await runSteps(reconnectSteps.slice(reach.length), journey, run);
 }

@@ -1,0 +1,50 @@
+import { sameData } from '#base/compare.ts';
+import { type AgentReport, emptyReport, parseReport, printReport, reportName, type ReportRemark } from '#contract/agent-report.ts';
+import { managedByLabel, nodeAnnotation } from '#contract/names.ts';
+import type { ConfigMap } from '#kube/resources.ts';
+
+export const reportLabels: Readonly<Record<string, string>> = { [managedByLabel.key]: managedByLabel.value };
+
+/** The report as the operator creates it. */
+export function newReport(node: string, namespace: string): ConfigMap {
+  return { metadata: { name: reportName(node), namespace, labels: { ...reportLabels } }, data: printReport(emptyReport) };
+}
+
+/**
+ * The report without what an agent must not put on an object in the operator's namespace: finalizers and owner references keep or
+ * delete objects, labels and annotations steer controllers. Undefined when there is nothing to remove.
+ */
+export function cleaned(report: ConfigMap): ConfigMap | undefined {
+  const { finalizers, ownerReferences, labels, annotations, ...metadata } = report.metadata;
+  const { binaryData, immutable, ...rest } = report as ConfigMap & { binaryData?: unknown };
+  const isClean =
+    (finalizers ?? []).length === 0 &&
+    (ownerReferences ?? []).length === 0 &&
+    Object.keys(annotations ?? {}).length === 0 &&
+    sameData(labels, reportLabels) &&
+    binaryData === undefined &&
+    immutable === undefined;
+  return isClean ? undefined : { ...rest, metadata: { ...metadata, labels: { ...reportLabels } } };
+}
+
+/** Annotations of the Node that mirror the report: those that differ, null for one to remove. */
+export function mirrorMarks(
+  { version, rebootRequired }: AgentReport,
+  annotations: Readonly<Record<string, string>>,
+): Record<string, string | null> {
+  const marks: Record<string, string | null> = {};
+  if (version !== '' && annotations[nodeAnnotation.version] !== version) marks[nodeAnnotation.version] = version;
+  const isMarked = Object.hasOwn(annotations, nodeAnnotation.rebootRequired);
+  if (rebootRequired !== isMarked) marks[nodeAnnotation.rebootRequired] = rebootRequired ? '' : null;
+  return marks;
+}
+
+/** Remarks of the report that the one before did not have, oldest first. */
+export function newRemarks(before: ConfigMap | undefined, now: AgentReport): ReportRemark[] {
+  const known = new Set(parseReport(before?.data).remarks.map(idOf));
+  return now.remarks.filter(remark => !known.has(idOf(remark)));
+}
+
+function idOf({ reason, message, time }: ReportRemark): string {
+  return `${time} ${reason} ${message}`;
+}

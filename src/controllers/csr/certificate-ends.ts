@@ -1,0 +1,75 @@
+import { X509Certificate } from 'node:crypto';
+import { textFromBase64 } from '#base/bytes.ts';
+import { timestamp } from '#base/clock.ts';
+import { sha256 } from '#base/sha256.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { identity, signer } from '#contract/names.ts';
+import type { InstanceIdentity } from '#contract/windows-instance/resource.ts';
+import { isNotFound } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import { changeObject } from '#kube/patch/patch-helper.ts';
+import { keyOf } from '#kube/resource.ts';
+import type { CertificateSigningRequest } from '#kube/resources.ts';
+
+/** What was issued for an agent or for cloud-node-manager. */
+export interface IssuedIdentity {
+  member: 'agent' | 'cloudNode';
+  node: string;
+  keyHash: string;
+  endsMs: number;
+}
+
+const prefixes = [
+  { member: 'agent', prefix: identity.agentUserPrefix },
+  { member: 'cloudNode', prefix: identity.cloudNodeUserPrefix },
+] as const;
+
+/** Reads the certificate that a request was given; undefined when there is none, or it is for something else. */
+export function issuedIdentity({ spec, status }: CertificateSigningRequest): IssuedIdentity | undefined {
+  if (spec.signerName !== signer.apiClient || !status?.certificate) return undefined;
+  const text = textFromBase64(status.certificate);
+  const certificate = text === undefined ? undefined : read(text);
+  const commonName = /^CN=(.*)$/m.exec(certificate?.subject ?? '')?.[1] ?? '';
+  const found = prefixes.find(({ prefix }) => commonName.startsWith(prefix));
+  if (certificate === undefined || found === undefined) return undefined;
+  return {
+    member: found.member,
+    node: commonName.slice(found.prefix.length),
+    keyHash: sha256(certificate.publicKey.export({ type: 'spki', format: 'der' })),
+    endsMs: certificate.validToDate.getTime(),
+  };
+}
+
+function read(text: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the record does not know of the certificate yet. */
+export function isNews(known: InstanceIdentity | undefined, { keyHash, endsMs }: IssuedIdentity): boolean {
+  if (known?.keyHash !== keyHash) return false;
+  return !(Date.parse(known.certificateEnds ?? '') >= Math.floor(endsMs / 1000) * 1000);
+}
+
+/** Records until when the agent can identify itself: after that it has to be reconnected. */
+export async function recordEnd(
+  instance: InstanceObject,
+  issued: IssuedIdentity,
+  client: Pick<Client, 'get' | 'patch'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const change = (current: InstanceObject): InstanceObject => {
+    const known = current.status?.[issued.member];
+    if (current.metadata.uid !== instance.metadata.uid || known === undefined || !isNews(known, issued)) return current;
+    const next = { ...known, certificateEnds: timestamp(issued.endsMs) };
+    return { ...current, status: { ...current.status, [issued.member]: next } };
+  };
+  try {
+    await changeObject(client, windowsInstances, { key: keyOf(instance), change }, { signal, attempts: 10 });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,84 @@
+import { isIpv4 } from '#base/ipv4.ts';
+import type { Inventory } from '#contract/inventory.ts';
+import { needsUpgrade } from '#contract/node-marks.ts';
+import type { InstanceHost } from '#contract/windows-instance/resource.ts';
+import { printHostKey } from '#host/host-key.ts';
+import { addTokens } from '../../record.ts';
+import type { Step } from '../step.ts';
+import type { ConfigureJourney } from './journey.ts';
+import { checkName } from './name-check.ts';
+
+const shortMs = 60_000;
+
+export const claimName: Step<ConfigureJourney> = {
+  name: 'node name',
+  does: 'checks that the name of the host belongs to no other Node, before anything is installed',
+  limitMs: shortMs,
+  async make(journey) {
+    const name = nameToBe(journey);
+    check(journey, name);
+    journey.claimedName = name;
+    const { record } = journey.memory;
+    // A Node that another version has finished is recorded and left as it is.
+    if (record.agent !== undefined || !needsUpgrade(journey.node, journey.gathered.material.version)) return;
+    await journey.memory.remember({ host: hostOf(journey, name) });
+    journey.isAdopted = true;
+  },
+};
+
+/** After the last reboot: clones of one template all have the name of the template until they are renamed. */
+export const recordHost: Step<ConfigureJourney> = {
+  name: 'record host',
+  does: 'records node name, addresses and token ids, by which certificate requests of the host are approved',
+  limitMs: shortMs,
+  async make(journey) {
+    const { inventory, memory, gathered, world } = journey;
+    check(journey, inventory.nodeName);
+    journey.claimedName = inventory.nodeName;
+    const tokens = addTokens(memory.record.tokens, gathered.material.tokens, world.clock.now());
+    await memory.remember({ host: hostOf(journey, inventory.nodeName), tokens });
+  },
+};
+
+/** The name under which the kubelet registers once the host has been renamed. */
+function nameToBe({ instance, inventory }: ConfigureJourney): string {
+  const { hostname } = instance.spec;
+  const { nodeName } = inventory;
+  if (hostname === undefined) return nodeName;
+  const [, ...domain] = nodeName.split('.');
+  const isOwn = nodeName.split('.', 1)[0] === inventory.hostName.toLowerCase();
+  return isOwn ? [hostname.toLowerCase(), ...domain].join('.') : nodeName;
+}
+
+function check(journey: ConfigureJourney, name: string): void {
+  const { address, inventory, instance, world, memory, gathered, hostKey } = journey;
+  const { nodes, names } = world;
+  const recorded = memory.record.host?.name ?? instance.status?.node;
+  const problem = checkName({
+    address,
+    name,
+    problems: inventory.problems,
+    reserved: gathered.material.reserved,
+    holder: name === '' ? undefined : names.claim(name, instance)?.metadata.name,
+    machineNames: names.machineNames(instance),
+    recorded: recorded === undefined ? undefined : { name: recorded, hasNode: nodes.get(recorded) !== undefined },
+    node: nodes.get(name),
+    hostKey: hostKey === undefined ? '' : printHostKey(hostKey),
+  });
+  if (problem !== undefined) throw problem;
+}
+
+function hostOf({ ipv4, inventory }: ConfigureJourney, name: string): InstanceHost {
+  const addresses = [...(ipv4 === undefined ? [] : [ipv4]), ...routeAddresses(inventory)];
+  return { name, addresses: [...new Set(addresses)] };
+}
+
+/** IPv4 addresses of the way to everywhere: the kubelet takes one of them as the address of its Node. */
+export function routeAddresses({ adapters }: Pick<Inventory, 'adapters'>): string[] {
+  return adapters
+    .filter(({ isUp, hasDefaultRoute }) => isUp && hasDefaultRoute)
+    .flatMap(({ addresses }) => addresses.map(each => each.split('/', 1)[0] ?? '').filter(isIpv4))
+    .slice(0, maxAddresses);
+}
+
+const maxAddresses = 4;

@@ -1,0 +1,103 @@
+import { isNodeName, normalHostName } from '#base/dns-name.ts';
+import { AppError, shown } from '#base/errors.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { isWindowsNode, type NodeView } from '#contract/node.ts';
+import { type Reserved, reservedProblem } from '#contract/reserved.ts';
+
+/** What decides whether a host may register under a name. */
+export interface NameFacts {
+  /** How messages name the host. */
+  address: string;
+  /** Name that the kubelet of the host registers. */
+  name: string;
+  /** Why the host does not know its name. */
+  problems: readonly string[];
+  reserved: Reserved;
+  /** Another instance that has the name. */
+  holder: string | undefined;
+  /** Names that the cloud has given to the Machine behind the host; undefined where any will do. */
+  machineNames: readonly string[] | undefined;
+  /** Name in the record of the instance, and whether its Node still exists. */
+  recorded: { name: string; hasNode: boolean } | undefined;
+  /** Node of the name. */
+  node: NodeView | undefined;
+  /** Base64 of the key the host has shown. */
+  hostKey: string;
+}
+
+type Rule = (facts: NameFacts) => AppError | undefined;
+
+/** Why the host may not register under the name; undefined when it may. Decided before anything is installed. */
+export function checkName(facts: NameFacts): AppError | undefined {
+  for (const rule of rules) {
+    const problem = rule(facts);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+const isKnown: Rule = ({ address, name, problems }) =>
+  name !== ''
+    ? undefined
+    : new AppError('HOST_VALUE_UNKNOWN', `${address}: the node name of the host is not known: ${problems.join('; ')}`, {
+        remedy: 'Let the host reach the metadata service of its cloud, or give it a host name.',
+      });
+
+const isValid: Rule = ({ address, name }) =>
+  isNodeName(name)
+    ? undefined
+    : new AppError('HOST_NAME_INVALID', `${address}: ${shown(name)} cannot be the name of a Node`, {
+        remedy: 'Rename the host: letters, digits and hyphens, beginning and ending with a letter or digit.',
+      });
+
+const isFree: Rule = ({ address, name, reserved }) => {
+  const problem = reservedProblem(name, reserved);
+  if (problem === undefined) return undefined;
+  return new AppError('NODE_NAME_FORBIDDEN', `${address}: the host name ${name} ${problem}`, {
+    remedy: 'Rename the host; find out who gave it this name.',
+  });
+};
+
+const isClaimable: Rule = ({ address, name, holder }) =>
+  holder === undefined
+    ? undefined
+    : new AppError('NODE_NAME_TAKEN', `${address}: the host is called ${name}, which is the Node of ${holder}`, {
+        remedy: `Rename one of the two hosts, or remove one of the two instances if they are one host.`,
+      });
+
+const isOfMachine: Rule = ({ address, name, machineNames }) => {
+  if (machineNames === undefined || machineNames.some(each => normalHostName(each) === name)) return undefined;
+  return new AppError(
+    'NODE_NAME_CHANGED',
+    `${address}: the host is called ${name}, but its Machine ${machineNames.join(' or ')}`,
+    { remedy: 'Delete the Machine so that its MachineSet creates a new one; find out who renamed the host.' },
+  );
+};
+
+const isUnchanged: Rule = ({ address, name, recorded }) => {
+  if (recorded === undefined || recorded.name === name || !recorded.hasNode) return undefined;
+  return new AppError('NODE_NAME_CHANGED', `${address}: the host is called ${name}, but joined as ${recorded.name}`, {
+    remedy: `Rename the host back to ${recorded.name}, or delete Node ${recorded.name} to let it join as ${name}.`,
+  });
+};
+
+/** A Node that the record does not know is taken over only if it was set up by us, with the key that the host shows. */
+const isOwnNode: Rule = ({ address, name, recorded, node, hostKey }) => {
+  if (node === undefined || recorded?.name === name) return undefined;
+  const problem = foreignNode(node, hostKey);
+  if (problem === undefined) return undefined;
+  return new AppError('HOST_NAME_TAKEN', `${address}: Node ${name} ${problem}`, {
+    remedy: `Rename the host, or delete Node ${name} if it is this host from an earlier installation.`,
+  });
+};
+
+function foreignNode(node: NodeView, hostKey: string): string | undefined {
+  if (!isWindowsNode(node)) return 'is not a Windows node';
+  if (!marks.some(mark => Object.hasOwn(node.annotations, mark))) return 'was not set up by this operator';
+  const pinned = node.annotations[nodeAnnotation.sshHostKey];
+  return pinned === undefined || pinned === '' || pinned === hostKey ? undefined : 'was set up with another SSH host key';
+}
+
+const marks = [nodeAnnotation.pubKeyHash, nodeAnnotation.desiredVersion, nodeAnnotation.version];
+
+const rules: readonly Rule[] = [isKnown, isValid, isFree, isClaimable, isOfMachine, isUnchanged, isOwnNode];

@@ -1,0 +1,42 @@
+import type { InstanceIdentity, InstanceRecord, InstanceToken } from '#contract/windows-instance/resource.ts';
+
+/** As many as a host can have been given while the oldest is still good. */
+const maxTokens = 20;
+
+/** The tokens of the record with those just handed out; expired ones are dropped. */
+export function addTokens(
+  known: readonly InstanceToken[] = [],
+  added: readonly InstanceToken[],
+  nowMs: number,
+): InstanceToken[] {
+  const isNew = (id: string) => added.some(token => token.id === id);
+  const kept = known.filter(({ id, expires }) => !isNew(id) && !(Date.parse(expires) <= nowMs));
+  return [...kept, ...added].slice(-maxTokens);
+}
+
+/**
+ * What a journey has recorded on top of what the status has by now: the end of a certificate is written by the approver meanwhile,
+ * and holds as long as the key is the same.
+ */
+export function mergeRecord(before: InstanceRecord, change: InstanceRecord): InstanceRecord {
+  return {
+    ...change,
+    ...(change.agent && { agent: mergeIdentity(before.agent, change.agent) }),
+    ...(change.cloudNode && { cloudNode: mergeIdentity(before.cloudNode, change.cloudNode) }),
+  };
+}
+
+function mergeIdentity(before: InstanceIdentity | undefined, change: InstanceIdentity): InstanceIdentity {
+  return before?.keyHash === change.keyHash ? { ...before, ...change } : change;
+}
+
+/** How long an agent may take from its installation to its first certificate. */
+const firstCertificateMs = 30 * 60_000;
+
+/** When the agent is out of credentials, by the operator's own record; undefined while no agent of ours is installed. */
+export function identityEndsMs(identity: InstanceIdentity | undefined): number | undefined {
+  if (identity === undefined) return undefined;
+  const { certificateEnds, installed } = identity;
+  const endsMs = Date.parse(certificateEnds ?? '');
+  return Number.isNaN(endsMs) ? (Date.parse(installed) || 0) + firstCertificateMs : endsMs;
+}
