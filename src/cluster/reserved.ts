@@ -50,6 +50,8 @@ function addressesIn(platformStatus: unknown): string[] {
   const platforms = isRecord(platformStatus) ? Object.values(platformStatus).filter(isRecord) : [];
   return platforms.flatMap(platform => {
     const fields = new Fields(platform, 'platformStatus');
-    return members.flatMap(name => [fields.raw(name) ?? []].flat()).filter(text => typeof text === 'string' && isIp(text));
+    return members
+      .flatMap(name => [fields.raw(name) ?? []].flat())
+      .filter(text => typeof text === 'string' && isIp(text));
   }) as string[];
 }

@@ -1,3 +1,4 @@
+import { sha256 } from '#base/sha256.ts';
 import { type DerElement, derTag } from '#base/der.ts';
 import { AppError } from '#base/errors.ts';
 import { printPem, scanPem } from '#base/pem.ts';
@@ -7,6 +8,8 @@ import { type AlternativeNames, readAlternativeNames, readSubject, type Subject 
 /** What a certificate signing request (PKCS #10) asks for, and what its own signature is made over. */
 export interface CertificateRequest extends Subject, AlternativeNames {
   subjectPublicKeyInfo: Uint8Array;
+  /** SHA-256 of it, lower-case hex. */
+  keyHash: string;
   signed: { content: Uint8Array; algorithm: string; signature: Uint8Array };
 }
 
@@ -31,6 +34,7 @@ export function parseCertificateRequest(text: string, label = 'CSR'): Certificat
     ...readSubject(expectTag(subject, derTag.sequence, 'subject', label), label),
     ...readAlternativeNames(requestedNames(expectTag(attributes, attributesTag, 'attributes', label), label), label),
     subjectPublicKeyInfo: expectTag(publicKey, derTag.sequence, 'public key', label).whole,
+    keyHash: sha256(expectTag(publicKey, derTag.sequence, 'public key', label).whole),
     signed: { content: info.whole, algorithm, signature },
   };
 }

@@ -27,6 +27,9 @@ export type Verb =
   /** Of roles and security context constraints. */
   | 'use';
 
+/** Where Kubernetes keeps events about objects without a namespace. */
+export const nodeEventsNamespace = 'default';
+
 /** What an informer needs. */
 export const reading: readonly Verb[] = ['get', 'list', 'watch'];
 

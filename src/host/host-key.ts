@@ -60,7 +60,8 @@ export class HostKeyChangedError extends AppError {
   constructor(pinned: HostKey, offered: HostKey, address: string) {
     const [known, shownNow] = [pinned, offered].map(key => `${key.type} ${fingerprint(key)}`);
     super('HOST_KEY_CHANGED', `${address}: host key changed from ${known} to ${shownNow}`, {
-      remedy: 'If the host was reinstalled, pin its new key in spec.hostKey; if not, find out who answers at its address.',
+      remedy:
+        'If the host was reinstalled, pin its new key in spec.hostKey; if not, find out who answers at its address.',
     });
     this.offered = offered;
   }

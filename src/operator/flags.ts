@@ -1,4 +1,5 @@
 import { AppError, shown } from '#base/errors.ts';
+import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
 
 interface Flag {
@@ -38,6 +39,11 @@ export const flags = {
   },
   'allow-lasting-tokens': {
     help: 'use tokens that never expire where the cluster issues no short-lived ones; a risk: a host keeps access for good',
+  },
+  'agent-certificate-lifetime': {
+    value: 'duration',
+    usual: defaultCertificateLifetime,
+    help: 'how long client certificates of agents are requested for; they are renewed from half of it on',
   },
   'kubelet-version': {
     value: 'version',

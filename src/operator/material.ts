@@ -1,13 +1,12 @@
 import { AppError } from '#base/errors.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
 import { type FactsSource, rootCa } from '#cluster/facts-source.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { agentName, bootstrapperName, namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { objectLabel, readObject } from '#contract/object.ts';
 import { secretData, secretMember } from '#contract/secret-data.ts';
-import { addTokenId, readTokenIds, tokenIdsAnnotation } from '#contract/token-id.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
-import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import type { InstanceToken } from '#contract/windows-instance/resource.ts';
 import type { ControllerParts } from '#controllers/parts.ts';
 import { type Permission, reading } from '#controllers/permissions.ts';
 import { isNotFound } from '#kube/api-error.ts';
@@ -29,7 +28,6 @@ export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imag
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['secrets', 'configmaps'], verbs: reading },
-  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: ['patch'] },
   {
     in: { namespace: namespaceName.config },
     group: '',
@@ -112,13 +110,15 @@ async function materialFor(
   const [key] = await keysFor(instance, sources, parts, signal);
   if (key === undefined) throw missingKey(objectLabel('Secret', { namespace, name: secretName.privateKey }));
   const tokens = await bootstrapTokens(sources, parts, signal);
-  await rememberToken(instance, tokens.agentToken, parts, signal);
   const { fileSize } = settings.logRotation;
   return {
     version,
     namespace,
     platform: facts.platform,
     apiServerUrl: facts.apiServerUrl,
+    reserved: facts.reserved,
+    certificateLifetime: settings.certificateLifetime,
+    tokens: [...tokenRecord(tokens.bootstrapToken, 'kubelet'), ...tokenRecord(tokens.agentToken, 'agent')],
     files: nodeFiles({ facts, ...tokens, tls, registries }),
     publicKeyHash: publicKeyHash(key.publicKey),
     sealUsername: username => sealUsername(username, key.pem.reveal()),
@@ -193,17 +193,9 @@ async function bootstrapTokens(
   return { bootstrapToken, agentToken };
 }
 
-/** Before the host has it: afterwards nobody could tell to whom the token was given. */
-async function rememberToken(
-  { metadata: { name = '', annotations } }: InstanceObject,
-  { id }: HandedToken,
-  { client, namespace }: MaterialParts,
-  signal: AbortSignal,
-): Promise<void> {
-  if (id === undefined) return;
-  const ids = addTokenId(readTokenIds(annotations), id);
-  const body = { metadata: { annotations: { [tokenIdsAnnotation]: ids } } };
-  await client.patch(windowsInstances, name, { type: 'merge', body }, { namespace, signal });
+/** What is recorded of a token before the host gets it. One without an id cannot be told from others. */
+function tokenRecord({ id, expires }: HandedToken, use: InstanceToken['use']): InstanceToken[] {
+  return id === undefined || expires === undefined ? [] : [{ id, use, expires }];
 }
 
 function missing(label: string): AppError {

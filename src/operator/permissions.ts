@@ -1,7 +1,6 @@
 import { openshiftResources } from '#cluster/facts-source.ts';
 import { permissions as ofControllers } from '#controllers/all.ts';
-import { nodeEventsNamespace } from '#controllers/agent-access/desired.ts';
-import { type Permission, reading } from '#controllers/permissions.ts';
+import { nodeEventsNamespace, type Permission, reading } from '#controllers/permissions.ts';
 import { permissions as ofLeadership } from './leadership.ts';
 import { permissions as ofMaterial } from './material.ts';
 import { permissions as ofScrapeAccess } from './scrape-access.ts';

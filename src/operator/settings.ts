@@ -3,6 +3,7 @@ import { parseGoDuration } from '#base/go-duration.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { Environment } from '#cluster/proxy.ts';
 import { extraArguments, readSettings } from '#cluster/settings.ts';
+import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
 import type { LeaseOptions } from '#kube/leader/lease.ts';
 import { readLogRotation } from '#node/desired/log-rotation.ts';
@@ -16,6 +17,8 @@ export interface RunSettings extends OperatorSettings {
   tokenSeconds: number;
   /** Whether hosts get tokens that never expire where the cluster issues no others. */
   allowLastingTokens: boolean;
+  /** Go duration of the agents' client certificates. */
+  certificateLifetime: string;
   /** Of the payload; it decides which API servers will do. */
   kubeletVersion: string;
   /** Undefined for nowhere. */
@@ -45,6 +48,7 @@ export function usualSettings(given: Pick<OperatorSettings, 'namespace' | 'versi
     maxParallelUploads: 5,
     tokenSeconds: 3600,
     allowLastingTokens: false,
+    certificateLifetime: defaultCertificateLifetime,
     kubeletVersion: payloadKubeletVersion,
     metricsAddress: undefined,
     healthAddress: undefined,
@@ -86,6 +90,7 @@ function settingsFrom(values: FlagValues, environment: Environment, version: str
     maxParallelUploads: numberFrom(values, 'max-parallel-uploads'),
     tokenSeconds: tokenSecondsFrom(values['token-lifetime']),
     allowLastingTokens: isOn(values, 'allow-lasting-tokens'),
+    certificateLifetime: lifetimeFrom(values['agent-certificate-lifetime']),
     kubeletVersion: values['kubelet-version'],
     metricsAddress: addressFrom(values, 'metrics-bind-address'),
     healthAddress: addressFrom(values, 'health-probe-bind-address'),
@@ -112,6 +117,17 @@ function tokenSecondsFrom(text: string): number {
   throw new AppError('SETTING_INVALID', `--token-lifetime is ${shown(text)}, not a duration from 10m to 8760h`, {
     remedy: 'Give --token-lifetime a duration such as 1h or 72h, or leave it out.',
   });
+}
+
+/** API servers take no request for less than ten minutes; signers may issue less than is requested. */
+function lifetimeFrom(text: string): string {
+  const seconds = Math.floor((parseGoDuration(text) ?? 0) / 1000);
+  if (seconds >= shortestSeconds && seconds <= longestSeconds && /^[\w.]+$/.test(text)) return text;
+  throw new AppError(
+    'SETTING_INVALID',
+    `--agent-certificate-lifetime is ${shown(text)}, not a duration from 10m to 8760h`,
+    { remedy: 'Give --agent-certificate-lifetime a duration such as 24h or 72h, or leave it out.' },
+  );
 }
 
 function addressFrom(

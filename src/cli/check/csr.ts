@@ -1,17 +1,18 @@
 import { AppError, attempt } from '#base/errors.ts';
-import { isIpv4 } from '#base/ipv4.ts';
-import { parseEntries } from '#contract/instances.ts';
-import { configMapName, defaultNamespace } from '#contract/names.ts';
+import { defaultNamespace } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
 import type { KubeObject } from '#contract/object.ts';
-import { type CsrDecision, type CsrFacts, decideCsr, readCsr } from '#controllers/csr/decide.ts';
+import { nothingReserved } from '#contract/reserved.ts';
+import { writesTokenIds } from '#contract/token-id.ts';
+import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
+import { type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from '#controllers/csr/decide.ts';
 import { type Command, type Options, textOption } from '../command.ts';
-import { find, missing, ofKind, readNodes, textData } from '../find.ts';
+import { missing, ofKind, readNodes } from '../find.ts';
 import { errorData, table } from '../output.ts';
-import { pairs } from '../pairs.ts';
 
 interface Verdict {
   csr: string;
-  /** approve, refuse, ignore, ask, or unreadable. */
+  /** approve, refuse, ignore, wait, inspect, or unreadable. */
   decision: string;
   rule: string;
   why: string;
@@ -21,14 +22,14 @@ interface Verdict {
 export const checkCsr: Command = {
   name: 'csr',
   summary: 'certificate signing requests: approved or not, and by which rule',
-  example: 'wmco check csr -f examples/csr.yaml --host-name win1.winc.example.com=win1',
-  reads: `CertificateSigningRequests, ConfigMap ${configMapName.instances} and Nodes`,
-  options: ['namespace', 'ptr', 'hostName'],
+  example: 'wmco check csr -f examples/csr.yaml',
+  reads: 'CertificateSigningRequests, WindowsInstances with their status, and Nodes',
+  options: ['namespace', 'serverVersion'],
   run({ objects }, options) {
     const requests = ofKind(objects, 'CertificateSigningRequest');
     if (requests.length === 0) throw missing({ kind: 'CertificateSigningRequest', name: '<name>' });
-    const { facts, problems } = factsFrom(objects, options);
-    const verdicts = requests.map(request => judge(request, facts));
+    const { evidence, problems } = evidenceFrom(objects, options);
+    const verdicts = requests.map(request => judge(request, evidence));
     const rows = verdicts.map(({ csr, decision, rule, why }) => [`  ${decision}`, csr, rule, why]);
     const data = verdicts.map(({ error, ...verdict }) => ({ ...verdict, ...(error && { error: errorData(error) }) }));
     return {
@@ -38,43 +39,72 @@ export const checkCsr: Command = {
   },
 };
 
-type Facts = Omit<CsrFacts, 'csr'>;
+type CsrInstance = NonNullable<CsrFacts['instance']>;
 
-/** Entries that cannot be used are left out, as the operator leaves them out; `wmco check instances` tells about them. */
-function factsFrom(objects: readonly KubeObject[], options: Options): { facts: Facts; problems: AppError[] } {
-  const configMap = find(objects, { kind: 'ConfigMap', name: configMapName.instances });
-  const names = Object.entries(pairs(options['ptr'], '--ptr')).map(([address, name]) => [address, [name]] as const);
-  const { nodes, problems } = readNodes(objects);
-  const facts: Facts = {
-    operatorNamespace: textOption(options, 'namespace') ?? defaultNamespace,
-    instances: parseEntries(configMap === undefined ? {} : textData(configMap).data)
-      .filter(entry => entry.ok)
-      .map(({ address }) => ({ address, ipv4: isIpv4(address) ? address : undefined })),
-    nodes,
-    ptrAnswers: Object.fromEntries(names),
-    hostNames: pairs(options['hostName'], '--host-name'),
-  };
-  return { facts, problems };
+/** What all requests are judged by. */
+interface Evidence {
+  operatorNamespace: string;
+  /** WindowsInstances with their status: the record of the operator. */
+  instances: readonly CsrInstance[];
+  nodes: readonly NodeView[];
+  hasTokenIds: boolean;
 }
 
-function judge(request: KubeObject, facts: Facts): Verdict {
-  const decided = attempt(() => decideCsr({ ...facts, csr: readCsr(request) }));
+function evidenceFrom(objects: readonly KubeObject[], options: Options): { evidence: Evidence; problems: AppError[] } {
+  const { nodes, problems } = readNodes(objects);
+  const instances = ofKind(objects, windowsInstanceKind).map(readEvidence);
+  const operatorNamespace = textOption(options, 'namespace') ?? defaultNamespace;
+  const version = textOption(options, 'serverVersion');
+  const hasTokenIds = version === undefined || writesTokenIds(version);
+  return { evidence: { operatorNamespace, instances, nodes, hasTokenIds }, problems };
+}
+
+/** The record in the status of a WindowsInstance. */
+function readEvidence({ fields, label }: KubeObject): CsrInstance {
+  const [spec, status] = [fields.object('spec'), fields.object('status')];
+  const host = status.object('host');
+  return {
+    label,
+    isMachine: spec.object('source').string('kind') === 'Machine',
+    node: host.string('name') ?? status.string('node') ?? '',
+    addresses: host.strings('addresses'),
+    servingNames: spec.strings('servingNames'),
+    tokens: status.objects('tokens').map(token => ({
+      id: token.string('id') ?? '',
+      use: token.string('use') === 'agent' ? 'agent' : 'kubelet',
+    })),
+    agentKeyHash: status.object('agent').string('keyHash'),
+    cloudKeyHash: status.object('cloudNode').string('keyHash'),
+    hasFormerAgent: false,
+  };
+}
+
+function judge(request: KubeObject, evidence: Evidence): Verdict {
+  const decided = attempt(() => decideCsr(factsOf(readCsr(request), evidence)));
   const csr = request.meta.name;
   if (!decided.ok) return { csr, decision: 'unreadable', rule: '', why: decided.error.message, error: decided.error };
   const decision = decided.value;
   return { csr, decision: decision.do, ...explain(decision), error: refusal(request, decision) };
 }
 
+function factsOf(csr: CsrFacts['csr'], { instances, nodes, ...shared }: Evidence): CsrFacts {
+  const name = subjectOf(csr)?.node;
+  const instance = instances.find(each => each.node === name);
+  const node = nodes.find(each => each.name === name);
+  return { ...shared, csr, instance, node, reserved: nothingReserved, taken: {}, ageMs: Number.POSITIVE_INFINITY };
+}
+
 function explain(decision: CsrDecision): { rule: string; why: string } {
   if (decision.do === 'approve') return { rule: decision.condition.reason, why: 'all rules hold' };
   if (decision.do === 'refuse') return { rule: decision.rule, why: decision.why };
-  if (decision.do === 'ignore') return { rule: '', why: decision.why };
-  return { rule: '', why: `all else is fine; these hosts must tell their name: ${decision.addresses.join(', ')}` };
+  if (decision.do === 'inspect') return { rule: decision.otherwise.rule, why: decision.why };
+  return { rule: '', why: decision.why };
 }
 
 function refusal(request: KubeObject, decision: CsrDecision): AppError | undefined {
-  if (decision.do !== 'refuse') return undefined;
-  return new AppError('CSR_REFUSED', `${request.label}: ${decision.rule}: ${decision.why}`, {
+  const refused = decision.do === 'inspect' ? decision.otherwise : decision;
+  if (refused.do !== 'refuse') return undefined;
+  return new AppError('CSR_REFUSED', `${request.label}: ${refused.rule}: ${refused.why}`, {
     remedy: 'Find out who made the request; deny it if it is not one of your hosts.',
   });
 }

@@ -1,4 +1,4 @@
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import {
@@ -8,7 +8,6 @@ import {
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
-import { addressesOf, findInstanceNode } from '#node/lifecycle/node-watch.ts';
 import type { ClusterView, HostProblem, HostView } from './host-view.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
 
@@ -19,7 +18,8 @@ export function hostOfInstance(
 ): HostView {
   const { status = {} } = instance;
   const { timeline = [], conditions = [] } = status;
-  const node = nodes.find(({ name }) => name === status.node) ?? findInstanceNode(addressesOf(instance), nodes);
+  const name = boundNode(instance);
+  const node = nodes.find(each => each.name === name);
   const failing = timeline.findLast(({ lastError, finished }) => lastError !== undefined && finished === undefined);
   const problem = problemOf(instance, failing);
   return {

@@ -2,9 +2,8 @@ import { attempt } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { findPinnedKey } from '#controllers/host-keys/decide.ts';
+import { findPinnedKey, knownKey } from '#controllers/host-keys/decide.ts';
 import { fingerprint } from '#host/host-key.ts';
-import { parseAuthorizedKey } from '#host/keys/public-key.ts';
 
 /** The key that a host has to show. */
 export interface PinnedKey {
@@ -14,20 +13,19 @@ export interface PinnedKey {
   where: string;
 }
 
-/** Undefined when any key will do, or when the stored one cannot be read, which the conditions tell. */
+/** Undefined when any key will do, or when the stored one cannot be read, which the conditions say. */
 export function pinnedKeyOf(
-  { spec }: InstanceObject,
+  instance: InstanceObject,
   node: NodeView | undefined,
   entries: Readonly<Record<string, string>>,
 ): PinnedKey | undefined {
-  const { hostKey = '', address } = spec;
-  const isGiven = hostKey.trim() !== '';
-  const read = attempt(() =>
-    isGiven ? parseAuthorizedKey(hostKey.trim()) : findPinnedKey({ node, address, entries }),
-  );
+  const { address, hostKey = '' } = instance.spec;
+  const known = attempt(() => knownKey(instance));
+  const read = known.ok && known.value === undefined ? attempt(() => findPinnedKey({ node, address, entries })) : known;
   if (!read.ok || read.value === undefined) return undefined;
   const isOnNode = node?.annotations[nodeAnnotation.sshHostKey] !== undefined;
   const stored = isOnNode ? `Node ${node.name}` : `ConfigMap ${configMapName.hostKeys}`;
-  const { type } = read.value;
-  return { type, fingerprint: fingerprint(read.value), where: isGiven ? 'spec.hostKey' : stored };
+  const recorded = hostKey.trim() === '' ? 'status.hostKey' : 'spec.hostKey';
+  const where = known.ok && known.value !== undefined ? recorded : stored;
+  return { type: read.value.type, fingerprint: fingerprint(read.value), where };
 }

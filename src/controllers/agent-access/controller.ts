@@ -15,13 +15,7 @@ import { watchingFacts } from '../facts-watch.ts';
 import type { ControllerParts } from '../parts.ts';
 import { type Permission, reading } from '../permissions.ts';
 import { differenceTo, updated } from './decide.ts';
-import {
-  type AccessObject,
-  nodeAccess,
-  nodeOfRole,
-  sharedAccess,
-  type Wanted,
-} from './desired.ts';
+import { type AccessObject, nodeAccess, nodeOfRole, sharedAccess, type Wanted } from './desired.ts';
 import { findIn, observeNode, observeShared, type Sources, sourcesFrom } from './observe.ts';
 
 const rbac = 'rbac.authorization.k8s.io';

@@ -47,10 +47,7 @@ export function reportRules(node: string): PolicyRule[] {
 
 /** Of cloud-node-manager on one Node: to write what the cloud knows of the machine. */
 export function cloudNodeRules(node: string): PolicyRule[] {
-  return [
-    rule('', ['nodes'], [...watching, 'patch', 'update'], [node]),
-    rule('', ['nodes/status'], ['patch'], [node]),
-  ];
+  return [rule('', ['nodes'], [...watching, 'patch', 'update'], [node]), rule('', ['nodes/status'], ['patch'], [node])];
 }
 
 /** Of an agent of the Go operator on one Node: it searches for its Node among all, and writes its own only. */

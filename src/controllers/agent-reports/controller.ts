@@ -13,7 +13,7 @@ import type { StoreView } from '#kube/informer/store.ts';
 import type { Key } from '#kube/resource.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { ControllerParts } from '../parts.ts';
-import { type Permission, reading } from '../permissions.ts';
+import { nodeEventsNamespace, type Permission, reading } from '../permissions.ts';
 import { cleaned, mirrorMarks, newRemarks, newReport } from './decide.ts';
 
 export const permissions: readonly Permission[] = [
@@ -25,7 +25,7 @@ export const permissions: readonly Permission[] = [
   },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
-  { in: { namespace: 'default' }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
+  { in: { namespace: nodeEventsNamespace }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
 interface Stores {
@@ -66,7 +66,11 @@ export function agentReportsController(parts: ControllerParts): Controller {
       watching({ source: reports, predicate: matching(isReport), keys: keyOfReport }),
       watching({
         source: instances,
-        predicate: changed<InstanceObject>(each => [boundNode(each), each.status?.node, each.metadata.deletionTimestamp]),
+        predicate: changed<InstanceObject>(each => [
+          boundNode(each),
+          each.status?.node,
+          each.metadata.deletionTimestamp,
+        ]),
         keys: instance => keys(boundNode(instance)),
       }),
       watching({

@@ -1,5 +1,12 @@
 import { sameData } from '#base/compare.ts';
-import { type AgentReport, emptyReport, parseReport, printReport, reportName, type ReportRemark } from '#contract/agent-report.ts';
+import {
+  type AgentReport,
+  emptyReport,
+  parseReport,
+  printReport,
+  reportName,
+  type ReportRemark,
+} from '#contract/agent-report.ts';
 import { managedByLabel, nodeAnnotation } from '#contract/names.ts';
 import type { ConfigMap } from '#kube/resources.ts';
 
@@ -7,7 +14,10 @@ export const reportLabels: Readonly<Record<string, string>> = { [managedByLabel.
 
 /** The report as the operator creates it. */
 export function newReport(node: string, namespace: string): ConfigMap {
-  return { metadata: { name: reportName(node), namespace, labels: { ...reportLabels } }, data: printReport(emptyReport) };
+  return {
+    metadata: { name: reportName(node), namespace, labels: { ...reportLabels } },
+    data: printReport(emptyReport),
+  };
 }
 
 /**

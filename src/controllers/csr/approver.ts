@@ -16,7 +16,8 @@ import { approve, isDecided } from './approve.ts';
 import { isNews, issuedIdentity, recordEnd } from './certificate-ends.ts';
 import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from './decide.ts';
 import type { HostInspector, HostInspectorParts } from './host-inspector.ts';
-import { evidenceOf, findInstance, freshInstance, freshNode, type NodeReader, takenNames } from './observe.ts';
+import { evidenceOf } from './evidence.ts';
+import { findInstance, freshInstance, freshNode, type NodeReader, takenNames } from './observe.ts';
 import type { CsrView } from './rules.ts';
 
 export interface CsrParts extends ControllerParts, HostInspectorParts {
@@ -131,7 +132,8 @@ export class Approver {
   async #recordEnd(request: CertificateSigningRequest, pass: Pass): Promise<Outcome> {
     const issued = issuedIdentity(request);
     const instance = issued && findInstance(issued.node, this.#sources.instances);
-    if (issued === undefined || instance === undefined || !isNews(instance.status?.[issued.member], issued)) return done;
+    if (issued === undefined || instance === undefined || !isNews(instance.status?.[issued.member], issued))
+      return done;
     await recordEnd(instance, issued, this.#parts.client, pass.signal);
     return done;
   }

@@ -1,7 +1,6 @@
-import { X509Certificate } from 'node:crypto';
 import { textFromBase64 } from '#base/bytes.ts';
+import { readIssued } from '#base/certificate-read.ts';
 import { timestamp } from '#base/clock.ts';
-import { sha256 } from '#base/sha256.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { identity, signer } from '#contract/names.ts';
 import type { InstanceIdentity } from '#contract/windows-instance/resource.ts';
@@ -27,25 +26,11 @@ const prefixes = [
 /** Reads the certificate that a request was given; undefined when there is none, or it is for something else. */
 export function issuedIdentity({ spec, status }: CertificateSigningRequest): IssuedIdentity | undefined {
   if (spec.signerName !== signer.apiClient || !status?.certificate) return undefined;
-  const text = textFromBase64(status.certificate);
-  const certificate = text === undefined ? undefined : read(text);
-  const commonName = /^CN=(.*)$/m.exec(certificate?.subject ?? '')?.[1] ?? '';
-  const found = prefixes.find(({ prefix }) => commonName.startsWith(prefix));
+  const certificate = readIssued(textFromBase64(status.certificate) ?? '');
+  const found = prefixes.find(({ prefix }) => certificate?.commonName.startsWith(prefix));
   if (certificate === undefined || found === undefined) return undefined;
-  return {
-    member: found.member,
-    node: commonName.slice(found.prefix.length),
-    keyHash: sha256(certificate.publicKey.export({ type: 'spki', format: 'der' })),
-    endsMs: certificate.validToDate.getTime(),
-  };
-}
-
-function read(text: string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(text);
-  } catch {
-    return undefined;
-  }
+  const { commonName, keyHash, notAfterMs: endsMs } = certificate;
+  return { member: found.member, node: commonName.slice(found.prefix.length), keyHash, endsMs };
 }
 
 /** Whether the record does not know of the certificate yet. */

@@ -6,11 +6,12 @@ import { changed, matching } from '#kube/controller/predicate.ts';
 import { watching } from '#kube/controller/watches.ts';
 import { keyOf } from '#kube/resource.ts';
 import { type CertificateSigningRequest, certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
-import { type Permission, reading } from '../permissions.ts';
+import { nodeEventsNamespace, type Permission, reading } from '../permissions.ts';
 import { isDecided } from './approve.ts';
 import { Approver, type CsrParts } from './approver.ts';
 import { HostInspector } from './host-inspector.ts';
-import { evidenceOf, isEligible, NodeReader } from './observe.ts';
+import { evidenceOf } from './evidence.ts';
+import { isEligible, NodeReader } from './observe.ts';
 
 const certificates = certificateSigningRequests.group;
 
@@ -22,7 +23,7 @@ export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
   // Where events about objects without a namespace are.
-  { in: { namespace: 'default' }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
+  { in: { namespace: nodeEventsNamespace }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
 /** Decides about requests for certificates of kubelets on hosts that no Machine stands behind, and of the agent on every host. */

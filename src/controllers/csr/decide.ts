@@ -1,7 +1,8 @@
 import { textFromBase64 } from '#base/bytes.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { attempt, shown } from '#base/errors.ts';
-import { type CertificateRequest, malformedRequest, parseCertificateRequest } from '#contract/csr-request.ts';
+import { malformedRequest } from '#contract/csr-der.ts';
+import { type CertificateRequest, parseCertificateRequest } from '#contract/csr-request.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { agentServiceAccountUser, identity, signer } from '#contract/names.ts';
 import type { KubeObject } from '#contract/object.ts';
@@ -110,9 +111,7 @@ function decideKind(kind: CertificateKind, request: CertificateRequest, facts: C
   const instance = facts.instance?.node === nodeName ? facts.instance : undefined;
   const node = facts.node?.name === nodeName ? facts.node : undefined;
   const given: Case = { ...facts, request, nodeName, instance, node };
-  return kind === 'agent' || kind === 'cloud-node'
-    ? decideAgent(kind, given, facts.ageMs)
-    : decideKubelet(kind, given);
+  return kind === 'agent' || kind === 'cloud-node' ? decideAgent(kind, given, facts.ageMs) : decideKubelet(kind, given);
 }
 
 /** `install` starts the agent before the operator can record the hash of its key. */

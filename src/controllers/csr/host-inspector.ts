@@ -15,11 +15,11 @@ import { routeAddresses } from '#node/lifecycle/configure/identify.ts';
 import { Slots } from '#node/lifecycle/slots.ts';
 import type { MaterialSource } from '#node/lifecycle/world.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
-import { knownKey } from '../host-keys/store.ts';
+import { knownKey } from '../host-keys/decide.ts';
 
 export interface HostInspectorParts {
   connect: Connect;
-  client: Pick<Client, 'get' | 'patch'>;
+  client: Client;
   material: Pick<MaterialSource, 'keysFor'>;
   payload: Pick<PayloadSource, 'agent'>;
   clock: Clock;
@@ -85,7 +85,8 @@ export class HostInspector implements Watch {
       await this.#record(instance, inventory, ipv4, signal);
       log.info('Read the addresses of the host again', { address });
     } catch (error) {
-      if (!signal.aborted) log.info('Reading the host again failed', { address, error: isAppError(error) ? error.code : error });
+      if (!signal.aborted)
+        log.info('Reading the host again failed', { address, error: isAppError(error) ? error.code : error });
     }
   }
 

@@ -2,7 +2,7 @@ import { normalHostName } from '#base/dns-name.ts';
 import { attempt } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import { boundNode, byNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
-import { objectLabel, readObject } from '#contract/object.ts';
+import { readObject } from '#contract/object.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { isNotFound } from '#kube/api-error.ts';
@@ -11,7 +11,6 @@ import { hasConditionStatus } from '#kube/conditions.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import { keyOf } from '#kube/resource.ts';
 import { type Node, nodes as nodeResource } from '#kube/resources.ts';
-import type { CsrInstance } from './rules.ts';
 
 /** The instance whose record has this Node name; the oldest if there should be two. */
 export function findInstance(name: string, store: StoreView<InstanceObject>): InstanceObject | undefined {
@@ -29,25 +28,6 @@ function ageOf({ metadata }: InstanceObject): string {
 export function isEligible({ metadata, status }: InstanceObject): boolean {
   const isRejected = hasConditionStatus(status?.conditions, instanceCondition.accepted, 'False');
   return metadata.deletionTimestamp === undefined && !isRejected;
-}
-
-/** The record of an instance as evidence, for an operator of this version. */
-export function evidenceOf(object: InstanceObject, ownVersion: string): CsrInstance {
-  const { metadata, spec, status = {} } = object;
-  const { name = '', namespace = '' } = metadata;
-  const { agent, cloudNode, host, tokens = [], version } = status;
-  return {
-    label: objectLabel('WindowsInstance', { namespace, name }),
-    isMachine: spec.source?.kind === 'Machine',
-    node: boundNode(object) ?? '',
-    addresses: host?.addresses ?? [],
-    servingNames: spec.servingNames ?? [],
-    tokens,
-    agentKeyHash: agent?.keyHash,
-    cloudKeyHash: cloudNode?.keyHash,
-    // The status of a Node that another operator has finished has its version, and no key.
-    hasFormerAgent: agent === undefined && version !== undefined && version !== ownVersion,
-  };
 }
 
 /**
@@ -122,7 +102,8 @@ export async function freshInstance(
 ): Promise<InstanceObject | undefined> {
   const { name, namespace } = keyOf(instance);
   const found = await unlessGone(client.get(windowsInstances, name, { namespace, signal }));
-  return found?.metadata.uid === instance.metadata.uid && isEligible(found) ? found : undefined;
+  if (found === undefined || found.metadata.uid !== instance.metadata.uid) return undefined;
+  return isEligible(found) ? found : undefined;
 }
 
 async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {

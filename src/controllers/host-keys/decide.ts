@@ -1,10 +1,12 @@
-import { normalHostName } from '#base/dns-name.ts';
+import { AppError, attempt } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { type HostKey, parseHostKey, printHostKey } from '#host/host-key.ts';
+import { type HostKey, parseHostKey } from '#host/host-key.ts';
+import { parseAuthorizedKey } from '#host/keys/public-key.ts';
 
-/** Where the host key of one instance can be stored: on its Node, or under its address in the ConfigMap. */
+/** Where earlier operators have stored the host key of an instance: on its Node, or under its address in the ConfigMap. */
 export interface HostKeyPlaces {
   /** Undefined while the instance has no Node, or it is gone. */
   node: Pick<NodeView, 'name' | 'annotations'> | undefined;
@@ -14,15 +16,19 @@ export interface HostKeyPlaces {
   entries: Readonly<Record<string, string>>;
 }
 
-/** What to write. The annotations come first; only when they are stored may the entries of the ConfigMap change. */
-export interface HostKeyChanges {
-  /** For the Node. */
-  annotations: Record<string, string>;
-  /** Merge patch for the ConfigMap's data: null removes an entry. */
-  entries: Record<string, string | null>;
+/** The key that the administrator has given, else the one that is pinned on the instance. Both end only by his act. */
+export function knownKey({ metadata, spec, status }: InstanceObject): HostKey | undefined {
+  const given = spec.hostKey?.trim() ?? '';
+  const [text, place] = given === '' ? [status?.hostKey ?? '', 'status.hostKey'] : [given, 'spec.hostKey'];
+  if (text === '') return undefined;
+  const read = attempt(() => parseAuthorizedKey(text));
+  if (read.ok) return read.value;
+  throw new AppError('HOST_KEY_UNREADABLE', `WindowsInstance ${metadata.name}: ${place}: ${read.error.message}`, {
+    remedy: 'Set spec.hostKey to `<type> <base64>` as `ssh-keyscan` prints it behind the name of the host.',
+  });
 }
 
-/** The key the host must show; undefined when any will do. A stored key that cannot be read is an error, never ignored. */
+/** The key of an instance whose record has none; undefined when any will do. A stored key that cannot be read is an error, never ignored. */
 export function findPinnedKey({ node, address, entries }: HostKeyPlaces): HostKey | undefined {
   const onNode = node?.annotations[nodeAnnotation.sshHostKey];
   if (onNode) return parseHostKey(onNode, `Node ${node?.name}: annotation ${nodeAnnotation.sshHostKey}`);
@@ -32,44 +38,7 @@ export function findPinnedKey({ node, address, entries }: HostKeyPlaces): HostKe
     : undefined;
 }
 
-/** After a connection to a host without pinned key: where the key it showed is kept from now on. */
-export function rememberKey({ node, address, entries }: HostKeyPlaces, key: HostKey): HostKeyChanges {
-  if (node !== undefined) return { annotations: keyAnnotations(key), entries: without(entries, [address]) };
-  return { annotations: {}, entries: address === '' ? {} : { [address]: printHostKey(key) } };
-}
-
-/** While a node is configured: moves the key that was stored before there was a Node. A Node that has a key keeps it. */
-export function moveKeyToNode({ node, address, entries }: HostKeyPlaces): HostKeyChanges {
-  if (node === undefined || node.annotations[nodeAnnotation.sshHostKey]) return noChanges();
-  const key = findPinnedKey({ node, address, entries });
-  return key === undefined ? noChanges() : { annotations: keyAnnotations(key), entries: without(entries, [address]) };
-}
-
-/** After a permanent removal; the annotation goes with the Node. */
-export function forgetKey(address: string, entries: HostKeyPlaces['entries']): HostKeyChanges {
-  return { annotations: {}, entries: without(entries, [address]) };
-}
-
-/**
- * Entries of hosts that are gone, such as Machines that never became a Node: whoever gets the address next has another key.
- * `inUse` must name every address of instances, Machines and Windows nodes, those with errors too.
- */
-export function forgetUnusedKeys(entries: HostKeyPlaces['entries'], inUse: readonly string[]): HostKeyChanges {
-  const kept = new Set(inUse.map(normalHostName));
-  const unused = Object.keys(entries).filter(address => !kept.has(normalHostName(address)));
-  return { annotations: {}, entries: without(entries, unused) };
-}
-
-function keyAnnotations(key: HostKey): Record<string, string> {
-  return { [nodeAnnotation.sshHostKey]: printHostKey(key), [nodeAnnotation.sshHostKeyType]: key.type };
-}
-
-function without(entries: HostKeyPlaces['entries'], addresses: readonly string[]): Record<string, null> {
-  return Object.fromEntries(
-    addresses.filter(address => Object.hasOwn(entries, address)).map(address => [address, null]),
-  );
-}
-
-function noChanges(): HostKeyChanges {
-  return { annotations: {}, entries: {} };
+/** Merge patch that removes the entry of an address, once the record of the instance has the key; empty without an entry. */
+export function forgetKey(address: string, entries: HostKeyPlaces['entries']): Record<string, null> {
+  return Object.hasOwn(entries, address) ? { [address]: null } : {};
 }

@@ -1,14 +1,11 @@
-import { AppError, attempt } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import type { HostKey } from '#host/host-key.ts';
-import { parseAuthorizedKey } from '#host/keys/public-key.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { configMaps } from '#kube/resources.ts';
 import type { HostKeyStore } from '#node/lifecycle/world.ts';
-import { findPinnedKey, forgetKey } from './decide.ts';
+import { findPinnedKey, forgetKey, knownKey } from './decide.ts';
 
 export interface HostKeyStoreParts {
   client: Pick<Client, 'get' | 'patch'>;
@@ -29,7 +26,7 @@ export function createHostKeyStore({ client, namespace }: HostKeyStoreParts): Ho
   }
 
   async function forget({ spec }: InstanceObject, signal: AbortSignal): Promise<void> {
-    const { entries: data } = forgetKey(spec.address, await entries(signal));
+    const data = forgetKey(spec.address, await entries(signal));
     if (Object.keys(data).length === 0) return;
     await client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });
   }
@@ -42,16 +39,4 @@ export function createHostKeyStore({ client, namespace }: HostKeyStoreParts): Ho
       throw error;
     }
   }
-}
-
-/** The key that the administrator has given, else the one that is pinned on the instance. Both end only by his act. */
-export function knownKey({ metadata, spec, status }: InstanceObject): HostKey | undefined {
-  const given = spec.hostKey?.trim() ?? '';
-  const [text, place] = given === '' ? [status?.hostKey ?? '', 'status.hostKey'] : [given, 'spec.hostKey'];
-  if (text === '') return undefined;
-  const read = attempt(() => parseAuthorizedKey(text));
-  if (read.ok) return read.value;
-  throw new AppError('HOST_KEY_UNREADABLE', `WindowsInstance ${metadata.name}: ${place}: ${read.error.message}`, {
-    remedy: 'Set spec.hostKey to `<type> <base64>` as `ssh-keyscan` prints it behind the name of the host.',
-  });
 }

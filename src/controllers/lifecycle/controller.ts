@@ -179,7 +179,8 @@ async function say(instance: InstanceObject, change: () => StatusChange, work: W
 }
 
 function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleWorld {
-  const { client, informers, namespace, connect, resolver, material, payload, machineNames, clock, log, metrics } = parts;
+  const { client, informers, namespace, connect, resolver, material, payload, machineNames, clock, log, metrics } =
+    parts;
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
   return {
@@ -239,6 +240,8 @@ function instancesOf({ metadata, status }: Node, instances: readonly InstanceObj
   return instances.filter(
     instance =>
       boundNode(instance) === metadata.name ||
-      [instance.spec.address, ...(instance.status?.host?.addresses ?? [])].some(each => addresses.has(normalHostName(each))),
+      [instance.spec.address, ...(instance.status?.host?.addresses ?? [])].some(each =>
+        addresses.has(normalHostName(each)),
+      ),
   );
 }

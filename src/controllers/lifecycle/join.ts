@@ -1,6 +1,11 @@
 import { type AppError, isAppError } from '#base/errors.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
-import type { InstancePhase, InstanceReboot, InstanceRecord, TimelineStep } from '#contract/windows-instance/resource.ts';
+import type {
+  InstancePhase,
+  InstanceReboot,
+  InstanceRecord,
+  TimelineStep,
+} from '#contract/windows-instance/resource.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
@@ -88,9 +93,9 @@ export async function runJourney(
     throw why;
   };
   try {
-    await kind.run(journey, { journal, signal, clock, log, metrics }).catch((thrown: unknown) =>
-      isEndOfPass(signal) ? undefined : fail(asAppError(thrown)),
-    );
+    await kind
+      .run(journey, { journal, signal, clock, log, metrics })
+      .catch((thrown: unknown) => (isEndOfPass(signal) ? undefined : fail(asAppError(thrown))));
     const { node } = journey;
     if (isEndOfPass(signal) || node === undefined) return;
     log.info('Journey finished', { phase: kind.phase, Node: node.name, ...journey.host.usage() });

@@ -41,7 +41,13 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
     instances: informers.get(windowsInstances, { namespace }),
   };
   sources.instances.addIndex(byNode, indexByNode);
-  const stores = { facts, settings: parts.settings, configMaps: sources.maps.store, nodes: sources.nodes.store, instances: sources.instances.store };
+  const stores = {
+    facts,
+    settings: parts.settings,
+    configMaps: sources.maps.store,
+    nodes: sources.nodes.store,
+    instances: sources.instances.store,
+  };
   return new Controller({
     ...parts,
     name: 'services-config',

@@ -7,8 +7,9 @@ import { caBundle } from './ca-bundle.ts';
 import { filesForWindows } from './cloud.ts';
 import { containerdConfig } from './containerd-config.ts';
 import { exporterWebConfig } from './exporter-web-config.ts';
-import { tokenKubeconfig } from './kubeconfig.ts';
+import { cloudNodeKubeconfig, tokenKubeconfig } from './kubeconfig.ts';
 import { kubeletConfig } from './kubelet-config.ts';
+import { hasCloudNodeManager } from './services.ts';
 
 export interface NodeFile {
   path: string;
@@ -63,6 +64,9 @@ function credentialFiles({ facts, bootstrapToken, agentToken, tls }: NodeFilesIn
     fileOf(file.bootstrapCa, bootstrapToken.ca),
     { path: file.bootstrapKubeconfig, content: kubeconfig('kubelet', bootstrapToken), sensitive: true },
     { path: file.agentKubeconfig, content: kubeconfig('wicd', agentToken), sensitive: true },
+    ...(hasCloudNodeManager(facts.platform)
+      ? [fileOf(file.cloudNodeKubeconfig, cloudNodeKubeconfig(facts.apiServerUrl, agentToken.ca))]
+      : []),
     fileOf(file.tlsCertificate, tls.certificate),
     { path: file.tlsKey, content: tls.key, sensitive: true },
   ];

@@ -1,7 +1,7 @@
 import { toBase64 } from '#base/bytes.ts';
 import { Secret } from '#base/secret.ts';
 import type { ServiceAccountToken } from '#cluster/facts.ts';
-import { identity, secretKey } from '#contract/names.ts';
+import { secretKey } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { secretMember } from '#contract/secret-data.ts';
 
@@ -16,10 +16,10 @@ export function tokenKubeconfig(user: string, apiServerUrl: string, credentials:
   return new Secret(print(user, apiServerUrl, credentials.ca, token === '' ? {} : { token }));
 }
 
-/** The agent's kubeconfig once it has a certificate: both halves are in one file that the agent renews itself. */
-export function certificateKubeconfig(node: string, apiServerUrl: string, ca: string): string {
-  const credentials = { 'client-certificate': file.agentCertificate, 'client-key': file.agentCertificate };
-  return print(`${identity.agentUserPrefix}${node}`, apiServerUrl, ca, credentials);
+/** Of cloud-node-manager: names the file that the agent keeps, so that a renewed certificate is picked up. */
+export function cloudNodeKubeconfig(apiServerUrl: string, ca: string): string {
+  const credentials = { 'client-certificate': file.cloudNodeCertificate, 'client-key': file.cloudNodeCertificate };
+  return print('cloud-node-manager', apiServerUrl, ca, credentials);
 }
 
 /** JSON without apiVersion and kind, members in this order: the form that hosts of live clusters have on disk. */

@@ -26,7 +26,13 @@ export interface NodesOptions {
 const attempts = 10;
 
 /** The Nodes by what informers have of them; changes go straight to the server. */
-export function createClusterNodes({ client, nodes: source, configMaps: maps, namespace, drainer }: NodesOptions): ClusterNodes {
+export function createClusterNodes({
+  client,
+  nodes: source,
+  configMaps: maps,
+  namespace,
+  drainer,
+}: NodesOptions): ClusterNodes {
   const change = (name: string, edit: (node: Node) => Node, signal: AbortSignal) =>
     changeObject(client, nodes, { key: { namespace: '', name }, change: edit }, { signal, attempts });
   // Objects of a store never change, and many ask for the same ones.
@@ -56,7 +62,11 @@ export function createClusterNodes({ client, nodes: source, configMaps: maps, na
       // Kubelets tell all the time that they live, and many wait for something else.
       const updated = (old: Node, now: Node) => (printed(old) === printed(now) ? undefined : tell());
       const tellReport = ({ metadata }: ConfigMap) => (isReportName(metadata.name ?? '') ? tell() : undefined);
-      const reports = { added: tellReport, updated: (_old: ConfigMap, now: ConfigMap) => tellReport(now), deleted: tellReport };
+      const reports = {
+        added: tellReport,
+        updated: (_old: ConfigMap, now: ConfigMap) => tellReport(now),
+        deleted: tellReport,
+      };
       const ends = [source.addHandler({ ...handler, updated }), maps.addHandler(reports)];
       isOld = false;
       return () => ends.forEach(end => end());

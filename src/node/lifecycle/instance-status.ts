@@ -112,7 +112,9 @@ export function paused(told: Told): StatusChange {
 /** Whether the journey of the status is over, so that the next one begins with an empty page. */
 export function isNewJourney({ metadata, status = {} }: InstanceObject): boolean {
   const isOther = status.observedGeneration !== metadata.generation;
-  return isOther || status.phase === undefined || !['Configuring', 'Reconnecting', 'Failed', 'Paused'].includes(status.phase);
+  return (
+    isOther || status.phase === undefined || !['Configuring', 'Reconnecting', 'Failed', 'Paused'].includes(status.phase)
+  );
 }
 
 function restConditions(node: NodeView | undefined, version: string): News[] {

@@ -95,7 +95,9 @@ function foreignNode(node: NodeView, hostKey: string): string | undefined {
   if (!isWindowsNode(node)) return 'is not a Windows node';
   if (!marks.some(mark => Object.hasOwn(node.annotations, mark))) return 'was not set up by this operator';
   const pinned = node.annotations[nodeAnnotation.sshHostKey];
-  return pinned === undefined || pinned === '' || pinned === hostKey ? undefined : 'was set up with another SSH host key';
+  return pinned === undefined || pinned === '' || pinned === hostKey
+    ? undefined
+    : 'was set up with another SSH host key';
 }
 
 const marks = [nodeAnnotation.pubKeyHash, nodeAnnotation.desiredVersion, nodeAnnotation.version];

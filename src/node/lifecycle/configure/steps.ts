@@ -19,12 +19,7 @@ type Steps = readonly Step<ConfigureJourney>[];
 const reach: Steps = [connect, awaitTurn];
 
 /** Finds out what and whose the host is. */
-const identify: Steps = [
-  gather,
-  bringAgent,
-  takeInventory,
-  claimName,
-];
+const identify: Steps = [gather, bringAgent, takeInventory, claimName];
 
 /** Changes the host. */
 const setUp: Steps = [
