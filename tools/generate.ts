@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { errorCodes } from '../src/base/error-codes.ts';
 import { windowsInstanceCrd } from '../src/contract/windows-instance/crd.ts';
 import { operatorName } from '../src/contract/names.ts';
+import { admissionManifests } from '../src/operator/admission-policies.ts';
 import { lastingTokenPermissions } from '../src/operator/lasting-tokens.ts';
 import { operatorPermissions } from '../src/operator/permissions.ts';
 import { fileOf, type Manifest, manifestFiles, rbacManifests, roleManifests } from '../src/operator/rbac-manifests.ts';
@@ -23,6 +24,7 @@ export const generated: Record<string, () => string> = {
       () => rbacFile(rbacManifests(operatorPermissions).filter(each => fileOf(each) === name)),
     ]),
   ),
+  'deploy/admission/agents.yaml': () => yamlFile(admissionManifests(), 'src/operator/admission-policies.ts'),
   'deploy/rbac/lasting-tokens.yaml': () => lastingTokenFile('operator'),
   'deploy/rbac/openshift-lasting-tokens.yaml': () => lastingTokenFile('openshift'),
 };
@@ -34,7 +36,11 @@ function lastingTokenFile(name: (typeof manifestFiles)[number]): string {
 }
 
 function rbacFile(documents: readonly Manifest[]): string {
-  const head = '# Generated from the permissions beside each controller by `npm run generate`.\n';
+  return yamlFile(documents, 'the permissions beside each controller');
+}
+
+function yamlFile(documents: readonly object[], source: string): string {
+  const head = `# Generated from ${source} by \`npm run generate\`.\n`;
   return head + documents.map(each => stringify(each, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
 }
 

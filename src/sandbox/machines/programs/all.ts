@@ -1,6 +1,7 @@
 import { agentName } from '#contract/names.ts';
 import type { Program } from '../host/process.ts';
 import { agentProgram } from './agent.ts';
+import { cloudNodeManagerProgram } from './cloud-node-manager.ts';
 import { programName } from './command-line.ts';
 import { hybridOverlayProgram } from './hybrid-overlay.ts';
 import { idleProgram } from './idle.ts';
@@ -19,6 +20,7 @@ type Make = (run: ServiceRun, host: ProgramHost) => Program;
 /** Programs of services that do something to be seen; any other one just runs. */
 const programs: Readonly<Record<string, Make>> = {
   'kubelet.exe': ({ words }, host) => kubeletProgram(words, host),
+  'azure-cloud-node-manager.exe': ({ words }, host) => cloudNodeManagerProgram(words, host),
   'hybrid-overlay-node.exe': ({ words }, host) => hybridOverlayProgram(words, host),
   [`${agentName}.exe`]: ({ words, version }, host) =>
     agentProgram(

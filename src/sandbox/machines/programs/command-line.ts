@@ -34,3 +34,10 @@ export function programsOf(command: string): { path: string; words: string[] }[]
     { path: inner, words: rest },
   ];
 }
+
+/** Value of `--name value` or `--name=value`; '' without one. */
+export function flagValue(words: readonly string[], name: string): string {
+  const at = words.findIndex(word => word === `--${name}` || word.startsWith(`--${name}=`));
+  const word = words[at] ?? '';
+  return word.includes('=') ? word.slice(word.indexOf('=') + 1) : (words[at + 1] ?? '');
+}

@@ -3,6 +3,7 @@ import type { Client } from '#kube/client.ts';
 import { nodes } from '#kube/resources.ts';
 import type { Program, ProgramLife } from '../host/process.ts';
 import type { HostState } from '../host/state.ts';
+import { flagValue } from './command-line.ts';
 import { connectFrom } from './connect.ts';
 import { untilAborted } from './idle.ts';
 import type { ProgramHost } from './program-host.ts';
@@ -14,8 +15,8 @@ const baseSubnet = '192.168.255.0/30';
 export function hybridOverlayProgram(words: readonly string[], host: ProgramHost): Program {
   return async life => {
     const log = host.log.with({ program: 'hybrid-overlay-node' });
-    const nodeName = valueOf(words, 'node');
-    const kubeconfig = valueOf(words, 'bootstrap-kubeconfig');
+    const nodeName = flagValue(words, 'node');
+    const kubeconfig = flagValue(words, 'bootstrap-kubeconfig');
     life.ready();
     try {
       const subnet = await findSubnet(nodeName, kubeconfig, host, life);
@@ -63,11 +64,4 @@ function addNetworks(state: HostState, subnet: string): void {
     if (state.networks.some(network => network.name === name)) continue;
     state.networks.push({ id: `${state.id}-${name}`, name, subnets: [prefix], managementIp });
   }
-}
-
-/** Of `--name value` or `--name=value`. */
-function valueOf(words: readonly string[], name: string): string {
-  const at = words.findIndex(word => word === `--${name}` || word.startsWith(`--${name}=`));
-  const word = words[at] ?? '';
-  return word.includes('=') ? word.slice(word.indexOf('=') + 1) : (words[at + 1] ?? '');
 }

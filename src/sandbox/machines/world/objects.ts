@@ -101,7 +101,7 @@ function clusterObjects({ platform, apiServerUrl, ca, nowMs }: WorldFacts): Worl
     }),
     object(apiServerConfigs, 'cluster', { spec: {} }),
     object(clusterVersions, 'version', { status: { desired: { version: '4.23.0' } } }),
-    object(machineConfigs, 'rendered-worker-5d0c8f8b', { spec: { config: workerIgnition } }),
+    object(machineConfigs, 'rendered-worker-5d0c8f8b', { spec: { config: workerIgnition(platform) } }),
     object(controllerConfigs, 'machine-config-controller', {
       spec: { clusterDNSIP: '172.30.0.10', kubeAPIServerServingCAData: toBase64(ca) },
     }),
@@ -116,14 +116,19 @@ function overlay(platform: string): object {
   return { hybridClusterNetwork, ...(platform === 'VSphere' ? { hybridOverlayVXLANPort: 9898 } : {}) };
 }
 
-const kubeletUnit =
-  '[Unit]\nRequires=crio.service\n\n[Service]\nType=notify\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf --v=2\n';
+/** On Azure a cloud controller has to initialize each Node. */
+function kubeletUnit(platform: string): string {
+  const cloud = platform === 'Azure' ? ' --cloud-provider=external' : '';
+  return `[Unit]\nRequires=crio.service\n\n[Service]\nType=notify\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf${cloud} --v=2\n`;
+}
 
-const workerIgnition = {
-  ignition: { version: '3.5.0' },
-  storage: { files: [] },
-  systemd: { units: [{ name: 'kubelet.service', enabled: true, contents: kubeletUnit }] },
-};
+function workerIgnition(platform: string): object {
+  return {
+    ignition: { version: '3.5.0' },
+    storage: { files: [] },
+    systemd: { units: [{ name: 'kubelet.service', enabled: true, contents: kubeletUnit(platform) }] },
+  };
+}
 
 function linuxNode(name: string, address: string, role: string, nowMs: number): WorldObject {
   const time = timestamp(nowMs);

@@ -1,0 +1,141 @@
+import { defaultNamespace, identity, operatorName } from '#contract/names.ts';
+
+/**
+ * What RBAC cannot say about writes of agents, for API servers that have ValidatingAdmissionPolicy (Kubernetes 1.30): which fields of
+ * an object may change. Without it the operator removes what must not be there after the fact.
+ */
+
+export interface AdmissionManifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; labels: Record<string, string> };
+  spec: Record<string, unknown>;
+}
+
+interface Policy {
+  name: string;
+  /** Whose requests it is about, as CEL. */
+  requester: string;
+  resources: readonly string[];
+  namespace?: string;
+  variables: Readonly<Record<string, string>>;
+  rules: readonly (readonly [expression: string, message: string])[];
+}
+
+/** The metadata member as it is, or an empty value of its type. */
+const listOf = (object: string, member: string) =>
+  `has(${object}.metadata.${member}) ? ${object}.metadata.${member} : []`;
+const mapOf = (object: string, member: string) =>
+  `has(${object}.metadata.${member}) ? ${object}.metadata.${member} : {}`;
+
+const reports: Policy = {
+  name: `${operatorName}-agent-reports`,
+  requester: `request.userInfo.groups.exists(group, group == '${identity.agentsGroup}')`,
+  resources: ['configmaps'],
+  namespace: defaultNamespace,
+  variables: {
+    finalizers: listOf('object', 'finalizers'),
+    owners: listOf('object', 'ownerReferences'),
+    labels: mapOf('object', 'labels'),
+    oldLabels: mapOf('oldObject', 'labels'),
+    annotations: mapOf('object', 'annotations'),
+  },
+  rules: [
+    ['size(variables.finalizers) == 0', 'an agent may not set finalizers'],
+    ['size(variables.owners) == 0', 'an agent may not set owner references'],
+    ['variables.labels == variables.oldLabels', 'an agent may not change labels'],
+    ['size(variables.annotations) == 0', 'an agent may not set annotations'],
+    ['!has(object.binaryData) && !has(object.immutable)', 'an agent may write data only'],
+  ],
+};
+
+const cloudTaint = 'node.cloudprovider.kubernetes.io/uninitialized';
+const cloudLabels = [
+  'node.kubernetes.io/instance-type',
+  'topology.kubernetes.io/region',
+  'topology.kubernetes.io/zone',
+  'beta.kubernetes.io/instance-type',
+  'failure-domain.beta.kubernetes.io/region',
+  'failure-domain.beta.kubernetes.io/zone',
+  'kubernetes.azure.com/cluster',
+];
+const labelList = `[${cloudLabels.map(label => `'${label}'`).join(', ')}]`;
+const unchanged = (member: string) =>
+  `(has(object.${member}) ? object.${member} : null) == (has(oldObject.${member}) ? oldObject.${member} : null)`;
+
+const cloudNodes: Policy = {
+  name: `${operatorName}-cloud-nodes`,
+  requester: `request.userInfo.username.startsWith('${identity.cloudNodeUserPrefix}')`,
+  resources: ['nodes', 'nodes/status'],
+  variables: {
+    labels: mapOf('object', 'labels'),
+    oldLabels: mapOf('oldObject', 'labels'),
+    taints: 'has(object.spec.taints) ? object.spec.taints : []',
+    oldTaints: 'has(oldObject.spec.taints) ? oldObject.spec.taints : []',
+  },
+  rules: [
+    [
+      `request.userInfo.username == '${identity.cloudNodeUserPrefix}' + object.metadata.name`,
+      'it may write its own Node only',
+    ],
+    [
+      `variables.labels.all(key, (key in variables.oldLabels && variables.oldLabels[key] == variables.labels[key]) || key in ${labelList})`,
+      'it may set zone and instance labels only',
+    ],
+    [`variables.oldLabels.all(key, key in variables.labels || key in ${labelList})`, 'it may not remove labels'],
+    ['variables.taints.all(taint, taint in variables.oldTaints)', 'it may not add taints'],
+    [
+      `variables.oldTaints.all(taint, taint in variables.taints || taint.key == '${cloudTaint}')`,
+      'it may remove the cloud taint only',
+    ],
+    [unchanged('metadata.annotations'), 'it may not change annotations'],
+    [unchanged('metadata.finalizers'), 'it may not change finalizers'],
+    [unchanged('metadata.ownerReferences'), 'it may not change owner references'],
+    [unchanged('spec.unschedulable'), 'it may not cordon or uncordon'],
+    [unchanged('spec.podCIDRs'), 'it may not change pod networks'],
+    [unchanged('spec.configSource'), 'it may not change the configuration'],
+    [unchanged('status.conditions'), 'it may not change conditions'],
+    [unchanged('status.capacity'), 'it may not change the capacity'],
+    [unchanged('status.allocatable'), 'it may not change what is allocatable'],
+    [unchanged('status.nodeInfo'), 'it may not change what the kubelet reports'],
+  ],
+};
+
+/** Policies with their bindings; a request that cannot be judged is refused. */
+export function admissionManifests(): AdmissionManifest[] {
+  return [reports, cloudNodes].flatMap(policy => [policyManifest(policy), bindingManifest(policy)]);
+}
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+const labels = { 'app.kubernetes.io/name': operatorName };
+
+function policyManifest({ name, requester, resources, variables, rules }: Policy): AdmissionManifest {
+  return {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name, labels },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: [...resources] }],
+      },
+      matchConditions: [{ name: 'requester', expression: requester }],
+      variables: Object.entries(variables).map(([variable, expression]) => ({ name: variable, expression })),
+      validations: rules.map(([expression, message]) => ({ expression, message })),
+    },
+  };
+}
+
+function bindingManifest({ name, namespace }: Policy): AdmissionManifest {
+  const selector = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } };
+  return {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name, labels },
+    spec: {
+      policyName: name,
+      validationActions: ['Deny'],
+      ...(namespace !== undefined && { matchResources: selector }),
+    },
+  };
+}
