@@ -8,6 +8,7 @@ import { admissionManifests } from '../src/operator/admission-policies.ts';
 import { lastingTokenPermissions } from '../src/operator/lasting-tokens.ts';
 import { operatorPermissions } from '../src/operator/permissions.ts';
 import { fileOf, type Manifest, manifestFiles, rbacManifests, roleManifests } from '../src/operator/rbac-manifests.ts';
+import { rightsPage } from './rights-page.ts';
 import { windowsApiPage } from './windows-api-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -16,6 +17,7 @@ const root = join(import.meta.dirname, '..');
 export const generated: Record<string, () => string> = {
   'docs/reference/errors.md': errorPage,
   'docs/windows-api.md': windowsApiPage,
+  'docs/reference/rights.md': rightsPage,
   'deploy/crd/windowsinstances.yaml': () =>
     stringify(windowsInstanceCrd(), { lineWidth: 0, aliasDuplicateObjects: false }),
   ...Object.fromEntries(

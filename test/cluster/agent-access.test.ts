@@ -1,5 +1,9 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { prepareRequest } from '../../src/agent/identity/request.ts';
+import { sha256 } from '../../src/base/sha256.ts';
+import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { reportName } from '../../src/contract/agent-report.ts';
 import { agentName, nodeAnnotation, secretName } from '../../src/contract/names.ts';
 import { ApiError, isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
@@ -10,6 +14,7 @@ import { Informer } from '../../src/kube/informer/informer.ts';
 import * as kinds from '../../src/kube/resources.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { newPrivateKey } from '../kit/new-private-key.ts';
+import { recordHost } from '../kit/recorded-host.ts';
 import { infrastructure, openshiftCluster } from '../kit/openshift-objects.ts';
 import {
   accountToken,
@@ -30,9 +35,20 @@ let operator: Awaited<ReturnType<OperatorScene['start']>>;
 /** The agent of win-1, with its certificate. */
 let agent: Client;
 
+/** Of the agents of all Nodes here: requests are approved by its hash. */
+const { privateKey: key, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const keyHash = sha256(publicKey.export({ type: 'spki', format: 'der' }));
+
 const windows = (name: string) => ({
   metadata: { name, labels: { 'kubernetes.io/os': 'windows' }, annotations: { [nodeAnnotation.pubKeyHash]: 'x' } },
 });
+const addressOf = (name: string) => `10.0.0.${name.at(-1)}`;
+
+/** A Node, and a host that the operator has recorded as that Node; paused, so that nothing connects to it. */
+async function addHost(name: string): Promise<void> {
+  await admin.create(kinds.nodes, windows(name));
+  await recordHost(admin, scene.namespace, { name, address: addressOf(name), keyHash });
+}
 const asAgent = (node: string) =>
   createClient(loadKubeconfig(cluster.kubeconfigFor(`system:wicd-node:${node}`, ['system:wicd-nodes'])));
 const eventually = (look: () => Promise<unknown>) => expect.poll(look, { timeout: 30_000, interval: 100 });
@@ -50,7 +66,7 @@ beforeAll(async () => {
   const objects = openshiftCluster({ infrastructure: infrastructure('None') });
   scene = await operatorScene({ url: cluster.url, ca: cluster.ca, kubeconfig: cluster.kubeconfigText, objects });
   ({ admin } = scene);
-  for (const name of ['win-1', 'win-2']) await admin.create(kinds.nodes, windows(name));
+  for (const name of ['win-1', 'win-2']) await addHost(name);
   await admin.create(kinds.nodes, { metadata: { name: 'linux-1', labels: { 'kubernetes.io/os': 'linux' } } });
   await makeSecret(admin, scene.namespace, secretName.privateKey, { 'private-key.pem': newPrivateKey() });
   operator = await scene.start();
@@ -64,19 +80,23 @@ afterAll(async () => {
 });
 
 const own = 'metadata.name=win-1';
+const report = reportName('win-1');
 const annotate = { type: 'merge', body: { metadata: { annotations: { test: '1' } } } } as const;
 const inNamespace = () => ({ namespace: scene.namespace });
 
 const allowed: [what: string, call: () => Promise<unknown>][] = [
   ['look at its own Node', () => agent.get(kinds.nodes, 'win-1')],
   ['list its own Node by name', () => agent.list(kinds.nodes, { fieldSelector: own })],
-  ['mark its own Node', () => agent.patch(kinds.nodes, 'win-1', annotate)],
   ['read the services ConfigMap', () => agent.get(kinds.configMaps, services, inNamespace())],
   [
     'list the services ConfigMap by name',
     () => agent.list(kinds.configMaps, { ...inNamespace(), fieldSelector: `metadata.name=${services}` }),
   ],
-  ['say something about its Node', () => agent.create(kinds.events, remarkOn('win-1'), { namespace: 'default' })],
+  ['read its report', () => agent.get(kinds.configMaps, report, inNamespace())],
+  [
+    'write its report',
+    () => agent.patch(kinds.configMaps, report, { type: 'merge', body: { data: { bootID: '1' } } }, inNamespace()),
+  ],
 ];
 for (const [what, call] of allowed) {
   test(`the agent of a Node may soon ${what}`, async () => eventually(() => codeOf(call())).toBe(200));
@@ -93,6 +113,23 @@ function remarkOn(node: string): kinds.KubeEvent {
 }
 
 const refused: [what: string, call: () => Promise<unknown>][] = [
+  ['mark its own Node', () => agent.patch(kinds.nodes, 'win-1', annotate)],
+  [
+    'label its own Node',
+    () => agent.patch(kinds.nodes, 'win-1', { type: 'merge', body: { metadata: { labels: { x: '1' } } } }),
+  ],
+  ['write the status of its own Node', () => agent.patch(kinds.nodes, 'win-1', annotate, { subresource: 'status' })],
+  ['make events', () => agent.create(kinds.events, remarkOn('win-1'), { namespace: 'default' })],
+  ['read the report of another Node', () => agent.get(kinds.configMaps, reportName('win-2'), inNamespace())],
+  [
+    'write the report of another Node',
+    () => agent.patch(kinds.configMaps, reportName('win-2'), annotate, inNamespace()),
+  ],
+  ['delete its report', () => agent.delete(kinds.configMaps, report, inNamespace())],
+  [
+    'make a ConfigMap',
+    () => agent.create(kinds.configMaps, { metadata: { name: 'x', ...inNamespace() } }, inNamespace()),
+  ],
   ['look at another Node', () => agent.get(kinds.nodes, 'win-2')],
   ['look at a Linux node', () => agent.get(kinds.nodes, 'linux-1')],
   ['look at a Node that does not exist', () => agent.get(kinds.nodes, 'win-9')],
@@ -166,13 +203,63 @@ test.each([[{}], [{ fieldSelector: 'metadata.name=win-2' }], [{ labelSelector: '
   },
 );
 
-/** What becomes of a request for the certificate of the agent of a Node. */
+/** Every rule that applies to the agent, as the server has it. */
+async function rightsOf(user: string): Promise<string[]> {
+  const roles = [
+    await admin.get(kinds.clusterRoles, `${agentName}:${user}`),
+    await admin.get(kinds.clusterRoles, 'system-wicd-nodes'),
+    await admin.get(kinds.roles, `${agentName}:${user}`, inNamespace()),
+    await admin.get(kinds.roles, 'system-wicd-nodes', inNamespace()),
+  ];
+  return roles
+    .flatMap(({ rules }) => rules ?? [])
+    .map(({ verbs, resources = [], resourceNames = [] }) =>
+      `${verbs.join()} ${resources.join()} ${resourceNames.join()}`.trim(),
+    );
+}
+
+test('the rights of an agent are these and no others', async () => {
+  expect(await rightsOf('win-1')).toEqual([
+    'get,list,watch nodes win-1',
+    'create,get,list,watch certificatesigningrequests',
+    'get,update,patch configmaps wicd-report-win-1',
+    `get,list,watch configmaps ${services}`,
+  ]);
+});
+
+test('what an agent puts on its report beside data is gone at once', async () => {
+  const node = await admin.get(kinds.nodes, 'win-1');
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'win-1', uid: node.metadata.uid ?? '' }];
+  const metadata = { finalizers: ['evil.example/keep'], ownerReferences, labels: { x: '1' }, annotations: { x: '1' } };
+  await agent.patch(kinds.configMaps, report, { type: 'merge', body: { metadata } }, inNamespace());
+  await eventually(async () => {
+    const { metadata: now } = await admin.get(kinds.configMaps, report, inNamespace());
+    return [now.finalizers, now.ownerReferences, now.labels, now.annotations];
+  }).toEqual([undefined, undefined, { 'app.kubernetes.io/managed-by': 'windows-machine-config-operator' }, undefined]);
+});
+
+test('the operator mirrors a report to the Node of its agent, and to no other', async () => {
+  const remarks = [{ type: 'Warning', reason: 'ServiceFailure', message: 'kubelet', time: '2026-01-01T00:00:00.000Z' }];
+  const data = { version: operatorVersion, bootID: '1', rebootRequired: 'true', remarks: JSON.stringify(remarks) };
+  await agent.patch(kinds.configMaps, report, { type: 'merge', body: { data } }, inNamespace());
+  const marksOf = async (name: string) => {
+    const { annotations = {} } = (await admin.get(kinds.nodes, name)).metadata;
+    return [annotations[nodeAnnotation.version], annotations[nodeAnnotation.rebootRequired]];
+  };
+  await eventually(() => marksOf('win-1')).toEqual([operatorVersion, '']);
+  expect(await marksOf('win-2')).toEqual([undefined, undefined]);
+  await eventually(() => remarksOn('win-1')).toContain('ServiceFailure');
+});
+
+/** A request for the certificate of the agent of a Node. */
 async function request(
   by: Client,
   node: string,
   edit: (spec: kinds.CertificateSigningRequest['spec']) => object = () => ({}),
+  withKey: KeyObject = key,
 ) {
-  const { object } = prepareRequest(node, 3_600_000);
+  const subject = { user: `system:wicd-node:${node}`, group: 'system:wicd-nodes' };
+  const object = prepareRequest(subject, withKey, 3_600_000);
   const { metadata } = await by.create(requests, { ...object, spec: { ...object.spec, ...edit(object.spec) } });
   return metadata.name ?? '';
 }
@@ -189,8 +276,19 @@ test('an agent gets the next certificate for its own Node', async () => {
   expect(findCondition(status?.conditions, 'Approved')).toMatchObject({ reason: 'WICDAutoApproved' });
 });
 
+test('the operator records until when the certificate is good', async () => {
+  await eventually(async () => {
+    const { status } = await admin.get(windowsInstances, 'win-1', inNamespace());
+    return Date.parse(status?.agent?.certificateEnds ?? '') > Date.now();
+  }).toBe(true);
+});
+
 const greedy: [what: string, ask: () => Promise<string>][] = [
   ['a certificate for another Node', () => request(agent, 'win-2')],
+  [
+    'a certificate for a name that only begins like its own',
+    () => request(agent, 'win-1', spec => ({ ...spec, usages: ['digital signature', 'client auth', 'server auth'] })),
+  ],
   ['a certificate for a Linux node', () => request(agent, 'linux-1')],
   ['a certificate for a Node that is not there', () => request(agent, 'win-9')],
   [
@@ -220,17 +318,29 @@ test('an agent cannot approve what it has asked for', async () => {
   expect(await codeOf(approve)).toBe(403);
 });
 
-test('the account of the bootstrap finds its Node and reads ConfigMaps, and can neither change a Node nor read Secrets', async () => {
+test('a request with another key than the recorded one is refused in the end', async () => {
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const name = await request(agent, 'win-1', undefined, other);
+  await expect.poll(() => remarksOn(name), { timeout: 90_000, interval: 500 }).toContain('CSRRefused');
+  expect((await admin.get(requests, name)).status?.certificate).toBeUndefined();
+});
+
+test('the account of the bootstrap reads its ConfigMap and requests a certificate, and nothing else', async () => {
   const token = await accountToken(admin, scene.namespace, agentName);
   const host = createClient(loadKubeconfig(tokenKubeconfig(scene, token)));
   onTestFinished(() => host.close());
-  expect(await codeOf(host.list(kinds.nodes, { labelSelector: 'kubernetes.io/os=windows' }))).toBe(200);
-  expect(await codeOf(host.list(kinds.configMaps, inNamespace()))).toBe(200);
-  expect(await codeOf(host.patch(kinds.nodes, 'win-1', annotate))).toBe(403);
-  expect(await codeOf(host.list(kinds.configMaps))).toBe(403);
-  expect(await codeOf(host.delete(kinds.nodes, 'win-1'))).toBe(403);
-  expect(await codeOf(host.list(kinds.secrets, inNamespace()))).toBe(403);
-  expect(await codeOf(host.replace(kinds.nodes, await admin.get(kinds.nodes, 'win-1')))).toBe(403);
+  expect(await codeOf(host.get(kinds.configMaps, services, inNamespace()))).toBe(200);
+  const forbidden = [
+    host.list(kinds.nodes, { labelSelector: 'kubernetes.io/os=windows' }),
+    host.get(kinds.nodes, 'win-1'),
+    host.list(kinds.configMaps, inNamespace()),
+    host.get(kinds.configMaps, report, inNamespace()),
+    host.patch(kinds.nodes, 'win-1', annotate),
+    host.delete(kinds.nodes, 'win-1'),
+    host.list(kinds.secrets, inNamespace()),
+    host.create(kinds.events, remarkOn('win-1'), { namespace: 'default' }),
+  ];
+  for (const call of forbidden) expect(await codeOf(call)).toBe(403);
 });
 
 test('rights that were widened by hand are narrowed again', async () => {
@@ -252,7 +362,7 @@ test('a binding that leads elsewhere is made anew', async () => {
 });
 
 test('the rights of an agent end with its Node', async () => {
-  await admin.create(kinds.nodes, windows('win-3'));
+  await addHost('win-3');
   const third = asAgent('win-3');
   onTestFinished(() => third.close());
   await eventually(() => codeOf(third.get(kinds.nodes, 'win-3'))).toBe(200);
@@ -262,8 +372,11 @@ test('the rights of an agent end with its Node', async () => {
   expect(isNotFound(gone)).toBe(true);
 });
 
-test('a Node that nobody has taken in gives its agent nothing', async () => {
-  await admin.create(kinds.nodes, { metadata: { name: 'stranger', labels: { 'kubernetes.io/os': 'windows' } } });
+test('a Node that no instance is recorded as gives its agent nothing, whatever it says about itself', async () => {
+  const annotations = { [nodeAnnotation.version]: operatorVersion, [nodeAnnotation.pubKeyHash]: 'x' };
+  await admin.create(kinds.nodes, {
+    metadata: { name: 'stranger', labels: { 'kubernetes.io/os': 'windows' }, annotations },
+  });
   const stranger = asAgent('stranger');
   onTestFinished(() => stranger.close());
   await new Promise(resolve => setTimeout(resolve, 1000));

@@ -34,7 +34,7 @@ export function csrController(parts: CsrParts): Controller {
   instances.addIndex(byNode, indexByNode);
   const nodeSource = informers.get(nodes);
   const waiting = () => requests.store.list().filter(isOpen).map(keyOf);
-  const inspector = new HostInspector(parts);
+  const inspector = new HostInspector(parts, waiting);
   const approver = new Approver(parts, {
     requests: requests.store,
     instances: instances.store,

@@ -8,7 +8,7 @@ import { agentProgram } from '#contract/paths.ts';
 import type { Connect } from '#host/host.ts';
 import type { Client } from '#kube/client.ts';
 import { withDeadline } from '#kube/deadline.ts';
-import type { Watch } from '#kube/controller/watches.ts';
+import type { Feed, Watch } from '#kube/controller/watches.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { routeAddresses } from '#node/lifecycle/configure/identify.ts';
@@ -39,20 +39,23 @@ const maxHosts = 4096;
 export class HostInspector implements Watch {
   readonly synced = Promise.resolve();
   readonly #parts: HostInspectorParts;
+  readonly #waiting: () => Iterable<Key>;
   readonly #slots = new Slots(atOnce);
   readonly #lastMs = new Map<string, number>();
-  #stop: AbortController | undefined;
+  #run: { stop: AbortController; feed: Feed } | undefined;
 
-  constructor(parts: HostInspectorParts) {
+  /** `waiting` are the requests that are judged again when a host was read, or could not be. */
+  constructor(parts: HostInspectorParts, waiting: () => Iterable<Key>) {
     this.#parts = parts;
+    this.#waiting = waiting;
   }
 
   /** It works for as long as it is watched. */
-  start(): () => void {
+  start(feed: Feed): () => void {
     const stop = new AbortController();
-    this.#stop = stop;
+    this.#run = { stop, feed };
     return () => {
-      this.#stop = undefined;
+      this.#run = undefined;
       stop.abort(new Error('the controller stops'));
     };
   }
@@ -63,7 +66,7 @@ export class HostInspector implements Watch {
 
   /** False when the host was read a short while ago. */
   request(instance: InstanceObject, log: Log): boolean {
-    if (this.#stop === undefined) return false;
+    if (this.#run === undefined) return false;
     const nowMs = this.#parts.clock.monotonicMs();
     const { uid = '' } = instance.metadata;
     if (nowMs - (this.#lastMs.get(uid) ?? -Infinity) < pauseMs) return false;
@@ -73,7 +76,7 @@ export class HostInspector implements Watch {
       if (this.#lastMs.size <= maxHosts) break;
       this.#lastMs.delete(oldest);
     }
-    void this.#inspect(instance, log, this.#stop.signal);
+    void this.#inspect(instance, log, this.#run.stop.signal);
     return true;
   }
 
@@ -85,9 +88,10 @@ export class HostInspector implements Watch {
       await this.#record(instance, inventory, ipv4, signal);
       log.info('Read the addresses of the host again', { address });
     } catch (error) {
-      if (!signal.aborted)
-        log.info('Reading the host again failed', { address, error: isAppError(error) ? error.code : error });
+      if (signal.aborted) return;
+      log.info('Reading the host again failed', { address, error: isAppError(error) ? error.code : error });
     }
+    for (const key of this.#waiting()) this.#run?.feed(key, 'if there is room');
   }
 
   #read(instance: InstanceObject, caller: AbortSignal): Promise<{ inventory: Inventory; ipv4: string }> {
