@@ -1,7 +1,6 @@
 import { attempt } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { type EventText, eventText } from '#contract/events.ts';
-import { signer } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { HeardNames } from '#node/lifecycle/heard-names.ts';
@@ -14,7 +13,7 @@ import type { ControllerParts } from '../parts.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { approve, isDecided } from './approve.ts';
 import type { AskHostParts } from './ask-host.ts';
-import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from './decide.ts';
+import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, isForUs, readCsr, subjectOf } from './decide.ts';
 import type { HostNames, HostNamesLimits } from './host-names.ts';
 import {
   type CsrInstance,
@@ -71,7 +70,7 @@ export class Approver {
     if (request === undefined || isDecided(request)) return done;
     const read = attempt(() => readCsr(readObject(request)));
     if (!read.ok) {
-      const isOurs = (Object.values(signer) as string[]).includes(request.spec.signerName);
+      const isOurs = isForUs(request.spec, this.#parts.namespace);
       return isOurs ? this.#refuse(request, eventText.csrRefused('request', read.error.message), pass) : done;
     }
     const seen = await this.#look(request, read.value);
