@@ -22,7 +22,9 @@ export async function run(report: Report, [count = '2000', seed = '1']: readonly
   const refused = judged.filter(({ decision }) => decision.do === 'refuse');
   const attacks = refused.filter(
     ({ request, certificate }) =>
-      certificate !== undefined && issuedContent(certificate).subject['CN']?.at(-1) === request.evil,
+      certificate !== undefined &&
+      request.evil !== undefined &&
+      issuedContent(certificate).subject['CN']?.at(-1) === request.evil,
   );
   report('requests', all.length, 'requests');
   report('refused by the server itself', unstored.length, 'requests');

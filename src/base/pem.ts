@@ -59,7 +59,8 @@ export function readOnlyPem(type: string, text: string): OnlyPem {
   if (!whole.startsWith(begins)) return { ok: false, why: `it does not begin with the line ${begins.trimEnd()}` };
   if (!whole.endsWith(ends)) return { ok: false, why: `it does not end with the line ${ends.trim()}` };
   const der = fromBase64(whole.slice(begins.length, -ends.length));
-  if (der === undefined || der.length === 0) return { ok: false, why: 'between its two lines there is more than base64' };
+  if (der === undefined || der.length === 0)
+    return { ok: false, why: 'what is between its two lines is not base64 alone' };
   if (printPem(type, der) === whole) return { ok: true, der };
   return { ok: false, why: 'its base64 is not in lines of 64 characters that end in a line feed' };
 }

@@ -14,6 +14,9 @@ export type RequestSignature = { algorithm: string } & (
   | { kind: 'rsa' | 'ed25519'; octets: Uint8Array }
 );
 
+/** The NULL that RSA wants where other kinds have no parameters. */
+const nothing = element(0x05);
+
 const keyOids = { ec: '1.2.840.10045.2.1', rsa: '1.2.840.113549.1.1.1', ed25519: '1.3.101.112' } as const;
 
 /** Named curves, and the length of a point that is not compressed. */
@@ -58,7 +61,7 @@ function readModulus(octets: Uint8Array, label: string): RequestKey {
   const [first, second] = partsOf(list, 'public key', label);
   const modulus = withoutZero(expectTag(first, derTag.integer, 'modulus', label).content);
   const exponent = withoutZero(expectTag(second, derTag.integer, 'exponent', label).content);
-  const bits = modulus.length * 8 - Math.clz32(modulus[0] ?? 0) + 24;
+  const bits = modulus.length * 8 + 24 - Math.clz32(modulus[0] ?? 0xff);
   if (bits < rsaBits.least || bits > rsaBits.most) {
     throw malformedRequest(label, `its RSA key has ${bits} bits, not ${rsaBits.least} to ${rsaBits.most}`);
   }
@@ -104,23 +107,16 @@ export function isSignedByKey(
 
 export function writeKey(key: RequestKey): Uint8Array {
   const type = oid(keyOids[key.kind]);
-  switch (key.kind) {
-    case 'ec':
-      return sequence(sequence(type, oid(key.curve)), bitString(key.point));
-    case 'rsa':
-      return sequence(
-        sequence(type, element(0x05)),
-        bitString(sequence(integer(key.modulus), integer(key.exponent))),
-      );
-    case 'ed25519':
-      return sequence(sequence(type), bitString(key.octets));
-  }
+  if (key.kind === 'ec') return sequence(sequence(type, oid(key.curve)), bitString(key.point));
+  if (key.kind === 'ed25519') return sequence(sequence(type), bitString(key.octets));
+  const numbers = sequence(integer(key.modulus), integer(key.exponent));
+  return sequence(sequence(type, nothing), bitString(numbers));
 }
 
 /** The two parts behind the request info. */
 export function writeSignature(signature: RequestSignature): Uint8Array[] {
   const type = oid(signature.algorithm);
-  const algorithm = signature.kind === 'rsa' ? sequence(type, element(0x05)) : sequence(type);
+  const algorithm = signature.kind === 'rsa' ? sequence(type, nothing) : sequence(type);
   return [algorithm, bitString(signatureOctets(signature))];
 }
 

@@ -64,14 +64,15 @@ export function readSubject(subject: DerElement, label: string): Subject {
 
 export function writeSubject(parts: readonly SubjectPart[]): Uint8Array {
   const encoder = new TextEncoder();
-  return sequence(
-    ...parts.map(({ type, tag, text }) => set(sequence(oid(type), element(tag, encoder.encode(text))))),
-  );
+  return sequence(...parts.map(({ type, tag, text }) => set(sequence(oid(type), element(tag, encoder.encode(text))))));
 }
 
 function subjectText({ tag, content }: DerElement, label: string): string {
   if (tag !== utf8String && tag !== printableString)
-    throw malformedRequest(label, `its subject is written in another kind of text (tag ${tag}) than UTF-8 or printable`);
+    throw malformedRequest(
+      label,
+      `its subject is written in another kind of text (tag ${tag}) than UTF-8 or printable`,
+    );
   const text = fromUtf8(content);
   const isGood = text !== undefined && (tag === utf8String ? !control.test(text) : printable.test(text));
   if (!isGood) throw malformedRequest(label, 'its subject has characters that its kind of text does not allow');

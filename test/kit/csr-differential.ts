@@ -47,7 +47,10 @@ export async function compareReadings(
   const judged = new Map<string, Judged>();
   await inParallel(all, async request => {
     const stored = await store(admin, request);
-    if (stored === undefined) return void unstored.push(request);
+    if (stored === undefined) {
+      unstored.push(request);
+      return;
+    }
     const decision = decide(stored);
     judged.set(stored.metadata.name ?? '', { request, decision });
     if (decision.do === 'approve' || approveRefused(request)) await approve(admin, stored);

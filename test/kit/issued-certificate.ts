@@ -55,7 +55,7 @@ export function decidedContent(request: CertificateRequest, usages: readonly str
   return {
     subject: { O: request.organizations, CN: [request.commonName] },
     names: names.toSorted(),
-    usageBits: [...new Set(bits)].toSorted(),
+    usageBits: [...new Set(bits)].toSorted((one, other) => one - other),
     extendedUsages: extendedOids.toSorted(),
     isAuthority: false,
     publicKey: Buffer.from(request.subjectPublicKeyInfo).toString('hex'),
@@ -83,13 +83,8 @@ function bitsOf(extension: Uint8Array | undefined): number[] {
 
 function octetsOf(address: string): Uint8Array {
   if (address.includes('.')) return Uint8Array.from(address.split('.').map(Number));
-  const [head = '', tail] = address.split('::').map(part => part.split(':').filter(group => group !== ''));
-  const [front, back] = [[...head], tail ?? []];
+  const [front = [], back = []] = address.split('::').map(part => part.split(':').filter(group => group !== ''));
   const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0');
-  return Uint8Array.from(
-    [...front, ...zeros, ...back].flatMap(group => [
-      Number.parseInt(group, 16) >> 8,
-      Number.parseInt(group, 16) & 0xff,
-    ]),
-  );
+  const groups = [...front, ...zeros, ...back].map(group => Number.parseInt(group, 16));
+  return Uint8Array.from(groups.flatMap(group => [group >> 8, group & 0xff]));
 }

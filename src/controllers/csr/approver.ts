@@ -13,7 +13,15 @@ import type { ControllerParts } from '../parts.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { approve, isDecided } from './approve.ts';
 import type { AskHostParts } from './ask-host.ts';
-import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, isForUs, readCsr, subjectOf } from './decide.ts';
+import {
+  type ApprovedCondition,
+  type CsrDecision,
+  type CsrFacts,
+  decideCsr,
+  isForUs,
+  readCsr,
+  subjectOf,
+} from './decide.ts';
 import type { HostNames, HostNamesLimits } from './host-names.ts';
 import {
   type CsrInstance,

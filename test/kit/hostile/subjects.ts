@@ -3,7 +3,7 @@ import type { AskedKind } from './asked-kinds.ts';
 import { attribute, type HostileDer, infoParts, oids, signed, text, utf8String, withLongLength } from './der-parts.ts';
 
 const wide = (value: string, octets: number) =>
-  Uint8Array.from([...value].flatMap(letter => [...new Uint8Array(octets - 1), letter.charCodeAt(0)]));
+  Uint8Array.from([...utf8(value)].flatMap(octet => [...new Uint8Array(octets - 1), octet]));
 const { commonName, organization } = oids;
 
 export function hostileSubjects(kind: AskedKind): HostileDer[] {
