@@ -92,10 +92,19 @@ const names: [string, kit.CsrContent, RegExp][] = [
   ['a DNS name with a NUL', { dnsNames: ['win1\0.evil'] }, /dnsNames is empty or not plain ASCII/],
   ['an empty DNS name', { dnsNames: ['win1', ''] }, /dnsNames is empty or not plain ASCII/],
   ['a URI with a line break', { uris: ['http://a\nb'] }, /uris is empty or not plain ASCII/],
+  ['a URI with a scheme in large letters', { uris: ['HTTP://a'] }, /URI "HTTP:\/\/a", which is not plain/],
+  ['a URI with an escape', { uris: ['http://a/%7e'] }, /which is not plain/],
+  ['a URI without a scheme', { uris: ['//a/b'] }, /which is not plain/],
+  ['a URI without a host', { uris: ['a:///b'] }, /which is not plain/],
   ['a directory name', { otherNames: [kit.der(0xa4, kit.sequence())] }, /a name of another kind \(tag 164\)/],
   ['a registered identifier', { otherNames: [kit.der(0x88, [0x2a])] }, /a name of another kind \(tag 136\)/],
   ['a DNS name in pieces', { otherNames: [kit.der(0xa2, text(0x16, 'a'))] }, /a name of another kind \(tag 162\)/],
 ];
+test('reads plain URIs', () => {
+  const uris = ['spiffe://cluster.local/ns/x', 'https://x', 'urn:a', 'a+b.c-d://e.f'];
+  expect(parse({ uris }).uris).toEqual(uris);
+});
+
 test.each(names)('refuses %s', (_, content, message) => {
   expect(() => parse(content)).toThrow(refused(message));
 });

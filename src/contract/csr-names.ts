@@ -1,6 +1,7 @@
 import { fromUtf8 } from '#base/bytes.ts';
 import { type DerElement, derTag } from '#base/der.ts';
 import { element, oid, sequence, set } from '#base/der-write.ts';
+import { shown } from '#base/errors.ts';
 import { printIpv4 } from '#base/ipv4.ts';
 import { expectOid, malformedRequest, partsOf, readParts } from './csr-der.ts';
 
@@ -106,9 +107,20 @@ export function namesOf(items: readonly GeneralName[], label: string): Alternati
   for (const { tag, content } of items) {
     const kind = nameKinds[tag as keyof typeof nameKinds];
     if (kind === undefined) throw malformedRequest(label, `it holds a name of another kind (tag ${tag})`);
-    names[kind].push(kind === 'ipAddresses' ? printIp(content, label) : asciiText(content, kind, label));
+    names[kind].push(readName(kind, content, label));
   }
   return names;
+}
+
+/** URIs that come out of a parser as they went in; signers write all others anew. */
+const plainUri = /^[a-z][a-z0-9+.-]*:(\/\/[a-z0-9.-]+(\/[A-Za-z0-9._~-]+)*|[A-Za-z0-9._~-]+)$/;
+
+function readName(kind: (typeof nameKinds)[keyof typeof nameKinds], content: Uint8Array, label: string): string {
+  if (kind === 'ipAddresses') return printIp(content, label);
+  const text = asciiText(content, kind, label);
+  if (kind === 'uris' && !plainUri.test(text))
+    throw malformedRequest(label, `it holds the URI ${shown(text)}, which is not plain`);
+  return text;
 }
 
 export function writeGeneralNames(items: readonly GeneralName[]): Uint8Array {
