@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fromBase64, fromUtf8, sameBytes, textFromBase64, toBase64 } from './bytes.ts';
+import { fromBase64, fromUtf8, sameBytes, textFromBase64, textFromCanonicalBase64, toBase64 } from './bytes.ts';
 
 const bytes = (...values: number[]) => new Uint8Array(values);
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -132,3 +132,26 @@ const encodedTexts: [string, string, string | undefined][] = [
 for (const [name, encoded, want] of encodedTexts) {
   test(`a text in base64: ${name}`, () => expect(textFromBase64(encoded)).toBe(want));
 }
+
+const canonical: [string, string, string | undefined][] = [
+  ['as encoders write it', 'aGVsbG8=', 'hello'],
+  ['of nothing', '', ''],
+  ['with a line break', 'aGVs\nbG8=', undefined],
+  ['with a line break at the end', 'aGVsbG8=\n', undefined],
+  ['with stray bits at the end', 'aGVsbG9=', undefined],
+  ['without padding', 'aGVsbG8', undefined],
+  ['of something that is no text', '/w==', undefined],
+];
+for (const [name, encoded, want] of canonical) {
+  test(`a text in canonical base64: ${name}`, () => expect(textFromCanonicalBase64(encoded)).toBe(want));
+}
+
+test('every text has one canonical base64', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.base64String(), (text, encoded) => {
+      expect(textFromCanonicalBase64(toBase64(text))).toBe(text);
+      const read = textFromCanonicalBase64(encoded);
+      if (read !== undefined) expect(toBase64(read)).toBe(encoded);
+    }),
+  );
+});

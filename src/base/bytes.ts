@@ -27,6 +27,12 @@ export function textFromBase64(encoded: string): string | undefined {
   return bytes === undefined ? undefined : fromUtf8(bytes);
 }
 
+/** The same for base64 in the one form that encoders write: without line breaks, and with no stray bits in its last character. */
+export function textFromCanonicalBase64(encoded: string): string | undefined {
+  const text = textFromBase64(encoded);
+  return text !== undefined && toBase64(text) === encoded ? text : undefined;
+}
+
 export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type PemScan, printPem, scanPem } from './pem.ts';
+import { type PemScan, printPem, readOnlyPem, scanPem } from './pem.ts';
 
 const der = (...values: number[]) => new Uint8Array(values);
 const one = printPem('CERTIFICATE', der(1, 2, 3));
@@ -127,5 +127,59 @@ test('never throws', () => {
       expect(() => scanPem(list.join('\n'))).not.toThrow();
     }),
     { numRuns: 2000 },
+  );
+});
+
+const long = printPem('CERTIFICATE', new Uint8Array(100));
+const only = (text: string) => readOnlyPem('CERTIFICATE', text);
+
+test('reads a text that is one block and no more, with or without the last line break', () => {
+  expect(only(one)).toEqual({ ok: true, der: der(1, 2, 3) });
+  expect(only(one.trimEnd())).toEqual({ ok: true, der: der(1, 2, 3) });
+  expect(only(long)).toEqual({ ok: true, der: new Uint8Array(100) });
+});
+
+const more: [string, string, RegExp][] = [
+  ['nothing', '', /does not begin/],
+  ['another type', two, /does not begin with the line -----BEGIN CERTIFICATE-----/],
+  ['text before', `a\n${one}`, /does not begin/],
+  ['a blank line before', `\n${one}`, /does not begin/],
+  ['a byte order mark', `\ufeff${one}`, /does not begin/],
+  ['an indented first line', ` ${one}`, /does not begin/],
+  ['blanks behind the first line', one.replace('-----\n', '----- \n'), /does not begin/],
+  ['carriage returns', one.replaceAll('\n', '\r\n'), /does not begin/],
+  ['text behind', `${one}a\n`, /does not end/],
+  ['a blank line behind', `${one}\n`, /does not end/],
+  ['a NUL behind', `${one}\0`, /does not end/],
+  ['no end', one.slice(0, -10), /does not end/],
+  ['a block without content', '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n', /not base64 alone/],
+  ['a block with one blank line', '-----BEGIN CERTIFICATE-----\n\n-----END CERTIFICATE-----\n', /not base64 alone/],
+  ['two blocks', one + one, /not base64 alone/],
+  ['a decoy behind', `${one}x${one}`, /not base64 alone/],
+  ['a header', one.replace('-----\n', '-----\na: b\n'), /not base64 alone/],
+  ['a header with a blank line', one.replace('-----\n', '-----\na: b\n\n'), /not base64 alone/],
+  ['a blank in a line', one.replace('AQ', 'A Q'), /not base64 alone/],
+  ['a tab in a line', one.replace('AQ', 'A\tQ'), /not base64 alone/],
+  ['a blank line in front', one.replace('-----\n', '-----\n\n'), /lines of 64/],
+  ['a carriage return in a line', one.replace('AQ', 'A\rQ'), /lines of 64/],
+  ['one long line', long.replaceAll(/(A)\n(A)/g, '$1$2'), /lines of 64/],
+  ['short lines', one.replace('AQ', 'A\nQ'), /lines of 64/],
+  ['stray bits at the end', printPem('CERTIFICATE', der(1)).replace('AQ==', 'AR=='), /lines of 64/],
+];
+for (const [name, text, why] of more) {
+  test(`refuses as the only block: ${name}`, () =>
+    expect(only(text)).toEqual({ ok: false, why: expect.stringMatching(why) }));
+}
+
+test('the only block is read from nothing but what is printed for it', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.nat(), fc.string(), (content, at, piece) => {
+      const text = printPem('CERTIFICATE', content);
+      expect(only(text)).toEqual({ ok: true, der: content });
+      const start = at % (text.length + 1);
+      const changed = text.slice(0, start) + piece + text.slice(start);
+      const read = only(changed);
+      if (read.ok) expect(printPem('CERTIFICATE', read.der)).toBe(changed);
+    }),
   );
 });

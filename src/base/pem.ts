@@ -46,6 +46,25 @@ function finish(scan: PemScan, block: { type: string; line: number; body: string
   else scan.blocks.push({ type: block.type, der });
 }
 
+/** A whole text that is one block, or why it is not. */
+export type OnlyPem = { ok: true; der: Uint8Array<ArrayBuffer> } | { ok: false; why: string };
+
+/**
+ * Reads a text in which every reader finds the same bytes: exactly what `printPem` writes, where the last line break may be missing.
+ * For texts that others read again after us and act upon; `scanPem` is for files that people put together.
+ */
+export function readOnlyPem(type: string, text: string): OnlyPem {
+  const whole = text.endsWith('\n') ? text : `${text}\n`;
+  const [begins, ends] = [`-----BEGIN ${type}-----\n`, `\n-----END ${type}-----\n`];
+  if (!whole.startsWith(begins)) return { ok: false, why: `it does not begin with the line ${begins.trimEnd()}` };
+  if (!whole.endsWith(ends)) return { ok: false, why: `it does not end with the line ${ends.trim()}` };
+  const der = fromBase64(whole.slice(begins.length, -ends.length));
+  if (der === undefined || der.length === 0)
+    return { ok: false, why: 'what is between its two lines is not base64 alone' };
+  if (printPem(type, der) === whole) return { ok: true, der };
+  return { ok: false, why: 'its base64 is not in lines of 64 characters that end in a line feed' };
+}
+
 export function printPem(type: string, der: Uint8Array): string {
   const lines = toBase64(der).match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${type}-----\n${lines.join('\n')}\n-----END ${type}-----\n`;

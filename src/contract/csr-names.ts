@@ -1,7 +1,9 @@
 import { fromUtf8 } from '#base/bytes.ts';
 import { type DerElement, derTag } from '#base/der.ts';
+import { element, oid, sequence, set } from '#base/der-write.ts';
+import { shown } from '#base/errors.ts';
 import { printIpv4 } from '#base/ipv4.ts';
-import { expectOid, expectTag, malformedRequest, readParts } from './csr-der.ts';
+import { expectOid, malformedRequest, partsOf, readParts } from './csr-der.ts';
 
 export interface Subject {
   commonName: string;
@@ -15,58 +17,73 @@ export interface AlternativeNames {
   ipAddresses: string[];
   emailAddresses: string[];
   uris: string[];
-  /** How many names there are of kinds nobody here has a use for. */
-  otherNames: number;
+  /** Names of other kinds are refused, because signers drop them. */
+  otherNames: 0;
+}
+
+/** One part of a subject as it is written. */
+export interface SubjectPart {
+  type: string;
+  tag: number;
+  text: string;
 }
 
 const commonNameOid = '2.5.4.3';
 const organizationOid = '2.5.4.10';
 
-/** Tags of the string types a subject may be written in. */
+/** Kinds of text that every reader takes for the same characters. */
 const utf8String = 0x0c;
-const asciiStrings = [0x13, 0x16];
+const printableString = 0x13;
+const printable = /^[A-Za-z0-9 '()+,./:=?-]*$/;
+const control = /\p{Cc}/u;
+
+/** Parts with several attributes are refused: signers write them in another order, or apart. */
+export function readSubjectParts(subject: DerElement | undefined, label: string): SubjectPart[] {
+  return partsOf(subject, 'subject', label).map(part => {
+    const [attribute, ...more] = partsOf(part, 'subject', label, derTag.set);
+    if (more.length > 0) throw malformedRequest(label, 'its subject has a part with several attributes');
+    const [type, value, ...rest] = partsOf(attribute, 'subject', label);
+    if (value === undefined || rest.length > 0)
+      throw malformedRequest(label, 'its subject has a part without a value, or with several');
+    return { type: expectOid(type, 'subject', label), tag: value.tag, text: subjectText(value, label) };
+  });
+}
 
 /** Two common names are refused: which of them counts would be the reader's choice. */
-export function readSubject(subject: DerElement, label: string): Subject {
-  const attributes = readParts(subject.content, 'subject', label)
-    .flatMap(set => readParts(expectTag(set, derTag.set, 'subject', label).content, 'subject', label))
-    .map(attribute => readAttribute(attribute, label));
-  const valuesOf = (oid: string) =>
-    attributes.filter(item => item.oid === oid).map(item => subjectText(item.value, label));
+export function subjectOf(parts: readonly SubjectPart[], label: string): Subject {
+  const valuesOf = (type: string) => parts.filter(part => part.type === type).map(({ text }) => text);
   const [commonName = '', ...more] = valuesOf(commonNameOid);
   if (more.length > 0) throw malformedRequest(label, 'its subject has more than one common name');
-  const others = attributes.filter(({ oid }) => oid !== commonNameOid && oid !== organizationOid);
-  return {
-    commonName,
-    organizations: valuesOf(organizationOid),
-    otherAttributes: others.map(({ oid }) => oid),
-  };
+  const others = parts.filter(({ type }) => type !== commonNameOid && type !== organizationOid);
+  return { commonName, organizations: valuesOf(organizationOid), otherAttributes: others.map(({ type }) => type) };
 }
 
-interface Attribute {
-  oid: string;
-  value: DerElement;
+/** The subject of a request or of a certificate. */
+export function readSubject(subject: DerElement, label: string): Subject {
+  return subjectOf(readSubjectParts(subject, label), label);
 }
 
-function readAttribute(element: DerElement, label: string): Attribute {
-  const parts = readParts(expectTag(element, derTag.sequence, 'subject', label).content, 'subject', label);
-  const [type, value] = parts;
-  if (value === undefined || parts.length !== 2)
-    throw malformedRequest(label, 'its subject has a part without a value');
-  return { oid: expectOid(type, 'subject', label), value };
+export function writeSubject(parts: readonly SubjectPart[]): Uint8Array {
+  const encoder = new TextEncoder();
+  return sequence(...parts.map(({ type, tag, text }) => set(sequence(oid(type), element(tag, encoder.encode(text))))));
 }
 
-function subjectText(value: DerElement, label: string): string {
-  if (asciiStrings.includes(value.tag)) return asciiText(value.content, 'subject', label);
-  const text = value.tag === utf8String ? fromUtf8(value.content) : undefined;
-  if (text === undefined) throw malformedRequest(label, 'its subject is written in an unknown kind of text');
+function subjectText({ tag, content }: DerElement, label: string): string {
+  if (tag !== utf8String && tag !== printableString)
+    throw malformedRequest(
+      label,
+      `its subject is written in another kind of text (tag ${tag}) than UTF-8 or printable`,
+    );
+  const text = fromUtf8(content);
+  const isGood = text !== undefined && (tag === utf8String ? !control.test(text) : printable.test(text));
+  if (!isGood) throw malformedRequest(label, 'its subject has characters that its kind of text does not allow');
   return text;
 }
 
-function asciiText(content: Uint8Array, what: string, label: string): string {
-  const text = content.every(octet => octet >= 0x20 && octet < 0x7f) ? fromUtf8(content) : undefined;
-  if (text === undefined) throw malformedRequest(label, `its ${what} is not plain ASCII text`);
-  return text;
+/** One name as it is written: its tag tells the kind. */
+export interface GeneralName {
+  tag: number;
+  content: Uint8Array;
 }
 
 /** Context tags of the names we read, and where they go. */
@@ -77,28 +94,54 @@ const nameKinds = {
   0x87: 'ipAddresses',
 } as const;
 
-/** Reads the content of a subject alternative name extension; no extension, no names. */
-export function readAlternativeNames(extension: Uint8Array | undefined, label: string): AlternativeNames {
-  const names: AlternativeNames = { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [], otherNames: 0 };
-  if (extension === undefined) return names;
+/** Reads the content of a subject alternative name extension. */
+export function readGeneralNames(extension: Uint8Array, label: string): GeneralName[] {
   const [list, ...rest] = readParts(extension, 'alternative names', label);
-  const items = readParts(expectTag(list, derTag.sequence, 'alternative names', label).content, 'names', label);
+  const items = partsOf(list, 'alternative names', label);
   if (items.length === 0 || rest.length > 0) throw malformedRequest(label, 'its list of alternative names is empty');
+  return items.map(({ tag, content }) => ({ tag, content }));
+}
+
+export function namesOf(items: readonly GeneralName[], label: string): AlternativeNames {
+  const names: AlternativeNames = { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [], otherNames: 0 };
   for (const { tag, content } of items) {
     const kind = nameKinds[tag as keyof typeof nameKinds];
-    if (kind === undefined) names.otherNames += 1;
-    else names[kind].push(kind === 'ipAddresses' ? printIp(content, label) : asciiText(content, kind, label));
+    if (kind === undefined) throw malformedRequest(label, `it holds a name of another kind (tag ${tag})`);
+    names[kind].push(readName(kind, content, label));
   }
   return names;
+}
+
+/** URIs that come out of a parser as they went in; signers write all others anew. */
+const plainUri = /^[a-z][a-z0-9+.-]*:(\/\/[a-z0-9.-]+(\/[A-Za-z0-9._~-]+)*|[A-Za-z0-9._~-]+)$/;
+
+function readName(kind: (typeof nameKinds)[keyof typeof nameKinds], content: Uint8Array, label: string): string {
+  if (kind === 'ipAddresses') return printIp(content, label);
+  const text = asciiText(content, kind, label);
+  if (kind === 'uris' && !plainUri.test(text))
+    throw malformedRequest(label, `it holds the URI ${shown(text)}, which is not plain`);
+  return text;
+}
+
+export function writeGeneralNames(items: readonly GeneralName[]): Uint8Array {
+  return sequence(...items.map(({ tag, content }) => element(tag, content)));
+}
+
+function asciiText(content: Uint8Array, what: string, label: string): string {
+  const isPlain = content.length > 0 && content.every(octet => octet >= 0x20 && octet < 0x7f);
+  const text = isPlain ? fromUtf8(content) : undefined;
+  if (text === undefined) throw malformedRequest(label, `one of its ${what} is empty or not plain ASCII text`);
+  return text;
 }
 
 function printIp(octets: Uint8Array, label: string): string {
   if (octets.length === 4) return printIpv4(bitsOf(octets));
   if (octets.length !== 16) throw malformedRequest(label, `it holds an IP address of ${octets.length} octets`);
   const groups = Array.from({ length: 8 }, (_, index) => bitsOf(octets.subarray(2 * index, 2 * index + 2)));
-  // Signers write an IPv4 address mapped into IPv6 as plain IPv4, so that is what the certificate would hold.
-  const mapped = groups.slice(0, 5).every(group => group === 0) && groups[5] === 0xffff;
-  return mapped ? printIpv4(bitsOf(octets.subarray(12))) : printIpv6(groups);
+  // Signers write it as plain IPv4, so the certificate would hold another name than the request.
+  if (groups.slice(0, 5).every(group => group === 0) && groups[5] === 0xffff)
+    throw malformedRequest(label, 'it holds an IPv4 address in the form of IPv6');
+  return printIpv6(groups);
 }
 
 function bitsOf(octets: Uint8Array): number {

@@ -1,16 +1,47 @@
-import { sha256 } from '#base/sha256.ts';
+import { sameBytes } from '#base/bytes.ts';
 import { type DerElement, derTag } from '#base/der.ts';
+import { element, integer, octetString, oid, sequence, set } from '#base/der-write.ts';
 import { AppError } from '#base/errors.ts';
-import { printPem, scanPem } from '#base/pem.ts';
-import { expectOid, expectTag, malformedRequest, readParts } from './csr-der.ts';
-import { type AlternativeNames, readAlternativeNames, readSubject, type Subject } from './csr-names.ts';
+import { readOnlyPem } from '#base/pem.ts';
+import { sha256 } from '#base/sha256.ts';
+import { expectOid, expectTag, malformedRequest, partsOf, readParts } from './csr-der.ts';
+import {
+  isSignedByKey,
+  readKey,
+  readSignature,
+  type RequestKey,
+  type RequestSignature,
+  signatureOctets,
+  writeKey,
+  writeSignature,
+} from './csr-key.ts';
+import {
+  type AlternativeNames,
+  type GeneralName,
+  namesOf,
+  readGeneralNames,
+  readSubjectParts,
+  type Subject,
+  subjectOf,
+  type SubjectPart,
+  writeGeneralNames,
+  writeSubject,
+} from './csr-names.ts';
 
-/** What a certificate signing request (PKCS #10) asks for, and what its own signature is made over. */
+/** What a certificate signing request (PKCS #10) asks for. Its own signature is verified. */
 export interface CertificateRequest extends Subject, AlternativeNames {
   subjectPublicKeyInfo: Uint8Array;
-  /** SHA-256 of it, lower-case hex. */
+  /** Lower-case hex SHA-256 of the DER of SubjectPublicKeyInfo: it names the key. */
   keyHash: string;
   signed: { content: Uint8Array; algorithm: string; signature: Uint8Array };
+}
+
+/** All that a request consists of; what else one could hold is refused. */
+interface RequestParts {
+  subject: SubjectPart[];
+  key: RequestKey;
+  names: GeneralName[];
+  signature: RequestSignature;
 }
 
 const blockType = 'CERTIFICATE REQUEST';
@@ -20,29 +51,32 @@ const maxCharacters = 65_536;
 const extensionRequestOid = '1.2.840.113549.1.9.14';
 const alternativeNamesOid = '2.5.29.17';
 const attributesTag = 0xa0;
-const booleanTag = 0x01;
 
-/** Reads the decoded text of `spec.request`. Explanatory text before the block is skipped; anything odd is an error. */
+/**
+ * Reads the decoded text of `spec.request`. Whoever signs reads the same text with another program, so there must be nothing in it
+ * that could be read in another way or skipped: it is refused unless what was read, written again, gives the same text.
+ */
 export function parseCertificateRequest(text: string, label = 'CSR'): CertificateRequest {
-  const [info, algorithm, signature] = readSignedParts(decodePem(text, label), label);
-  const parts = readParts(info.content, 'request info', label);
-  const [version, subject, publicKey, attributes] = parts;
-  if (parts.length !== 4 || version?.tag !== derTag.integer || !isZero(version.content)) {
-    throw malformedRequest(label, 'it is not a request of version 1 with subject, key and attributes');
+  const der = decodePem(text, label);
+  const parts = readRequest(der, label);
+  const info = writeInfo(parts);
+  if (!sameBytes(sequence(info, ...writeSignature(parts.signature)), der))
+    throw malformedRequest(label, 'it holds more than a request needs, or is not in the one form that DER has for it');
+  const subjectPublicKeyInfo = writeKey(parts.key);
+  if (!isSignedByKey(parts.key, parts.signature, { content: info, publicKey: subjectPublicKeyInfo })) {
+    throw new AppError('CSR_MALFORMED', `${label}: the signature of the certificate request does not fit its key`, {
+      remedy: 'Sign the request with the private key whose public half it holds, by RSA, ECDSA or Ed25519 with SHA-2.',
+    });
   }
   return {
-    ...readSubject(expectTag(subject, derTag.sequence, 'subject', label), label),
-    ...readAlternativeNames(requestedNames(expectTag(attributes, attributesTag, 'attributes', label), label), label),
-    subjectPublicKeyInfo: expectTag(publicKey, derTag.sequence, 'public key', label).whole,
-    keyHash: sha256(expectTag(publicKey, derTag.sequence, 'public key', label).whole),
-    signed: { content: info.whole, algorithm, signature },
+    ...subjectOf(parts.subject, label),
+    ...namesOf(parts.names, label),
+    subjectPublicKeyInfo,
+    keyHash: sha256(subjectPublicKeyInfo),
+    signed: { content: info, algorithm: parts.signature.algorithm, signature: signatureOctets(parts.signature) },
   };
 }
 
-/**
- * The signer takes the first block it finds in the text. So that it cannot find another one than we do, there must be
- * one block only, and no header lines in it.
- */
 function decodePem(text: string, label: string): Uint8Array {
   if (text === '') {
     throw new AppError('CSR_MALFORMED', `${label}: CSR request spec should not be empty`, {
@@ -50,85 +84,61 @@ function decodePem(text: string, label: string): Uint8Array {
     });
   }
   if (text.length > maxCharacters) throw malformedRequest(label, `its text is longer than ${maxCharacters} characters`);
-  const { blocks, broken } = scanPem(text);
-  const [block, second] = blocks;
-  const [bad] = broken;
-  if (bad !== undefined) throw wrongPem(label, `line ${bad.line} ${bad.why}`);
-  if (block === undefined) throw wrongPem(label, 'there is no PEM block');
-  if (block.type !== blockType) throw wrongPem(label, `it is ${block.type}`);
-  if (second !== undefined) throw wrongPem(label, 'there is more than one block');
-  if (!withoutSpace(text).includes(withoutSpace(printPem(blockType, block.der)))) {
-    throw wrongPem(label, 'the block holds more than plain base64');
-  }
-  return block.der;
+  const read = readOnlyPem(blockType, text);
+  if (read.ok) return read.der;
+  throw malformedRequest(label, `PEM block type must be ${blockType}, one block and no more: ${read.why}`);
 }
 
-function wrongPem(label: string, why: string): AppError {
-  return malformedRequest(label, `PEM block type must be ${blockType}, one whole block: ${why}`);
-}
-
-function withoutSpace(text: string): string {
-  return text.replaceAll(/\s/g, '');
-}
-
-function readSignedParts(der: Uint8Array, label: string): [info: DerElement, algorithm: string, signature: Uint8Array] {
-  const [request, ...rest] = readParts(der, 'request', label);
-  if (rest.length > 0) throw malformedRequest(label, 'data follows the request');
-  const parts = readParts(expectTag(request, derTag.sequence, 'request', label).content, 'request', label);
-  if (parts.length !== 3) throw malformedRequest(label, 'it does not consist of info, algorithm and signature');
-  const [info, algorithm, signature] = parts;
-  return [
-    expectTag(info, derTag.sequence, 'request info', label),
-    readAlgorithm(expectTag(algorithm, derTag.sequence, 'signature algorithm', label), label),
-    readSignature(expectTag(signature, derTag.bitString, 'signature', label), label),
-  ];
-}
-
-function isZero(content: Uint8Array): boolean {
-  return content.length === 1 && content[0] === 0;
-}
-
-function readAlgorithm(element: DerElement, label: string): string {
-  const [oid] = readParts(element.content, 'signature algorithm', label);
-  return expectOid(oid, 'signature algorithm', label);
-}
-
-function readSignature(element: DerElement, label: string): Uint8Array {
-  if (element.content.length > 1 && element.content[0] === 0) return element.content.subarray(1);
-  throw malformedRequest(label, 'the signature is empty or no whole number of octets');
-}
-
-/** Content of the one subject alternative name extension that is asked for; undefined without one. */
-function requestedNames(attributes: DerElement, label: string): Uint8Array | undefined {
-  const found = readParts(attributes.content, 'attributes', label)
-    .flatMap(attribute => requestedExtensions(attribute, label))
-    .filter(({ oid }) => oid === alternativeNamesOid);
-  if (found.length > 1) throw malformedRequest(label, 'it asks for subject alternative names twice');
-  return found[0]?.content;
-}
-
-interface Extension {
-  oid: string;
-  content: Uint8Array;
-}
-
-function requestedExtensions(attribute: DerElement, label: string): Extension[] {
-  const parts = readParts(expectTag(attribute, derTag.sequence, 'attribute', label).content, 'attribute', label);
-  const [type, values] = parts;
-  if (expectOid(type, 'attribute', label) !== extensionRequestOid) return [];
-  const [list, ...more] = readParts(expectTag(values, derTag.set, 'attribute', label).content, 'extensions', label);
-  if (parts.length !== 2 || more.length > 0) throw malformedRequest(label, 'its list of extensions is ambiguous');
-  const extensions = readParts(expectTag(list, derTag.sequence, 'extensions', label).content, 'extensions', label);
-  return extensions.map(extension => readExtension(extension, label));
-}
-
-function readExtension(element: DerElement, label: string): Extension {
-  const parts = readParts(expectTag(element, derTag.sequence, 'extension', label).content, 'extension', label);
-  const value = parts.at(-1);
-  const known = parts.length === 2 || (parts.length === 3 && parts[1]?.tag === booleanTag);
-  if (!known) throw malformedRequest(label, 'one of its extensions has unknown parts');
+function readRequest(der: Uint8Array, label: string): RequestParts {
+  const [request] = readParts(der, 'request', label);
+  const [info, ...signature] = partsOf(request, 'request', label);
+  if (signature.length !== 2) throw malformedRequest(label, 'it does not consist of info, algorithm and signature');
+  const parts = partsOf(info, 'request info', label);
+  const [version, subject, publicKey, attributes] = parts;
+  const isFirst = version?.tag === derTag.integer && version.content.every(octet => octet === 0);
+  if (parts.length !== 4 || !isFirst)
+    throw malformedRequest(label, 'it is not a request of version 1 with subject, key and attributes');
   return {
-    oid: expectOid(parts[0], 'extension', label),
-    content: expectTag(value, derTag.octetString, 'extension', label).content,
+    subject: readSubjectParts(subject, label),
+    key: readKey(publicKey, label),
+    names: readAttributes(attributes, label),
+    signature: readSignature(signature, label),
   };
+}
+
+/** The names asked for. No attribute but a list of extensions is taken, and in it no extension but the alternative names. */
+function readAttributes(attributes: DerElement | undefined, label: string): GeneralName[] {
+  const [attribute, ...more] = partsOf(attributes, 'attributes', label, attributesTag);
+  if (attribute === undefined) return [];
+  const [type, values] = partsOf(attribute, 'attribute', label);
+  const name = expectOid(type, 'attribute', label);
+  if (name !== extensionRequestOid) throw malformedRequest(label, `it has the attribute ${name}, which is not known`);
+  if (more.length > 0) throw malformedRequest(label, 'it has more than one attribute');
+  const [list] = partsOf(values, 'attribute', label, derTag.set);
+  const extensions = partsOf(list, 'extensions', label).map(extension => readExtension(extension, label));
+  const other = extensions.find(({ oid: extension }) => extension !== alternativeNamesOid);
+  if (other !== undefined)
+    throw malformedRequest(label, `it asks for the extension ${other.oid}, and may ask for alternative names only`);
+  const [names, ...twice] = extensions;
+  if (names === undefined) throw malformedRequest(label, 'it asks for an empty list of extensions');
+  if (twice.length > 0) throw malformedRequest(label, 'it asks for alternative names twice');
+  return readGeneralNames(names.content, label);
+}
+
+/** The mark "critical" is refused with all else that does not belong there: signers do not take it over. */
+function readExtension(extension: DerElement, label: string): { oid: string; content: Uint8Array } {
+  const [type, value] = partsOf(extension, 'extension', label);
+  const name = expectOid(type, 'extension', label);
+  if (name !== alternativeNamesOid) return { oid: name, content: new Uint8Array() };
+  return { oid: name, content: expectTag(value, derTag.octetString, 'extension', label).content };
+}
+
+function writeInfo({ subject, key, names }: RequestParts): Uint8Array {
+  const attributes = names.length === 0 ? [] : [extensionRequest(writeGeneralNames(names))];
+  return sequence(integer([0]), writeSubject(subject), writeKey(key), element(attributesTag, ...attributes));
+}
+
+function extensionRequest(names: Uint8Array): Uint8Array {
+  const extension = sequence(oid(alternativeNamesOid), octetString(names));
+  return sequence(oid(extensionRequestOid), set(sequence(extension)));
 }

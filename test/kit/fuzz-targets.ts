@@ -25,6 +25,7 @@ import { jsonPathText } from '../../src/kube/jsonpath/print.ts';
 import { parseKubeconfig, resolveContext } from '../../src/kube/config/kubeconfig.ts';
 import { registryFiles } from '../../src/node/desired/registries/registries.ts';
 import type { Row } from '../conformance/row.ts';
+import { requestInfo, signInfo } from './csr.ts';
 import { maxInputLength } from './mutate.ts';
 import { ignitionFile, kubeletUnit, machineConfig } from './openshift-objects.ts';
 
@@ -59,6 +60,10 @@ export const fuzzTargets: readonly FuzzTarget[] = [
   target('CSR in PEM', requests(), input => parseCertificateRequest(input)),
   target('CSR in DER', requests().map(derOf), input =>
     parseCertificateRequest(printPem('CERTIFICATE REQUEST', bytes(input))),
+  ),
+  // Signed after the damage: only so it comes to what is behind the signature.
+  target('CSR signed again', requestInfos(), input =>
+    parseCertificateRequest(printPem('CERTIFICATE REQUEST', signInfo(bytes(input)))),
   ),
   target('ignition', ignitionSeeds(), input => {
     const config = readWorkerConfig(readObject(parseJson(input)));
@@ -279,7 +284,14 @@ function texts(area: string, op: string, member: string): string[] {
 }
 
 function requests(): string[] {
-  return texts('csr-validation', 'parseRequest', 'requestText').filter(text => scanPem(text).blocks.length === 1);
+  return rowsOf('csr-validation', 'checkCertificateContent').map(row => row.input.request.pem as string);
+}
+
+function requestInfos(): string[] {
+  const serving = { dnsNames: ['win1', 'win1.example.com'], ips: [[10, 0, 0, 1]] };
+  return [{}, serving, { ...serving, emails: ['a@b.c'], uris: ['spiffe://x/y'] }].map(content =>
+    latin1(requestInfo(content)),
+  );
 }
 
 function privateKeys(): string[] {

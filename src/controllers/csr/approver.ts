@@ -2,7 +2,6 @@ import { attempt } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { type EventText, eventText } from '#contract/events.ts';
-import { signer } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { nothingReserved } from '#contract/reserved.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
@@ -14,7 +13,15 @@ import type { ControllerParts } from '../parts.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { approve, isDecided } from './approve.ts';
 import { isNews, issuedIdentity, recordEnd } from './certificate-ends.ts';
-import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from './decide.ts';
+import {
+  type ApprovedCondition,
+  type CsrDecision,
+  type CsrFacts,
+  decideCsr,
+  isForUs,
+  readCsr,
+  subjectOf,
+} from './decide.ts';
 import type { HostInspector, HostInspectorParts } from './host-inspector.ts';
 import { evidenceOf } from './evidence.ts';
 import { findInstance, freshInstance, freshNode, type NodeReader, takenNames } from './observe.ts';
@@ -64,7 +71,7 @@ export class Approver {
     if (isDecided(request)) return this.#recordEnd(request, pass);
     const read = attempt(() => readCsr(readObject(request)));
     if (!read.ok) {
-      const isOurs = (Object.values(signer) as string[]).includes(request.spec.signerName);
+      const isOurs = isForUs(request.spec, this.#parts.namespace);
       return isOurs ? this.#refuse(request, eventText.csrRefused('request', read.error.message), pass) : done;
     }
     const seen = this.#observe(request, read.value);

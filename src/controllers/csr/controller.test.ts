@@ -111,10 +111,11 @@ test('tells of a name that no Node can have', async () => {
   ]);
 });
 
-test('tells of a request that is no text, if it is for one of our signers', async () => {
+test('tells of a request that is no text, if it may be one of ours', async () => {
   await using bench = await csrBench();
   const binary = (signerName: string) => ({ signerName, username: 'x', usages: [], request: '/w==' });
-  await bench.put(certificateSigningRequests, { metadata: { name: 'ours' }, spec: binary(signer.apiClient) });
+  await bench.put(certificateSigningRequests, { metadata: { name: 'ours' }, spec: binary(signer.kubeletClient) });
+  await bench.put(certificateSigningRequests, { metadata: { name: 'user' }, spec: binary(signer.apiClient) });
   await bench.put(certificateSigningRequests, { metadata: { name: 'foreign' }, spec: binary('example.com/other') });
   expect(bench.events).toEqual([expect.stringMatching(/^CertificateSigningRequest\/ours CSRRefused .*\(request\)/)]);
 });

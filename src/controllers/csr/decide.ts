@@ -1,4 +1,4 @@
-import { textFromBase64 } from '#base/bytes.ts';
+import { textFromCanonicalBase64 } from '#base/bytes.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { attempt, shown } from '#base/errors.ts';
 import { malformedRequest } from '#contract/csr-der.ts';
@@ -43,8 +43,8 @@ export interface Refusal {
 
 export function readCsr(object: KubeObject): CsrView {
   const spec = object.fields.object('spec');
-  const requestText = textFromBase64(spec.string('request') ?? '');
-  if (requestText === undefined) throw malformedRequest(object.label, 'spec.request is not base64 of a text');
+  const requestText = textFromCanonicalBase64(spec.string('request') ?? '');
+  if (requestText === undefined) throw malformedRequest(object.label, 'spec.request is not plain base64 of a text');
   const [credentialId] = spec.object('extra').strings(credentialIdKey);
   return {
     label: object.label,
@@ -79,23 +79,34 @@ export function decideCsr(facts: CsrFacts): CsrDecision {
   }
   const parsed = attempt(() => parseCertificateRequest(csr.requestText, csr.label));
   if (!parsed.ok) {
-    const isOurs = (Object.values(signer) as string[]).includes(csr.signerName);
-    return isOurs ? refuse('request', parsed.error.message) : ignore(`signer ${shown(csr.signerName)} is not ours`);
+    return isForUs(csr, facts.operatorNamespace)
+      ? refuse('request', parsed.error.message)
+      : ignore('it is neither of a kubelet nor of an agent, and cannot be read');
   }
   const kind = kindOf(facts, parsed.value);
   if (kind === undefined) return ignore(`common name ${shown(parsed.value.commonName)} is not ours`);
   return decideKind(kind, parsed.value, facts);
 }
 
+/** Who may be meant by a request that cannot be read. Users of all kinds ask the signer of API clients, in ways of their own. */
+export function isForUs({ signerName, username = '' }: Requester, operatorNamespace: string): boolean {
+  if (signerName === signer.apiClient) return isAgentUser(username, operatorNamespace);
+  return signerName === signer.kubeletClient || signerName === signer.kubeletServing;
+}
+
+interface Requester {
+  signerName: string;
+  username?: string;
+}
+
+function isAgentUser(username: string, operatorNamespace: string): boolean {
+  return username === agentServiceAccountUser(operatorNamespace) || username.startsWith(identity.agentUserPrefix);
+}
+
 /** The signer decides which kind of certificate comes out, so it decides which rules apply. */
-export function kindOf(
-  { csr, operatorNamespace }: Pick<CsrFacts, 'csr' | 'operatorNamespace'>,
-  { commonName }: Pick<CertificateRequest, 'commonName'>,
-): CertificateKind | undefined {
+function kindOf({ csr, operatorNamespace }: CsrFacts, { commonName }: CertificateRequest): CertificateKind | undefined {
   if (commonName.startsWith(identity.cloudNodeUserPrefix)) return 'cloud-node';
-  const isAgent =
-    csr.username === agentServiceAccountUser(operatorNamespace) || csr.username.startsWith(identity.agentUserPrefix);
-  if (isAgent || commonName.startsWith(identity.agentUserPrefix)) return 'agent';
+  if (isAgentUser(csr.username, operatorNamespace) || commonName.startsWith(identity.agentUserPrefix)) return 'agent';
   if (!commonName.startsWith(identity.nodeUserPrefix)) return undefined;
   return csr.signerName === signer.kubeletServing ? 'kubelet-serving' : 'kubelet-client';
 }

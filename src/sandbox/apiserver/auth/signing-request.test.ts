@@ -1,12 +1,10 @@
-import { generateKeyPairSync, sign, X509Certificate } from 'node:crypto';
-import * as fc from 'fast-check';
+import { X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type CsrContent, makeCsr, requestInfo } from '../../../../test/kit/csr.ts';
+import { type CsrContent, makeCsr } from '../../../../test/kit/csr.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
-import { bitString, element, oid, sequence } from '../../../base/der-write.ts';
-import { printPem, scanPem } from '../../../base/pem.ts';
+import { parseCertificateRequest } from '../../../contract/csr-request.ts';
 import { createAuthority, loadAuthority } from './ca.ts';
-import { readSignedRequest, signRequest } from './signing-request.ts';
+import { signRequest } from './signing-request.ts';
 
 const clock = manualClock(Date.UTC(2030, 0, 1));
 const ca = createAuthority('signer', clock);
@@ -16,7 +14,7 @@ const hourMs = 60 * minuteMs;
 const yearMs = 365 * 24 * hourMs;
 
 const signed = (content: CsrContent, terms: { expirationSeconds?: number } = {}, authority = ca) => {
-  const request = readSignedRequest(makeCsr(content));
+  const request = parseCertificateRequest(makeCsr(content));
   return new X509Certificate(signRequest(authority, request, { usages, now: clock.now(), ...terms }));
 };
 
@@ -56,87 +54,4 @@ test('gives no more than the authority has left', () => {
   const dying = createAuthority('dying', manualClock(clock.now() - 10 * yearMs + hourMs));
   const certificate = signed({}, {}, loadAuthority(dying.certificate, dying.key));
   expect(certificate.validToDate.getTime()).toBe(clock.now() + hourMs);
-});
-
-/** A request without a subject, signed by its own key of the kind given. */
-function requestSignedBy(kind: 'rsa' | 'ec' | 'ed25519', algorithm: string, digest: string | null): string {
-  const pair =
-    kind === 'rsa'
-      ? generateKeyPairSync('rsa', { modulusLength: 2048 })
-      : kind === 'ec'
-        ? generateKeyPairSync('ec', { namedCurve: 'P-384' })
-        : generateKeyPairSync('ed25519');
-  const info = sequence(
-    element(0x02, [0]),
-    sequence(),
-    pair.publicKey.export({ type: 'spki', format: 'der' }),
-    element(0xa0),
-  );
-  const signature = sign(digest, info, pair.privateKey);
-  return printPem('CERTIFICATE REQUEST', sequence(info, sequence(oid(algorithm)), bitString(signature)));
-}
-
-const algorithms: ['rsa' | 'ec' | 'ed25519', string, string | null][] = [
-  ['rsa', '1.2.840.113549.1.1.11', 'sha256'],
-  ['rsa', '1.2.840.113549.1.1.12', 'sha384'],
-  ['rsa', '1.2.840.113549.1.1.13', 'sha512'],
-  ['ec', '1.2.840.10045.4.3.2', 'sha256'],
-  ['ec', '1.2.840.10045.4.3.3', 'sha384'],
-  ['ec', '1.2.840.10045.4.3.4', 'sha512'],
-  ['ed25519', '1.3.101.112', null],
-];
-test.each(algorithms)('accepts a signature by %s with %s', (kind, algorithm, digest) => {
-  const request = readSignedRequest(requestSignedBy(kind, algorithm, digest));
-  expect(request.signed.algorithm).toBe(algorithm);
-});
-
-const wrong: [string, () => string][] = [
-  ['an old digest', () => requestSignedBy('rsa', '1.2.840.113549.1.1.5', 'sha1')],
-  ['another digest than it says', () => requestSignedBy('ec', '1.2.840.10045.4.3.3', 'sha256')],
-  ['an algorithm for another kind of key', () => requestSignedBy('ed25519', '1.2.840.10045.4.3.2', null)],
-  ['an algorithm without digest for a key that needs one', () => requestSignedBy('ec', '1.3.101.112', 'sha256')],
-  [
-    'a signature by another key',
-    () => {
-      const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-      const info = requestInfo({});
-      const signature = sign('sha256', info, privateKey);
-      const algorithm = sequence(oid('1.2.840.10045.4.3.2'));
-      return printPem('CERTIFICATE REQUEST', sequence(info, algorithm, bitString(signature)));
-    },
-  ],
-  [
-    'a key nobody can read',
-    () => {
-      const info = sequence(element(0x02, [0]), sequence(), sequence(), element(0xa0));
-      const algorithm = sequence(oid('1.2.840.10045.4.3.2'));
-      return printPem('CERTIFICATE REQUEST', sequence(info, algorithm, bitString([1, 2, 3])));
-    },
-  ],
-];
-test.each(wrong)('refuses %s', (_, make) => {
-  expect(() => readSignedRequest(make(), 'CSR csr-7')).toThrow(
-    expect.objectContaining({
-      code: 'CSR_MALFORMED',
-      message: expect.stringMatching(/^CSR csr-7: the signature/),
-      remedy: expect.stringMatching(/\S/),
-    }),
-  );
-});
-
-test('refuses a text that is no request', () => {
-  expect(() => readSignedRequest('hello')).toThrow(expect.objectContaining({ code: 'CSR_MALFORMED' }));
-});
-
-test('no bit of a request can be changed', () => {
-  const der = scanPem(makeCsr({ dnsNames: ['win1'] })).blocks[0]?.der ?? new Uint8Array();
-  fc.assert(
-    fc.property(fc.nat(der.length - 1), fc.integer({ min: 1, max: 255 }), (at, bits) => {
-      const changed = Uint8Array.from(der, (octet, index) => (index === at ? octet ^ bits : octet));
-      expect(() => readSignedRequest(printPem('CERTIFICATE REQUEST', changed))).toThrow(
-        expect.objectContaining({ code: 'CSR_MALFORMED' }),
-      );
-    }),
-    { numRuns: 2000 },
-  );
 });

@@ -1,12 +1,13 @@
 import { fromBase64, fromUtf8, toBase64 } from '#base/bytes.ts';
 import { timestamp } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { parseCertificateRequest } from '#contract/csr-request.ts';
 import { keyOf } from '#kube/resource.ts';
 import { certificateSigningRequests } from '#kube/resources.ts';
 import type { CertificateAuthority } from '../auth/ca.ts';
 import { isKind } from '../auth/is-kind.ts';
 import { readKeyUsages } from '../auth/key-usages.ts';
-import { readSignedRequest, signRequest } from '../auth/signing-request.ts';
+import { signRequest } from '../auth/signing-request.ts';
 import { listAt, memberAt, recordAt, textAt } from '../object.ts';
 import type { Controller, LocalApi, StoredObject } from '../ports.ts';
 import { signerRules } from './signer-rules.ts';
@@ -46,7 +47,7 @@ function answer(request: StoredObject, authority: CertificateAuthority, api: Loc
   if (rule === undefined) return;
   const text = fromUtf8(fromBase64(textAt(request, 'spec.request')) ?? new Uint8Array()) ?? '';
   const usages = listAt(request, 'spec.usages').filter(usage => typeof usage === 'string');
-  const parsed = readSignedRequest(text, `CSR ${request.metadata.name}`);
+  const parsed = parseCertificateRequest(text, `CSR ${request.metadata.name}`);
   const problem = rule(parsed, usages);
   if (problem !== undefined) return fail(request, problem, api);
   if (readKeyUsages(usages).unknown.length > 0) return;
