@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { errorCodes } from '../src/base/error-codes.ts';
 import { windowsInstanceCrd } from '../src/contract/windows-instance/crd.ts';
+import { operatorName } from '../src/contract/names.ts';
+import { lastingTokenPermissions } from '../src/operator/lasting-tokens.ts';
 import { operatorPermissions } from '../src/operator/permissions.ts';
-import { fileOf, manifestFiles, rbacManifests } from '../src/operator/rbac-manifests.ts';
+import { fileOf, type Manifest, manifestFiles, rbacManifests, roleManifests } from '../src/operator/rbac-manifests.ts';
 import { windowsApiPage } from './windows-api-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -15,11 +17,23 @@ export const generated: Record<string, () => string> = {
   'docs/windows-api.md': windowsApiPage,
   'deploy/crd/windowsinstances.yaml': () =>
     stringify(windowsInstanceCrd(), { lineWidth: 0, aliasDuplicateObjects: false }),
-  ...Object.fromEntries(manifestFiles.map(name => [`deploy/rbac/${name}.yaml`, () => rbacFile(name)])),
+  ...Object.fromEntries(
+    manifestFiles.map(name => [
+      `deploy/rbac/${name}.yaml`,
+      () => rbacFile(rbacManifests(operatorPermissions).filter(each => fileOf(each) === name)),
+    ]),
+  ),
+  'deploy/rbac/lasting-tokens.yaml': () => lastingTokenFile('operator'),
+  'deploy/rbac/openshift-lasting-tokens.yaml': () => lastingTokenFile('openshift'),
 };
 
-function rbacFile(name: (typeof manifestFiles)[number]): string {
-  const documents = rbacManifests(operatorPermissions).filter(manifest => fileOf(manifest) === name);
+/** Applied only by whoever sets `--allow-lasting-tokens`. */
+function lastingTokenFile(name: (typeof manifestFiles)[number]): string {
+  const roles = roleManifests(lastingTokenPermissions, `${operatorName}-lasting-tokens`);
+  return rbacFile(roles.filter(each => fileOf(each) === name));
+}
+
+function rbacFile(documents: readonly Manifest[]): string {
   const head = '# Generated from the permissions beside each controller by `npm run generate`.\n';
   return head + documents.map(each => stringify(each, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
 }

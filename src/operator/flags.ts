@@ -36,6 +36,9 @@ export const flags = {
     usual: '1h',
     help: 'how long tokens live that are written on hosts: for as long as a host may be off and still come back by itself',
   },
+  'allow-lasting-tokens': {
+    help: 'use tokens that never expire where the cluster issues no short-lived ones; a risk: a host keeps access for good',
+  },
   'kubelet-version': {
     value: 'version',
     usual: payloadKubeletVersion,

@@ -35,14 +35,14 @@ export function readyWhenReached(name: string, readiness: Readiness): Runnable {
 export interface HealthOptions {
   address: ListenAddress;
   readiness: Readiness;
-  /** What does not work at the moment, each in one line. */
+  /** What does not work at the moment, each in one line; for the log only. */
   troubles: () => string[];
   log: Log;
 }
 
-/** /healthz says that the process lives, /readyz that it has seen its objects; both say what troubles it. */
+/** /healthz: the process lives; /readyz: it has seen its objects. Anybody can ask, so that the reasons are in the log only. */
 export function healthServer({ address, readiness, troubles, log }: HealthOptions): Runnable {
-  const lines = (first: string) => `${[first, ...troubles()].join('\n')}\n`;
+  const report = readinessReport(log);
   return webServer({
     name: 'health server',
     address,
@@ -50,10 +50,24 @@ export function healthServer({ address, readiness, troubles, log }: HealthOption
     handle: path => {
       if (path === '/healthz') return { code: 200, text: 'ok\n' };
       if (path !== '/readyz') return undefined;
-      const waiting = readiness.waitingFor();
-      return waiting.length === 0
-        ? { code: 200, text: lines('ok') }
-        : { code: 503, text: lines(`waiting for ${waiting.join(', ')}`) };
+      const waitingFor = readiness.waitingFor();
+      report(waitingFor, troubles());
+      return waitingFor.length === 0 ? { code: 200, text: 'ok\n' } : { code: 503, text: 'not ready\n' };
     },
   });
+}
+
+/** Logs what the operator waits for and what troubles it when that changes, however often it is asked. */
+function readinessReport(log: Log): (waitingFor: string[], troubles: string[]) => void {
+  let last = '';
+  return (waitingFor, troubles) => {
+    const isReady = waitingFor.length === 0;
+    const state = JSON.stringify([waitingFor, troubles]);
+    if (state === last) return;
+    const wasTroubled = last !== '';
+    last = state;
+    if (!isReady) log.warn('Not ready', { waitingFor, troubles });
+    else if (troubles.length > 0) log.warn('Ready, with informers that cannot follow the cluster', { troubles });
+    else if (wasTroubled) log.info('Ready');
+  };
 }

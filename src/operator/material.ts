@@ -1,11 +1,11 @@
 import { AppError } from '#base/errors.ts';
-import type { ClusterFacts, ServiceAccountToken } from '#cluster/facts.ts';
+import type { ClusterFacts } from '#cluster/facts.ts';
 import { type FactsSource, rootCa } from '#cluster/facts-source.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { agentName, bootstrapperName, namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { objectLabel, readObject } from '#contract/object.ts';
 import { secretData, secretMember } from '#contract/secret-data.ts';
-import { addTokenId, readTokenIds, tokenIdOf, tokenIdsAnnotation } from '#contract/token-id.ts';
+import { addTokenId, readTokenIds, tokenIdsAnnotation } from '#contract/token-id.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { ControllerParts } from '#controllers/parts.ts';
@@ -23,7 +23,7 @@ import { registryFiles } from '#node/desired/registries/registries.ts';
 import type { HostMaterial, MaterialSource } from '#node/lifecycle/world.ts';
 import { KeyRing, keyIn, missingKey } from './key-ring.ts';
 import type { RunSettings } from './settings.ts';
-import { type Account, tokenOf } from './tokens.ts';
+import { type Account, type HandedToken, tokenOf } from './tokens.ts';
 
 export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imageTagMirrorSets];
 
@@ -169,7 +169,7 @@ async function bootstrapTokens(
   { configMaps: { store } }: Sources,
   parts: MaterialParts,
   signal: AbortSignal,
-): Promise<Record<'bootstrapToken' | 'agentToken', ServiceAccountToken>> {
+): Promise<Record<'bootstrapToken' | 'agentToken', HandedToken>> {
   const { namespace, kind, settings } = parts;
   const clusterCa = () => store.get({ namespace, name: rootCa.name })?.data?.[rootCa.key];
   const agent: Account = { namespace, name: agentName, secret: secretName.agentToken, ours: true };
@@ -180,8 +180,14 @@ async function bootstrapTokens(
     secret: secretName.bootstrapToken,
     ours: !isOpenshift,
   };
+  const options = {
+    ...parts,
+    clusterCa,
+    seconds: settings.tokenSeconds,
+    allowLasting: settings.allowLastingTokens,
+  };
   const [bootstrapToken, agentToken] = await Promise.all(
-    [kubelet, agent].map(account => tokenOf(account, { ...parts, clusterCa, seconds: settings.tokenSeconds }, signal)),
+    [kubelet, agent].map(account => tokenOf(account, options, signal)),
   );
   if (bootstrapToken === undefined || agentToken === undefined) throw missing('a token');
   return { bootstrapToken, agentToken };
@@ -190,11 +196,10 @@ async function bootstrapTokens(
 /** Before the host has it: afterwards nobody could tell to whom the token was given. */
 async function rememberToken(
   { metadata: { name = '', annotations } }: InstanceObject,
-  { token }: ServiceAccountToken,
+  { id }: HandedToken,
   { client, namespace }: MaterialParts,
   signal: AbortSignal,
 ): Promise<void> {
-  const id = tokenIdOf(token.reveal());
   if (id === undefined) return;
   const ids = addTokenId(readTokenIds(annotations), id);
   const body = { metadata: { annotations: { [tokenIdsAnnotation]: ids } } };

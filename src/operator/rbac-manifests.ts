@@ -22,9 +22,18 @@ export function rbacManifests(permissions: readonly Permission[], namespace: str
     kind: 'ServiceAccount',
     metadata: { name: operatorName, namespace, labels },
   };
+  return [account, ...roleManifests(permissions, operatorName, namespace)];
+}
+
+/** Roles of a name of their own, for rights that only some clusters grant to the account. */
+export function roleManifests(
+  permissions: readonly Permission[],
+  name: string,
+  namespace: string = defaultNamespace,
+): Manifest[] {
   const places = Map.groupBy(permissions, ({ in: where }) => placeOf(where, namespace));
   const inOrder = [...places].sort(([one], [other]) => byteOrder(one, other));
-  return [account, ...inOrder.flatMap(([place, its]) => roleAndBinding(place, mergedRules(its), namespace))];
+  return inOrder.flatMap(([place, its]) => roleAndBinding({ place, name, own: namespace }, mergedRules(its)));
 }
 
 export const manifestFiles = ['operator', 'openshift', 'cluster-api'] as const;
@@ -42,16 +51,19 @@ function placeOf(where: Permission['in'], own: string): string {
   return where === 'own namespace' ? own : where.namespace;
 }
 
-function roleAndBinding(place: string, rules: PolicyRule[], own: string): Manifest[] {
+function roleAndBinding(
+  { place, name, own }: Record<'place' | 'name' | 'own', string>,
+  rules: PolicyRule[],
+): Manifest[] {
   const scope = place === '' ? 'Cluster' : '';
-  const metadata = { name: operatorName, ...(place !== '' && { namespace: place }), labels };
+  const metadata = { name, ...(place !== '' && { namespace: place }), labels };
   return [
     { apiVersion: rbac, kind: `${scope}Role`, metadata, rules },
     {
       apiVersion: rbac,
       kind: `${scope}RoleBinding`,
       metadata,
-      roleRef: { apiGroup, kind: `${scope}Role`, name: operatorName },
+      roleRef: { apiGroup, kind: `${scope}Role`, name },
       subjects: [{ kind: 'ServiceAccount', name: operatorName, namespace: own }],
     },
   ];

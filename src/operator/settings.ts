@@ -14,6 +14,8 @@ export interface RunSettings extends OperatorSettings {
   maxParallelUploads: number;
   /** Of tokens that are written on hosts. */
   tokenSeconds: number;
+  /** Whether hosts get tokens that never expire where the cluster issues no others. */
+  allowLastingTokens: boolean;
   /** Of the payload; it decides which API servers will do. */
   kubeletVersion: string;
   /** Undefined for nowhere. */
@@ -42,6 +44,7 @@ export function usualSettings(given: Pick<OperatorSettings, 'namespace' | 'versi
     maxParallelJoins: 20,
     maxParallelUploads: 5,
     tokenSeconds: 3600,
+    allowLastingTokens: false,
     kubeletVersion: payloadKubeletVersion,
     metricsAddress: undefined,
     healthAddress: undefined,
@@ -82,6 +85,7 @@ function settingsFrom(values: FlagValues, environment: Environment, version: str
     maxParallelJoins: numberFrom(values, 'max-parallel-joins'),
     maxParallelUploads: numberFrom(values, 'max-parallel-uploads'),
     tokenSeconds: tokenSecondsFrom(values['token-lifetime']),
+    allowLastingTokens: isOn(values, 'allow-lasting-tokens'),
     kubeletVersion: values['kubelet-version'],
     metricsAddress: addressFrom(values, 'metrics-bind-address'),
     healthAddress: addressFrom(values, 'health-probe-bind-address'),

@@ -4,14 +4,14 @@ import { Fields } from '#base/fields.ts';
 import type { Log } from '#base/log.ts';
 import { Secret } from '#base/secret.ts';
 import type { ServiceAccountToken } from '#cluster/facts.ts';
-import { agentName, bootstrapperName, namespaceName, secretKey, secretName } from '#contract/names.ts';
-import { objectLabel, readObject } from '#contract/object.ts';
-import { secretData } from '#contract/secret-data.ts';
+import { rootCa } from '#cluster/facts-source.ts';
+import { agentName, bootstrapperName, namespaceName } from '#contract/names.ts';
+import { objectLabel } from '#contract/object.ts';
+import { tokenIdOf } from '#contract/token-id.ts';
 import type { Permission } from '#controllers/permissions.ts';
-import { ApiError, isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
+import { ApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { type SecretObject, secrets } from '#kube/resources.ts';
-import { serviceAccountToken } from '#node/desired/kubeconfig.ts';
+import { storedToken } from './lasting-tokens.ts';
 
 export const permissions: readonly Permission[] = [
   {
@@ -21,8 +21,6 @@ export const permissions: readonly Permission[] = [
     verbs: ['create'],
     names: [agentName, bootstrapperName],
   },
-  { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get', 'create'] },
-  { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['delete'], names: [secretName.agentToken] },
   {
     in: { namespace: namespaceName.machineConfig },
     group: '',
@@ -30,126 +28,81 @@ export const permissions: readonly Permission[] = [
     verbs: ['create'],
     names: [bootstrapperName],
   },
-  {
-    in: { namespace: namespaceName.machineConfig },
-    group: '',
-    resources: ['secrets'],
-    verbs: ['get'],
-    names: [secretName.bootstrapToken],
-  },
 ];
 
 /** An account with whose token a host presents itself for the first time. */
 export interface Account {
   namespace: string;
   name: string;
-  /** Where a token that lives on is, or is put, in clusters that give no short-lived ones. */
+  /** Secret with a lasting token, for clusters that issue no short-lived ones. */
   secret: string;
-  /** Whether that Secret is ours to make. */
+  /** Whether the operator creates account and Secret; those of the machine config operator are only read. */
   ours: boolean;
+}
+
+/** A token with what is recorded of it on the instance whose host gets it. */
+export interface HandedToken extends ServiceAccountToken {
+  /** As the API server writes it on requests, `JTI=…`; undefined for tokens without an id (before Kubernetes 1.30, and lasting ones). */
+  id: string | undefined;
+  /** RFC 3339; undefined for a lasting token. */
+  expires: string | undefined;
 }
 
 export interface TokenOptions {
   client: Pick<Client, 'raw' | 'get' | 'create' | 'delete'>;
+  /** Of the operator. */
+  namespace: string;
   /** How long a token shall live; the cluster may give it less. */
   seconds: number;
-  /** CA of the API server; undefined while nobody has told it. */
+  /** Whether a token that never expires is used where the cluster issues no other. */
+  allowLasting: boolean;
+  /** CA of the API server; undefined until its ConfigMap is cached. */
   clusterCa: () => string | undefined;
   clock: Clock;
   log: Log;
 }
 
-const pollMs = 1000;
-const fillMs = 60_000;
-const accountType = 'kubernetes.io/service-account-token';
-const accountMark = 'kubernetes.io/service-account.name';
-
-/** Gets a token that is worth little once the host has joined; where the cluster has none, the one that never ends. */
-export async function tokenOf(
-  account: Account,
-  options: TokenOptions,
-  signal: AbortSignal,
-): Promise<ServiceAccountToken> {
+/** Gets a short-lived token; one that never expires only where the administrator has allowed it. */
+export async function tokenOf(account: Account, options: TokenOptions, signal: AbortSignal): Promise<HandedToken> {
   const ca = options.clusterCa();
-  if (ca !== undefined) {
-    const token = await requestToken(account, options, signal);
-    if (token !== undefined) return { ca, token };
+  // Never a reason for a lasting token: the ConfigMap comes within moments.
+  if (ca === undefined || ca === '') {
+    throw notThere(objectLabel('ConfigMap', { namespace: options.namespace, name: rootCa.name }));
   }
-  return storedToken(account, options, signal);
-}
-
-/** Undefined where the cluster does not offer that, or not to us. */
-async function requestToken(
-  { namespace, name, ours }: Account,
-  { client, seconds, log }: TokenOptions,
-  signal: AbortSignal,
-): Promise<Secret | undefined> {
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const kind = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' };
   try {
-    const body = { ...kind, spec: { expirationSeconds: seconds } };
-    const answer = await client.raw('POST', path, { body, signal });
-    return new Secret(new Fields(answer, 'TokenRequest').object('status').requiredString('token'));
+    return { ca, ...(await requestToken(account, options, signal)) };
   } catch (error) {
     if (!(error instanceof ApiError) || ![403, 404, 405].includes(error.code)) throw error;
-    const isAccountMissing = error.code === 404 && error.details.name === name;
-    if (isAccountMissing && ours) throw notThere(objectLabel('ServiceAccount', { namespace, name }), error);
-    log.info('No short-lived token is given, taking the one in the Secret', { ServiceAccount: name, error });
-    return undefined;
+    const isAccountMissing = error.code === 404 && error.details.name === account.name;
+    if (isAccountMissing && (account.ours || !options.allowLasting)) throw notThere(labelOf(account), error);
+    if (!options.allowLasting) throw notIssued(account, error);
+    options.log.warn('Using a token that never expires', { ServiceAccount: labelOf(account), error });
   }
+  const stored = await storedToken(account, options, signal);
+  return { ...stored, id: tokenIdOf(stored.token.reveal()), expires: undefined };
 }
 
-async function storedToken(account: Account, options: TokenOptions, signal: AbortSignal): Promise<ServiceAccountToken> {
-  const label = objectLabel('Secret', { namespace: account.namespace, name: account.secret });
-  const endMs = options.clock.monotonicMs() + fillMs;
-  for (;;) {
-    const found = await findSecret(account, options, signal);
-    const usable = found !== undefined && (!account.ours || isFor(found, account));
-    if (usable && isFilled(found)) {
-      return serviceAccountToken(secretData(readObject({ ...found, apiVersion: 'v1', kind: 'Secret' })), label);
-    }
-    if (!account.ours) throw notThere(label);
-    if (found !== undefined && !usable) await deleteSecret(found, options, signal);
-    if (!usable) await makeSecret(account, options, signal);
-    if (options.clock.monotonicMs() >= endMs) throw notFilled(label);
-    await options.clock.sleep(pollMs, signal);
-  }
+async function requestToken(
+  { namespace, name }: Account,
+  { client, seconds, clock }: TokenOptions,
+  signal: AbortSignal,
+): Promise<Omit<HandedToken, 'ca'>> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
+  const kind = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' };
+  const body = { ...kind, spec: { expirationSeconds: seconds } };
+  const status = new Fields(await client.raw('POST', path, { body, signal }), 'TokenRequest').object('status');
+  const token = status.requiredString('token');
+  const expires = status.string('expirationTimestamp');
+  const isTime = expires !== undefined && !Number.isNaN(Date.parse(expires));
+  return {
+    token: new Secret(token),
+    id: tokenIdOf(token),
+    expires: isTime ? expires : new Date(clock.now() + seconds * 1000).toISOString(),
+  };
 }
 
-async function findSecret({ namespace, secret }: Account, { client }: TokenOptions, signal: AbortSignal) {
-  try {
-    return await client.get(secrets, secret, { namespace, signal });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
-
-function isFor({ type, metadata }: SecretObject, { name }: Account): boolean {
-  return type === accountType && metadata.annotations?.[accountMark] === name;
-}
-
-function isFilled({ data = {} }: SecretObject): boolean {
-  return Boolean(data[secretKey.ca]) && Boolean(data[secretKey.token]);
-}
-
-async function makeSecret({ namespace, secret, name }: Account, { client }: TokenOptions, signal: AbortSignal) {
-  const metadata = { name: secret, namespace, annotations: { [accountMark]: name } };
-  try {
-    await client.create(secrets, { metadata, type: accountType }, { signal });
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
-}
-
-async function deleteSecret({ metadata }: SecretObject, { client, log }: TokenOptions, signal: AbortSignal) {
-  const { name = '', namespace = '', uid } = metadata;
-  log.info('Deleting a token Secret that is for something else', { Secret: `${namespace}/${name}` });
-  try {
-    await client.delete(secrets, name, { namespace, signal, ...(uid !== undefined && { preconditions: { uid } }) });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
+function labelOf({ namespace, name }: Account): string {
+  return objectLabel('ServiceAccount', { namespace, name });
 }
 
 function notThere(label: string, cause?: unknown): AppError {
@@ -159,8 +112,13 @@ function notThere(label: string, cause?: unknown): AppError {
   });
 }
 
-function notFilled(label: string): AppError {
-  return new AppError('TOKEN_NOT_ISSUED', `${label} has no token after ${fillMs / 1000} s`, {
-    remedy: 'See that the token controller of kube-controller-manager runs and the service account exists.',
+function notIssued(account: Account, cause: ApiError): AppError {
+  const label = labelOf(account);
+  return new AppError('TOKEN_NOT_ISSUED', `${label}: the API server issues no short-lived token (${cause.message})`, {
+    remedy:
+      cause.code === 403
+        ? `Apply deploy/rbac, which allows the operator to create serviceaccounts/token of ${label}.`
+        : 'Use an API server that serves TokenRequest, or start the operator with --allow-lasting-tokens (docs/operator.md has the risk).',
+    cause,
   });
 }
