@@ -14,6 +14,7 @@ export const errorCodes = {
   INSTANCE_USERNAME_INVALID:
     'The user name of an entry of windows-instances is empty or cannot be a Windows user name.',
   INSTANCE_ADDRESS_INVALID: 'The key of an entry of windows-instances is neither an IPv4 address nor a DNS name.',
+  INSTANCE_HOSTNAME_INVALID: 'The computer name that a host should get is none that Windows takes.',
   INSTANCE_ADDRESS_UNRESOLVED: 'The DNS name of an instance does not resolve to an IPv4 address.',
   NAME_LOOKUP_FAILED: 'No name server told whether a name or an address is known.',
   INSTANCE_DUPLICATE: 'Two entries of windows-instances, or two WindowsInstances, are the same host.',

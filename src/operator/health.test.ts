@@ -62,7 +62,9 @@ test('logs once why it is not ready, and once that it is', async () => {
   const { readiness, get, states } = await serve(troubles);
   const reached = readiness.expect('caches');
   for (let probe = 0; probe < 5; probe += 1) await get('/readyz');
-  expect(states()).toMatchObject([{ level: 'warn', message: 'Not ready', fields: { waitingFor: ['caches'], troubles } }]);
+  expect(states()).toMatchObject([
+    { level: 'warn', message: 'Not ready', fields: { waitingFor: ['caches'], troubles } },
+  ]);
   reached();
   for (let probe = 0; probe < 5; probe += 1) await get('/readyz');
   expect(states()).toHaveLength(2);

@@ -98,6 +98,36 @@ test('instances: a Node that cannot be read is told and hides no entry', async (
   expect(err).toContain('Node win-b (standard input): status.addresses is "none", not a list');
 });
 
+const windowsInstance = (name: string, spec: object) => ({
+  apiVersion: 'windowsmachineconfig.openshift.io/v1alpha1',
+  kind: 'WindowsInstance',
+  metadata: { name },
+  spec: { username: 'Administrator', ...spec },
+});
+
+test('instances: a computer name that would be a command is refused with the fix', async () => {
+  const bad = windowsInstance('win1', { address: '10.1.42.1', hostname: 'x&net user&y' });
+  const { code, out, err } = await check('instances', list(bad, windowsInstance('win2', { address: '10.1.42.2' })));
+  expect(code).toBe(1);
+  expect(out).toContain('WindowsInstances: 2 objects, 1 good, 1 bad');
+  expect(out).toMatch(/BAD\s+win1\s+INSTANCE_HOSTNAME_INVALID/);
+  expect(out).toMatch(/ok\s+win2\s+user Administrator/);
+  expect(err).toContain('spec.hostname "x&net user&y" cannot be a computer name');
+  expect(err).toContain('-> Set spec.hostname to 1 to 15 letters, digits and hyphens');
+});
+
+test('instances: what is wrong with a WindowsInstance hides no entry', async () => {
+  const { out } = await check(
+    'instances',
+    list(instances({ '10.1.42.1': 'username=core' }), windowsInstance('odd', { address: 5 })),
+    ['-o', 'json'],
+  );
+  expect(JSON.parse(out)).toMatchObject([
+    { address: '10.1.42.1', ok: true },
+    { instance: 'odd', ok: false, error: { code: 'FIELD_INVALID' } },
+  ]);
+});
+
 test('csr: approves, refuses with the rule, and says whom to ask', async () => {
   const { code, out } = await runWmco(['check', 'csr', '-f', example('csr.yaml'), '-o', 'json']);
   expect(code).toBe(1);

@@ -4,11 +4,16 @@ import { isIpv4 } from '#base/ipv4.ts';
 import { type Ipv4Answers, parseEntries, resolveInstances } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
+import type { KubeObject } from '#contract/object.ts';
+import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
 import type { Command } from '../command.ts';
 import { find, missing, readNodes, textData } from '../find.ts';
 import { errorData, table } from '../output.ts';
+import { checkWindowsInstances } from './windows-instances.ts';
 
 interface Line {
+  /** Name of a WindowsInstance; absent for an entry. */
+  instance?: string;
   address: string;
   username?: string;
   ipv4?: string;
@@ -18,25 +23,35 @@ interface Line {
 
 export const checkInstances: Command = {
   name: 'instances',
-  summary: 'each entry of windows-instances: good, or what is wrong with it',
+  summary: 'each entry of windows-instances and each WindowsInstance: good, or what is wrong with it',
   example: 'wmco check instances -f examples/windows-instances.yaml',
-  reads: `ConfigMap ${configMapName.instances}, and Nodes to see which entry is which Node`,
+  reads: `ConfigMap ${configMapName.instances} or ${windowsInstanceKind}s, and Nodes to see which entry is which Node`,
   options: ['resolve'],
   async run({ objects }, options) {
     const wanted = { kind: 'ConfigMap', name: configMapName.instances };
     const configMap = find(objects, wanted);
-    if (configMap === undefined) throw missing(wanted);
-    const { data, failures } = textData(configMap);
+    const instances = checkWindowsInstances(objects);
+    if (configMap === undefined && instances.length === 0) throw missing(wanted);
     const { nodes, problems } = readNodes(objects);
-    const listed = { data, nodes, label: configMap.label };
-    const lines = [
-      ...(options['resolve'] === true ? await resolved(listed) : unresolved(listed)),
-      ...failures.map(({ key, error }) => ({ address: key, error })),
+    const entries = configMap === undefined ? [] : await entryLines(configMap, nodes, options['resolve'] === true);
+    const lines = [...entries, ...instances];
+    const texts = [
+      ...(configMap === undefined ? [] : [text(configMap.label, 'entries', entries)]),
+      ...(instances.length === 0 ? [] : [text(`${windowsInstanceKind}s`, 'objects', instances)]),
     ];
-    const shown = { text: text(configMap.label, lines), data: lines.map(lineData) };
+    const shown = { text: texts.join('\n'), data: lines.map(lineData) };
     return { shown, findings: [...problems, ...lines.flatMap(line => line.error ?? [])] };
   },
 };
+
+async function entryLines(configMap: KubeObject, nodes: readonly NodeView[], asksDns: boolean): Promise<Line[]> {
+  const { data, failures } = textData(configMap);
+  const listed = { data, nodes, label: configMap.label };
+  return [
+    ...(asksDns ? await resolved(listed) : unresolved(listed)),
+    ...failures.map(({ key, error }) => ({ address: key, error })),
+  ];
+}
 
 interface Listed {
   data: Record<string, string>;
@@ -75,15 +90,15 @@ async function askDns(addresses: readonly string[]): Promise<Ipv4Answers> {
   );
 }
 
-function text(label: string, lines: readonly Line[]): string {
+function text(label: string, what: string, lines: readonly Line[]): string {
   const bad = lines.filter(line => line.error !== undefined).length;
   const rows = lines.map(line => [
     line.error === undefined ? '  ok ' : '  BAD',
-    line.address,
+    line.instance ?? line.address,
     line.error === undefined ? `user ${line.username ?? ''}` : line.error.code,
     [line.ipv4 && `resolves to ${line.ipv4}`, line.node && `Node ${line.node}`].filter(Boolean).join(', '),
   ]);
-  return `${label}: ${lines.length} entries, ${lines.length - bad} good, ${bad} bad\n${table(rows)}`;
+  return `${label}: ${lines.length} ${what}, ${lines.length - bad} good, ${bad} bad\n${table(rows)}`;
 }
 
 function lineData({ error, ...line }: Line): object {

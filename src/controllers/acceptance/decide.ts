@@ -5,6 +5,7 @@ import { isIpv4 } from '#base/ipv4.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { addressProblem, usernameProblem } from '#contract/instances.ts';
 import { ports } from '#contract/names.ts';
+import { isComputerName } from '#contract/windows-instance/computer-name.ts';
 import { parseAuthorizedKey } from '#host/keys/public-key.ts';
 
 export interface AcceptanceFacts {
@@ -25,6 +26,7 @@ export function decideAcceptance(facts: AcceptanceFacts): AppError | undefined {
     facts.entryProblem ??
     checkAddress(facts.instance) ??
     checkUsername(facts.instance) ??
+    checkHostname(facts.instance) ??
     checkHostKey(facts.instance) ??
     facts.keyProblem ??
     checkRivals(facts)
@@ -46,6 +48,17 @@ function checkUsername(instance: InstanceObject): AppError | undefined {
   return new AppError('INSTANCE_USERNAME_INVALID', `${labelOf(instance)}: spec.username ${problem}`, {
     remedy: 'Set spec.username to a Windows user with administrator rights, for example Administrator.',
   });
+}
+
+/** The CRD has the same pattern, but an object may be older than it. */
+function checkHostname(instance: InstanceObject): AppError | undefined {
+  const { hostname } = instance.spec;
+  if (hostname === undefined || isComputerName(hostname)) return undefined;
+  return new AppError(
+    'INSTANCE_HOSTNAME_INVALID',
+    `${labelOf(instance)}: spec.hostname ${shown(hostname)} cannot be a computer name`,
+    { remedy: 'Set spec.hostname to 1 to 15 letters, digits and hyphens, with no hyphen first or last, or remove it.' },
+  );
 }
 
 function checkHostKey(instance: InstanceObject): AppError | undefined {

@@ -97,10 +97,12 @@ test('an instance that somebody deletes comes back', async () => {
 test('tells of a name that Windows cannot take', async () => {
   await using bench = await machineBench({ ...usualSettings, platform: 'VSphere' });
   await bench.machine('windows-set-abcde');
+  await bench.machine('win.set');
   await bench.machine('win-set-1-abcde');
   expect(bench.instances().map(({ metadata }) => metadata.name)).toEqual(['win-set-1-abcde']);
   expect(bench.events).toEqual([
     expect.stringMatching(/^Machine\/windows-set-abcde MachineSetupFailure Machine .* configuration failure: .*15/),
+    expect.stringMatching(/^Machine\/win\.set MachineSetupFailure .*letters, digits and hyphens/),
   ]);
 });
 

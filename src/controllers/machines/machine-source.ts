@@ -2,6 +2,7 @@ import { AppError, attempt } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { readObject } from '#contract/object.ts';
+import { isComputerName, maxComputerName } from '#contract/windows-instance/computer-name.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
@@ -44,8 +45,6 @@ const lagMs = 1000;
 const waitMs = 30_000;
 /** A host answers before the script with our key has run to its end; for so long that is no failure. */
 const refusalGraceMs = 5 * 60_000;
-/** What a Windows computer can be called. */
-const maxHostnameLength = 15;
 
 /** One Machine and its WindowsInstance. */
 export class MachineSource {
@@ -106,7 +105,9 @@ export class MachineSource {
   async #ensure({ object, own, machine, settings }: Seen, host: MachineHost, pass: Pass): Promise<Ending> {
     const { namespace, client } = this.#parts;
     const { address, username, newHostname: hostname } = host;
-    if ((hostname ?? '').length > maxHostnameLength) return ending(done, setupFailure(object, tooLong(machine.name)));
+    if (hostname !== undefined && !isComputerName(hostname)) {
+      return ending(done, setupFailure(object, unusableName(machine.name)));
+    }
     const wanted = {
       source: { kind: 'Machine', name: machine.name } as const,
       sourceUid: object.metadata.uid ?? '',
@@ -189,10 +190,12 @@ function deletionFailure({ metadata }: Machine, { message, remedy }: AppError): 
   return eventText.machineDeletionFailed(metadata.name ?? '', `${message}. ${remedy}`);
 }
 
-function tooLong(name: string): AppError {
-  const limit = `${maxHostnameLength} characters`;
-  return new AppError('HOST_NAME_INVALID', `the name ${name} is longer than ${limit}, and Windows takes no more`, {
-    remedy: `Give the MachineSet a name of at most ${maxHostnameLength - machineSuffixLength} characters.`,
+function unusableName(name: string): AppError {
+  const limit = `${maxComputerName} characters`;
+  const problem =
+    name.length > maxComputerName ? `is longer than ${limit}` : 'has other characters than letters, digits and hyphens';
+  return new AppError('HOST_NAME_INVALID', `the name ${name} ${problem}, and Windows takes no such computer name`, {
+    remedy: `Give the MachineSet a name of at most ${maxComputerName - machineSuffixLength} letters, digits and hyphens.`,
   });
 }
 

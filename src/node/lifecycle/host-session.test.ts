@@ -4,6 +4,7 @@ import type { HostConnection } from '#host/host.ts';
 import { MemoryMetrics } from '#kube/controller/metrics.ts';
 import { LabHost, lost, newKey } from '../../../test/kit/lifecycle/lab-host.ts';
 import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
+import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import { hostMetrics, HostSession } from './host-session.ts';
 
@@ -38,6 +39,20 @@ test('opens one connection for all, when it is first needed', async () => {
   await session.upload('C:\\k\\x', file('abc'), { signal: never });
   expect(host.connectionCount).toBe(1);
   expect(session.usage()).toMatchObject({ execSessions: 2, sftpSessions: 1, bytesSent: 3 });
+});
+
+const injected = [
+  'agent.exe rename --name x&net user&y',
+  'agent.exe a|b',
+  'agent.exe  a',
+  'agent.exe $(a)',
+  '',
+  'a\nb',
+];
+test.each(injected)('never sends %j, nor connects for it', async command => {
+  const { host, session } = bench();
+  expect(await rejectionOf(session.exec(command, { signal: never }))).toMatchObject({ code: 'COMMAND_WORD_INVALID' });
+  expect(host.connectionCount).toBe(0);
 });
 
 test('adds up what all its connections have cost', async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { isAppError } from '#base/errors.ts';
+import { checkCommand } from '#contract/agent-command.ts';
 import type { CommandResult, ExecOptions, HostConnection, HostUsage, UploadOptions } from '#host/host.ts';
 import type { Metrics } from '#kube/controller/metrics.ts';
 
@@ -60,8 +61,9 @@ export class HostSession implements AsyncDisposable {
     return this.#connection?.ended ?? AbortSignal.abort();
   }
 
-  /** Runs a command of the agent, once more when the connection breaks meanwhile. */
-  exec(command: string, options: ExecOptions & { signal: AbortSignal }): Promise<CommandResult> {
+  /** Runs a command, once more when the connection breaks meanwhile; one that a shell could read in another way is never sent. */
+  async exec(command: string, options: ExecOptions & { signal: AbortSignal }): Promise<CommandResult> {
+    checkCommand(command);
     const [, verb = ''] = command.split(' ');
     return this.#twice(options.signal, async connection =>
       this.#timed(hostMetrics.commandSeconds, { verb }, () => connection.exec(command, options)),

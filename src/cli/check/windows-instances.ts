@@ -1,0 +1,52 @@
+import { type AppError, attempt } from '#base/errors.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { KubeObject } from '#contract/object.ts';
+import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
+import { decideAcceptance } from '#controllers/acceptance/decide.ts';
+import { ofKind } from '../find.ts';
+
+/** A WindowsInstance that an administrator wrote, as the operator would take it. */
+export interface InstanceLine {
+  instance: string;
+  address: string;
+  username?: string;
+  error?: AppError;
+}
+
+/** The rules by which the operator accepts a host, as far as files can tell; Secrets and name servers are not asked. */
+export function checkWindowsInstances(objects: readonly KubeObject[]): InstanceLine[] {
+  const read = ofKind(objects, windowsInstanceKind).map(object => ({
+    object,
+    result: attempt(() => readInstance(object)),
+  }));
+  const all = read.flatMap(({ result }) => (result.ok ? [result.value] : []));
+  return read.map(({ object, result }) => {
+    if (!result.ok) return { instance: object.meta.name, address: '', error: result.error };
+    const { address, username } = result.value.spec;
+    const facts = { entryProblem: undefined, keyProblem: undefined, ipv4s: [] };
+    const error = decideAcceptance({ ...facts, instance: result.value, all });
+    return {
+      instance: object.meta.name,
+      address,
+      ...(username !== undefined && { username }),
+      ...(error && { error }),
+    };
+  });
+}
+
+/** What the rules look at; the API server checks the rest. */
+function readInstance({ fields, meta }: KubeObject): InstanceObject {
+  const spec = fields.object('spec');
+  const texts = Object.fromEntries(
+    (['username', 'hostKey', 'hostname'] as const).flatMap(name => {
+      const value = spec.string(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const port = spec.number('port');
+  const { name, namespace, creationTimestamp } = meta;
+  return {
+    metadata: { name, namespace, creationTimestamp },
+    spec: { address: spec.string('address') ?? '', ...texts, ...(port !== undefined && { port }) },
+  };
+}
