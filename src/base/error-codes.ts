@@ -107,6 +107,7 @@ export const errorCodes = {
   PAYLOAD_CHECKSUM_MISSING: 'A payload file has no checksum.',
   PAYLOAD_UNREADABLE: 'A payload file cannot be read or packed.',
   PAYLOAD_DAMAGED: 'A payload file does not have the checksum it should have.',
+  CACHE_FOLDER_UNSAFE: 'The folder for packed payload files can be changed by others than the operator.',
   PULL_SECRET_MALFORMED: 'The cluster pull secret cannot be read.',
   MIRROR_SET_INVALID: 'An entry of a mirror set cannot be used.',
   SECRET_KEY_MISSING: 'A Secret lacks a key that is needed.',

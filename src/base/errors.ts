@@ -1,4 +1,5 @@
 import type { ErrorCode } from './error-codes.ts';
+import { printableJson } from './printable.ts';
 import { redacted } from './secret.ts';
 
 export interface ErrorDetails {
@@ -40,17 +41,13 @@ const maxSearched = 4096;
 /** A value in a message: quoted, on one line, never so long that it drowns the sentence, without the login of a URL. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = safeJson(value)
+  const searched = safeJson(value)
     .slice(0, maxSearched)
     // Up to the last @ of a text in quotes: proxies and mirrors are often given with a password.
-    .replaceAll(/\/\/(?:\\.|[^"\\])*@/g, `//${redacted}@`)
-    .replaceAll(/[\u007f-\u009f\u2028\u2029]/g, escaped);
+    .replaceAll(/\/\/(?:\\.|[^"\\])*@/g, `//${redacted}@`);
+  // JSON leaves some signs as they are although they break a line or steer a terminal.
+  const text = printableJson(searched);
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;
-}
-
-/** For what JSON leaves as it is although it breaks a line or steers a terminal. */
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function safeJson(value: unknown): string {

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import { AppError } from './errors.ts';
+import { printableJson } from './printable.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -52,7 +53,9 @@ export function createLog(write: (line: string) => void, clock: Clock, lowest: L
 
 function printed(line: LogFields): string {
   try {
-    return JSON.stringify(line, (_, value: unknown) => (value instanceof Error ? errorFields(value) : value));
+    const print = (_: string, value: unknown) => (value instanceof Error ? errorFields(value) : value);
+    // Logs are read on terminals, too.
+    return printableJson(JSON.stringify(line, print));
   } catch {
     // A line that cannot be printed whole (a cycle, a bigint) must not be lost, nor stop the work it speaks of.
     const { time, level, message } = line;

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers';
+import { inspect } from 'node:util';
 import { systemClock } from '#base/clock.ts';
 import { main, type Program } from '#cli/main.ts';
 import { errorText, unwritable } from '#cli/output.ts';
+import { printable } from '#cli/safe-text.ts';
 import type { LiveTerminal } from '#cli/terminal.ts';
 import { sourceVersion } from '#cli/version.ts';
 
@@ -81,8 +83,11 @@ function liveTerminal(): LiveTerminal {
   };
 }
 
-process.exitCode = await main(process.argv.slice(2), { out, err, stdin: () => text(process.stdin), version, runtime }, [
-  operator,
-  status,
-  sandbox,
-]);
+try {
+  const terminal = { out, err, stdin: () => text(process.stdin), version, runtime };
+  process.exitCode = await main(process.argv.slice(2), terminal, [operator, status, sandbox]);
+} catch (error) {
+  // A mistake of our own: all there is to know about it, though what foreign text is in it may not steer the terminal.
+  err(`${printable(inspect(error))}\n`);
+  process.exitCode = 1;
+}

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { poisoned, poisons, unplain } from '../../test/kit/hostile-text.ts';
 import { repositoryRoot, runWmco } from '../../test/kit/run-wmco.ts';
 
 type Path = readonly (string | number)[];
@@ -131,4 +132,53 @@ test('a wrong value at any place of any object gives findings with remedies, nev
     ),
     { numRuns: 600 },
   );
+});
+
+const checked: [what: string, words: string[]][] = [
+  ['instances', []],
+  ['csr', ['--host-name', 'win1.winc.example.com=win1']],
+  ['mirrors', []],
+  ['services', []],
+  ['cluster', []],
+];
+for (const [what, words] of checked) {
+  test(`check ${what}: whatever objects hold, no control characters reach the terminal`, async () => {
+    const instance = {
+      apiVersion: 'windowsmachineconfig.openshift.io/v1alpha1',
+      kind: 'WindowsInstance',
+      metadata: { name: 'win1' },
+      spec: { address: '10.0.0.1', username: 'core', hostname: 'x&net user&y' },
+    };
+    // The kind decides who looks at it, and a name which of them is meant.
+    const keeps = (object: unknown) => {
+      const { apiVersion, kind, metadata } = object as { apiVersion: string; kind: string; metadata: object };
+      return { apiVersion, kind, metadata };
+    };
+    await fc.assert(
+      fc.asyncProperty(poisons, fc.boolean(), fc.constantFrom('text', 'json'), async (plan, keepsNames, form) => {
+        const items = [...objects, instance].map(object => {
+          const bad = poisoned(object, plan) as object;
+          const { metadata, ...kind } = keeps(object);
+          return { ...bad, ...kind, ...(keepsNames && { metadata }) };
+        });
+        const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+        const { out, err } = await runWmco(['check', what, '-f', '-', '-o', form, ...words], stdin);
+        expect(out + err).not.toMatch(unplain);
+        expect(out + err).not.toBe('');
+      }),
+      { numRuns: 60 },
+    );
+  });
+}
+
+test('words of the command line cannot steer the terminal either', async () => {
+  for (const words of [
+    ['\u001b[2J'],
+    ['check', '\u001b[2J'],
+    ['check', 'csr', '-o', '\u001b[2J'],
+    ['render', '--\u202e'],
+  ]) {
+    const { code, out, err } = await runWmco(words);
+    expect([code, out + err]).toEqual([2, expect.not.stringMatching(unplain)]);
+  }
 });

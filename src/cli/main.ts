@@ -7,6 +7,7 @@ import { type Command, type Options, optionTexts } from './command.ts';
 import { readInput } from './input.ts';
 import { errorText, parseOutputForm, show } from './output.ts';
 import { renders } from './render/all.ts';
+import { commanderOutput, oneLine, safe } from './safe-text.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** A command that reads its words itself; it is handed in, because the command line knows nothing of what it needs. */
@@ -33,7 +34,7 @@ export async function main(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (!(error instanceof AppError)) throw error;
-    terminal.err(`${errorText(error)}\n`);
+    terminal.err(safe`${errorText(error)}\n`);
     return wrongUses.includes(error.code) ? 2 : 1;
   }
   return exitCode;
@@ -46,12 +47,12 @@ function build(terminal: Terminal, done: (code: ExitCode) => void): Commander {
   const program = new Commander('wmco')
     .description('Windows nodes for OpenShift, OKD and Kubernetes clusters')
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .configureOutput(commanderOutput(terminal))
     .showHelpAfterError('(add --help for what is possible)');
   program
     .command('version')
     .description('print the version')
-    .action(() => terminal.out(`${versionLine('wmco', terminal.version(), terminal.runtime)}\n`));
+    .action(() => terminal.out(safe`${oneLine(versionLine('wmco', terminal.version(), terminal.runtime))}\n`));
   for (const group of groups) {
     addGroup(program, group, async (command, options) => done(await runCommand(command, options, terminal)));
   }
@@ -107,9 +108,9 @@ async function runCommand(command: Command, options: Options, terminal: Terminal
   }
   const input = await readInput(names, terminal);
   // Told first: when the command cannot go on, they are often the reason.
-  for (const problem of input.problems) terminal.err(`${errorText(problem)}\n`);
+  for (const problem of input.problems) terminal.err(safe`${errorText(problem)}\n`);
   const { shown, findings } = await command.run(input, options);
   await show(command.name, shown, form, terminal);
-  for (const finding of findings) terminal.err(`${errorText(finding)}\n`);
+  for (const finding of findings) terminal.err(safe`${errorText(finding)}\n`);
   return input.problems.length + findings.length === 0 ? 0 : 1;
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { AppError } from '#base/errors.ts';
-import { asYaml, errorData, errorText, parseOutputForm, printable, show, table, unwritable } from './output.ts';
+import { errorData, errorText, parseOutputForm, show, table, unwritable } from './output.ts';
+import { printable, yamlText } from './safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
 function caught(): { terminal: Terminal; text: () => string } {
@@ -85,7 +86,7 @@ test('a table pads all columns but the last', () => {
 
 test('yaml never folds long lines and never uses aliases', () => {
   const same = { a: 'word '.repeat(60).trim() };
-  expect(asYaml({ one: same, two: same })).toBe(`one:\n  a: ${same.a}\ntwo:\n  a: ${same.a}\n`);
+  expect(yamlText({ one: same, two: same })).toBe(`one:\n  a: ${same.a}\ntwo:\n  a: ${same.a}\n`);
 });
 
 test('an error reads: code, what, and what to do now', () => {

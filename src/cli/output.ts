@@ -1,7 +1,7 @@
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { stringify } from 'yaml';
 import { AppError } from '#base/errors.ts';
+import { jsonText, oneLine, paragraph, printable, type SafeText, safe, yamlText } from './safe-text.ts';
 import { reasonOf } from './system-error.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -24,23 +24,10 @@ export interface Shown {
 
 /** `name` is what the result is of, such as `services`. */
 export async function show(name: string, shown: Shown, form: OutputForm, terminal: Terminal): Promise<void> {
-  const { text, data, files = { [`${name}.yaml`]: asYaml(data) } } = shown;
+  const { text, data, files = { [`${name}.yaml`]: yamlText(data) } } = shown;
   if (form.is === 'dir') await writeFiles(files, form.path, terminal);
-  else if (form.is === 'json') terminal.out(`${JSON.stringify(data, undefined, 2)}\n`);
-  else terminal.out(form.is === 'yaml' ? asYaml(data) : endLine(printable(text)));
-}
-
-/** Text that cannot steer a terminal: what is shown often comes from files of other people. */
-export function printable(text: string): string {
-  return text.replaceAll(
-    // oxlint-disable-next-line no-control-regex -- they are what is looked for
-    /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g,
-    character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
-export function asYaml(data: unknown): string {
-  return stringify(data, { lineWidth: 0, aliasDuplicateObjects: false });
+  else if (form.is === 'json') terminal.out(jsonText(data));
+  else terminal.out(form.is === 'yaml' ? yamlText(data) : printable(endLine(text)));
 }
 
 async function writeFiles(files: Record<string, string>, folder: string, terminal: Terminal): Promise<void> {
@@ -54,7 +41,7 @@ async function writeFiles(files: Record<string, string>, folder: string, termina
     } catch (error) {
       throw unwritable(path, error);
     }
-    terminal.out(`${printable(path)}\n`);
+    terminal.out(safe`${oneLine(path)}\n`);
   }
 }
 
@@ -80,8 +67,9 @@ function safeParts(name: string): string[] {
     .filter(part => part !== '' && part !== '.' && part !== '..');
 }
 
-/** Columns padded to the widest cell; the last column is left as it is. */
-export function table(rows: readonly (readonly string[])[]): string {
+/** Columns padded to the widest cell; the last column is left as it is. No cell can look like more than one line. */
+export function table(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map(row => row.map((cell, index) => (index === 0 ? indented(cell) : oneLine(cell))));
   const columns = Math.max(0, ...rows.map(row => row.length));
   const widths = Array.from({ length: columns }, (_, index) => Math.max(...rows.map(row => row[index]?.length ?? 0)));
   const line = (row: readonly string[]) =>
@@ -89,9 +77,15 @@ export function table(rows: readonly (readonly string[])[]): string {
   return rows.map(row => line(row).trimEnd()).join('\n');
 }
 
+/** The blanks with which a line begins stay. */
+function indented(cell: string): string {
+  const text = cell.trimStart();
+  return `${' '.repeat(cell.length - text.length)}${oneLine(text)}`;
+}
+
 /** An error as a tired person can read it: what, and what to do now. */
-export function errorText(error: AppError): string {
-  return printable(`${error.code}: ${error.message}\n  -> ${error.remedy}`);
+export function errorText(error: AppError): SafeText {
+  return safe`${oneLine(error.code)}: ${paragraph(error.message, '  ')}\n  -> ${paragraph(error.remedy, '     ')}`;
 }
 
 export function errorData(error: AppError): { code: string; message: string; remedy: string } {

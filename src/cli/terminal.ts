@@ -1,9 +1,10 @@
 import type { Clock } from '#base/clock.ts';
+import type { SafeText } from './safe-text.ts';
 
 /** The world as a command sees it; handed in by the program, so that a test can hand in its own. */
 export interface Terminal {
-  out: (text: string) => void;
-  err: (text: string) => void;
+  out: (text: SafeText) => void;
+  err: (text: SafeText) => void;
   /** All of standard input. */
   stdin: () => Promise<string>;
   /** Version of this program, and what it runs on. */

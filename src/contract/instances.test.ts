@@ -35,6 +35,12 @@ const values: [string, string, string][] = [
   ['an equals sign after a blank', 'username=a = b', 'a = b'],
   ['a tab inside the name', 'username=a\tb', 'INSTANCE_USERNAME_INVALID'],
   ['the zero byte', 'username=a\0b', 'INSTANCE_USERNAME_INVALID'],
+  ['two equals signs after a blank', 'username=a ==b', 'INSTANCE_USERNAME_INVALID'],
+  ['80,000 blanks inside the name', `username=a${' '.repeat(80_000)}b`, 'INSTANCE_ENTRY_MALFORMED'],
+  ['80,000 blanks around the name', `username=${' '.repeat(80_000)}b`, 'INSTANCE_ENTRY_MALFORMED'],
+  ['80,000 equals signs', '='.repeat(80_000), 'INSTANCE_ENTRY_MALFORMED'],
+  ['256 characters', `username=${'a'.repeat(256)}`, 'a'.repeat(256)],
+  ['257 characters', `username=${'a'.repeat(257)}`, 'INSTANCE_USERNAME_INVALID'],
   ['two backslashes', 'username=A\\B\\c', 'INSTANCE_USERNAME_INVALID'],
   ['a domain without a user', 'username=CORP\\', 'INSTANCE_USERNAME_INVALID'],
   ['a user without a domain', 'username=\\user', 'INSTANCE_USERNAME_INVALID'],
@@ -45,7 +51,8 @@ const values: [string, string, string][] = [
   ]),
 ];
 for (const [name, value, want] of values) {
-  test(`a value with ${name}: ${want}`, () => expect(outcome({ '10.0.0.1': value })).toEqual([['10.0.0.1', want]]));
+  test(`a value with ${name}: ${want.slice(0, 30)}`, () =>
+    expect(outcome({ '10.0.0.1': value })).toEqual([['10.0.0.1', want]]));
 }
 
 const keys: [string, string, boolean][] = [
@@ -69,6 +76,7 @@ const keys: [string, string, boolean][] = [
   ['a label of 64 characters', 'a'.repeat(64), false],
   ['254 characters', 'a.'.repeat(127), true],
   ['255 characters', `${'a.'.repeat(127)}a`, false],
+  ['a million characters', 'a.'.repeat(500_000), false],
   ['a blank', 'win 1', false],
   ['nothing', '', false],
   ['the Kelvin sign', 'win\u212a', false],

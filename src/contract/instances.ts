@@ -98,6 +98,7 @@ interface Entry {
 function parseEntry(entry: Entry, value: string, seen: Map<string, string>): string {
   const { label, address } = entry;
   checkAddress(entry);
+  if (value.length > maxValue) throw tooLong(entry, value.length);
   const same = seen.get(normalHostName(address));
   if (same !== undefined) throw duplicate(entry, same, 'the same name');
   const text = value.trim();
@@ -117,6 +118,19 @@ function parseEntry(entry: Entry, value: string, seen: Map<string, string>): str
   return username;
 }
 
+function tooLong({ label, address }: Entry, length: number): AppError {
+  return new AppError('INSTANCE_ENTRY_MALFORMED', `${label}: ${address}: the value has ${length} characters`, {
+    remedy: `Write the value of ${address} as username=<name>, with at most ${maxValue} characters.`,
+  });
+}
+
+/** Of what is read at all: `username=`, the name and blanks around. */
+const maxValue = 1024;
+/** As the custom resource has it. */
+const maxUsername = 256;
+/** Of a DNS name, with a dot at its end. */
+const maxAddress = 254;
+
 /** What Windows forbids in the name of a local user, and control characters. An equals sign has always been let through. */
 const forbiddenInUsername = /(["/[\]:;|,+*?<>\p{Cc}])/u;
 
@@ -131,10 +145,14 @@ function checkUsername({ label, address }: Entry, username: string): void {
 /** Says nothing of what follows a sign that ends the name: it may be a password. */
 export function usernameProblem(username: string): string | undefined {
   if (username === '') return 'is empty';
+  if (username.length > maxUsername) return `has ${username.length} characters, more than ${maxUsername}`;
   const [name = '', sign = ''] = username.split(forbiddenInUsername, 2);
   if (sign !== '') return `${shown(name)} is followed by ${shown(sign)}, which no user name has`;
-  const [first = '', more] = username.split(/\s+(?=\S+=)/, 2);
-  if (more !== undefined) return `${shown(first)} is followed by another setting; there is none but username`;
+  const words = username.split(/\s+/);
+  const setting = words.findIndex((word, index) => index > 0 && word.lastIndexOf('=') > 0);
+  if (setting !== -1) {
+    return `${shown(words.slice(0, setting).join(' '))} is followed by another setting; there is none but username`;
+  }
   // A user of a domain is written user@domain or with one backslash: domain\user.
   const parts = username.split('\\');
   return parts.length <= 2 && !parts.includes('') ? undefined : `is ${shown(username)}, not user or domain\\user`;
@@ -149,6 +167,7 @@ function checkAddress({ label, address }: Entry): void {
 }
 
 export function addressProblem(address: string): string | undefined {
+  if (address.length > maxAddress) return `has ${address.length} characters, more than any DNS name`;
   const numeric = /^[\d.]+$/.test(address);
   if (numeric ? isIpv4(address) : isHostName(address)) return undefined;
   return isIpv6(address)

@@ -1,15 +1,17 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline as connect } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '#base/errors.ts';
+import type { Log } from '#base/log.ts';
 import { uploadChunkBytes } from '#host/host.ts';
 import { type BundleFile, type PackedFacts, packStream } from './bundle.ts';
-import type { PlainFile } from './payload-source.ts';
+import { checkedPieces, checkFile, type FileSum, Sum } from './checked-file.ts';
 import { Slots } from './lifecycle/slots.ts';
+import type { PlainFile } from './payload-source.ts';
+import { ensurePrivateFolder, openNew } from './private-folder.ts';
 import { fileOfTar } from './tar.ts';
 
 /** A program as it was built. */
@@ -23,6 +25,16 @@ export interface StoredProgram {
 
 type Packed = PackedFacts & Pick<BundleFile, 'packed'>;
 type Plain = Omit<PlainFile, 'path'>;
+type Form = 'packed' | 'plain';
+
+/** A file of the cache whose bytes have been read and found right in this process. */
+interface Kept {
+  path: string;
+  /** Of the content, unpacked. */
+  bytes: number;
+  /** Of the file as it is. */
+  sum: FileSum;
+}
 
 /** Packing takes a core each; hosts that are served meanwhile need one, too. */
 const packedAtOnce = 2;
@@ -30,39 +42,44 @@ const packedAtOnce = 2;
 /** Of the size: hosts need not unpack what hardly becomes smaller. */
 const worthwhile = 0.97;
 
-/** Programs kept in a folder under the hash of their content, each made once however many ask for it. */
+/**
+ * Programs kept in a folder under the hash of their content, each made once however many ask for it. What an earlier run has left
+ * is read and checked before it is used, and whatever is sent is checked again on its way.
+ */
 export class PayloadCache {
   readonly #folder: string;
+  readonly #log: Log;
   readonly #made = new Map<string, Promise<unknown>>();
   readonly #work = new Slots(packedAtOnce);
 
-  constructor(folder: string) {
+  constructor(folder: string, log: Log) {
     this.#folder = folder;
+    this.#log = log;
   }
 
   packed(program: StoredProgram): Promise<Packed> {
-    return this.#once(`packed ${program.sha256}`, async () => {
-      const known = await this.#find(program.sha256);
-      if (known?.packedBytes !== undefined) return this.#packedOf(program.sha256, known.bytes, known.packedBytes);
+    return this.#once('packed', program, async () => {
+      const packed = await this.#find(program, 'packed');
+      if (packed !== undefined) return this.#packedOf(program, packed);
       // It was found before that packing is of no use.
-      if (known?.plain === true) return this.#unpackedOf(program.sha256, known.bytes);
-      const { bytes, packedBytes } = await this.#pack(program);
-      if (packedBytes <= bytes * worthwhile) return this.#packedOf(program.sha256, bytes, packedBytes);
-      await this.#copy(program);
-      await rm(this.#packedPath(program.sha256, bytes, packedBytes));
-      return this.#unpackedOf(program.sha256, bytes);
+      const plain = await this.#find(program, 'plain');
+      if (plain !== undefined) return this.#unpackedOf(program, plain);
+      const made = await this.#build(program, 'packed');
+      if (made.sum.bytes <= made.bytes * worthwhile) return this.#packedOf(program, made);
+      const copy = await this.#build(program, 'plain');
+      await rm(made.path);
+      return this.#unpackedOf(program, copy);
     });
   }
 
   plain(program: StoredProgram): Promise<Plain> {
-    return this.#once(`plain ${program.sha256}`, async () => {
-      const known = await this.#find(program.sha256);
-      const bytes = known?.plain === true ? known.bytes : await this.#copy(program);
-      return this.#plainOf(program.sha256, bytes);
-    });
+    return this.#once('plain', program, async () =>
+      this.#plainOf(program, (await this.#find(program, 'plain')) ?? (await this.#build(program, 'plain'))),
+    );
   }
 
-  #once<T>(key: string, make: () => Promise<T>): Promise<T> {
+  #once<T>(form: Form, { sha256 }: StoredProgram, make: () => Promise<T>): Promise<T> {
+    const key = `${form} ${sha256}`;
     const known = this.#made.get(key) as Promise<T> | undefined;
     if (known !== undefined) return known;
     const made = this.#inTurn(make);
@@ -74,83 +91,76 @@ export class PayloadCache {
 
   async #inTurn<T>(make: () => Promise<T>): Promise<T> {
     using _place = await this.#work.take(new AbortController().signal);
-    await mkdir(this.#folder, { recursive: true });
+    await ensurePrivateFolder(this.#folder);
     return make();
   }
 
-  /** What an earlier run has left. The sizes are part of the name, so that half a file is not taken for a whole one. */
-  async #find(sha256: string): Promise<{ bytes: number; packedBytes?: number; plain?: boolean } | undefined> {
-    const sizes = { bytes: -1 } as { bytes: number; packedBytes?: number; plain?: boolean };
+  /** What an earlier run has left and is still what its name says; the rest of that name is deleted. */
+  async #find({ sha256, name: program }: StoredProgram, form: Form): Promise<Kept | undefined> {
     for (const name of await readdir(this.#folder)) {
-      const [, hash, bytes, packedBytes] = /^([0-9a-f]{64})-(\d+)(?:-(\d+))?$/.exec(name) ?? [];
-      if (hash !== sha256 || (await sizeOf(join(this.#folder, name))) !== Number(packedBytes ?? bytes)) continue;
-      sizes.bytes = Number(bytes);
-      if (packedBytes === undefined) sizes.plain = true;
-      else sizes.packedBytes = Number(packedBytes);
+      const [, hash, content = '', packed] = /^([0-9a-f]{64})-(\d{1,15})(?:-(\d{1,15}))?$/.exec(name) ?? [];
+      if (hash !== sha256 || (packed === undefined) !== (form === 'plain')) continue;
+      const [path, bytes] = [join(this.#folder, name), Number(content)];
+      const sum = await checkFile(path, Number(packed ?? content), form === 'packed' ? { sha256, bytes } : undefined);
+      if (sum !== undefined && (form === 'packed' || sum.sha256 === sha256)) return { path, bytes, sum };
+      this.#log.warn('Deleting a cached payload file whose content is not what its name says', { program, path });
+      await rm(path, { recursive: true, force: true });
     }
-    return sizes.bytes === -1 ? undefined : sizes;
-  }
-
-  async #pack(program: StoredProgram): Promise<PackedFacts> {
-    return this.#build(program, async draft => {
-      const facts = await packStream(await contentOf(program), packed => pipeline(packed, createWriteStream(draft)));
-      return { ...facts, name: `${facts.sha256}-${facts.bytes}-${facts.packedBytes}` };
-    });
-  }
-
-  async #copy(program: StoredProgram): Promise<number> {
-    const { bytes } = await this.#build(program, async draft => {
-      const digest = createHash('sha256');
-      let size = 0;
-      const watched = async function* watch(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-        for await (const chunk of chunks) {
-          digest.update(chunk);
-          size += chunk.length;
-          yield chunk;
-        }
-      };
-      await pipeline(await contentOf(program), watched, createWriteStream(draft));
-      const sha256 = digest.digest('hex');
-      return { sha256, bytes: size, name: `${sha256}-${size}` };
-    });
-    return bytes;
+    return undefined;
   }
 
   /** Makes a file beside and gives it its name once all is checked. */
-  async #build<T extends { sha256: string; name: string }>(
-    program: StoredProgram,
-    make: (draft: string) => Promise<T>,
-  ): Promise<T> {
+  async #build(program: StoredProgram, form: Form): Promise<Kept> {
     const draft = join(this.#folder, `.${randomUUID()}`);
     try {
-      const made = await make(draft);
-      if (made.sha256 !== program.sha256) throw damaged(program, made.sha256);
-      await rename(draft, join(this.#folder, made.name));
-      return made;
+      const { content, file } = await write(await contentOf(program), draft, form);
+      if (content.sha256 !== program.sha256) throw damaged(program, content.sha256);
+      const sizes = form === 'packed' ? [content.bytes, file.bytes] : [content.bytes];
+      const path = join(this.#folder, [program.sha256, ...sizes].join('-'));
+      await rename(draft, path);
+      return { path, bytes: content.bytes, sum: file };
     } catch (error) {
       await rm(draft, { force: true });
       throw error instanceof AppError ? error : unreadable(program, error);
     }
   }
 
-  #packedOf(sha256: string, bytes: number, packedBytes: number): Packed {
-    const path = this.#packedPath(sha256, bytes, packedBytes);
-    return { sha256, bytes, encoding: 'zstd', packedBytes, packed: () => piecesOf(path) };
+  #packedOf(program: StoredProgram, { path, bytes, sum }: Kept): Packed {
+    const { sha256 } = program;
+    return { sha256, bytes, encoding: 'zstd', packedBytes: sum.bytes, packed: () => this.#pieces(program, path, sum) };
   }
 
-  #unpackedOf(sha256: string, bytes: number): Packed {
-    const { content: packed } = this.#plainOf(sha256, bytes);
-    return { sha256, bytes, encoding: 'none', packedBytes: bytes, packed };
+  #unpackedOf(program: StoredProgram, { path, bytes, sum }: Kept): Packed {
+    const { sha256 } = program;
+    return { sha256, bytes, encoding: 'none', packedBytes: bytes, packed: () => this.#pieces(program, path, sum) };
   }
 
-  #packedPath(sha256: string, bytes: number, packedBytes: number): string {
-    return join(this.#folder, `${sha256}-${bytes}-${packedBytes}`);
+  #plainOf(program: StoredProgram, { path, bytes, sum }: Kept): Plain {
+    return { sha256: program.sha256, bytes, content: () => this.#pieces(program, path, sum) };
   }
 
-  #plainOf(sha256: string, bytes: number): Plain {
-    const path = join(this.#folder, `${sha256}-${bytes}`);
-    return { sha256, bytes, content: () => piecesOf(path) };
+  #pieces(program: StoredProgram, path: string, sum: FileSum): AsyncGenerator<Uint8Array> {
+    return checkedPieces(path, sum, () => {
+      // Whoever asks next gets one that is made anew.
+      for (const form of ['packed', 'plain']) this.#made.delete(`${form} ${program.sha256}`);
+      return changed(program, path);
+    });
   }
+}
+
+/** Writes content to a new file, packed or as it is; the hash of both is taken from memory, not from the file. */
+async function write(
+  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+  form: Form,
+): Promise<{ content: FileSum; file: FileSum }> {
+  await using draft = await openNew(path);
+  const sum = new Sum();
+  const keep = (packed: AsyncIterable<Uint8Array>) => draft.writeFile(sum.watched(packed));
+  if (form === 'packed') return { content: await packStream(chunks, keep), file: sum.take() };
+  await keep(chunks);
+  const file = sum.take();
+  return { content: file, file };
 }
 
 /** The program as it is, out of its archive where it is in one. */
@@ -162,20 +172,6 @@ async function contentOf({ source, name }: StoredProgram): Promise<AsyncIterable
   return fileOfTar(unzip, name);
 }
 
-/**
- * In the pieces in which it is sent, all in the same memory: a new one for each would cost more than to encrypt it. Opened with the
- * first of them, so that whoever never begins leaves nothing open.
- */
-async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
-  await using file = await open(path);
-  const memory = Buffer.allocUnsafeSlow(uploadChunkBytes);
-  for (;;) {
-    const { bytesRead } = await file.read(memory, 0, memory.length);
-    if (bytesRead === 0) return;
-    yield memory.subarray(0, bytesRead);
-  }
-}
-
 async function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
@@ -183,13 +179,15 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-async function sizeOf(path: string): Promise<number> {
-  return (await stat(path)).size;
-}
-
 function damaged({ name, sha256 }: StoredProgram, actual: string): AppError {
   return new AppError('PAYLOAD_DAMAGED', `${name} has the hash ${actual}, and sha256sum says ${sha256}`, {
     remedy: 'Build the payload again: the file is not the one whose checksum was listed.',
+  });
+}
+
+function changed({ name }: StoredProgram, path: string): AppError {
+  return new AppError('PAYLOAD_DAMAGED', `${path} (${name}) has changed since the operator checked it`, {
+    remedy: 'Find out what writes to the folder; the next attempt packs the file again.',
   });
 }
 

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#base/errors.ts';
+import { type Log, silentLog } from '#base/log.ts';
 import { agentName } from '#contract/names.ts';
 import type { BundleFile } from './bundle.ts';
 import { type Checksums, checkPayload, parseChecksums, type PayloadFile, payloadFor } from './payload.ts';
 import { PayloadCache } from './payload-cache.ts';
+import { ensurePrivateFolder } from './private-folder.ts';
 
 /** The programs we carry to hosts, checked and ready to be sent as often as there are hosts. */
 export interface PayloadSource {
@@ -26,21 +28,23 @@ export interface PlainFile {
 export interface PayloadOptions {
   /** Where the programs lie, each as it is or as `.tar.gz`, with the file `sha256sum`. */
   folder: string;
-  /** Where they are kept packed by the hash of their content; what is there from an earlier run is used again. */
+  /** Where they are kept packed by the hash of their content, for us alone; what is right of an earlier run is used again. */
   cacheFolder: string;
+  log?: Log;
 }
 
 const agentFile = `${agentName}.exe`;
 
 /** Opens the payload of the image. Every program has a checksum, or this fails; none is read before it is needed. */
-export async function openPayload({ folder, cacheFolder }: PayloadOptions): Promise<PayloadSource> {
+export async function openPayload({ folder, cacheFolder, log = silentLog }: PayloadOptions): Promise<PayloadSource> {
   const checksums = parseChecksums(await readText(join(folder, 'sha256sum')));
   const problems = checkPayload(checksums);
   const [first] = problems;
   if (first !== undefined) {
     throw new AppError(first.code, problems.map(({ message }) => message).join(', '), { remedy: first.remedy });
   }
-  const cache = new PayloadCache(cacheFolder);
+  await ensurePrivateFolder(cacheFolder);
+  const cache = new PayloadCache(cacheFolder, log);
   const stored = (file: PayloadFile) => ({
     source: join(folder, file.source),
     name: file.name,

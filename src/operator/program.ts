@@ -58,7 +58,7 @@ async function run(options: StartOptions, world: ProgramWorld, log: Log): Promis
   log.info('node', { version: world.runtime });
   const rotation = Object.entries(settings.logRotation).filter(([, value]) => value !== '');
   if (rotation.length > 0) log.info('log rotation configured', Object.fromEntries(rotation));
-  const payload = await openPayload({ folder: options.payloadDir, cacheFolder: options.payloadCacheDir });
+  const payload = await openPayload({ folder: options.payloadDir, cacheFolder: options.payloadCacheDir, log });
   const client = await clientOf(options, world, log);
   const metrics = new MemoryMetrics();
   const resolver = createResolver({ clock });

@@ -9,6 +9,7 @@ import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
 import type { Command } from '../command.ts';
 import { find, missing, readNodes, textData } from '../find.ts';
 import { errorData, table } from '../output.ts';
+import { oneLine } from '../safe-text.ts';
 import { checkWindowsInstances } from './windows-instances.ts';
 
 interface Line {
@@ -98,7 +99,7 @@ function text(label: string, what: string, lines: readonly Line[]): string {
     line.error === undefined ? `user ${line.username ?? ''}` : line.error.code,
     [line.ipv4 && `resolves to ${line.ipv4}`, line.node && `Node ${line.node}`].filter(Boolean).join(', '),
   ]);
-  return `${label}: ${lines.length} ${what}, ${lines.length - bad} good, ${bad} bad\n${table(rows)}`;
+  return `${oneLine(label)}: ${lines.length} ${what}, ${lines.length - bad} good, ${bad} bad\n${table(rows)}`;
 }
 
 function lineData({ error, ...line }: Line): object {

@@ -10,6 +10,7 @@ import { versionOfServicesConfigMap } from '#contract/version.ts';
 import { servicesManifest } from '#node/desired/services.ts';
 import type { Command, Options } from '../command.ts';
 import { missing, ofKind } from '../find.ts';
+import { oneLine } from '../safe-text.ts';
 import { errorData } from '../output.ts';
 import { settingsFrom } from '../settings.ts';
 
@@ -63,7 +64,7 @@ function judge(map: KubeObject, expected: ServicesManifest | undefined): Verdict
 }
 
 function text({ label, services, warnings, error }: Verdict): string {
-  const head = `${error === undefined ? 'ok ' : 'BAD'}  ${label}`;
+  const head = `${error === undefined ? 'ok ' : 'BAD'}  ${oneLine(label)}`;
   const order = services.length === 0 ? [] : [`     starts ${services.join(', ')}`];
   return [head, ...order, ...warnings.map(warning => `     note: ${warning}`)].join('\n');
 }

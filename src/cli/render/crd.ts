@@ -1,6 +1,6 @@
 import { windowsInstanceCrd } from '#contract/windows-instance/crd.ts';
 import type { Command } from '../command.ts';
-import { asYaml } from '../output.ts';
+import { yamlText } from '../safe-text.ts';
 
 export const renderCrd: Command = {
   name: 'crd',
@@ -10,7 +10,7 @@ export const renderCrd: Command = {
   options: [],
   run() {
     const data = windowsInstanceCrd();
-    const text = asYaml(data);
+    const text = yamlText(data);
     return { shown: { text, data, files: { 'windowsinstances.yaml': text } }, findings: [] };
   },
 };

@@ -5,7 +5,8 @@ import type { Service } from '#contract/services/manifest.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
 import { servicesManifest } from '#node/desired/services.ts';
 import type { Command } from '../command.ts';
-import { asYaml, table } from '../output.ts';
+import { table } from '../output.ts';
+import { yamlText } from '../safe-text.ts';
 import { settingsFrom } from '../settings.ts';
 
 export const renderServices: Command = {
@@ -28,7 +29,7 @@ export const renderServices: Command = {
       `variables set      ${Object.keys(manifest.environment).join(', ') || 'none'}`,
     ].join('\n');
     return {
-      shown: { text, data: configMap, files: { [`${configMap.metadata.name}.yaml`]: asYaml(configMap) } },
+      shown: { text, data: configMap, files: { [`${configMap.metadata.name}.yaml`]: yamlText(configMap) } },
       findings,
     };
   },

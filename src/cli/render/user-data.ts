@@ -8,7 +8,7 @@ import { userData, userDataSecret } from '#node/desired/user-data/user-data.ts';
 import { type Command, type Options, textOption } from '../command.ts';
 import { findSecret } from '../find.ts';
 import type { Input } from '../input.ts';
-import { asYaml } from '../output.ts';
+import { yamlText } from '../safe-text.ts';
 import { at, reading } from '../place.ts';
 import { readText } from '../read-text.ts';
 
@@ -25,7 +25,7 @@ export const renderUserData: Command = {
     const secret = userDataSecret(platform, authorizedKey(key));
     const text = userData(platform, authorizedKey(key));
     const weak = attempt(() => checkStrength(key));
-    const files = { 'windows-user-data.yaml': asYaml(secret) };
+    const files = { 'windows-user-data.yaml': yamlText(secret) };
     return { shown: { text, data: secret, files }, findings: weak.ok ? [] : [at(place, weak.error)] };
   },
 };

@@ -1,6 +1,7 @@
 import { Command as Commander } from 'commander';
 import { AppError, shown } from '#base/errors.ts';
 import { parseGoDuration } from '#base/go-duration.ts';
+import { commanderOutput } from '../safe-text.ts';
 import type { LiveTerminal } from '../terminal.ts';
 
 export interface SandboxOptions {
@@ -48,7 +49,7 @@ export function readSandboxOptions(
   return options;
 }
 
-function parse(words: readonly string[], { out, err }: Pick<LiveTerminal, 'out' | 'err'>): Record<string, unknown> {
+function parse(words: readonly string[], terminal: Pick<LiveTerminal, 'out' | 'err'>): Record<string, unknown> {
   const command = new Commander('wmco sandbox')
     .description('A cluster, the operator and simulated Windows hosts in one process, to look at and to play with.')
     .option('--hosts <number>', 'hosts that are listed in windows-instances', usual.hosts)
@@ -64,7 +65,7 @@ function parse(words: readonly string[], { out, err }: Pick<LiveTerminal, 'out' 
     .allowExcessArguments(false)
     .addHelpText('after', helpEnd)
     .exitOverride()
-    .configureOutput({ writeOut: out, writeErr: err });
+    .configureOutput(commanderOutput(terminal));
   return command.parse([...words], { from: 'user' }).opts();
 }
 

@@ -4,6 +4,7 @@ import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
 import { errorText, table } from '../output.ts';
+import { oneLine, printable, type SafeText, safe } from '../safe-text.ts';
 import { countText, durationText } from '../status/amounts.ts';
 import { type FollowedCluster, followCluster } from '../status/cluster-source.ts';
 import { type Display, displayOn, lookOn } from '../status/displays.ts';
@@ -26,7 +27,7 @@ export async function sandboxProgram(
 ): Promise<ExitCode> {
   const options = readSandboxOptions(words, terminal);
   if (options.faults === 'list') {
-    terminal.out(`${table(maker.faults.map(({ name, description }) => [name, description]))}\n`);
+    terminal.out(safe`${printable(table(maker.faults.map(({ name, description }) => [name, description])))}\n`);
     return 0;
   }
   await using place = await openPlace(options);
@@ -65,7 +66,7 @@ class Show {
 
   async run(): Promise<ExitCode> {
     const { terminal, sandbox, client, options } = this.#parts;
-    terminal.out(`${heading(options, sandbox)}\n\n`);
+    terminal.out(safe`${oneLine(heading(options, sandbox))}\n\n`);
     const signal = AbortSignal.any([terminal.signal, sandbox.operatorEnd]);
     const display = displayOn(terminal, () => this.#stamp());
     try {
@@ -80,7 +81,7 @@ class Show {
     } finally {
       display.close();
     }
-    if (terminal.signal.aborted) terminal.out('\nThe sandbox ends and takes everything with it.\n');
+    if (terminal.signal.aborted) terminal.out(safe`\nThe sandbox ends and takes everything with it.\n`);
     return this.#exitCode();
   }
 
@@ -101,7 +102,7 @@ class Show {
 
   async #stay(cluster: FollowedCluster, display: Display, signal: AbortSignal): Promise<void> {
     const { terminal, place } = this.#parts;
-    const usage = usageLines({ ...place, hosts: this.#hosts });
+    const usage = usageLines({ ...place, hosts: this.#hosts }).map(printable);
     const isTerminal = terminal.size() !== undefined;
     const below = isTerminal ? [...this.#outcome(), ...usage] : usage;
     if (!isTerminal) this.#sumUp(display);
@@ -112,7 +113,7 @@ class Show {
     await follow(look, { onChange: cluster.onChange, clock: terminal.clock, signal });
   }
 
-  #look(cluster: FollowedCluster, display: Display, more: readonly string[]): void {
+  #look(cluster: FollowedCluster, display: Display, more: readonly SafeText[]): void {
     this.#hosts = sandboxHosts(cluster.view(), this.#parts.sandbox.hosts());
     display.show(this.#hosts, more);
   }
@@ -123,15 +124,17 @@ class Show {
     const look = lookOn(terminal);
     // On a terminal they stand above, in the last picture.
     const problems = terminal.size() === undefined ? problemLines(this.#hosts, look) : [];
-    const lines = ['', ...summaryLines(this.#hosts, sandbox.hosts(), look), '', ...this.#outcome(), ...problems, ''];
-    for (const line of lines) terminal.out(`${line}\n`);
+    const summary = summaryLines(this.#hosts, sandbox.hosts(), look);
+    for (const line of [safe``, ...summary, safe``, ...this.#outcome(), ...problems, safe``]) {
+      terminal.out(safe`${line}\n`);
+    }
   }
 
-  #outcome(): string[] {
+  #outcome(): SafeText[] {
     const { speed, timeoutMs } = this.#parts.options;
     const elapsedMs = this.#arrived?.elapsedMs ?? this.#elapsedMs();
     const isLate = elapsedMs > timeoutMs ? [`The time is over: --timeout is ${durationText(timeoutMs)}.`] : [];
-    return [outcomeLine(this.#hosts, elapsedMs, speed), ...isLate];
+    return [outcomeLine(this.#hosts, elapsedMs, speed), ...isLate].map(oneLine);
   }
 
   /** What happens to hosts later is the doing of whoever plays with them. */
@@ -140,7 +143,8 @@ class Show {
     const { operatorEnd } = sandbox;
     if (operatorEnd.aborted) {
       const reason: unknown = operatorEnd.reason;
-      terminal.err(`${isAppError(reason) ? errorText(reason) : `The operator has ended: ${String(reason)}`}\n`);
+      const told = isAppError(reason) ? errorText(reason) : safe`The operator has ended: ${oneLine(String(reason))}`;
+      terminal.err(safe`${told}\n`);
       return 1;
     }
     return this.#arrived?.isGood === true ? 0 : 1;

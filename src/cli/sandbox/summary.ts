@@ -1,3 +1,4 @@
+import type { SafeText } from '../safe-text.ts';
 import { bytesText, countText, durationText } from '../status/amounts.ts';
 import { type Column, type Look, printTable, type Row } from '../status/host-table.ts';
 import { type HostView, isGood, travelMs } from '../status/host-view.ts';
@@ -31,7 +32,11 @@ const columns: readonly Column[] = [
 ];
 
 /** What it has cost to bring each host there, and all of them together. */
-export function summaryLines(hosts: readonly HostView[], machines: readonly SimulatedMachine[], look: Look): string[] {
+export function summaryLines(
+  hosts: readonly HostView[],
+  machines: readonly SimulatedMachine[],
+  look: Look,
+): SafeText[] {
   const byName = new Map(machines.map(machine => [machine.name, machine]));
   const rows = hosts.map((host): Row => {
     const { sshSessions = 0, uploadedBytes = 0 } = byName.get(host.name) ?? {};

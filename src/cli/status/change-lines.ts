@@ -1,4 +1,4 @@
-import { printable } from '../output.ts';
+import { oneLine, printable, type SafeText, safe } from '../safe-text.ts';
 import { durationText } from './amounts.ts';
 import { detailOf } from './host-table.ts';
 import { type HostView, travelMs } from './host-view.ts';
@@ -29,13 +29,15 @@ export class ChangeLines {
   }
 
   /** What is new since the last call. Steps come at most every other second for each host, all else at once. */
-  next(hosts: readonly HostView[], nowMs: number): string[] {
-    const width = Math.max(0, ...hosts.map(({ name }) => widthOf(name)));
-    const stamp = this.#stamp(nowMs);
-    const indent = ' '.repeat(widthOf(stamp) + width + 6);
+  next(hosts: readonly HostView[], nowMs: number): SafeText[] {
+    const width = Math.max(0, ...hosts.map(({ name }) => widthOf(oneLine(name))));
+    const stamp = printable(this.#stamp(nowMs));
+    const indent = padTo(safe``, widthOf(stamp) + width + 6);
     const lines = hosts.flatMap(host =>
       this.#news(host, nowMs).map((text, index) =>
-        printable(index === 0 ? `${stamp}  ${padTo(host.name, width)}  ${text}` : `${indent}${text}`),
+        index === 0
+          ? safe`${stamp}  ${padTo(oneLine(host.name), width)}  ${oneLine(text)}`
+          : safe`${indent}${oneLine(text)}`,
       ),
     );
     return [...lines, ...this.#gone(hosts, nowMs)];
@@ -53,11 +55,11 @@ export class ChangeLines {
     return [text, ...(problem === undefined ? [] : problemTexts(problem))];
   }
 
-  #gone(hosts: readonly HostView[], nowMs: number): string[] {
+  #gone(hosts: readonly HostView[], nowMs: number): SafeText[] {
     const present = new Set(hosts.map(({ name }) => name));
     const gone = [...this.#told.keys()].filter(name => !present.has(name));
     for (const name of gone) this.#told.delete(name);
-    return gone.map(name => printable(`${this.#stamp(nowMs)}  ${name}  is gone`));
+    return gone.map(name => safe`${printable(this.#stamp(nowMs))}  ${oneLine(name)}  is gone`);
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { safeLines } from '../../../test/kit/safe-lines.ts';
 import { hostIn, noonMs, recordedTerminal, type StateName } from '../../../test/kit/status-views.ts';
 import { displayOn, frame, lookOn, screenDisplay } from './displays.ts';
 
@@ -18,15 +19,15 @@ test('without a terminal there is a line for each change, and nothing to close',
 test('without a terminal what is said beside the hosts is said once, until it changes', () => {
   const terminal = recordedTerminal();
   const display = displayOn(terminal, stamp);
-  for (const more of [['one'], ['one'], [], ['two', 'three']]) display.show([], more);
+  for (const more of [['one'], ['one'], [], ['two', 'three']]) display.show([], safeLines(...more));
   expect(terminal.text()).toBe('one\ntwo\nthree\n');
 });
 
 test('on a terminal the table is drawn in place, and the cursor comes back', () => {
   const terminal = recordedTerminal({ columns: 80, rows: 24 }, { NO_COLOR: '1' });
   const display = displayOn(terminal, stamp);
-  display.show([hostIn('configuring', 'a')], ['more']);
-  display.show([hostIn('ready', 'a')], ['more']);
+  display.show([hostIn('configuring', 'a')], safeLines('more'));
+  display.show([hostIn('ready', 'a')], safeLines('more'));
   display.close();
   expect(terminal.text()).toContain('\u001b[5A');
   expect(terminal.text()).toContain('1 host: 1 Ready');
@@ -35,15 +36,15 @@ test('on a terminal the table is drawn in place, and the cursor comes back', () 
 
 test('any picture can be drawn in place', () => {
   const terminal = recordedTerminal({ columns: 80, rows: 24 });
-  const display = screenDisplay(terminal, (hosts, more) => [`${hosts.length}`, ...more]);
-  display.show(many(3), ['x']);
+  const display = screenDisplay(terminal, (hosts, more) => [...safeLines(`${hosts.length}`), ...more]);
+  display.show(many(3), safeLines('x'));
   display.show(many(3));
   expect(terminal.text()).toContain('3\n');
 });
 
 test('a picture has the table, the counts, the problems and the rest', () => {
   const terminal = recordedTerminal({ columns: 80, rows: 40 });
-  const lines = frame([hostIn('ready', 'a'), hostIn('failed', 'b')], ['rest'], {
+  const lines = frame([hostIn('ready', 'a'), hostIn('failed', 'b')], safeLines('rest'), {
     ...terminal,
     environment: { NO_COLOR: '1' },
   });
@@ -68,7 +69,7 @@ test('when there are too many hosts, those that need attention are shown', () =>
 
 test('is never higher than the terminal', () => {
   const hosts = [...many(30), ...many(9, 'failed'), ...many(9, 'configuring')];
-  const more = ['x'.repeat(300), 'y'];
+  const more = safeLines('x'.repeat(300), 'y');
   for (const rows of [12, 16, 24, 60]) {
     for (const columns of [30, 80, 200]) {
       const lines = frame(hosts, more, recordedTerminal({ columns, rows }));

@@ -1,3 +1,4 @@
+import { joined, type SafeText, safe } from '../safe-text.ts';
 import type { LiveTerminal } from '../terminal.ts';
 import { ChangeLines } from './change-lines.ts';
 import { countsLine, hostTable, type Look, problemLines } from './host-table.ts';
@@ -7,7 +8,7 @@ import { Screen } from './screen.ts';
 
 /** Where hosts are followed. */
 export interface Display {
-  show(hosts: readonly HostView[], more?: readonly string[]): void;
+  show(hosts: readonly HostView[], more?: readonly SafeText[]): void;
   /** Leaves the last picture. */
   close(): void;
 }
@@ -21,12 +22,12 @@ export function displayOn(terminal: LiveTerminal, stamp: (nowMs: number) => stri
 
 function lineDisplay({ out, clock }: LiveTerminal, stamp: (nowMs: number) => string): Display {
   const changes = new ChangeLines(stamp);
-  let before = '';
+  let before: SafeText = safe``;
   return {
     show(hosts, more = []) {
-      for (const line of changes.next(hosts, clock.now())) out(`${line}\n`);
-      const added = more.join('\n');
-      if (added !== before && added !== '') out(`${added}\n`);
+      for (const line of changes.next(hosts, clock.now())) out(safe`${line}\n`);
+      const added = joined(more, '\n');
+      if (added !== before && added !== '') out(safe`${added}\n`);
       before = added;
     },
     close: () => undefined,
@@ -36,7 +37,7 @@ function lineDisplay({ out, clock }: LiveTerminal, stamp: (nowMs: number) => str
 /** The same place of the terminal again and again. */
 export function screenDisplay(
   terminal: LiveTerminal,
-  picture: (hosts: readonly HostView[], more: readonly string[]) => string[],
+  picture: (hosts: readonly HostView[], more: readonly SafeText[]) => SafeText[],
 ): Display {
   const screen = new Screen(terminal);
   return {
@@ -51,7 +52,7 @@ export function lookOn(terminal: LiveTerminal): Look {
 }
 
 /** A picture no higher than the terminal: hosts that need nobody's attention go first. */
-export function frame(hosts: readonly HostView[], more: readonly string[], terminal: LiveTerminal): string[] {
+export function frame(hosts: readonly HostView[], more: readonly SafeText[], terminal: LiveTerminal): SafeText[] {
   const { rows } = terminal.size() ?? { rows: 24 };
   const look = lookOn(terminal);
   const counts = countsLine(hosts, look.paint);
@@ -59,13 +60,15 @@ export function frame(hosts: readonly HostView[], more: readonly string[], termi
   const room = Math.max(3, rows - more.length - 6);
   const shown = hosts.length <= room ? hosts : mostUrgent(hosts, room);
   const left = hosts.length - shown.length;
-  const table = [...hostTable(shown, look), ...(left > 0 ? [`… and ${left} more`] : []), counts];
+  const table = [...hostTable(shown, look), ...(left > 0 ? [safe`… and ${left} more`] : []), counts];
   const problems = problemLines(hosts, look);
   const spare = rows - 2 - table.length - (more.length > 0 ? more.length + 1 : 0);
   const told = problems.length <= spare ? problems : problems.slice(0, Math.max(0, spare - 1));
-  const cut = told.length < problems.length ? ['… see `wmco status` for the rest'] : [];
-  return [...table, ...(told.length > 0 ? ['', ...told, ...cut] : []), ...(more.length > 0 ? ['', ...more] : [])];
+  const cut = told.length < problems.length ? [safe`… see \`wmco status\` for the rest`] : [];
+  return [...table, ...(told.length > 0 ? [empty, ...told, ...cut] : []), ...(more.length > 0 ? [empty, ...more] : [])];
 }
+
+const empty = safe``;
 
 const urgency: Readonly<Record<HostView['tone'], number>> = { bad: 0, busy: 1, still: 2, good: 3 };
 

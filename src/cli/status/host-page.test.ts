@@ -157,7 +157,7 @@ for (const [name, status, want] of rows) {
 
 test('tells what is wrong before everything else there is to read, and when it is tried again', () => {
   const lines = page(hostIn('failed'));
-  const start = lines.indexOf('What is wrong: HOST_REFUSED_KEY');
+  const start = lines.findIndex(line => line === 'What is wrong: HOST_REFUSED_KEY');
   expect(lines.slice(start, start + 4)).toEqual([
     'What is wrong: HOST_REFUSED_KEY',
     '  the host does not let us in',

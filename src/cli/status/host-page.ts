@@ -1,6 +1,7 @@
 import { configMapName, ports } from '#contract/names.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
+import { oneLine, type SafeText, safe } from '../safe-text.ts';
 import { countText, durationText, shareText } from './amounts.ts';
 import { type Column, type Look, printTable, problemText, type Row, versionText } from './host-table.ts';
 import { type HostView, travelMs } from './host-view.ts';
@@ -8,14 +9,15 @@ import { plain } from './paint.ts';
 import { padTo } from './text-width.ts';
 
 /** Everything about one host: who looks after it, where it is on its way, what is wrong and what to do. */
-export function hostPage(host: HostView, look: Look): string[] {
+export function hostPage(host: HostView, look: Look): SafeText[] {
   const { paint = plain } = look;
   const sections = [factLines(host, look), troubleLines(host, look), stepLines(host, look), conditionLines(host, look)];
-  const body = sections.filter(lines => lines.length > 0).flatMap(lines => ['', ...lines]);
-  return [`${paint(host.name, 'title')}  ${paint(host.phase, host.tone)}`, ...body.slice(1)];
+  const body = sections.filter(lines => lines.length > 0).flatMap(lines => [safe``, ...lines]);
+  const title = safe`${paint(oneLine(host.name), 'title')}  ${paint(oneLine(host.phase), host.tone)}`;
+  return [title, ...body.slice(1)];
 }
 
-function factLines(host: HostView, { nowMs }: Look): string[] {
+function factLines(host: HostView, { nowMs }: Look): SafeText[] {
   const { node, nodeName, hostKey, remark, step } = host;
   const ms = travelMs(host, nowMs);
   const facts: [string, string | undefined][] = [
@@ -27,7 +29,9 @@ function factLines(host: HostView, { nowMs }: Look): string[] {
     ['Step', step === undefined ? undefined : `${step}${remark === undefined ? '' : `: ${remark}`}`],
     ['Time', ms === undefined ? undefined : `${durationText(ms)}${host.endedMs === undefined ? ' so far' : ''}`],
   ];
-  return facts.flatMap(([name, text]) => (text === undefined || text === '' ? [] : [`  ${padTo(name, 12)}${text}`]));
+  return facts.flatMap(([name, text]) =>
+    text === undefined || text === '' ? [] : [safe`  ${padTo(oneLine(name), 12)}${oneLine(text)}`],
+  );
 }
 
 function sourceText({ source, instance }: HostView): string {
@@ -58,7 +62,7 @@ const stepColumns: readonly Column[] = [
   { name: 'detail', title: '' },
 ];
 
-function stepLines(host: HostView, look: Look): string[] {
+function stepLines(host: HostView, look: Look): SafeText[] {
   if (host.timeline.length === 0) return [];
   const taken = new Map(host.timeline.map(step => [step.name, step]));
   const known = configureSteps.map(({ name }) => name);
@@ -71,7 +75,10 @@ function stepLines(host: HostView, look: Look): string[] {
     return step === undefined ? { step: name, phase: 'nothing to do', tone: 'faint' } : stepRow(step, host, look.nowMs);
   });
   const left = names.length - behind.length;
-  return [...indented(stepColumns, rows, look), ...(left > 0 ? [`  … ${countText(left, 'step')} to come`] : [])];
+  return [
+    ...indented(stepColumns, rows, look),
+    ...(left > 0 ? [safe`  … ${oneLine(countText(left, 'step'))} to come`] : []),
+  ];
 }
 
 function stepRow(step: TimelineStep, host: HostView, nowMs: number): Row {
@@ -96,20 +103,20 @@ function timeOf({ started }: TimelineStep, endMs: number): string {
 }
 
 /** What is wrong, what to do, and when it is tried again. */
-function troubleLines(host: HostView, look: Look): string[] {
+function troubleLines(host: HostView, look: Look): SafeText[] {
   const { problem, nextAttemptMs } = host;
   if (problem === undefined) return [];
   const title = host.tone === 'bad' ? 'What is wrong' : 'What it waits for';
   return [
     ...problemText(title, problem, look),
-    ...(nextAttemptMs === undefined ? [] : [nextText(nextAttemptMs, look)]),
+    ...(nextAttemptMs === undefined ? [] : [safe`  ${oneLine(nextText(nextAttemptMs, look))}`]),
   ];
 }
 
 function nextText(nextAttemptMs: number, { nowMs }: Look): string {
   const time = new Date(nextAttemptMs).toISOString().slice(11, 19);
   const leftMs = nextAttemptMs - nowMs;
-  return `  It is tried again by itself by ${time} UTC${leftMs > 0 ? `, within ${durationText(leftMs)}` : ''}.`;
+  return `It is tried again by itself by ${time} UTC${leftMs > 0 ? `, within ${durationText(leftMs)}` : ''}.`;
 }
 
 const conditionColumns: readonly Column[] = [
@@ -120,7 +127,7 @@ const conditionColumns: readonly Column[] = [
   { name: 'detail', title: '' },
 ];
 
-function conditionLines({ conditions, problem }: HostView, look: Look): string[] {
+function conditionLines({ conditions, problem }: HostView, look: Look): SafeText[] {
   if (conditions.length === 0) return [];
   const rows = conditions.map(({ type, status, reason, message, lastTransitionTime }) => {
     const sinceMs = look.nowMs - Date.parse(lastTransitionTime);
@@ -136,7 +143,7 @@ function conditionLines({ conditions, problem }: HostView, look: Look): string[]
   return indented(conditionColumns, rows, look);
 }
 
-function indented(columns: readonly Column[], rows: readonly Row[], look: Look): string[] {
+function indented(columns: readonly Column[], rows: readonly Row[], look: Look): SafeText[] {
   const narrower = look.columns === undefined ? look : { ...look, columns: Math.max(1, look.columns - 2) };
-  return printTable(columns, rows, narrower).map(line => `  ${line}`);
+  return printTable(columns, rows, narrower).map(line => safe`  ${line}`);
 }

@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { nodeAnnotation } from '#contract/names.ts';
-import { printable } from '../output.ts';
+import { joined, oneLine, type SafeText, safe } from '../safe-text.ts';
 import { countText, durationText, shareText } from './amounts.ts';
 import { type HostProblem, type HostView, travelMs } from './host-view.ts';
 import { type Paint, plain, type Tone } from './paint.ts';
@@ -15,7 +15,7 @@ export interface Look {
 }
 
 /** A table for people: one line for each host under a heading, never wider than the terminal. */
-export function hostTable(hosts: readonly HostView[], look: Look): string[] {
+export function hostTable(hosts: readonly HostView[], look: Look): SafeText[] {
   const rows = hosts.map(host => ({ ...cellsOf(host, look.nowMs), tone: host.tone }));
   return printTable(columnsFor(hosts), rows, look);
 }
@@ -34,11 +34,11 @@ const gap = '  ';
 /** The last column is cut, but not to less than this before others are left out. */
 const leastLastWidth = 12;
 
-export function printTable(columns: readonly Column[], rows: readonly Row[], look: Omit<Look, 'nowMs'>): string[] {
+export function printTable(columns: readonly Column[], rows: readonly Row[], look: Omit<Look, 'nowMs'>): SafeText[] {
   const { columns: limit = Infinity, paint = plain } = look;
   const shown = fitting(columns, rows, limit);
   const widths = widthsOf(shown, rows);
-  const line = (cellOf: (column: Column) => string, paintCell: (text: string, column: Column) => string) => {
+  const line = (cellOf: (column: Column) => SafeText, paintCell: (text: SafeText, column: Column) => SafeText) => {
     let left = limit;
     const cells = shown.map((column, index) => {
       const isLast = index === shown.length - 1;
@@ -47,16 +47,16 @@ export function printTable(columns: readonly Column[], rows: readonly Row[], loo
       left -= widthOf(padded) + gap.length;
       return paintCell(padded, column);
     });
-    return cells.join(gap).trimEnd();
+    return joined(cells, gap).trimEnd() as SafeText;
   };
   return [
     line(
-      ({ title }) => title,
+      ({ title }) => oneLine(title),
       text => paint(text, 'faint'),
     ),
     ...rows.map(row =>
       line(
-        ({ name }) => printableCell(row[name]),
+        ({ name }) => oneLine(row[name] ?? ''),
         (text, { name }) => (name === 'phase' && row.tone !== undefined ? paint(text, row.tone) : text),
       ),
     ),
@@ -65,7 +65,7 @@ export function printTable(columns: readonly Column[], rows: readonly Row[], loo
 
 function widthsOf(columns: readonly Column[], rows: readonly Row[]): number[] {
   return columns.map(({ name, title }) =>
-    Math.max(title.length, ...rows.map(row => widthOf(printableCell(row[name])))),
+    Math.max(title.length, ...rows.map(row => widthOf(oneLine(row[name] ?? '')))),
   );
 }
 
@@ -83,11 +83,6 @@ function fitting(columns: readonly Column[], rows: readonly Row[], limit: number
     rows,
     limit,
   );
-}
-
-/** One line that steers no terminal, whoever has written it. */
-function printableCell(text = ''): string {
-  return printable(text.replaceAll(/\s+/g, ' '));
 }
 
 const all: readonly Column[] = [
@@ -132,7 +127,7 @@ export function detailOf({ problem, tone, attempts, progress, remark }: HostView
 }
 
 /** `8 hosts: 5 Ready, 2 on the way, 1 failed`. */
-export function countsLine(hosts: readonly HostView[], paint: Paint = plain): string {
+export function countsLine(hosts: readonly HostView[], paint: Paint = plain): SafeText {
   const words: [HostView['tone'], string][] = [
     ['good', 'Ready'],
     ['busy', 'on the way'],
@@ -141,27 +136,28 @@ export function countsLine(hosts: readonly HostView[], paint: Paint = plain): st
   ];
   const parts = words.flatMap(([tone, word]) => {
     const count = hosts.filter(host => host.tone === tone).length;
-    return count === 0 ? [] : [paint(`${count} ${word}`, tone)];
+    return count === 0 ? [] : [paint(oneLine(`${count} ${word}`), tone)];
   });
-  return `${countText(hosts.length, 'host')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}`;
+  const count = oneLine(countText(hosts.length, 'host'));
+  return parts.length === 0 ? count : safe`${count}: ${joined(parts, ', ')}`;
 }
 
 /** What is wrong with which host, and what to do. */
-export function problemLines(hosts: readonly HostView[], look: Omit<Look, 'nowMs'>): string[] {
+export function problemLines(hosts: readonly HostView[], look: Omit<Look, 'nowMs'>): SafeText[] {
   return hosts.flatMap(({ name, problem, tone }) =>
     problem === undefined || tone !== 'bad' ? [] : problemText(name, problem, look),
   );
 }
 
 /** Code, message and remedy of one problem. */
-export function problemText(name: string, problem: HostProblem, look: Omit<Look, 'nowMs'>): string[] {
+export function problemText(name: string, problem: HostProblem, look: Omit<Look, 'nowMs'>): SafeText[] {
   const { columns = 120, paint = plain } = look;
   const { code, message, remedy } = problem;
-  const wrapped = (text: string) => wrapTo(printableCell(text), Math.max(20, Math.min(columns, 120) - 5));
+  const wrapped = (text: string) => wrapTo(oneLine(text), Math.max(20, Math.min(columns, 120) - 5));
   return [
-    `${printableCell(name)}: ${paint(code, 'bad')}`,
-    ...wrapped(message).map(line => `  ${line}`),
-    ...wrapped(remedy).map((line, index) => `  ${index === 0 ? '-> ' : '   '}${line}`),
+    safe`${oneLine(name)}: ${paint(oneLine(code), 'bad')}`,
+    ...wrapped(message).map(line => safe`  ${line}`),
+    ...wrapped(remedy).map((line, index) => (index === 0 ? safe`  -> ${line}` : safe`     ${line}`)),
   ];
 }
 

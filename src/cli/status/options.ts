@@ -1,6 +1,7 @@
 import { Command as Commander } from 'commander';
 import { AppError } from '#base/errors.ts';
 import { defaultNamespace } from '#contract/names.ts';
+import { commanderOutput } from '../safe-text.ts';
 import type { LiveTerminal } from '../terminal.ts';
 
 export interface StatusOptions {
@@ -31,7 +32,7 @@ export function readStatusOptions(
     .allowExcessArguments(false)
     .addHelpText('after', helpEnd)
     .exitOverride()
-    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+    .configureOutput(commanderOutput(terminal));
   command.parse([...words], { from: 'user' });
   const given = command.opts<Record<string, string | boolean | undefined>>();
   const [host] = command.args;

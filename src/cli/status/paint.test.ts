@@ -1,5 +1,6 @@
 /* oxlint-disable no-control-regex -- escapes are what is looked for */
 import { expect, test } from 'vitest';
+import { printable } from '../safe-text.ts';
 import { paintFor, plain } from './paint.ts';
 
 const terminal = () => ({ columns: 80, rows: 24 });
@@ -15,19 +16,19 @@ const cases: [string, () => { columns: number; rows: number } | undefined, Recor
 ];
 for (const [name, size, environment, isColoured] of cases) {
   test(`paints ${name}`, () => {
-    const painted = paintFor({ size, environment })('Ready', 'good');
+    const painted = paintFor({ size, environment })(printable('Ready'), 'good');
     expect(painted).toBe(isColoured ? '\u001b[32mReady\u001b[0m' : 'Ready');
   });
 }
 
 test('every tone has a look of its own', () => {
   const paint = paintFor({ size: terminal, environment: {} });
-  const looks = (['good', 'busy', 'bad', 'still', 'title', 'faint'] as const).map(tone => paint('x', tone));
+  const looks = (['good', 'busy', 'bad', 'still', 'title', 'faint'] as const).map(tone => paint(printable('x'), tone));
   expect(new Set(looks).size).toBe(6);
   for (const look of looks) expect(look).toMatch(/^\u001b\[\d+mx\u001b\[0m$/);
 });
 
 test('nothing stays nothing', () => {
-  expect(paintFor({ size: terminal, environment: {} })('', 'bad')).toBe('');
-  expect(plain('x', 'bad')).toBe('x');
+  expect(paintFor({ size: terminal, environment: {} })(printable(''), 'bad')).toBe('');
+  expect(plain(printable('x'), 'bad')).toBe('x');
 });

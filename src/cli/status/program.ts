@@ -1,5 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown as quoted } from '#base/errors.ts';
+import { jsonText, oneLine, type SafeText, safe } from '../safe-text.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { type ClusterParts, followCluster, readCluster } from './cluster-source.ts';
 import { openClient } from './connection.ts';
@@ -10,6 +11,8 @@ import { hostPage } from './host-page.ts';
 import { countsLine, hostTable, problemLines } from './host-table.ts';
 import { type ClusterView, type HostView, hostViews, isGood } from './host-view.ts';
 import { readStatusOptions, type StatusOptions } from './options.ts';
+
+const empty = safe``;
 
 /** Shows the Windows hosts of a cluster, or one of them in full. */
 export async function statusProgram(words: readonly string[], terminal: LiveTerminal): Promise<ExitCode> {
@@ -24,14 +27,22 @@ export async function statusProgram(words: readonly string[], terminal: LiveTerm
 }
 
 async function showOnce(parts: ClusterParts, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
-  const view = await readCluster(parts, terminal.signal);
+  return showView(await readCluster(parts, terminal.signal), options, terminal);
+}
+
+/** What is told of a cluster as it was read. */
+export function showView(
+  view: ClusterView,
+  options: Pick<StatusOptions, 'host' | 'form'>,
+  terminal: LiveTerminal,
+): ExitCode {
   const hosts = chosen(view, options.host);
   if (options.form === 'json') {
     const data = { hosts: hosts.map(hostData), notes: view.notes };
-    terminal.out(`${JSON.stringify(data, undefined, 2)}\n`);
+    terminal.out(jsonText(data));
   } else {
     const lines = options.host === undefined ? overview(hosts, terminal) : pages(hosts, terminal);
-    for (const line of [...lines, ...noteLines(view)]) terminal.out(`${line}\n`);
+    for (const line of [...lines, ...noteLines(view)]) terminal.out(safe`${line}\n`);
   }
   return hosts.every(isGood) ? 0 : 1;
 }
@@ -59,16 +70,20 @@ async function watch(parts: ClusterParts, options: StatusOptions, terminal: Live
   return hosts.every(isGood) ? 0 : 1;
 }
 
-function overview(hosts: readonly HostView[], terminal: LiveTerminal): string[] {
+function overview(hosts: readonly HostView[], terminal: LiveTerminal): SafeText[] {
   const look = lookOn(terminal);
   const problems = problemLines(hosts, look);
   if (hosts.length === 0) return [countsLine(hosts)];
-  return [...hostTable(hosts, look), countsLine(hosts, look.paint), ...(problems.length > 0 ? ['', ...problems] : [])];
+  return [
+    ...hostTable(hosts, look),
+    countsLine(hosts, look.paint),
+    ...(problems.length > 0 ? [empty, ...problems] : []),
+  ];
 }
 
-function pages(hosts: readonly HostView[], terminal: LiveTerminal): string[] {
+function pages(hosts: readonly HostView[], terminal: LiveTerminal): SafeText[] {
   const look = lookOn(terminal);
-  return hosts.flatMap((host, index) => [...(index > 0 ? [''] : []), ...hostPage(host, look)]);
+  return hosts.flatMap((host, index) => [...(index > 0 ? [empty] : []), ...hostPage(host, look)]);
 }
 
 function chosen(view: ClusterView, wanted: string | undefined): HostView[] {
@@ -87,6 +102,6 @@ function matching(hosts: readonly HostView[], wanted: string | undefined): HostV
   return hosts.filter(host => [host.name, ...host.aliases].some(known => normalHostName(known) === name));
 }
 
-function noteLines({ notes }: ClusterView): string[] {
-  return notes.length === 0 ? [] : ['', ...notes.map(note => `Note: ${note}`)];
+function noteLines({ notes }: ClusterView): SafeText[] {
+  return notes.length === 0 ? [] : [empty, ...notes.map(note => safe`Note: ${oneLine(note)}`)];
 }

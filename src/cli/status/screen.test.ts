@@ -1,6 +1,8 @@
 /* oxlint-disable no-control-regex -- escapes are what is looked for */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { safeLines } from '../../../test/kit/safe-lines.ts';
+import { printable } from '../safe-text.ts';
 import { recordedTerminal } from '../../../test/kit/status-views.ts';
 import { Screen } from './screen.ts';
 
@@ -33,7 +35,7 @@ const size = { columns: 40, rows: 10 };
 const drawn = (...frames: string[][]) => {
   const terminal = recordedTerminal(size);
   const screen = new Screen(terminal);
-  for (const frame of frames) screen.draw(frame);
+  for (const frame of frames) screen.draw(safeLines(...frame));
   return { terminal, screen, lines: () => seen(terminal.text(), size.columns, size.rows) };
 };
 
@@ -57,11 +59,11 @@ for (const [name, frames, want] of stories) test(`shows ${name}`, () => expect(d
 
 test('what stood on the terminal before stays', () => {
   const terminal = recordedTerminal(size);
-  terminal.out('before\n');
+  terminal.out(printable('before\n'));
   const screen = new Screen(terminal);
-  for (const frame of [['a', 'b'], ['c']]) screen.draw(frame);
+  for (const frame of [['a', 'b'], ['c']]) screen.draw(safeLines(...frame));
   screen.close();
-  terminal.out('after\n');
+  terminal.out(printable('after\n'));
   expect(seen(terminal.text(), 40, 10)).toEqual(['before', 'c', 'after', '']);
 });
 
@@ -79,16 +81,16 @@ test('lines that are too long are cut, colours and all', () => {
 test('the same picture is not drawn again', () => {
   const { terminal, screen } = drawn(['a']);
   const before = terminal.text().length;
-  screen.draw(['a']);
+  screen.draw(safeLines('a'));
   expect(terminal.text()).toHaveLength(before);
 });
 
 test('a terminal that has become narrower is drawn over in full', () => {
   const terminal = recordedTerminal(size);
   const screen = new Screen(terminal);
-  screen.draw(['x'.repeat(35), 'y']);
+  screen.draw(safeLines('x'.repeat(35), 'y'));
   terminal.resize({ columns: 20, rows: 10 });
-  screen.draw(['a', 'b']);
+  screen.draw(safeLines('a', 'b'));
   expect(terminal.text()).toContain('\u001b[3A');
 });
 
@@ -110,7 +112,7 @@ test('what was never drawn needs no end', () => {
 test('begins anew after its end', () => {
   const { screen, lines } = drawn(['a']);
   screen.close();
-  screen.draw(['b']);
+  screen.draw(safeLines('b'));
   expect(lines()).toEqual(['a', 'b', '']);
 });
 

@@ -15,25 +15,26 @@ export function widthOf(text: string): number {
   return width;
 }
 
-export function padTo(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+/** Here and below: what is safe to show stays so. */
+export function padTo<T extends string>(text: T, width: number): T {
+  return `${text}${' '.repeat(Math.max(0, width - widthOf(text)))}` as T;
 }
 
 /** No wider than that; what is cut off is told by one sign. The text must have no colours. */
-export function cutTo(text: string, width: number): string {
+export function cutTo<T extends string>(text: T, width: number): T {
   if (widthOf(text) <= width) return text;
-  if (width <= 0) return '';
+  if (width <= 0) return '' as T;
   let [kept, taken] = ['', 0];
   for (const { segment } of graphemes.segment(text)) {
     taken += widthOf(segment);
     if (taken > width - 1) break;
     kept += segment;
   }
-  return `${kept}…`;
+  return `${kept}…` as T;
 }
 
 /** Words in lines of at most that width; a word that is wider stands alone. */
-export function wrapTo(text: string, width: number): string[] {
+export function wrapTo<T extends string>(text: T, width: number): T[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(/\s+/).filter(part => part !== '')) {
@@ -43,5 +44,5 @@ export function wrapTo(text: string, width: number): string[] {
       line = word;
     } else line = longer;
   }
-  return line === '' ? lines : [...lines, line];
+  return (line === '' ? lines : [...lines, line]) as T[];
 }

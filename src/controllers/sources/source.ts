@@ -1,5 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { sha256 } from '#base/sha256.ts';
+import { trimEndOf } from '#base/trim-end.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { configMapName, instanceAnnotation, namespaceName } from '#contract/names.ts';
 import type { InstanceSource } from '#contract/windows-instance/resource.ts';
@@ -31,7 +32,7 @@ export function sourceText({ kind, name }: SourceRef): string {
 export function instanceNames(source: SourceRef): [plain: string, distinct: string] {
   const plain = normalHostName(source.name);
   const suffix = `-${sha256(sourceText(source)).slice(0, 8)}`;
-  return [plain, `${plain.slice(0, maxNameLength - suffix.length).replace(/[.-]+$/, '')}${suffix}`];
+  return [plain, `${trimEndOf(plain.slice(0, maxNameLength - suffix.length), '.-')}${suffix}`];
 }
 
 const maxNameLength = 253;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '#base/clock.ts';
+import { trimEndOf } from '#base/trim-end.ts';
 import { type KubeconfigCluster, type KubeconfigUser, parseKubeconfig, resolveContext } from './kubeconfig.ts';
 import type { Connection, Identity } from '../transport/connection.ts';
 import { pluginIdentity } from './exec-plugin.ts';
@@ -28,7 +29,7 @@ export function loadKubeconfig(text: string, options: LoadOptions = {}): Connect
   const files = new Files(options);
   const trusted = files.source('CA certificates', certificateMaxAgeMs, cluster.caData, cluster.caFile);
   return {
-    server: cluster.server.replace(/\/+$/, ''),
+    server: trimEndOf(cluster.server, '/'),
     skipTlsVerify: cluster.skipTlsVerify,
     trusted: () => trusted?.read() ?? Promise.resolve(undefined),
     identity: identityOf(user, `user ${userName}`, files, { ...options, cluster }),

@@ -1,6 +1,7 @@
 import { type Clock, systemClock, timestamp } from '#base/clock.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { type Log, silentLog } from '#base/log.ts';
+import { trimEndOf } from '#base/trim-end.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../api-error.ts';
 import type { Client } from '../client.ts';
 import {
@@ -237,7 +238,7 @@ function namespaceOf({ namespace = '' }: ObjectReference): string {
 /** The name of the object and a number that is different each time, in the form that client-go gives it. */
 function eventName(object: string, atMs: number, sequence: number): string {
   const suffix = (BigInt(Math.floor(atMs)) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16);
-  const stem = object.slice(0, 252 - suffix.length).replace(/[.-]+$/, '');
+  const stem = trimEndOf(object.slice(0, 252 - suffix.length), '.-');
   return isNodeName(stem) ? `${stem}.${suffix}` : `event.${suffix}`;
 }
 

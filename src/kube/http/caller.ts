@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { trimEndOf } from '#base/trim-end.ts';
 import { errorFrom } from './answer.ts';
 import type { ApiError } from '../api-error.ts';
 import type { TokenBucket } from '../rate-limit.ts';
@@ -112,7 +113,7 @@ export class Caller {
   #request(call: Call, { authorization }: Credential): Request {
     const { userAgent, compression } = this.#options;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    const prefix = new URL(this.#connection.server).pathname.replace(/\/+$/, '');
+    const prefix = trimEndOf(new URL(this.#connection.server).pathname, '/');
     return {
       method: call.method,
       path: `${prefix}${call.path}`,

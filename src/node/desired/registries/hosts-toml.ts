@@ -21,7 +21,7 @@ export function hostsToml(set: MergedMirrorSet, logins: Logins): string {
 
 /** The same text for people's eyes: no login in it. */
 export function redactHostsToml(text: string): string {
-  return text.replaceAll(/^(\s*authorization = ")[^"]*"/gm, `$1${redacted}"`);
+  return text.replaceAll(/^([ \t]*authorization = ")[^"]*"/gm, `$1${redacted}"`);
 }
 
 function hostBlock({ host: prefix, canResolveTags }: MergedMirror, logins: Logins): string {

@@ -135,9 +135,52 @@ test('differs with the key only', () => {
 });
 
 test('AWS: compares versions as versions and takes a missing agent for the oldest', () => {
-  expect(awsScript).toContain("(Get-LauncherVersion) -lt [version]'2.0.2107'");
+  expect(awsScript).toContain("$needed = [version]'2.0.1643'");
+  expect(awsScript).toContain('if ((Get-LauncherVersion) -lt $needed) {');
   expect(awsScript).toContain('-as [version]');
   expect(awsScript).toContain("else { [version]'0.0' }");
+});
+
+/** The lines of the block that begins with a line, without those of inner blocks that it closes. */
+function block(start: string): string {
+  const lines = awsScript.split('\n');
+  const from = lines.findIndex(line => line.includes(start));
+  const indent = /^ */.exec(lines[from] ?? '')?.[0] ?? '';
+  const length = lines.slice(from + 1).findIndex(line => line.startsWith(`${indent}}`));
+  return lines.slice(from, from + length + 1).join('\n');
+}
+
+test('AWS: downloads nothing where the host has a version that will do', () => {
+  const inside = block('if ((Get-LauncherVersion) -lt $needed) {');
+  for (const word of ['Invoke-WebRequest', 'msiexec.exe', 'https://']) {
+    expect(inside).toContain(word);
+    expect(awsScript.replace(inside, '')).not.toContain(word);
+  }
+});
+
+test('AWS: installs only what has a valid signature of Amazon', () => {
+  const checked = block('if (Test-AmazonSignature $installer) {');
+  expect(checked).toContain('msiexec.exe');
+  expect(awsScript.replace(checked, '')).not.toContain('msiexec.exe');
+  const check = block('function Test-AmazonSignature');
+  expect(check).toContain("if ($signature.Status -ne 'Valid') { return $false }");
+  expect(check.match(/'O=[^']*'/g)).toEqual([
+    "'O=Amazon Web Services, Inc.'",
+    "'O=Amazon.com Services LLC'",
+    "'O=Amazon.com, Inc.'",
+  ]);
+  expect(check).toContain('$names -ccontains $publisher');
+  expect(check.trimEnd().endsWith('$false')).toBe(true);
+});
+
+test('AWS: says why the route does not stay, and calls no program that cannot do it', () => {
+  const able = block('if ($installed -ge $needed) {');
+  expect(able).toContain('run-task add-routes --persistent');
+  expect(awsScript.replace(able, '')).not.toContain('& $launcher run-task');
+  expect(block('} catch {')).toContain('Write-Output "Downloading or installing EC2Launch failed: $_"');
+  expect(awsScript).toContain(
+    'Use an image with EC2Launch $needed or newer; a disconnected cluster cannot download it.',
+  );
 });
 
 test('AWS: waits for the installer and needs nobody at the screen', () => {

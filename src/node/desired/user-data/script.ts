@@ -6,24 +6,55 @@ export function prepareScript(authorizedKeyLine: string): string {
   return `${beforeKey}${authorizedKeyLine}${afterKey}`;
 }
 
-/** On AWS the route to the metadata service is lost when the container network comes up; EC2Launch v2 can make it stay. */
+/**
+ * On AWS the route to the metadata service is lost when the container network comes up; EC2Launch v2 can make it stay. Images
+ * usually have it; otherwise it is downloaded, and installed only with a valid signature of Amazon.
+ */
 export const awsScript = String.raw`
+# The task add-routes has the option --persistent since 2.0.1643; the Go operator installs 2.0.2107 or newer.
+$needed = [version]'2.0.1643'
 $launcher = Join-Path $env:ProgramFiles 'Amazon\EC2Launch\EC2Launch.exe'
 function Get-LauncherVersion {
     $version = if (Test-Path $launcher) { "$(& $launcher version)".Trim() -as [version] }
     if ($version) { $version } else { [version]'0.0' }
 }
 
-if ((Get-LauncherVersion) -lt [version]'2.0.2107') {
+# The organization in the certificate, not a part of its text: each name stands on a line of its own.
+function Test-AmazonSignature([string] $path) {
+    $signature = Get-AuthenticodeSignature -FilePath $path
+    if ($signature.Status -ne 'Valid') { return $false }
+    $names = $signature.SignerCertificate.SubjectName.Decode('UseNewLines, DoNotUseQuotes') -split '\r?\n'
+    foreach ($publisher in 'O=Amazon Web Services, Inc.', 'O=Amazon.com Services LLC', 'O=Amazon.com, Inc.') {
+        if ($names -ccontains $publisher) { return $true }
+    }
+    $false
+}
+
+if ((Get-LauncherVersion) -lt $needed) {
     $folder = Join-Path $env:USERPROFILE 'Desktop\EC2Launchv2'
     $installer = Join-Path $folder 'AmazonEC2Launch.msi'
     New-Item -ItemType Directory -Path $folder -Force | Out-Null
-    [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
-    Invoke-WebRequest -UseBasicParsing -Uri 'https://s3.amazonaws.com/amazon-ec2launch-v2/windows/amd64/latest/AmazonEC2Launch.msi' -OutFile $installer
-    Start-Process -FilePath 'msiexec.exe' -ArgumentList @('/i', ('"' + $installer + '"'), '/quiet', '/norestart') -Wait
+    Remove-Item -Path $installer -Force -ErrorAction SilentlyContinue
+    try {
+        [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
+        Invoke-WebRequest -UseBasicParsing -TimeoutSec 60 -Uri 'https://s3.amazonaws.com/amazon-ec2launch-v2/windows/amd64/latest/AmazonEC2Launch.msi' -OutFile $installer -ErrorAction Stop
+        if (Test-AmazonSignature $installer) {
+            Start-Process -FilePath 'msiexec.exe' -ArgumentList @('/i', ('"' + $installer + '"'), '/quiet', '/norestart') -Wait
+        } else {
+            Remove-Item -Path $installer -Force
+            Write-Output 'The downloaded AmazonEC2Launch.msi has no valid signature of Amazon; it is deleted and not installed.'
+        }
+    } catch {
+        Write-Output "Downloading or installing EC2Launch failed: $_"
+    }
 }
-Write-Output "EC2Launch version: $(Get-LauncherVersion)"
-& $launcher run-task add-routes --persistent
+$installed = Get-LauncherVersion
+Write-Output "EC2Launch version: $installed"
+if ($installed -ge $needed) {
+    & $launcher run-task add-routes --persistent
+} else {
+    Write-Output "EC2Launch is older than $needed or missing: pods on this host cannot reach the metadata service. Use an image with EC2Launch $needed or newer; a disconnected cluster cannot download it."
+}
 `;
 
 const beforeKey = String.raw`

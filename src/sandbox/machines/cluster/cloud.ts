@@ -13,7 +13,7 @@ export interface CloudOptions {
 }
 
 /** Lines of authorized_keys in a script: whatever else there is, no other line is like them. */
-const keyLine = /^(?:ssh|ecdsa|sk)-[a-z0-9-]+ [A-Za-z0-9+/]+={0,2}.*$/gm;
+const keyLine = /^(?:ssh|ecdsa|sk)-[a-z0-9-]+ [A-Za-z0-9+/].*/gm;
 
 /** A cloud that makes simulated hosts. Whom they let in is what their user data say. */
 export function createCloud({ fleet, platform, faults }: CloudOptions): Cloud {

@@ -1,6 +1,7 @@
 import type { FileStat, HostFiles } from '#agent/ports.ts';
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
+import { trimEndOf } from '#base/trim-end.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { Content, ContentStore, Draft } from './content-store.ts';
 
@@ -201,11 +202,11 @@ export class SimulatedFiles implements HostFiles {
 
 /** Slashes of either kind and one at the end make no difference to Windows. */
 function keyOf(path: string): string {
-  return pathKey(path.replaceAll('/', '\\').replace(/\\+$/, ''));
+  return pathKey(trimEndOf(path.replaceAll('/', '\\'), '\\'));
 }
 
 function parentOf(path: string): string {
-  const plain = path.replaceAll('/', '\\').replace(/\\+$/, '');
+  const plain = trimEndOf(path.replaceAll('/', '\\'), '\\');
   return plain.slice(0, Math.max(0, plain.lastIndexOf('\\')));
 }
 

@@ -24,7 +24,7 @@ export class SimulatedNetwork implements HostNetwork {
     const network = this.#state.networks.find(({ id }) => id === networkId);
     if (network === undefined) throw missing('network', networkId);
     const number = this.#state.endpoints.length + 2;
-    const ipAddress = (network.subnets[0] ?? '').replace(/\d+\/\d+$/, String(number));
+    const ipAddress = (network.subnets[0] ?? '').replace(/\.\d{1,3}\/\d{1,2}$/, `.${number}`);
     const mac = `00-15-5d-00-00-${number.toString(16).padStart(2, '0')}`;
     const endpoint = { id: `${networkId}-endpoint-${number}`, name, networkId, ipAddress, mac };
     this.#state.endpoints.push(endpoint);

@@ -1,6 +1,8 @@
+import { trimEndOf } from '#base/trim-end.ts';
+
 /** A path as Windows has it: `/C:/k/x` is `C:\k\x`. Whatever is not on a drive is taken from the home of the user. */
 export function windowsPath(path: string): string {
-  const plain = path.replaceAll('\\', '/').replace(/^\//, '').replace(/\/+$/, '');
+  const plain = trimEndOf(path.replaceAll('\\', '/').replace(/^\//, ''), '/');
   const absolute = /^[A-Za-z]:/.test(plain) ? plain : ['C:/Users/Administrator', plain].join('/');
   const parts: string[] = [];
   for (const part of absolute.split('/')) {

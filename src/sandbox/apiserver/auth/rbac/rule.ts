@@ -1,3 +1,4 @@
+import { trimEndOf } from '#base/trim-end.ts';
 import { listAt } from '../../object.ts';
 import type { AccessRequest } from '../../ports.ts';
 
@@ -37,7 +38,7 @@ export function readRules(value: unknown): PolicyRule[] {
 
 /** Whether a URL of a rule, which may end in a star, stands for another one. */
 export function urlCovers(url: string, other: string): boolean {
-  return url === other || (url.endsWith('*') && other.startsWith(url.replace(/\*+$/, '')));
+  return url === other || (url.endsWith('*') && other.startsWith(trimEndOf(url, '*')));
 }
 
 export function includesOrAll(list: readonly string[], item: string): boolean {

@@ -1,0 +1,91 @@
+/* oxlint-disable no-control-regex -- escapes are what is looked for */
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
+import { machineLabel } from '#contract/names.ts';
+import { poisoned, poisons, unplain } from '../../../test/kit/hostile-text.ts';
+import { instanceOf, nodeOf, recordedTerminal, statuses, viewOf } from '../../../test/kit/status-views.ts';
+import type { TerminalSize } from '../terminal.ts';
+import { displayOn } from './displays.ts';
+import { type ClusterView, hostViews } from './host-view.ts';
+import { showView } from './program.ts';
+
+/** A cluster with hosts in all states, where every text can be one of somebody else. */
+const view: ClusterView = viewOf({
+  instances: Object.entries(statuses).map(([name, status]) =>
+    instanceOf(name, status && { ...structuredClone(status), hostKey: 'ssh-ed25519 AAAA' }, { hostname: 'win' }),
+  ),
+  nodes: [nodeOf('win-1', { unschedulable: true })],
+  entries: { '10.0.0.7': 'username=core', bad_name: 'username=a b=c' },
+  machines: [{ metadata: { name: 'm1', labels: { [machineLabel.osId]: 'Windows' } } }],
+  hostKeys: { ready: 'ssh-ed25519 AAAA' },
+  notes: ['Lease x cannot be read: no answer'],
+});
+
+const inColour: TerminalSize = { columns: 100, rows: 40 };
+/** Those of a heading are painted with it. */
+const withoutEndBlanks = (text: string) =>
+  text
+    .split('\n')
+    .map(line => line.trimEnd())
+    .join('\n');
+const ours = /\u001b\[(?:0|1|2|31|32|33|36)m/g;
+
+/** What `wmco status` writes, with and without colours. */
+function shownOf(
+  objects: ClusterView,
+  host: string | undefined,
+  form: 'text' | 'json',
+): [plain: string, coloured: string] {
+  const [plain, coloured] = [recordedTerminal(inColour, { NO_COLOR: '1' }), recordedTerminal(inColour)] as const;
+  for (const terminal of [plain, coloured]) {
+    try {
+      showView(objects, { host, form }, terminal);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+    }
+  }
+  return [plain.text(), coloured.text()];
+}
+
+const hosts: [what: string, host: (objects: ClusterView) => string | undefined, form: 'text' | 'json'][] = [
+  ['all hosts', () => undefined, 'text'],
+  ['one host', objects => objects.instances[5]?.metadata.name, 'text'],
+  ['another host', objects => objects.instances[3]?.metadata.name, 'text'],
+  ['data', () => undefined, 'json'],
+];
+for (const [what, hostOf, form] of hosts) {
+  test(`whatever objects hold, nothing but our own colours reaches the terminal: ${what}`, () => {
+    fc.assert(
+      fc.property(poisons, plan => {
+        const objects = poisoned(view, plan);
+        const [plain, coloured] = shownOf(objects, hostOf(objects), form);
+        expect(plain).not.toMatch(unplain);
+        expect(withoutEndBlanks(coloured.replaceAll(ours, ''))).toBe(withoutEndBlanks(plain));
+      }),
+      { numRuns: 300 },
+    );
+  });
+}
+
+test('whatever objects hold, nothing but our own signs reaches a terminal that follows them', () => {
+  fc.assert(
+    fc.property(fc.array(poisons, { minLength: 2, maxLength: 3 }), plans => {
+      const [lines, screen] = [recordedTerminal(), recordedTerminal(inColour, { NO_COLOR: '1' })] as const;
+      for (const terminal of [lines, screen]) {
+        const display = displayOn(terminal, () => '12:00:00');
+        for (const plan of plans) display.show(hostViews(poisoned(view, plan)));
+        display.close();
+      }
+      expect(lines.text()).not.toMatch(unplain);
+      expect(screen.text().replaceAll(/\r?\u001b\[(?:\?25[lh]|2K|J|\d+A)|\r/g, '')).not.toMatch(unplain);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a text that looks like another host stays on the line of its own', () => {
+  const [objects] = [poisoned(view, [['append', '\n10.0.0.9  Ready']])];
+  const [plain] = shownOf(objects, undefined, 'text');
+  expect(plain).not.toMatch(/^10\.0\.0\.9/m);
+});

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createZstdDecompress } from 'node:zlib';
+import { uploadChunkBytes } from '#host/host.ts';
+import { openToRead } from './private-folder.ts';
+
+/** What the bytes of a file are. */
+export interface FileSum {
+  bytes: number;
+  /** Lower-case hex, of the file as it is. */
+  sha256: string;
+}
+
+/** What a packed file has to unpack to. */
+export interface Unpacked {
+  sha256: string;
+  bytes: number;
+}
+
+/** Reads the whole of a file, and of a packed one what it unpacks to; undefined when it is not what it has to be. */
+export async function checkFile(path: string, size: number, unpacked?: Unpacked): Promise<FileSum | undefined> {
+  try {
+    await using file = await openToRead(path);
+    const { size: actual } = await file.stat();
+    if (actual !== size) return undefined;
+    const [outer, inner] = [new Sum(size), new Sum(unpacked?.bytes ?? 0)];
+    const content = outer.watched(chunksOf(file));
+    if (unpacked === undefined) await drain(content);
+    else await pipeline(content, createZstdDecompress(), chunks => drain(inner.watched(chunks)));
+    const sum = outer.take();
+    if (unpacked === undefined) return sum;
+    const { bytes, sha256 } = inner.take();
+    return bytes === unpacked.bytes && sha256 === unpacked.sha256 ? sum : undefined;
+  } catch {
+    // Gone, a link, a folder, or nothing that unpacks: in no case what it has to be.
+    return undefined;
+  }
+}
+
+/**
+ * The bytes of a file that was checked before, in the pieces in which they are sent, all in the same memory: a new one for each
+ * would cost more than to encrypt it. The last piece is given only when all of them together are what was checked. Opened with
+ * the first piece, so that whoever never begins leaves nothing open.
+ */
+export async function* checkedPieces(path: string, sum: FileSum, changed: () => Error): AsyncGenerator<Uint8Array> {
+  await using file = await openToRead(path);
+  const memory = Buffer.allocUnsafeSlow(uploadChunkBytes);
+  const digest = createHash('sha256');
+  for (let left = sum.bytes; left > 0; ) {
+    const { bytesRead } = await file.read(memory, 0, Math.min(memory.length, left));
+    if (bytesRead === 0) throw changed();
+    const piece = memory.subarray(0, bytesRead);
+    digest.update(piece);
+    left -= bytesRead;
+    if (left === 0 && digest.digest('hex') !== sum.sha256) throw changed();
+    yield piece;
+  }
+}
+
+/** Hash and size of what flows by, which is not allowed to be more than expected. */
+export class Sum {
+  readonly #digest = createHash('sha256');
+  readonly #most: number;
+  #bytes = 0;
+
+  constructor(most = Number.MAX_SAFE_INTEGER) {
+    this.#most = most;
+  }
+
+  async *watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#add(chunk);
+      yield chunk;
+    }
+  }
+
+  take(): FileSum {
+    return { bytes: this.#bytes, sha256: this.#digest.digest('hex') };
+  }
+
+  #add(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#most) throw new RangeError(`more than ${this.#most} bytes`);
+    this.#digest.update(chunk);
+  }
+}
+
+/** Each in memory of its own: who unpacks them keeps some for a while. */
+async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(uploadChunkBytes), 0, uploadChunkBytes);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+async function drain(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of chunks);
+}
