@@ -7,9 +7,11 @@ import { type ClientOptions, createClient } from '#kube/http-client.ts';
 import type { Connection, Identity } from '#kube/transport/connection.ts';
 import type { HostFiles } from '../ports.ts';
 import type { AgentCertificate } from './certificate.ts';
-import { bootstrapSources, type ConnectionOptions, LiveConnection, openKubeconfig, remedyOf } from './connection.ts';
+import { type ConnectionOptions, kubeconfigSource, LiveConnection, openKubeconfig, remedyOf } from './connection.ts';
 import { CredentialChain, type CredentialSource } from './credentials.ts';
-import { issueCertificate } from './issue.ts';
+import { type IssueOptions, issueCertificate } from './issue.ts';
+import { agentIdentity, cloudNodeIdentity, type KeptIdentity } from './kept-identity.ts';
+import { readKey } from './key.ts';
 import { type IdentityState, Rotation } from './rotation.ts';
 import { CertificateStore } from './store.ts';
 
@@ -19,6 +21,10 @@ export interface IdentityOptions extends ConnectionOptions {
   /** How long certificates should live; the cluster may give less. */
   durationMs: number;
   nodeName: string;
+  /** Whether a certificate for cloud-node-manager is kept, too. */
+  cloudNode?: boolean;
+  /** Called when there is one for the first time. */
+  onCloudNode?: () => void;
   random?: () => number;
   /** Hears of a failure to get or store a certificate when it begins and when it becomes another one. */
   onTrouble?: (error: Error) => void;
@@ -31,52 +37,83 @@ export interface AgentIdentity {
   /** Shows the newest certificate. A request for which there is none waits a while for one. */
   readonly connection: Connection;
   readonly client: Client;
-  /** Resolves when there is a certificate; rejects when there is none after five minutes, and says why. */
+  /** Resolves when there is a certificate; rejects only when the signal ends. */
   readonly ready: Promise<void>;
   readonly state: IdentityState;
   /** Resolves when the signal has ended all; the client is the caller's to close. */
   readonly stopped: Promise<void>;
 }
 
-const readyTimeoutMs = 5 * 60_000;
 /** Less than the deadline of a request, which would only say that no answer came. */
 const certificateTimeoutMs = 20_000;
 /** Credentials that may be tried for one request for a certificate. */
 const maxTries = 5;
 
-/** Starts to keep a certificate for the agent of this node. Rejects when the kubeconfig cannot be used. */
+/** Starts to keep the certificates of this host. Rejects when the kubeconfig cannot be used. */
 export async function startIdentity(options: IdentityOptions, signal: AbortSignal): Promise<AgentIdentity> {
-  const { certDir, clock, nodeName, random = Math.random, onTrouble = () => undefined } = options;
+  const { certDir, clock, nodeName, cloudNode = false, random = Math.random, onTrouble = () => undefined } = options;
   const log = options.log.with({ part: 'identity' });
   const kubeconfig = await openKubeconfig(options);
   const connectionOf = (identity: Identity) => new LiveConnection(kubeconfig, identity, options.environment);
   const clientOptions = { clock, log, ...options.client };
+  const own = agentIdentity(nodeName, certDir);
 
-  async function issue(within: AbortSignal): Promise<AgentCertificate> {
-    const sources = [heldCertificate(rotation), ...bootstrapSources(kubeconfig, options)];
-    const chain = new CredentialChain(sources, { clock, nodeName, remedy: remedyOf(kubeconfig.path) });
+  async function issue(kept: KeptIdentity, within: AbortSignal, onRequested: () => void): Promise<AgentCertificate> {
+    const key = await readKey(kept.keyFile, options.files);
+    const sources = [heldCertificate(rotation), kubeconfigSource(kubeconfig)];
+    const chain = new CredentialChain(sources, { clock, subject: own, remedy: remedyOf(kubeconfig.path) });
     const client = createClient(connectionOf(chain), clientOptions);
     try {
-      return await tryEach(chain, within, () => issueCertificate({ ...options, client, log }, within));
+      const issuing = { ...options, client: tryingEach(client, chain, within), subject: kept, key, log, random };
+      return await issueCertificate({ ...issuing, onRequested }, within);
     } finally {
       await client.close();
     }
   }
 
-  const store = new CertificateStore(certDir, { ...options, log });
-  const rotation = new Rotation({ nodeName, store, issue, clock, log, random, onTrouble });
+  const rotationOf = (kept: KeptIdentity) =>
+    new Rotation({
+      user: kept.user,
+      store: new CertificateStore(kept, { ...options, log }),
+      issue: (within, onRequested) => issue(kept, within, onRequested),
+      clock,
+      log,
+      random,
+      onTrouble,
+    });
+  const run = (each: Rotation) =>
+    each.run(signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+
+  const rotation = rotationOf(own);
   const connection = connectionOf(certificateOf(rotation, clock));
-  const stopped = rotation.run(signal).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
+  const running = [run(rotation)];
+  if (cloudNode) {
+    const other = rotationOf(cloudNodeIdentity(nodeName, certDir));
+    running.push(run(other));
+    other.usable(signal).then(options.onCloudNode, () => undefined);
+  }
+  const ready = rotation.usable(signal).then(() => undefined);
+  // Whoever is not interested must not be ended by it.
+  ready.catch(() => undefined);
   return {
     connection,
     client: createClient(connection, clientOptions),
-    ready: readiness(rotation, clock, signal),
+    ready,
     get state() {
       return rotation.state;
     },
-    stopped,
+    stopped: Promise.all(running).then(() => undefined),
+  };
+}
+
+/** A client whose requests for certificates are tried with every credential before they count as refused. */
+function tryingEach(client: Client, chain: CredentialChain, signal: AbortSignal): IssueOptions['client'] {
+  return {
+    create: (...request) => tryEach(chain, signal, () => client.create(...request)),
+    list: (...request) => client.list(...request),
+    watch: (...request) => client.watch(...request),
   };
 }
 
@@ -127,19 +164,6 @@ function certificateOf(rotation: Rotation, clock: Clock): Identity {
       return true;
     },
   };
-}
-
-function readiness(rotation: Rotation, clock: Clock, signal: AbortSignal): Promise<void> {
-  const error = () => {
-    const { message, remedy } = unidentified(rotation);
-    return new AppError('START_TIMEOUT', `after ${readyTimeoutMs / 1000} s: ${message}`, { remedy });
-  };
-  const ready = withDeadline({ clock, ms: readyTimeoutMs, error, signal }, async within => {
-    await rotation.usable(within);
-  });
-  // Whoever is not interested must not be ended by it.
-  ready.catch(() => undefined);
-  return ready;
 }
 
 function unidentified(rotation: Rotation): AppError {
