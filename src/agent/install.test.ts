@@ -104,7 +104,8 @@ test('replaces the key when it is told to: stops the agent, removes the old cert
   const host = hostWithKey();
   host.services.install(agentName, good, 'running');
   const certificates = ['wicd-client-current.pem', 'wicd-client-2026-01-01-00-00-00.pem', 'wicd-client.key'];
-  for (const name of [...certificates, 'cloud-node-current.pem']) host.fileTexts.set(`${dir.agentCerts}\\${name}`, 'old');
+  for (const name of [...certificates, 'cloud-node-current.pem'])
+    host.fileTexts.set(`${dir.agentCerts}\\${name}`, 'old');
   const old = host.fileTexts.get(file.agentKey);
   host.before = () => expect(host.services.calls).toEqual([`stop ${agentName}`]);
   expect(await install(host, true)).toEqual({ created: false, changed: false, started: true });
@@ -116,7 +117,10 @@ test('replaces the key when it is told to: stops the agent, removes the old cert
 const unusable: [name: string, text: string | undefined][] = [
   ['there is none, as on a host of the Go operator', undefined],
   ['it cannot be read', 'BEGIN nothing'],
-  ['it is of another kind', generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()],
+  [
+    'it is of another kind',
+    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  ],
 ];
 for (const [name, text] of unusable) {
   test(`makes a key and restarts the agent when ${name}`, async () => {
@@ -155,7 +159,12 @@ test('is a verb that tells what it did, and says nothing of log files unless tol
   );
   expect((await run(base)).out).toContain(`Nothing to do: service ${agentName} is as it should be.\n`);
   const changed = await run(`${base} --service-log-size 105 -o json`);
-  expect(JSON.parse(changed.out)).toEqual({ created: false, changed: true, started: true, keyHash: await hashOf(host) });
+  expect(JSON.parse(changed.out)).toEqual({
+    created: false,
+    changed: true,
+    started: true,
+    keyHash: await hashOf(host),
+  });
   const [{ config } = { config: undefined }] = await host.services.list();
   expect(config?.command).toBe(controllerCommand({ namespace: 'ns', node: 'win-1', logMegabytes: 105 }));
   expect((await run('install')).err).toContain('install needs --namespace and --node');

@@ -44,11 +44,7 @@ const cases: [name: string, host: Host, want: string, asked?: string[]][] = [
   ['a name in quotes', { kubelet: 'k.exe "--x" --hostname-override="win-7"' }, 'win-7'],
   ['the computer name where the installed kubelet was told none', { kubelet: 'k.exe', source: 'fqdn' }, 'win-1'],
   ['no name of a flag that only ends like it', { kubelet: 'k.exe --no--hostname-override=evil' }, 'win-1'],
-  [
-    'nothing of a kubelet that is not ours',
-    { kubelet: 'k.exe --hostname-override=other', isOurs: false },
-    'win-1',
-  ],
+  ['nothing of a kubelet that is not ours', { kubelet: 'k.exe --hostname-override=other', isOurs: false }, 'win-1'],
 ];
 for (const [name, host, want, asked = []] of cases) {
   test(`finds ${name}`, async () => {

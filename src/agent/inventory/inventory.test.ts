@@ -209,7 +209,10 @@ test('is understood by the operator', async () => {
 test('tells the name under which the kubelet will register, and why it is not known', async () => {
   const host = new ModelHost();
   host.hostValues = { fqdn: 'WIN-1.Example.com' };
-  expect(await take(host, never, { nameSource: 'fqdn' })).toMatchObject({ nodeName: 'win-1.example.com', problems: [] });
+  expect(await take(host, never, { nameSource: 'fqdn' })).toMatchObject({
+    nodeName: 'win-1.example.com',
+    problems: [],
+  });
   expect(await take(host, never, { nameSource: 'awsLocalHostname' })).toMatchObject({
     nodeName: '',
     problems: ['node name: awsLocalHostname is out of reach'],
