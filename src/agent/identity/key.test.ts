@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { showsKey } from '../../../test/kit/agent-certificates.ts';
@@ -7,8 +7,7 @@ import { createKey, findKey, readKey } from './key.ts';
 
 const path = 'C:\\k\\wicd-certs\\wicd-client-key.pem';
 const files = (text: string | undefined) => ({ read: async () => text });
-const exported = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
-  key.export({ type: 'pkcs8', format: 'pem' }).toString();
+const exported = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 test('reads what it made, under the same hash', async () => {
   const key = createKey();
