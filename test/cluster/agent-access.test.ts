@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { agentIdentity } from '../../src/agent/identity/kept-identity.ts';
+import { createKey } from '../../src/agent/identity/key.ts';
 import { prepareRequest } from '../../src/agent/identity/request.ts';
 import { agentName, nodeAnnotation, secretName } from '../../src/contract/names.ts';
 import { ApiError, isNotFound } from '../../src/kube/api-error.ts';
@@ -172,7 +174,7 @@ async function request(
   node: string,
   edit: (spec: kinds.CertificateSigningRequest['spec']) => object = () => ({}),
 ) {
-  const { object } = prepareRequest(node, 3_600_000);
+  const object = prepareRequest(agentIdentity(node), createKey().key, 3_600_000);
   const { metadata } = await by.create(requests, { ...object, spec: { ...object.spec, ...edit(object.spec) } });
   return metadata.name ?? '';
 }

@@ -31,10 +31,11 @@ export async function forgetVersion(client: Client, namespace: string, node: str
 export function startMirroring(client: Client, namespace: string): AsyncDisposable {
   const stop = new AbortController();
   const { signal } = stop;
+  const marked = new Set<string>();
   const running = (async () => {
     while (!signal.aborted) {
       // The API server may be away for a while.
-      await mirrorAll(client, namespace, signal).catch(() => undefined);
+      await mirrorAll(client, namespace, marked, signal).catch(() => undefined);
       await delay(everyMs, undefined, { signal }).catch(() => undefined);
     }
   })();
@@ -46,26 +47,35 @@ export function startMirroring(client: Client, namespace: string): AsyncDisposab
   };
 }
 
-async function mirrorAll(client: Client, namespace: string, signal: AbortSignal): Promise<void> {
+async function mirrorAll(client: Client, namespace: string, marked: Set<string>, signal: AbortSignal): Promise<void> {
   const { items } = await client.listAll(configMaps, { namespace, signal });
   const reports = items.filter(({ metadata }) => isReportName(metadata.name ?? ''));
   if (reports.length === 0) return;
   for (const node of (await client.listAll(nodes, { signal })).items) {
     const found = reports.find(({ metadata }) => metadata.name === reportName(node.metadata.name ?? ''));
-    if (found !== undefined) await mirror(client, node, parseReport(found.data), signal);
+    if (found !== undefined) await mirror(client, node, parseReport(found.data), marked, signal);
   }
 }
 
-async function mirror(client: Client, node: Node, report: AgentReport, signal: AbortSignal): Promise<void> {
-  const has = node.metadata.annotations ?? {};
+async function mirror(
+  client: Client,
+  node: Node,
+  report: AgentReport,
+  marked: Set<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', annotations: has = {} } = node.metadata;
   const annotations = {
     ...(report.version !== '' && has[version] !== report.version && { [version]: report.version }),
     ...(report.rebootRequired && !(rebootRequired in has) && { [rebootRequired]: '' }),
-    ...(!report.rebootRequired && report.bootId !== '' && rebootRequired in has && { [rebootRequired]: null }),
+    // A mark that a test has made is its own to remove.
+    ...(!report.rebootRequired && marked.has(name) && { [rebootRequired]: null }),
   };
   if (Object.keys(annotations).length === 0) return;
+  if (report.rebootRequired) marked.add(name);
+  else marked.delete(name);
   const body = { metadata: { annotations } };
-  await client.patch(nodes, node.metadata.name ?? '', { type: 'merge', body }, { signal }).catch((error: unknown) => {
+  await client.patch(nodes, name, { type: 'merge', body }, { signal }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
 }

@@ -86,7 +86,7 @@ test('does nothing while a reboot is awaited, and goes on as soon as that is ove
   startAgentController(world);
   await until(() => world.logged.messages('info').includes('Nothing to do'));
   expect(world.host.services.calls).toEqual([]);
-  // The operator removes the mark when the agent of the new boot has reported.
+  await world.annotate({ [rebootRequired]: null });
   await until(() => isMarked(world, 'v1'));
 });
 
