@@ -119,7 +119,7 @@ const unusable: [name: string, text: string | undefined][] = [
   ['it cannot be read', 'BEGIN nothing'],
   [
     'it is of another kind',
-    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
   ],
 ];
 for (const [name, text] of unusable) {

@@ -227,8 +227,7 @@ export class HandOperator implements AsyncDisposable {
 
   /** Kubeconfigs, kubelet configuration, CA bundle and so on. */
   async texts(node: string): Promise<BundleFile[]> {
-    const tls = await this.client.get(secrets, secretName.tls, { namespace: this.sandbox.namespace });
-    const text = (key: string) => Buffer.from(tls.data?.[key] ?? '', 'base64').toString();
+    const text = await this.#secretTexts(secretName.tls, this.sandbox.namespace);
     const { files } = nodeFiles({
       facts: this.facts(),
       bootstrapToken: await this.bootstrapToken(),
@@ -247,11 +246,13 @@ export class HandOperator implements AsyncDisposable {
 
   /** As the machine config operator keeps it. */
   async bootstrapToken(): Promise<ServiceAccountToken> {
-    const { data } = await this.client.get(secrets, secretName.bootstrapToken, {
-      namespace: namespaceName.machineConfig,
-    });
-    const text = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
+    const text = await this.#secretTexts(secretName.bootstrapToken, namespaceName.machineConfig);
     return { ca: text(secretKey.ca), token: new Secret(text(secretKey.token)) };
+  }
+
+  async #secretTexts(name: string, namespace: string): Promise<(key: string) => string> {
+    const { data } = await this.client.get(secrets, name, { namespace });
+    return key => Buffer.from(data?.[key] ?? '', 'base64').toString();
   }
 
   async agentToken(node: string): Promise<ServiceAccountToken> {

@@ -6,7 +6,6 @@ import { withDeadline } from '#kube/deadline.ts';
 import { type ClientOptions, createClient } from '#kube/http-client.ts';
 import type { Connection, Identity } from '#kube/transport/connection.ts';
 import type { HostFiles } from '../ports.ts';
-import type { AgentCertificate } from './certificate.ts';
 import { type ConnectionOptions, kubeconfigSource, LiveConnection, openKubeconfig, remedyOf } from './connection.ts';
 import { CredentialChain, type CredentialSource } from './credentials.ts';
 import { type IssueOptions, issueCertificate } from './issue.ts';
@@ -51,47 +50,24 @@ const maxTries = 5;
 
 /** Starts to keep the certificates of this host. Rejects when the kubeconfig cannot be used. */
 export async function startIdentity(options: IdentityOptions, signal: AbortSignal): Promise<AgentIdentity> {
-  const { certDir, clock, nodeName, cloudNode = false, random = Math.random, onTrouble = () => undefined } = options;
+  const { certDir, clock, nodeName, cloudNode = false } = options;
   const log = options.log.with({ part: 'identity' });
   const kubeconfig = await openKubeconfig(options);
   const connectionOf = (identity: Identity) => new LiveConnection(kubeconfig, identity, options.environment);
   const clientOptions = { clock, log, ...options.client };
   const own = agentIdentity(nodeName, certDir);
-
-  async function issue(kept: KeptIdentity, within: AbortSignal, onRequested: () => void): Promise<AgentCertificate> {
-    const key = await readKey(kept.keyFile, options.files);
+  /** What requests are made with, for whomever they are. */
+  const credentials = () => {
     const sources = [heldCertificate(rotation), kubeconfigSource(kubeconfig)];
     const chain = new CredentialChain(sources, { clock, subject: own, remedy: remedyOf(kubeconfig.path) });
-    const client = createClient(connectionOf(chain), clientOptions);
-    try {
-      const issuing = { ...options, client: tryingEach(client, chain, within), subject: kept, key, log, random };
-      return await issueCertificate({ ...issuing, onRequested }, within);
-    } finally {
-      await client.close();
-    }
-  }
-
-  const rotationOf = (kept: KeptIdentity) =>
-    new Rotation({
-      user: kept.user,
-      store: new CertificateStore(kept, { ...options, log }),
-      issue: (within, onRequested) => issue(kept, within, onRequested),
-      clock,
-      log,
-      random,
-      onTrouble,
-    });
-  const run = (each: Rotation) =>
-    each.run(signal).catch((error: unknown) => {
-      if (!signal.aborted) throw error;
-    });
-
-  const rotation = rotationOf(own);
+    return { chain, client: createClient(connectionOf(chain), clientOptions) };
+  };
+  const rotation: Rotation = rotationOf(own, { ...options, log }, credentials);
   const connection = connectionOf(certificateOf(rotation, clock));
-  const running = [run(rotation)];
+  const running = [untilStopped(rotation, signal)];
   if (cloudNode) {
-    const other = rotationOf(cloudNodeIdentity(nodeName, certDir));
-    running.push(run(other));
+    const other = rotationOf(cloudNodeIdentity(nodeName, certDir), { ...options, log }, credentials);
+    running.push(untilStopped(other, signal));
     other.usable(signal).then(options.onCloudNode, () => undefined);
   }
   const ready = rotation.usable(signal).then(() => undefined);
@@ -106,6 +82,39 @@ export async function startIdentity(options: IdentityOptions, signal: AbortSigna
     },
     stopped: Promise.all(running).then(() => undefined),
   };
+}
+
+type Credentials = () => { chain: CredentialChain; client: Client };
+
+/** Keeps the certificate of one identity, with the key that is in its file at the time of each request. */
+function rotationOf(kept: KeptIdentity, options: IdentityOptions, credentials: Credentials): Rotation {
+  const { clock, log, random = Math.random, onTrouble = () => undefined } = options;
+  return new Rotation({
+    user: kept.user,
+    store: new CertificateStore(kept, options),
+    async issue(signal, onRequested) {
+      const key = await readKey(kept.keyFile, options.files);
+      const { chain, client } = credentials();
+      try {
+        const issuing = { ...options, client: tryingEach(client, chain, signal), subject: kept, key, random };
+        return await issueCertificate({ ...issuing, onRequested }, signal);
+      } finally {
+        await client.close();
+      }
+    },
+    clock,
+    log,
+    random,
+    onTrouble,
+  });
+}
+
+async function untilStopped(rotation: Rotation, signal: AbortSignal): Promise<void> {
+  try {
+    await rotation.run(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }
 
 /** A client whose requests for certificates are tried with every credential before they count as refused. */

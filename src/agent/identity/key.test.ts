@@ -7,7 +7,7 @@ import { createKey, findKey, readKey } from './key.ts';
 
 const path = 'C:\\k\\wicd-certs\\wicd-client-key.pem';
 const files = (text: string | undefined) => ({ read: async () => text });
-const exported = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+const exported = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' });
 
 test('reads what it made, under the same hash', async () => {
   const key = createKey();
