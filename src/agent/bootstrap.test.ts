@@ -22,7 +22,7 @@ function hostFor(...services: Service[]): ModelHost {
   return host;
 }
 
-const run = (host: ModelHost, version = 'v1') => bootstrap(version, host, host.waiting());
+const run = (host: ModelHost, version = 'v1', node = 'win-1') => bootstrap({ version, node }, host, host.waiting());
 const running = async (host: ModelHost) =>
   (await host.services.list()).filter(({ state }) => state === 'running').map(({ config }) => config.command);
 
@@ -95,3 +95,29 @@ test('fails when a service does not start, after it has tried the others', async
   });
   expect(await running(host)).toEqual(['b arg']);
 });
+
+const named = (command: string) =>
+  service({ name: 'kubelet', command, bootstrap: true, hostVariables: [{ name: 'NAME', source: 'fqdn' }] });
+
+const names: [name: string, command: string, node: string][] = [
+  ['the name that the kubelet is told', 'k --hostname-override=NAME --v=2', 'win-1.example.com'],
+  ['the computer name where it is told none', 'k --v=2', 'win-1'],
+];
+for (const [name, command, node] of names) {
+  test(`goes by ${name}`, async () => {
+    const host = hostFor(named(command));
+    host.hostValues = { fqdn: 'WIN-1.example.com' };
+    await run(host, 'v1', node);
+    expect(await running(host)).toHaveLength(1);
+  });
+
+  test(`starts nothing when the host joins under another name than ${name}`, async () => {
+    const host = hostFor(named(command));
+    host.hostValues = { fqdn: 'WIN-1.example.com' };
+    expect(await rejectionOf(run(host, 'v1', 'template'))).toMatchObject({
+      code: 'NODE_NAME_CHANGED',
+      message: `the kubelet of this host would register as Node "${node}", but the host joins as "template"`,
+    });
+    expect(host.services.calls).toEqual([]);
+  });
+}

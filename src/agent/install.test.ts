@@ -1,8 +1,12 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { agentRecovery, controllerCommand } from '#contract/agent-command.ts';
 import { agentName } from '#contract/names.ts';
+import { dir, file } from '#contract/paths.ts';
 import { runIn, worldOf } from '../../test/kit/agent-bench.ts';
 import { ModelHost } from '../../test/kit/model-host.ts';
+import { agentIdentity } from './identity/kept-identity.ts';
+import { createKey, findKey } from './identity/key.ts';
 import { installAgent } from './install.ts';
 import type { InstalledConfig, ServiceState } from './ports.ts';
 
@@ -14,7 +18,17 @@ const good: InstalledConfig = {
   startType: 'automatic',
   recovery: agentRecovery,
 };
-const install = (host: ModelHost) => installAgent(command, host, host.waiting());
+const identities = [agentIdentity('win-1')];
+const install = async (host: ModelHost, newKeys = false) => {
+  const { keyHashes: _, ...service } = await installAgent({ command, identities, newKeys }, host, host.waiting());
+  return service;
+};
+/** As it is after a first installation. */
+function hostWithKey(): ModelHost {
+  const host = new ModelHost();
+  host.fileTexts.set(file.agentKey, createKey().pem.reveal());
+  return host;
+}
 
 test('makes the service with description, start type and recovery, and starts it', async () => {
   const host = new ModelHost();
@@ -43,7 +57,7 @@ const found: [string, Partial<InstalledConfig>, ServiceState, calls: string[]][]
 ];
 for (const [name, config, state, calls] of found) {
   test(name, async () => {
-    const host = new ModelHost();
+    const host = hostWithKey();
     host.services.slowness = 1;
     host.services.install(agentName, { ...good, ...config }, state);
     const outcome = await install(host);
@@ -60,7 +74,7 @@ test('does nothing the second time', async () => {
 });
 
 test('does not mind that Windows was quicker with the start', async () => {
-  const host = new ModelHost();
+  const host = hostWithKey();
   host.services.install(agentName, good, 'stopped');
   host.services.before = call => {
     if (call.startsWith('start')) host.services.install(agentName, good, 'running');
@@ -76,15 +90,106 @@ test('tells that Windows refuses the start', async () => {
   await expect(install(host)).rejects.toThrow('1053');
 });
 
+test('makes a key that only administrators may read, and keeps it', async () => {
+  const host = new ModelHost();
+  await install(host);
+  const key = host.fileTexts.get(file.agentKey);
+  expect(createPrivateKey(key ?? '').asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
+  expect(host.files.accessOf(file.agentKey)).toBe('secret');
+  await install(host);
+  expect(host.fileTexts.get(file.agentKey)).toBe(key);
+});
+
+test('replaces the key when it is told to: stops the agent, removes the old certificates, starts it', async () => {
+  const host = hostWithKey();
+  host.services.install(agentName, good, 'running');
+  const certificates = ['wicd-client-current.pem', 'wicd-client-2026-01-01-00-00-00.pem', 'wicd-client.key'];
+  for (const name of [...certificates, 'cloud-node-current.pem'])
+    host.fileTexts.set(`${dir.agentCerts}\\${name}`, 'old');
+  const old = host.fileTexts.get(file.agentKey);
+  host.before = () => expect(host.services.calls).toEqual([`stop ${agentName}`]);
+  expect(await install(host, true)).toEqual({ created: false, changed: false, started: true });
+  expect(host.services.calls).toEqual([`stop ${agentName}`, `start ${agentName}`]);
+  expect(host.fileTexts.get(file.agentKey)).not.toBe(old);
+  expect(await host.files.list(dir.agentCerts)).toEqual(['wicd-client-key.pem', 'cloud-node-current.pem']);
+});
+
+const unusable: [name: string, text: string | undefined][] = [
+  ['there is none, as on a host of the Go operator', undefined],
+  ['it cannot be read', 'BEGIN nothing'],
+  [
+    'it is of another kind',
+    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  ],
+];
+for (const [name, text] of unusable) {
+  test(`makes a key and restarts the agent when ${name}`, async () => {
+    const host = new ModelHost();
+    if (text !== undefined) host.fileTexts.set(file.agentKey, text);
+    host.services.install(agentName, good, 'running');
+    expect(await install(host)).toMatchObject({ started: true });
+    expect(host.fileTexts.get(file.agentKey)).toContain('EC PRIVATE KEY');
+  });
+}
+
+test('comes to a running agent with one key when it is cut short at any point', async () => {
+  for (let kill = 0; kill < 12; kill += 1) {
+    const host = hostWithKey();
+    host.services.install(agentName, good, 'running');
+    let left = kill;
+    host.before = host.services.before = () => {
+      left -= 1;
+      if (left < 0) throw new Error('killed');
+    };
+    await install(host, true).catch(() => undefined);
+    host.before = host.services.before = () => undefined;
+    await install(host);
+    expect(await host.services.query(agentName)).toMatchObject({ state: 'running' });
+    expect(await findKey(file.agentKey, host.files)).toBeDefined();
+  }
+});
+
+const base = 'install --namespace ns --node win-1';
+
 test('is a verb that tells what it did, and says nothing of log files unless told', async () => {
   const host = new ModelHost();
   const run = (line: string) => runIn(worldOf(host), line);
-  expect((await run('install --namespace ns')).out).toBe(`Service ${agentName}: created, started.\n`);
-  expect((await run('install --namespace ns')).out).toBe(`Nothing to do: service ${agentName} is as it should be.\n`);
-  const changed = await run('install --namespace ns --service-log-size 105 -o json');
-  expect(JSON.parse(changed.out)).toEqual({ created: false, changed: true, started: true });
+  expect((await run(base)).out).toMatch(
+    new RegExp(`^Service ${agentName}: created, started.\nKey of the agent: SHA-256 [0-9a-f]{64}\n$`),
+  );
+  expect((await run(base)).out).toContain(`Nothing to do: service ${agentName} is as it should be.\n`);
+  const changed = await run(`${base} --service-log-size 105 -o json`);
+  expect(JSON.parse(changed.out)).toEqual({
+    created: false,
+    changed: true,
+    started: true,
+    keyHash: await hashOf(host),
+  });
   const [{ config } = { config: undefined }] = await host.services.list();
   expect(config?.command).toBe(controllerCommand({ namespace: 'ns', node: 'win-1', logMegabytes: 105 }));
-  expect((await run('install')).err).toContain('install needs --namespace');
-  expect((await run('install --namespace ns --service-log-size much')).err).toContain('a whole number of megabytes');
+  expect((await run('install')).err).toContain('install needs --namespace and --node');
+  expect((await run(`${base} --service-log-size much`)).err).toContain('a whole number of megabytes');
+  expect((await run('install --namespace ns --node WIN&1')).err).toContain('the name of a Node');
+});
+
+/** By other means than the code. */
+async function hashOf(host: ModelHost, path: string = file.agentKey): Promise<string> {
+  const spki = createPublicKey(host.fileTexts.get(path) ?? '').export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(spki).digest('hex');
+}
+
+test('makes a key for cloud-node-manager, too, and passes on how long certificates live', async () => {
+  const host = new ModelHost();
+  const { out } = await runIn(worldOf(host), `${base} --cloud-node --cert-duration 2h -o json`);
+  expect(JSON.parse(out)).toMatchObject({
+    keyHash: await hashOf(host),
+    cloudKeyHash: await hashOf(host, file.cloudNodeKey),
+  });
+  expect(host.files.accessOf(file.cloudNodeKey)).toBe('secret');
+  const [{ config } = { config: undefined }] = await host.services.list();
+  const options = { namespace: 'ns', node: 'win-1', certificateLifetime: '2h', cloudNode: true };
+  expect(config?.command).toBe(controllerCommand(options));
+  const before = [await hashOf(host), await hashOf(host, file.cloudNodeKey)];
+  await runIn(worldOf(host), `${base} --cloud-node --new-key`);
+  for (const hash of [await hashOf(host), await hashOf(host, file.cloudNodeKey)]) expect(before).not.toContain(hash);
 });

@@ -1,8 +1,24 @@
 import { agentRecovery } from '#contract/agent-command.ts';
 import { agentName, managedDescription } from '#contract/names.ts';
-import type { Waiting } from './ports.ts';
+import { dir, splitPath } from '#contract/paths.ts';
+import type { KeptIdentity } from './identity/kept-identity.ts';
+import { createKey, findKey } from './identity/key.ts';
+import type { HostFiles, Waiting } from './ports.ts';
 import { ensureStopped, type ServicePorts } from './services/ensure.ts';
 import { planServices } from './services/plan.ts';
+
+export interface InstallPorts extends ServicePorts {
+  files: HostFiles;
+}
+
+export interface InstallOptions {
+  /** Command line of the service. */
+  command: string;
+  /** Those whose keys the agent has to have. */
+  identities: readonly KeptIdentity[];
+  /** Make new keys instead of keeping those that are there. */
+  newKeys: boolean;
+}
 
 export interface InstallOutcome {
   created: boolean;
@@ -10,14 +26,21 @@ export interface InstallOutcome {
   changed: boolean;
   /** It did not run, or has to run anew. */
   started: boolean;
+  /** Of the public keys, in the order of the identities. */
+  keyHashes: string[];
 }
 
 /**
- * Makes the agent's own Windows service what it has to be and has it started. How it fares from there is not waited for: it
- * tells that on its Node.
+ * Makes the agent's keys and its own Windows service what they have to be, and has the service started. How it fares from
+ * there is not waited for: it reports that.
  */
-export async function installAgent(command: string, ports: ServicePorts, waiting: Waiting): Promise<InstallOutcome> {
+export async function installAgent(
+  { command, identities, newKeys }: InstallOptions,
+  ports: InstallPorts,
+  waiting: Waiting,
+): Promise<InstallOutcome> {
   const { services } = ports;
+  const keyHashes = await ensureKeys(identities, newKeys, ports, waiting);
   const config = {
     command,
     description: managedDescription(agentName),
@@ -26,7 +49,7 @@ export async function installAgent(command: string, ports: ServicePorts, waiting
     recovery: agentRecovery,
   } as const;
   const wanted = { name: agentName, config, prepares: false, filesChanged: false };
-  const outcome: InstallOutcome = { created: false, changed: false, started: false };
+  const outcome: InstallOutcome = { created: false, changed: false, started: false, keyHashes };
   for (const action of planServices([wanted], await services.list()).actions) {
     waiting.signal.throwIfAborted();
     if (action.do === 'stop') await ensureStopped(action.name, ports, waiting);
@@ -37,6 +60,39 @@ export async function installAgent(command: string, ports: ServicePorts, waiting
     outcome.changed ||= action.do === 'configure';
   }
   return outcome;
+}
+
+/** Before a key is replaced the service is stopped: it must not go on with the old one. */
+async function ensureKeys(
+  identities: readonly KeptIdentity[],
+  newKeys: boolean,
+  ports: InstallPorts,
+  waiting: Waiting,
+): Promise<string[]> {
+  const { files, services } = ports;
+  const found = await Promise.all(identities.map(async kept => (newKeys ? undefined : findKey(kept.keyFile, files))));
+  if (found.includes(undefined) && (await services.query(agentName)) !== undefined) {
+    await ensureStopped(agentName, ports, waiting);
+  }
+  const keys = found.map(key => key ?? createKey());
+  for (const [index, kept] of identities.entries()) {
+    const key = keys[index];
+    if (key === undefined || key === found[index]) continue;
+    await removeCertificates(kept, files);
+    await files.write(kept.keyFile, key.pem.reveal(), 'secret');
+  }
+  return keys.map(key => key.hash);
+}
+
+/** Those of the former key, with the dated copies and key pairs of the Go agent. */
+async function removeCertificates({ certificateFile, keyFile }: KeptIdentity, files: HostFiles): Promise<void> {
+  const current = splitPath(certificateFile).name;
+  const prefix = current.slice(0, current.lastIndexOf('-current'));
+  const names = await files.list(dir.agentCerts);
+  for (const name of names.filter(each => each.toLowerCase().startsWith(prefix))) {
+    const path = `${dir.agentCerts}\\${name}`;
+    if (path.toLowerCase() !== keyFile.toLowerCase()) await files.remove(path);
+  }
 }
 
 /** False when it is on its way already: Windows may have begun to restart it by itself. */

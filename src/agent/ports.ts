@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { AgentReport } from '#contract/agent-report.ts';
 import type { HostVariableSource, Preparation } from '#contract/services/manifest.ts';
 
 /** What the agent needs from Windows and the cluster, as small interfaces; agent/win32 and tests implement them. */
@@ -246,16 +247,23 @@ export interface HostPorts {
   network: HostNetwork;
 }
 
-/** The agent's own Node and the services ConfigMaps of its namespace. */
-export interface Cluster {
+/** Services ConfigMaps, read by name. */
+export interface ManifestSource {
+  /** The ConfigMap that describes the services of a version; undefined when it does not exist. Any other failure rejects. */
+  servicesConfigMap(version: string): Promise<unknown>;
+}
+
+/** What the agent may change of its report; the boot id is set with every write. */
+export type ReportChange = Partial<Pick<AgentReport, 'version' | 'rebootRequired'>>;
+
+/** The agent's own Node, its services ConfigMap and its report. The report is all that is written. */
+export interface Cluster extends ManifestSource {
   /** The Node as the API server gives it; undefined when it does not exist. Any other failure rejects. */
   node(): Promise<unknown>;
-  /** Sets annotations, and removes those given as null. */
-  annotateNode(annotations: Record<string, string | null>): Promise<void>;
-  /** The ConfigMap that describes the services of a version; undefined when it does not exist. */
-  servicesConfigMap(version: string): Promise<unknown>;
-  /** All ConfigMaps that describe services. */
-  servicesConfigMaps(): Promise<unknown[]>;
+  /** The report as the API server has it. */
+  readReport(): Promise<AgentReport>;
+  /** Makes the report say this; nothing is written when it does already. */
+  report(change: ReportChange): Promise<void>;
 }
 
 /** How long to wait for something and how often to look. */

@@ -19,7 +19,7 @@ function failing(times: number, over: Partial<RetryLimits> = {}) {
       value => value,
       (error: unknown) => error,
     );
-  return { clock, stop, pauses, calls: () => calls, run };
+  return { clock, stop, pauses, calls: () => calls, act, run };
 }
 
 test('gives the answer of the first attempt that works', async () => {
@@ -63,7 +63,7 @@ test('ends an attempt that hangs, and tells it so', async () => {
     return new Promise(() => undefined);
   });
   await clock.advance(5000);
-  expect(await ended).toMatchObject({ message: 'no answer within 5000 ms' });
+  expect(await ended).toMatchObject({ message: 'no answer within 5 s' });
   expect(signals.map(signal => signal.aborted)).toEqual([true]);
 });
 
@@ -88,4 +88,13 @@ test('tells of what was thrown though it be no error', async () => {
   const ended = run(() => Promise.reject('a text'));
   await clock.advance(500);
   expect(await ended).toMatchObject({ message: 'a text' });
+});
+
+test('goes on without a limit until it is stopped', async () => {
+  const { clock, calls, stop, act } = failing(500);
+  const ended = retry(act, { clock, signal: stop.signal }).catch((error: unknown) => error);
+  await clock.advance(60 * 60_000);
+  expect(calls()).toBeGreaterThan(200);
+  stop.abort(new Error('enough'));
+  expect(await ended).toMatchObject({ message: 'enough' });
 });

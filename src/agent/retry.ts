@@ -4,8 +4,8 @@ import { withDeadline } from '#kube/deadline.ts';
 export interface RetryLimits {
   clock: Clock;
   signal: AbortSignal;
-  /** For all attempts together. */
-  limitMs: number;
+  /** For all attempts together; without it they go on until the signal ends them. */
+  limitMs?: number;
   firstPauseMs?: number;
   longestPauseMs?: number;
   /** Whether an error is an answer, and not a reason to ask again. */
@@ -15,20 +15,33 @@ export interface RetryLimits {
 
 /** Tries with growing pauses until it works or the time is up, and then fails with the last error. */
 export async function retry<T>(act: (signal: AbortSignal) => Promise<T>, limits: RetryLimits): Promise<T> {
-  const { clock, signal, limitMs, firstPauseMs = 1000, longestPauseMs = 15_000 } = limits;
-  let last: Error | undefined;
-  const error = () => last ?? new Error(`no answer within ${limitMs} ms`);
-  return withDeadline({ clock, ms: limitMs, error, signal }, async deadline => {
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
-      try {
-        return await act(deadline);
-      } catch (thrown) {
-        deadline.throwIfAborted();
-        if (limits.isAnswer?.(thrown) === true) throw thrown;
-        last = thrown instanceof Error ? thrown : new Error(String(thrown));
-        limits.onFailure?.(thrown, pauseMs);
-      }
-      await clock.sleep(pauseMs, deadline);
+  const { clock, signal, limitMs: ms } = limits;
+  const failures: Failures = { last: undefined };
+  if (ms === undefined) return attempts(act, signal, limits, failures);
+  const error = () => failures.last ?? new Error(`no answer within ${ms / 1000} s`);
+  return withDeadline({ clock, ms, error, signal }, deadline => attempts(act, deadline, limits, failures));
+}
+
+interface Failures {
+  last: Error | undefined;
+}
+
+async function attempts<T>(
+  act: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+  limits: RetryLimits,
+  failures: Failures,
+): Promise<T> {
+  const { clock, firstPauseMs = 1000, longestPauseMs = 15_000 } = limits;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    try {
+      return await act(signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (limits.isAnswer?.(thrown) === true) throw thrown;
+      failures.last = thrown instanceof Error ? thrown : new Error(String(thrown));
+      limits.onFailure?.(thrown, pauseMs);
     }
-  });
+    await clock.sleep(pauseMs, signal);
+  }
 }

@@ -154,6 +154,8 @@ export const errorCodes = {
   NODE_NOT_READY: 'The Node did not become ready in time.',
   ENVIRONMENT_NOT_EFFECTIVE: 'A machine variable has another value in processes, even after a reboot.',
   AGENT_UNIDENTIFIED: 'The agent has no credential that the API server accepts.',
+  AGENT_KEY_MISSING: 'A key file of the agent is missing or cannot be used.',
+  AGENT_REPORT_MISSING: 'The ConfigMap to which the agent of a host reports does not exist.',
   AGENT_CERTIFICATE_NOT_ISSUED: 'The client certificate that the agent asked for was refused or did not come in time.',
   AGENT_CERTIFICATE_UNUSABLE: 'A file that should hold the client certificate and key of the agent cannot be used.',
   AGENT_CLOCK_WRONG: 'The clocks of the host and of the cluster are too far apart for certificates.',

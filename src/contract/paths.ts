@@ -83,12 +83,6 @@ export const file = {
   caBundle: `${dir.k}\\ca-bundle.crt`,
   importedCerts: `${dir.k}\\imported-certs.pem`,
   agentKubeconfig: `${dir.k}\\wicd-kubeconfig`,
-  /**
-   * Kubeconfig with a token of the agent's service account and nothing that expires with the agent's own certificate: what
-   * enrols an agent that was off for so long that its certificate is over. The operator writes it anew, with a fresh token,
-   * whenever it is connected to the host, also when `wicd-kubeconfig` names the certificate.
-   */
-  agentBootstrapKubeconfig: `${dir.k}\\wicd-bootstrap-kubeconfig`,
   agentCertificate: `${dir.agentCerts}\\wicd-client-current.pem`,
   /** Key of the agent, made by `install`; SEC 1 in PEM form. */
   agentKey: `${dir.agentCerts}\\wicd-client-key.pem`,

@@ -20,7 +20,7 @@ import {
 } from '../kit/agent-bench.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 
-const { version, rebootRequired } = nodeAnnotation;
+const { rebootRequired } = nodeAnnotation;
 const proxy = { HTTP_PROXY: 'http://proxy' };
 const running = { containerd: 'running', kubelet: 'running', 'kube-proxy': 'running' };
 
@@ -40,11 +40,11 @@ const access = `--kubeconfig ${file.agentKubeconfig} --namespace ${namespace}`;
 
 test('bootstraps a host against a real API server', async () => {
   await bench.publish('v1');
-  const { code, out } = await bench.run(`bootstrap --desired-version v1 ${access} -o json`);
+  const { code, out } = await bench.run(`bootstrap --node ${nodeName} --desired-version v1 ${access} -o json`);
   expect([code, JSON.parse(out)]).toEqual([0, { version: 'v1', services: ['containerd', 'kubelet'] }]);
 });
 
-test('gets a certificate, configures the host and marks the Node', async () => {
+test('gets a certificate, configures the host and reports the version', async () => {
   await bench.register(wanted('v1'));
   start();
   await until(() => isMarked(bench, 'v1'), 30_000);
@@ -78,7 +78,6 @@ test('asks for a reboot, does nothing until it is over, and finishes', async () 
   await first.end();
   await bench.host.reboot();
   start();
-  await bench.annotate({ [rebootRequired]: null });
   await until(() => isMarked(bench, 'v3'), 30_000);
   await until(async () => (await bench.remarks()).some(remark => remark.startsWith('RebootRequested: ')), 10_000);
 });
@@ -91,22 +90,24 @@ test('survives the API server: looks after services meanwhile, and follows the N
   await cluster.kill('kube-apiserver');
   await cluster.restart('kube-apiserver');
   await bench.publish('v4', [containerd, kubelet], proxy);
-  await bench.annotate({ ...wanted('v4'), [version]: null });
+  await bench.annotate(wanted('v4'));
   await until(() => isMarked(bench, 'v4'), 60_000);
 });
 
-test('cleans the host and takes the mark from the Node', async () => {
+test('cleans the host, tells that a reboot is needed, and leaves the Node alone', async () => {
+  const before = await bench.annotations();
   const { code, out } = await bench.run(`cleanup ${access} -o json`);
-  expect([code, JSON.parse(out)]).toMatchObject([0, { node: nodeName, clusterReached: true, rebootNeeded: true }]);
-  expect(await statesOf(bench)).toEqual({ 'kube-proxy': 'stopped' });
-  expect(await bench.annotations()).toEqual({ ...wanted('v4'), [rebootRequired]: '' });
+  expect([code, JSON.parse(out)]).toMatchObject([0, { clusterReached: true, rebootNeeded: true }]);
+  expect(await statesOf(bench)).toEqual({});
+  expect(await bench.annotations()).toEqual(before);
 });
 
 test('cleans the host of what is left when Node and API server are gone', async () => {
   const clean = async () => JSON.parse((await bench.run(`cleanup ${access} -o json`)).out) as unknown;
   await bench.client.delete(nodes, nodeName);
-  expect(await clean()).toMatchObject({ removed: ['kube-proxy'], node: null, clusterReached: true });
+  expect(await clean()).toMatchObject({ removed: [], clusterReached: true });
   await cluster.kill('kube-apiserver');
+  bench.host.fileTexts.set(file.stagedRecord, JSON.stringify({ version: 'v4' }));
   bench.host.services.install('left-over', { description: managedDescription('left-over') });
-  expect(await clean()).toMatchObject({ removed: ['left-over'], node: null, clusterReached: false });
+  expect(await clean()).toMatchObject({ removed: ['left-over'], clusterReached: false });
 });

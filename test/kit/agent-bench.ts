@@ -1,7 +1,9 @@
 import { expect, onTestFinished } from 'vitest';
 import { runController } from '#agent/controller/run.ts';
 import { createHostValues } from '#agent/host-values/host-values.ts';
+import { createKey } from '#agent/identity/key.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
+import type { AgentReport } from '#contract/agent-report.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import { type Service, service } from '#contract/services/manifest.ts';
@@ -11,11 +13,14 @@ import { runAgent } from '#agent/verbs/run.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
-import { configMaps, type KubeEvent, events, namespaces, type Node, nodes } from '#kube/resources.ts';
+import { configMaps, namespaces, type Node, nodes } from '#kube/resources.ts';
 import { startEmbeddedCluster } from '../../src/sandbox/embedded-cluster.ts';
+import { AgentRecords } from './agent-records.ts';
+import { AgentRights } from './agent-rights.ts';
 import { startApproving } from './approve-requests.ts';
 import { ModelHost } from './model-host.ts';
 import { type RecordedLog, recordedLog } from './recorded-log.ts';
+import { makeReport, readReport, startMirroring } from './report-mirror.ts';
 import { fastClock } from './scripted-client.ts';
 
 export const namespace = 'wmco';
@@ -70,11 +75,16 @@ export interface AgentBench extends AsyncDisposable {
   register(annotations?: Record<string, string>, ready?: boolean): Promise<void>;
   annotate(annotations: Record<string, string | null>): Promise<void>;
   annotations(): Promise<Record<string, string>>;
+  /** What the agent has reported. */
+  report(): Promise<AgentReport>;
+  /** What the operator has recorded about the agent. */
+  records: AgentRecords;
+  rights: AgentRights;
   /** From then on nobody approves certificate requests. */
   stopApproving(): Promise<void>;
   /** Ends the API server for good. */
   stopServer(): Promise<void>;
-  /** The events on the Node, each as `reason: message`. */
+  /** The remarks in its report, each as `reason: message`. */
   remarks(): Promise<string[]>;
 }
 
@@ -89,41 +99,58 @@ export async function startAgentBench(over: Partial<World> = {}): Promise<AgentB
 export async function makeAgentBench(place: AgentPlace, over: Partial<World> = {}): Promise<AgentBench> {
   const { client } = place;
   await client.create(namespaces, { metadata: { name: namespace } });
-  await grantRights(client);
-  const approver = startApproving(client, { operatorNamespace: namespace, hosts: {} });
-  const host = new ModelHost();
-  host.fileTexts.set(file.agentKubeconfig, place.kubeconfig);
-  host.fileTexts.set(file.caBundle, '');
+  const rights = await AgentRights.grant(client, namespace);
+  await rights.addNode(nodeName);
+  await makeReport(client, namespace, nodeName);
+  const records = new AgentRecords(namespace);
+  const approver = startApproving(client, { operatorNamespace: namespace, hosts: {}, records });
+  const mirror = startMirroring(client, namespace);
   const logged = recordedLog();
+  const host = installedHost(place.kubeconfig, records);
   const world = worldOf(host, logged, over);
   const stopApproving = async () => approver[Symbol.asyncDispose]();
   const stopServer = async () => {
     await stopApproving();
+    await mirror[Symbol.asyncDispose]();
     await client.close();
     await place.stop();
   };
+  const report = () => readReport(client, namespace, nodeName);
   return {
     host,
     client,
     world,
     logged,
+    records,
+    rights,
     run: line => runIn(world, line),
     publish: async (version, services = [containerd, kubelet, kubeProxy], environment = {}) => {
       const manifest = { services: [...services], files: [], environment, watchedEnvironment: ['HTTP_PROXY'] };
+      await rights.allowVersion(version);
       await client.create(configMaps, servicesConfigMap(manifest, version, namespace));
     },
     register: (annotations = {}, ready = true) => register(client, annotations, ready),
     annotate: async annotations =>
       void (await client.patch(nodes, nodeName, { type: 'merge', body: { metadata: { annotations } } })),
     annotations: async () => (await client.get(nodes, nodeName)).metadata.annotations ?? {},
-    remarks: async () => {
-      const { items } = await client.list<KubeEvent>(events, { namespace: 'default' });
-      return items.map(({ reason, message }) => `${reason}: ${message}`);
-    },
+    report,
+    remarks: async () => (await report()).remarks.map(({ reason, message }) => `${reason}: ${message}`),
     stopApproving,
     stopServer,
     [Symbol.asyncDispose]: stopServer,
   };
+}
+
+/** A host after `install`, as far as the controller needs it. */
+function installedHost(kubeconfig: string, records: AgentRecords): ModelHost {
+  const host = new ModelHost();
+  const key = createKey();
+  host.fileTexts.set(file.agentKubeconfig, kubeconfig);
+  host.fileTexts.set(file.caBundle, '');
+  host.fileTexts.set(file.agentKey, key.pem.reveal());
+  records.recordHost(nodeName, ['10.0.0.5']);
+  records.recordKeys(nodeName, { keyHash: key.hash });
+  return host;
 }
 
 export async function runIn(world: World, line: string): Promise<Told> {
@@ -164,36 +191,6 @@ async function register(client: Client, annotations: Record<string, string>, rea
 
 export const wanted = (version: string): Record<string, string> => ({ [nodeAnnotation.desiredVersion]: version });
 
-/** What the agent may do: by its service account until it has a certificate, by its group afterwards. */
-async function grantRights(client: Client): Promise<void> {
-  const rule = (apiGroups: string[], resources: string[], verbs: string[]) => ({ apiGroups, resources, verbs });
-  await client.raw('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', {
-    body: {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRole',
-      metadata: { name: 'agent' },
-      rules: [
-        rule([''], ['nodes'], ['get', 'list', 'watch', 'patch']),
-        rule([''], ['configmaps'], ['get', 'list', 'watch']),
-        rule([''], ['events'], ['create', 'patch']),
-        rule(['certificates.k8s.io'], ['certificatesigningrequests'], ['create', 'get', 'list', 'watch']),
-      ],
-    },
-  });
-  await client.raw('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-    body: {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'agent' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'agent' },
-      subjects: [
-        { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: agentAccount },
-        { kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: 'system:wicd-nodes' },
-      ],
-    },
-  });
-}
-
 /** The controller on the host of a bench, running until the test ends. */
 export function startAgentController({ host, world, logged }: AgentBench, clock: Clock = fastClock(10)) {
   const stop = new AbortController();
@@ -202,6 +199,8 @@ export function startAgentController({ host, world, logged }: AgentBench, clock:
   const options = {
     kubeconfigPath: file.agentKubeconfig,
     namespace,
+    nodeName,
+    cloudNode: false,
     caBundle: file.caBundle,
     certDir: dir.agentCerts,
     certDurationMs: 3_600_000,
@@ -224,8 +223,10 @@ export async function until(isSo: () => unknown, ms = 20_000): Promise<void> {
   await expect.poll(async () => Boolean(await isSo()), { timeout: ms, interval: 20 }).toBe(true);
 }
 
+/** Whether the version was reported, and the operator has written it to the Node. */
 export async function isMarked(bench: AgentBench, version: string): Promise<boolean> {
-  return (await bench.annotations())[nodeAnnotation.version] === version;
+  const { version: reported } = await bench.report();
+  return reported === version && (await bench.annotations())[nodeAnnotation.version] === version;
 }
 
 /** Name and state of every service on the host. */

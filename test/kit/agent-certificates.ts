@@ -1,5 +1,7 @@
+import { createPublicKey } from 'node:crypto';
 import { readCertificate } from '../../src/agent/identity/certificate.ts';
 import type { AgentCertificate } from '../../src/agent/identity/certificate.ts';
+import { createKey, type KeptKey } from '../../src/agent/identity/key.ts';
 import { type LeafContent, TestCa } from './certificates.ts';
 
 export const ca = new TestCa('agent-ca');
@@ -14,15 +16,14 @@ export const agentSubject = (node = nodeName) => ({
   organizations: ['system:wicd-nodes'],
 });
 
-/** The text of a file of the store, as the Go agent writes it too: certificate, then key. */
-export function storedText(content: Partial<LeafContent> = {}): string {
-  const { cert, key } = ca.issue({
-    ...agentSubject(),
-    notBefore: startMs - 5 * minuteMs,
-    notAfter: startMs + hourMs,
-    ...content,
-  });
-  return cert + key;
+/** The key that the host keeps. */
+export const agentKey = createKey();
+
+/** The text of a file of the store: certificate, then key. */
+export function storedText(content: Partial<LeafContent> = {}, key: KeptKey = agentKey): string {
+  const leaf = { ...agentSubject(), notBefore: startMs - 5 * minuteMs, notAfter: startMs + hourMs, ...content };
+  const spki = createPublicKey(key.key).export({ type: 'spki', format: 'der' });
+  return ca.certify(leaf, spki) + key.pem.reveal();
 }
 
 export function agentCertificate(content: Partial<LeafContent> = {}): AgentCertificate {

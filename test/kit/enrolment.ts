@@ -1,10 +1,11 @@
 import { toBase64 } from '../../src/base/bytes.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { agentName, agentServiceAccountUser, identity } from '../../src/contract/names.ts';
-import { readObject } from '../../src/contract/object.ts';
-import { decideCsr, readCsr } from '../../src/controllers/csr/decide.ts';
 import type { Client } from '../../src/kube/client.ts';
 import * as kinds from '../../src/kube/resources.ts';
-import { nodeOf } from './csr-facts.ts';
+import { AgentRecords } from './agent-records.ts';
+import { AgentRights } from './agent-rights.ts';
+import { makeReport } from './report-mirror.ts';
 
 const requests = kinds.certificateSigningRequests;
 
@@ -12,40 +13,54 @@ const requests = kinds.certificateSigningRequests;
 export interface Enrolment extends AsyncDisposable {
   readonly namespace: string;
   readonly nodeName: string;
-  /** What becomes of requests: judged by the operator's rules, denied, or left alone. */
+  /** What the operator knows of the host; a request that does not fit stays pending until it does. */
+  readonly records: AgentRecords;
+  /** What becomes of requests: judged by the records, denied, or left alone. */
   answer: 'judge' | 'deny' | 'leave';
-  /** Who asked, and what became of it, in order. */
+  /** Who asked, and what became of it so far, in order. */
   readonly judged: { username: string; verdict: string }[];
-  /** A token of the agent's service account. */
+  /** A token of the agent's service account, recorded as one of this host. */
   token(seconds?: number): Promise<string>;
   /** A kubeconfig as the operator writes it: JSON without apiVersion and kind. */
   kubeconfig(user: object, more?: { server?: string; ca?: string }): string;
 }
 
-export async function enrol(admin: Client, server: string, ca: string, nodeName = 'win1'): Promise<Enrolment> {
+/** `keyHash` is what `install` has printed; without it no request is approved before a test records one. */
+export async function enrol(
+  admin: Client,
+  { url, ca }: { url: string; ca: string },
+  keyHash?: string,
+  nodeName = 'win1',
+): Promise<Enrolment> {
   const { metadata } = await admin.create(kinds.namespaces, { metadata: { generateName: 'enrolment-' } });
   const { name: namespace = '' } = metadata;
-  await makeRights(admin, namespace);
+  await admin.create(kinds.serviceAccounts, { metadata: { name: agentName, namespace } });
+  const rights = await AgentRights.grant(admin, namespace);
+  await rights.addNode(nodeName);
+  await makeReport(admin, namespace, nodeName);
   const labels = { 'kubernetes.io/os': 'windows' };
   await admin.create(kinds.nodes, { metadata: { name: nodeName, labels } });
+  const records = new AgentRecords(namespace);
+  records.recordHost(nodeName);
+  if (keyHash !== undefined) records.recordKeys(nodeName, { keyHash });
   const stop = new AbortController();
   const enrolment: Enrolment = {
     namespace,
     nodeName,
+    records,
     answer: 'judge',
     judged: [],
     token: async (seconds = 3600) => {
-      const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${agentName}/token`;
-      const kind = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' };
-      const body = { ...kind, spec: { expirationSeconds: seconds } };
-      return (await admin.raw<{ status: { token: string } }>('POST', path, { body })).status.token;
+      const token = await requestToken(admin, namespace, seconds);
+      records.recordToken(nodeName, 'agent', token);
+      return token;
     },
     kubeconfig: (user, more = {}) =>
       JSON.stringify({
         clusters: [
           {
             name: 'local',
-            cluster: { server: more.server ?? server, 'certificate-authority-data': toBase64(more.ca ?? ca) },
+            cluster: { server: more.server ?? url, 'certificate-authority-data': toBase64(more.ca ?? ca) },
           },
         ],
         users: [{ name: 'wicd', user }],
@@ -55,6 +70,7 @@ export async function enrol(admin: Client, server: string, ca: string, nodeName 
     [Symbol.asyncDispose]: async () => {
       stop.abort();
       await judging;
+      await rights.revoke();
       await admin.delete(kinds.nodes, nodeName);
       await admin.delete(kinds.namespaces, namespace);
     },
@@ -63,57 +79,46 @@ export async function enrol(admin: Client, server: string, ca: string, nodeName 
   return enrolment;
 }
 
-/** As the specification of the agent gives them, to the account and to the group of its certificates. */
-async function makeRights(admin: Client, namespace: string): Promise<void> {
-  await admin.create(kinds.serviceAccounts, { metadata: { name: agentName, namespace } });
-  const name = `agent-${namespace}`;
-  const everything = ['get', 'list', 'watch', 'create', 'patch', 'update'];
-  await admin.create(kinds.clusterRoles, {
-    metadata: { name },
-    rules: [
-      { apiGroups: ['certificates.k8s.io'], resources: [requests.plural], verbs: ['create', 'get', 'list', 'watch'] },
-      { apiGroups: [''], resources: ['nodes', 'configmaps'], verbs: everything },
-    ],
-  });
-  await admin.create(kinds.clusterRoleBindings, {
-    metadata: { name },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-    subjects: [
-      { kind: 'ServiceAccount', name: agentName, namespace },
-      { kind: 'Group', name: identity.agentsGroup, apiGroup: 'rbac.authorization.k8s.io' },
-    ],
-  });
+async function requestToken(admin: Client, namespace: string, seconds: number): Promise<string> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${agentName}/token`;
+  const kind = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' };
+  const body = { ...kind, spec: { expirationSeconds: seconds } };
+  return (await admin.raw<{ status: { token: string } }>('POST', path, { body })).status.token;
 }
 
-/** Follows the requests until it is told to stop. */
+/** Looks at the requests again and again, for what was not known at first may be known later. */
 async function judgeAll(admin: Client, enrolment: Enrolment, signal: AbortSignal): Promise<void> {
+  const entries = new Map<string, Enrolment['judged'][number]>();
   while (!signal.aborted) {
     try {
-      const { items, metadata } = await admin.listAll(requests, { signal });
-      for (const item of items) await judge(admin, enrolment, item);
-      const { resourceVersion = '' } = metadata;
-      for await (const { type, object } of admin.watch(requests, { resourceVersion, signal }))
-        if (type === 'ADDED') await judge(admin, enrolment, object);
+      const { items } = await admin.listAll(requests, { signal });
+      for (const item of items.filter(({ status }) => status?.conditions === undefined))
+        await judge(admin, enrolment, item, entries);
     } catch {
-      // The end of the watch, or of the test.
+      // The end of the test, or the API server is away.
     }
+    await delay(20, undefined, { signal }).catch(() => undefined);
   }
 }
 
-async function judge(admin: Client, enrolment: Enrolment, request: kinds.CertificateSigningRequest): Promise<void> {
-  const { namespace, nodeName, answer, judged } = enrolment;
+async function judge(
+  admin: Client,
+  { namespace, nodeName, answer, judged, records }: Enrolment,
+  request: kinds.CertificateSigningRequest,
+  entries: Map<string, Enrolment['judged'][number]>,
+): Promise<void> {
   const { username = '' } = request.spec;
   const isOurs =
     username === agentServiceAccountUser(namespace) || username === `${identity.agentUserPrefix}${nodeName}`;
-  if (!isOurs || request.status?.conditions !== undefined) return;
-  const facts = { operatorNamespace: namespace, instances: [], nodes: [nodeOf(nodeName, '10.0.0.1')] };
-  const csr = readCsr(
-    readObject({ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', ...request }),
-  );
-  const decision = decideCsr({ ...facts, csr, ptrAnswers: {}, hostNames: {} });
-  judged.push({ username, verdict: answer === 'judge' ? decision.do : answer });
-  if (answer === 'leave' || (answer === 'judge' && decision.do !== 'approve')) return;
-  const denied = { type: 'Denied', status: 'True', reason: 'Test', message: 'as the test wants' };
-  const condition = answer === 'judge' && decision.do === 'approve' ? decision.condition : denied;
-  await admin.replace(requests, { ...request, status: { conditions: [condition] } }, { subresource: 'approval' });
+  if (!isOurs) return;
+  const verdict = answer === 'judge' ? (records.approves(request) === true ? 'approve' : 'pending') : answer;
+  const { uid = '' } = request.metadata;
+  const entry = entries.get(uid) ?? { username, verdict };
+  if (!entries.has(uid)) judged.push(entry);
+  entries.set(uid, Object.assign(entry, { verdict }));
+  if (verdict === 'leave' || verdict === 'pending') return;
+  const type = verdict === 'deny' ? 'Denied' : 'Approved';
+  const condition = { type, status: 'True', reason: 'Test', message: 'as the test wants' };
+  const status = { conditions: [condition] };
+  await admin.replace(requests, { ...request, status }, { subresource: 'approval' });
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AgentReport } from '../../src/contract/agent-report.ts';
 import { type Inventory, parseInventory } from '../../src/contract/inventory.ts';
 import { nodeAnnotation, nodeLabel, secretKey, secretName, namespaceName } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
@@ -15,12 +16,9 @@ import { createClient } from '../../src/kube/http-client.ts';
 import {
   type CertificateSigningRequest,
   certificateSigningRequests as requests,
-  clusterRoleBindings,
-  clusterRoles,
   configMaps,
   nodes,
   type Node,
-  type PolicyRule,
   secrets,
 } from '../../src/kube/resources.ts';
 import { packBundle, packContent, type BundleFile } from '../../src/node/bundle.ts';
@@ -30,12 +28,14 @@ import { payloadFor } from '../../src/node/payload.ts';
 import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { checkSandbox } from './secret-check.ts';
+import { AgentRecords, type InstallAnswer } from './agent-records.ts';
+import { AgentRights } from './agent-rights.ts';
 import { installedAgent } from './installed-agent.ts';
+import { makeReport, readReport, startMirroring } from './report-mirror.ts';
+import { checkSandbox } from './secret-check.ts';
 
 const version = '11.0.0-abcdef0';
 const bundlePath = 'C:\\k\\bundle';
-const apiGroup = 'rbac.authorization.k8s.io';
 
 export interface HandOptions {
   payloadBytes?: number;
@@ -49,16 +49,23 @@ export class HandOperator implements AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly client: Client;
   readonly payload: PayloadSource;
+  readonly records: AgentRecords;
   readonly #stop = new AbortController();
   readonly #approving: Promise<void>;
+  readonly #mirror: AsyncDisposable;
+  readonly #rights: AgentRights;
 
   private constructor(
     sandbox: Sandbox,
     client: Client,
+    rights: AgentRights,
     { payloadBytes = 200_000, approves = () => true }: HandOptions,
   ) {
     this.sandbox = sandbox;
     this.client = client;
+    this.#rights = rights;
+    this.records = new AgentRecords(sandbox.namespace);
+    this.#mirror = startMirroring(client, sandbox.namespace);
     const others = payloadFor('None').filter(({ directory, name }) => `${directory}\\${name}` !== file.agent);
     const programs = others.map(({ directory, name }) => `${directory}\\${name}`);
     this.payload = simulatedPayload({ version, agent: file.agent, programs, bytes: payloadBytes });
@@ -67,22 +74,10 @@ export class HandOperator implements AsyncDisposable {
 
   /** With the rights of agents and the services ConfigMap in place. */
   static async start(sandbox: Sandbox, options: HandOptions = {}): Promise<HandOperator> {
-    const operator = new HandOperator(sandbox, createClient(loadKubeconfig(sandbox.kubeconfig)), options);
-    const { client } = operator;
-    const agents = [
-      { kind: 'ServiceAccount', name: 'windows-instance-config-daemon', namespace: sandbox.namespace },
-      { kind: 'Group', name: 'system:wicd-nodes', apiGroup },
-    ];
-    const rule = (group: string, resources: string[], verbs: string[]) => ({ apiGroups: [group], resources, verbs });
-    const rules: PolicyRule[] = [
-      rule('', ['configmaps'], ['get', 'list', 'watch']),
-      rule('', ['nodes'], ['get', 'list', 'watch', 'patch']),
-      rule('', ['events'], ['create', 'patch']),
-      rule('certificates.k8s.io', ['certificatesigningrequests'], ['create', 'get', 'list', 'watch']),
-    ];
-    await client.create(clusterRoles, { metadata: { name: 'hand-agent' }, rules });
-    const roleRef = { apiGroup, kind: 'ClusterRole', name: 'hand-agent' };
-    await client.create(clusterRoleBindings, { metadata: { name: 'hand-agent' }, roleRef, subjects: agents });
+    const client = createClient(loadKubeconfig(sandbox.kubeconfig));
+    const rights = await AgentRights.grant(client, sandbox.namespace);
+    await rights.allowVersion(version);
+    const operator = new HandOperator(sandbox, client, rights, options);
     const data = printManifest(servicesManifest(operator.facts(), operator.settings()));
     const metadata = { name: servicesConfigMapName(version), namespace: sandbox.namespace };
     await client.create(configMaps, { metadata, data, immutable: true });
@@ -92,6 +87,7 @@ export class HandOperator implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the operator ends'));
     await this.#approving;
+    await this.#mirror[Symbol.asyncDispose]();
     try {
       await checkSandbox(this.sandbox, this.client, []);
     } finally {
@@ -121,8 +117,9 @@ export class HandOperator implements AsyncDisposable {
     return parseInventory(text, connection.facts.address);
   }
 
-  async stage(connection: HostConnection): Promise<void> {
-    const files = [...(await this.texts()), ...(await this.payload.files('None'))];
+  /** Tokens are recorded as those of the host that joins under this name. */
+  async stage(connection: HostConnection, node: string): Promise<void> {
+    const files = [...(await this.texts(node)), ...(await this.payload.files('None'))];
     const hash = createHash('sha256');
     let size = 0;
     for await (const chunk of packBundle(version, files)) {
@@ -133,25 +130,41 @@ export class HandOperator implements AsyncDisposable {
     await this.run(connection, installedAgent.stage(bundlePath, hash.digest('hex')));
   }
 
-  /** The whole way of a host to the annotation `version`; gives the name of its Node. */
+  async bootstrap(connection: HostConnection, node: string): Promise<string> {
+    const { namespace } = this.sandbox;
+    return this.run(connection, installedAgent.bootstrap({ version, namespace, node }));
+  }
+
+  /** Makes report and rights of the agent, installs it, and records its key. */
+  async installAgent(connection: HostConnection, node: string): Promise<void> {
+    const { namespace } = this.sandbox;
+    await this.#rights.addNode(node);
+    await makeReport(this.client, namespace, node);
+    const answer = await this.run(connection, installedAgent.install({ namespace, node, newKey: false }));
+    this.records.recordKeys(node, JSON.parse(answer) as InstallAnswer);
+  }
+
+  report(node: string): Promise<AgentReport> {
+    return readReport(this.client, this.sandbox.namespace, node);
+  }
+
+  /** The whole way of a host to the version in its report; gives the name of its Node. */
   async join(address: string, username?: string): Promise<string> {
     await using connection = await this.connect(address, username);
     await this.uploadAgent(connection);
-    await this.inventory(connection);
-    await this.stage(connection);
-    await this.run(
-      connection,
-      installedAgent.bootstrap({ version: version, namespace: this.sandbox.namespace, node: 'win-1' }),
-    );
+    const inventory = await this.inventory(connection);
+    // An ordinary user may not look at services, of which the name is made.
+    const nodeName = inventory.nodeName || inventory.hostName.toLowerCase();
+    this.records.recordHost(nodeName, [address]);
+    await this.stage(connection, nodeName);
+    await this.bootstrap(connection, nodeName);
     const node = await this.findNode(connection.facts.address);
     await this.desire(node);
-    await this.run(
-      connection,
-      installedAgent.install({ namespace: this.sandbox.namespace, node: 'win-1', newKey: false }),
-    );
+    await this.installAgent(connection, node);
     await this.waitFor('version', async () => {
+      const isReported = (await this.report(node)).version === version;
       const { metadata } = await this.client.get(nodes, node);
-      return metadata.annotations?.[nodeAnnotation.version] === version ? true : undefined;
+      return isReported && metadata.annotations?.[nodeAnnotation.version] === version ? true : undefined;
     });
     return node;
   }
@@ -161,7 +174,7 @@ export class HandOperator implements AsyncDisposable {
     const patch = { type: 'merge', body: { status: { conditions } } } as const;
     while (!this.#stop.signal.aborted) {
       const pending = (await this.client.listAll(requests)).items.filter(({ status }) => !status?.conditions);
-      for (const request of pending.filter(isWanted)) {
+      for (const request of pending.filter(each => isWanted(each) && (this.records.approves(each) ?? true))) {
         await this.client.patch(requests, request.metadata.name ?? '', patch, { subresource: 'approval' });
       }
       await delay(50, undefined, { signal: this.#stop.signal }).catch(() => undefined);
@@ -213,13 +226,12 @@ export class HandOperator implements AsyncDisposable {
   }
 
   /** Kubeconfigs, kubelet configuration, CA bundle and so on. */
-  async texts(): Promise<BundleFile[]> {
-    const tls = await this.client.get(secrets, secretName.tls, { namespace: this.sandbox.namespace });
-    const text = (key: string) => Buffer.from(tls.data?.[key] ?? '', 'base64').toString();
+  async texts(node: string): Promise<BundleFile[]> {
+    const text = await this.#secretTexts(secretName.tls, this.sandbox.namespace);
     const { files } = nodeFiles({
       facts: this.facts(),
       bootstrapToken: await this.bootstrapToken(),
-      agentToken: await this.agentToken(),
+      agentToken: await this.agentToken(node),
       tls: { certificate: text(secretKey.tlsCertificate), key: new Secret(text(secretKey.tlsKey)) },
       registries: {},
     });
@@ -234,18 +246,21 @@ export class HandOperator implements AsyncDisposable {
 
   /** As the machine config operator keeps it. */
   async bootstrapToken(): Promise<ServiceAccountToken> {
-    const { data } = await this.client.get(secrets, secretName.bootstrapToken, {
-      namespace: namespaceName.machineConfig,
-    });
-    const text = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
+    const text = await this.#secretTexts(secretName.bootstrapToken, namespaceName.machineConfig);
     return { ca: text(secretKey.ca), token: new Secret(text(secretKey.token)) };
   }
 
-  async agentToken(): Promise<ServiceAccountToken> {
+  async #secretTexts(name: string, namespace: string): Promise<(key: string) => string> {
+    const { data } = await this.client.get(secrets, name, { namespace });
+    return key => Buffer.from(data?.[key] ?? '', 'base64').toString();
+  }
+
+  async agentToken(node: string): Promise<ServiceAccountToken> {
     const path = `/api/v1/namespaces/${this.sandbox.namespace}/serviceaccounts/windows-instance-config-daemon/token`;
     const spec = { expirationSeconds: 3600 };
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec };
     const answer = await this.client.raw<{ status: { token: string } }>('POST', path, { body });
+    this.records.recordToken(node, 'agent', answer.status.token);
     return { ca: this.sandbox.ca, token: new Secret(answer.status.token) };
   }
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../src/base/clock.ts';
 import { sha256 } from '../../src/base/sha256.ts';
-import type { CertStore, Cluster, Environment, HostPorts, Waiting } from '../../src/agent/ports.ts';
+import type { CertStore, Cluster, Environment, HostPorts, ManifestSource, Waiting } from '../../src/agent/ports.ts';
 import type { AgentPorts } from '../../src/agent/reconcile/carry-out.ts';
+import { type AgentReport, emptyReport } from '../../src/contract/agent-report.ts';
 import type { HostVariableSource, Preparation } from '../../src/contract/services/manifest.ts';
 import { ModelFiles } from './model-files.ts';
 import { settle } from './manual-clock.ts';
@@ -69,6 +70,7 @@ export class ModelHost implements AgentPorts, HostPorts {
   machine: Record<string, string> = {};
   process: Record<string, string> = {};
   node: ModelNode | undefined = { name: 'node', annotations: {}, ready: true };
+  report: AgentReport = emptyReport;
   configMaps: { name: string; created: string; data: Record<string, string> }[] = [];
   /** Output of PowerShell texts; any other text fails. */
   scriptOutputs: Record<string, string> = {};
@@ -136,18 +138,18 @@ export class ModelHost implements AgentPorts, HostPorts {
 
   readonly cluster: Cluster = {
     node: async () => this.node && nodeObject(this.node),
-    annotateNode: async annotations => {
-      for (const [name, value] of Object.entries(annotations)) {
-        this.#note(`annotate ${name.split('/')[1]}=${value}`);
-        if (this.node === undefined) throw new Error('the Node does not exist');
-        if (value === null) delete this.node.annotations[name];
-        else this.node.annotations[name] = value;
+    readReport: async () => ({ ...this.report }),
+    report: async change => {
+      const after = { ...this.report, ...change, bootId: this.bootId };
+      for (const name of ['version', 'rebootRequired'] as const) {
+        if (after[name] !== this.report[name]) this.#note(`report ${name}=${after[name]}`);
       }
+      this.report = after;
     },
     servicesConfigMap: async version =>
       this.configMaps.filter(({ name }) => name === `windows-services-${version}`).map(configMapObject)[0],
-    servicesConfigMaps: async () => this.configMaps.map(configMapObject),
   };
+  readonly manifests: ManifestSource = this.cluster;
 
   get bootId(): string {
     return `boot-${this.system.bootNumber}`;

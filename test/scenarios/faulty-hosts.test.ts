@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAppError } from '../../src/base/errors.ts';
 import { agentName, nodeAnnotation } from '../../src/contract/names.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
-import { events } from '../../src/kube/resources.ts';
 import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { findFault } from '../../src/sandbox/machines/faults.ts';
@@ -88,8 +87,9 @@ test('a bootstrap that hangs is given up, and done by the next one', async () =>
   const host = await hostWith('hung-command');
   await using connection = await operator.connect(host.spec.address);
   await operator.uploadAgent(connection);
-  await operator.stage(connection);
-  const command = installedAgent.bootstrap({ version: operator.version, namespace: sandbox.namespace, node: 'win-1' });
+  await operator.stage(connection, host.spec.name);
+  const { version } = operator;
+  const command = installedAgent.bootstrap({ version, namespace: sandbox.namespace, node: host.spec.name });
   expect(await codeOf(() => connection.exec(command, { timeoutMs: 300 }))).toBe('HOST_COMMAND_TIMEOUT');
   expect(await operator.run(connection, command)).toContain('kubelet');
 });
@@ -100,7 +100,7 @@ test('a full disk stops an upload or what is made of it', async () => {
   expect(await codeOf(() => connection.upload('C:\\k\\big', Buffer.alloc(12_000_000)))).toBe('HOST_DISK_FULL');
   await connection.upload('C:\\k\\big', Buffer.alloc(9_700_000));
   await operator.uploadAgent(connection);
-  expect(await codeOf(() => operator.stage(connection))).toMatch(/^HOST_(DISK_FULL|FILE_UNUSABLE)$/);
+  expect(await codeOf(() => operator.stage(connection, host.spec.name))).toMatch(/^HOST_(DISK_FULL|FILE_UNUSABLE)$/);
 });
 
 test('a service that cannot run is named by bootstrap', async () => {
@@ -168,17 +168,11 @@ test('a host that is lost in a reboot does not answer any more', async () => {
 async function bringUp(host: SimulatedHost): Promise<void> {
   await using connection = await operator.connect(host.spec.address);
   await operator.uploadAgent(connection);
-  await operator.stage(connection);
-  await operator.run(
-    connection,
-    installedAgent.bootstrap({ version: operator.version, namespace: sandbox.namespace, node: 'win-1' }),
-  );
+  await operator.stage(connection, host.spec.name);
+  await operator.bootstrap(connection, host.spec.name);
   if (host.spec.traits.kubelet === 'never registers') return;
   await operator.desire(await operator.findNode(host.spec.address));
-  await operator.run(
-    connection,
-    installedAgent.install({ namespace: sandbox.namespace, node: 'win-1', newKey: false }),
-  );
+  await operator.installAgent(connection, host.spec.name);
 }
 
 test('a kubelet that never registers leaves no Node', async () => {
@@ -195,17 +189,15 @@ test('a Node that does not become ready gets no version', async () => {
   const { metadata, status } = await operator.node(host.spec.name);
   expect(findCondition(status?.conditions, 'Ready')?.status).toBe('False');
   expect(metadata.annotations).not.toHaveProperty(nodeAnnotation.version);
+  expect((await operator.report(host.spec.name)).version).toBe('');
 });
 
-test('without a subnet there is no network, and the agent says so on the Node', async () => {
+test('without a subnet there is no network, and the agent reports it', async () => {
   const host = await hostWith('no-subnet');
   await bringUp(host);
-  const reasons = async () =>
-    (await operator.client.list(events, { namespace: 'default' })).items
-      .filter(({ involvedObject }) => involvedObject.name === host.spec.name)
-      .map(({ message }) => message ?? '');
+  const remarks = async () => (await operator.report(host.spec.name)).remarks.map(({ message }) => message);
   await expect
-    .poll(async () => (await reasons()).join('\n'), patient)
+    .poll(async () => (await remarks()).join('\n'), patient)
     .toMatch(/hybrid-overlay-node-subnet|pod network/);
   expect(host.state.networks).toEqual([]);
 });

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { agentIdentity } from '../../src/agent/identity/kept-identity.ts';
+import { createKey } from '../../src/agent/identity/key.ts';
 import { prepareRequest } from '../../src/agent/identity/request.ts';
 import { nodeLabel } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
@@ -39,7 +41,7 @@ const codeOf = (call: Promise<unknown>) =>
   );
 
 async function ask(node: string): Promise<string> {
-  const { metadata } = await thief.create(requests, prepareRequest(node, 3_600_000).object);
+  const { metadata } = await thief.create(requests, prepareRequest(agentIdentity(node), createKey().key, 3_600_000));
   return metadata.name ?? '';
 }
 

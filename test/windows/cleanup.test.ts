@@ -66,13 +66,8 @@ async function joinWithReboot(where: WindowsHost): Promise<string> {
   joined.catch(() => undefined);
   const name = await operator.findNode(where);
   await operator.waitFor('reboot-required', async () => ((await hasMark(name, 'rebootRequired')) ? true : undefined));
-  await rebootFor(where, name);
-  return joined;
-}
-
-async function rebootFor(where: WindowsHost, name: string): Promise<void> {
   await operator.reboot(where);
-  await operator.annotate(name, { [nodeAnnotation.rebootRequired]: null });
+  return joined;
 }
 
 const hasMark = async (name: string, mark: keyof typeof nodeAnnotation) =>
@@ -93,7 +88,7 @@ async function clean(where: WindowsHost, more = ''): Promise<Answer> {
 const done = (answer: object) => ({
   code: 0,
   ms: expect.any(Number),
-  answer: { removed: [], keptSettings: false, rebootNeeded: false, node: null, clusterReached: true, ...answer },
+  answer: { removed: [], keptSettings: false, rebootNeeded: false, clusterReached: true, ...answer },
 });
 
 async function cleanStubborn(): Promise<Answer> {
@@ -136,13 +131,12 @@ test('without the API server everything is taken back, within bounds', async () 
   expect(await hasMark(lonelyNode, 'version')).toBe(true);
 });
 
-test('once the API server is back, the next run tells the Node', async () => {
-  expect(await clean(lonely)).toEqual(done({ rebootNeeded: true, node: lonelyNode }));
-  expect(await operator.marks(lonelyNode)).toMatchObject({ [nodeAnnotation.rebootRequired]: '' });
-  expect(await hasMark(lonelyNode, 'version')).toBe(false);
-  await rebootFor(lonely, lonelyNode);
-  expect(await clean(lonely)).toEqual(done({ node: lonelyNode }));
-  expect(await hasMark(lonelyNode, 'rebootRequired')).toBe(false);
+test('once the API server is back, the next run tells again that a reboot is needed, until there was one', async () => {
+  const marks = await operator.marks(lonelyNode);
+  expect(await clean(lonely)).toEqual(done({ rebootNeeded: true }));
+  await operator.reboot(lonely);
+  expect(await clean(lonely)).toEqual(done({}));
+  expect(await operator.marks(lonelyNode)).toEqual(marks);
 });
 
 test('an API server that does not answer is not waited for without end either', async () => {
@@ -168,22 +162,22 @@ test('then the host is as it was before it joined', async () => {
 
 test('settings that are kept save the reboots of the next configuration', async () => {
   await operator.removeAgentService(host);
-  expect(await clean(host, ' --keep-settings')).toEqual(done({ removed: lastFirst, keptSettings: true, node }));
+  expect(await clean(host, ' --keep-settings')).toEqual(done({ removed: lastFirst, keptSettings: true }));
   expect([await seeServices(host), await programsOn(host), await proxyOn(host)]).toEqual([{}, [], proxy]);
-  expect([await hasMark(node, 'version'), await hasMark(node, 'rebootRequired')]).toEqual([false, false]);
   await operator.join(host);
   expect([host.boots, await hasMark(node, 'rebootRequired')]).toEqual([2, false]);
 });
 
-test('with Node and API server the Node is told at once, and a second run has nothing to do', async () => {
+test('with Node and API server the Node is left alone, too, and a second run has nothing to do', async () => {
+  const marks = await operator.marks(node);
   await operator.removeAgentService(host);
-  expect(await clean(host)).toEqual(done({ removed: lastFirst, rebootNeeded: true, node }));
+  expect(await clean(host)).toEqual(done({ removed: lastFirst, rebootNeeded: true }));
   expect([await seeServices(host), await programsOn(host), await proxyOn(host)]).toEqual([{}, [], {}]);
-  expect([await hasMark(node, 'version'), await hasMark(node, 'rebootRequired')]).toEqual([false, true]);
+  expect(await operator.marks(node)).toEqual(marks);
   const settled = await takeSnapshot(host);
-  expect(await clean(host)).toEqual(done({ rebootNeeded: true, node }));
+  expect(await clean(host)).toEqual(done({ rebootNeeded: true }));
   expect(difference(settled, await takeSnapshot(host))).toEqual([]);
-  await rebootFor(host, node);
+  await operator.reboot(host);
 });
 
 test('without a Node the services go all the same, those found by their mark too', async () => {
@@ -205,7 +199,7 @@ test('without any services ConfigMap the mark on services is enough', async () =
   await operator.bootstrap(host);
   node = await operator.findNode(host);
   await operator.unpublish();
-  expect(await clean(host)).toEqual(done({ removed: [kubelet, containerd], node }));
+  expect(await clean(host)).toEqual(done({ removed: [kubelet, containerd] }));
   expect([await seeServices(host), await programsOn(host)]).toEqual([{}, []]);
   expect([host.lab.unexpected(), host.drive.exists(`${dir.k}\\wicd-manifest.json`)]).toEqual([[], false]);
 });

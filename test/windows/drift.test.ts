@@ -3,7 +3,6 @@ import type { ServiceConfig } from '../../src/agent/ports.ts';
 import { nodeAnnotation, serviceName } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
-import { events } from '../../src/kube/resources.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { PretendOperator } from '../kit/winhost/operator.ts';
 import { type Scene, startScene } from '../kit/winhost/scene.ts';
@@ -176,8 +175,8 @@ const watchedFiles = [
 const fileTexts = () => watchedFiles.map(path => host.drive.read(path));
 
 test('what was wrong with files is told on the Node', async () => {
-  expect((await eventsOn(node)).map(({ reason }) => reason)).toContain('CertificateReadError');
-  const messages = (await eventsOn(node))
+  expect((await remarksOf(node)).map(({ reason }) => reason)).toContain('CertificateReadError');
+  const messages = (await remarksOf(node))
     .filter(({ reason }) => reason === 'FileRepaired')
     .map(({ message }) => message);
   for (const path of [file.csiProxy, file.kubeletConfig, file.kubeletCa]) {
@@ -195,17 +194,14 @@ test('the node is ready again, as if nothing had happened', async () => {
   expect((await scene.operator.marks(node))[nodeAnnotation.version]).toBe(scene.operator.version);
 });
 
-async function eventsOn(name: string) {
-  const { items } = await scene.cluster.client.listAll(events, { namespace: 'default' });
-  return items.filter(({ involvedObject }) => involvedObject.kind === 'Node' && involvedObject.name === name);
-}
+const remarksOf = async (name: string) => (await scene.operator.report(name)).remarks;
 
-test('the version that was taken from the Node comes back, and old certificates of the overlay go', async () => {
+test('the version that was taken away is reported again, and old certificates of the overlay go', async () => {
   const [before, passes] = [await seeServices(host), passesOf(host)];
   for (let day = 10; day < 20; day += 1) {
     await host.drive.write(`${dir.cniConfig}\\ovnkube-client-2026-01-${day}-00-00-00.pem`, 'old');
   }
-  await scene.operator.annotate(node, { [nodeAnnotation.version]: null });
+  await scene.operator.forgetVersion(node);
   await scene.operator.nudge(node);
   await scene.operator.waitForVersion(node);
   await passAfter(passes, () => true);
@@ -214,12 +210,12 @@ test('the version that was taken from the Node comes back, and old certificates 
   expect(await seeServices(host)).toEqual(before);
 });
 
-test('nothing is changed by a ConfigMap that cannot be used, and the Node tells so', async () => {
+test('nothing is changed by a ConfigMap that cannot be used, and the agent reports it', async () => {
   const before = await seeServices(host);
   await scene.operator.publishData({ services: '[{"name":"containerd"', files: '[]' });
   const hasTold = async () =>
-    (await eventsOn(node)).find(({ message }) => message?.includes('services') && !message.includes('does not exist'));
-  expect(await scene.operator.waitFor('an event', hasTold)).toMatchObject({ reason: 'ConfigurationFailure' });
+    (await remarksOf(node)).find(({ message }) => message.includes('services') && !message.includes('does not exist'));
+  expect(await scene.operator.waitFor('a remark', hasTold)).toMatchObject({ reason: 'ConfigurationFailure' });
   expect(await seeServices(host)).toEqual(before);
   const passes = passesOf(host);
   await scene.operator.publish({ debug: true });

@@ -29,6 +29,7 @@ test('makes its own service of exactly the command of the contract, and starts i
     created: true,
     changed: false,
     started: true,
+    keyHash: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
   expect(await host.run(`reg query ${key} /v Start`)).toContain('0x2');
   const [service] = (await inventory()).services;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { agentName, nodeAnnotation, proxyVariables, serviceName } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
-import { events, nodes } from '../../src/kube/resources.ts';
+import { nodes } from '../../src/kube/resources.ts';
 import { TestCa } from '../kit/certificates.ts';
 import { AgentService } from '../kit/winhost/agent-service.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
@@ -81,9 +81,10 @@ const variablesOf = async (where: WindowsHost) => {
  * Publishes what is wanted and waits until the host asks for a reboot. Certificates and variables come by different ways; an
  * agent that looks between the two asks for a reboot for one of them and sees the other after it, so it does not look.
  */
-async function want(wanted: Wanted): Promise<void> {
+async function want(wanted: Wanted, meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> {
   const agent = new AgentService(host);
   await agent.stop();
+  await meanwhile();
   await operator.publishTo(host, wanted);
   await agent.start();
   await untilMark(node);
@@ -99,7 +100,9 @@ async function rebootFor(where: WindowsHost, name: string): Promise<string> {
   const { bootId, answer } = await operator.reboot(where);
   expect(answer).toEqual({ rebooting: true, inSeconds: 0 });
   await where.run('ver');
-  await operator.annotate(name, { [nodeAnnotation.rebootRequired]: null });
+  // The mark goes when the agent has reported in the new boot.
+  const isOver = async () => ((await operator.report(name)).bootId === bootId ? undefined : true);
+  await operator.waitFor('a report of the new boot', isOver, 90_000);
   return bootId;
 }
 
@@ -113,8 +116,7 @@ const everywhere = (variables: readonly string[]) =>
 
 test('a change is written to registry and certificate store, and a reboot is asked for, before anything else', async () => {
   const before = await otherServices();
-  await operator.annotate(node, { [nodeAnnotation.version]: null });
-  await want({ proxy, trustedCa: bundle });
+  await want({ proxy, trustedCa: bundle }, () => operator.forgetVersion(node));
   expect(await variablesOf(host)).toEqual(proxy);
   expect(await seeRoots(host)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
   expect(await otherServices()).toEqual(before);
@@ -147,7 +149,7 @@ test('after the reboot the agent comes back by itself, finishes and writes the v
   expect([await hasMark(node), requests.get(node)]).toEqual([false, 1]);
 });
 
-test('a truncated bundle changes nothing and is told on the Node', async () => {
+test('a truncated bundle changes nothing and is reported', async () => {
   const [before, roots, imported] = [
     await seeServices(host),
     await seeRoots(host),
@@ -156,11 +158,9 @@ test('a truncated bundle changes nothing and is told on the Node', async () => {
   const cut = bundle.slice(0, bundle.length - 40);
   await operator.publishTo(host, { proxy, trustedCa: cut });
   expect(host.drive.read(file.caBundle)).toContain(cut);
-  await operator.waitFor('an event', async () => {
-    const { items } = await scene.cluster.client.listAll(events, { namespace: 'default' });
-    return items.find(
-      ({ reason, involvedObject }) => reason === 'CertificateReadError' && involvedObject.name === node,
-    );
+  await operator.waitFor('a remark', async () => {
+    const { remarks } = await operator.report(node);
+    return remarks.find(({ reason }) => reason === 'CertificateReadError');
   });
   expect([await seeServices(host), await seeRoots(host), await variablesOf(host)]).toEqual([before, roots, proxy]);
   expect([host.drive.read(file.importedCerts), await hasMark(node)]).toEqual([imported, false]);
@@ -179,7 +179,7 @@ test('what is taken back before the reboot is gone after it; a certificate that 
   await untilMark(node);
   expect(await variablesOf(host)).toEqual({});
   expect(await seeRoots(host)).toEqual([thumbprint(theirs)]);
-  await operator.annotate(node, { [nodeAnnotation.version]: null });
+  await operator.forgetVersion(node);
   await rebootFor(host, node);
   await operator.waitForVersion(node);
   expect(environmentOf(host)).toEqual(everywhere([]));
@@ -198,12 +198,14 @@ test('a host that joins a cluster with a proxy is rebooted once, before it has a
   expect([newcomer.boots, requests.get(newcomerNode)]).toEqual([2, 1]);
 });
 
-test('no log, event or Node holds the password of the proxy', async () => {
+test('no log, report or Node holds the password of the proxy', async () => {
   const logs = [host, newcomer].flatMap(where =>
     where.drive.list(dir.agentLog).map(name => where.drive.read(`${dir.agentLog}\\${name}`)),
   );
-  const { items } = await scene.cluster.client.listAll(events, { namespace: 'default' });
-  const objects = [items, await operator.node(node), await operator.node(newcomerNode)];
+  const objects = await Promise.all([
+    ...[node, newcomerNode].map(name => operator.node(name)),
+    ...[node, newcomerNode].map(name => operator.report(name)),
+  ]);
   expect(logs.length).toBeGreaterThanOrEqual(2);
   for (const text of [...logs, ...objects.map(object => JSON.stringify(object))]) expect(text).not.toContain(password);
   expect([host.lab.unexpected(), newcomer.lab.unexpected()]).toEqual([[], []]);

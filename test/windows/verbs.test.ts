@@ -47,9 +47,9 @@ const wrong: [line: string, code: string, message: string][] = [
   ['cleanup', 'USAGE', 'cleanup needs --kubeconfig and --namespace'],
   ['inventory --force', 'USAGE', 'there is no flag "--force"'],
   ['rename --name win_1', 'HOST_NAME_INVALID', 'win_1'],
-  ['controller --windows-service --kubeconfig C:\\k\\none --namespace ns', 'WINDOWS_NOT_A_SERVICE', 'service'],
+  ['controller --windows-service --node win-1 --kubeconfig C:\\k\\none --namespace ns', 'WINDOWS_NOT_A_SERVICE', 'service'],
   [
-    'bootstrap --desired-version v1 --kubeconfig C:\\k\\none --namespace ns',
+    'bootstrap --node win-1 --desired-version v1 --kubeconfig C:\\k\\none --namespace ns',
     'CREDENTIAL_UNREADABLE',
     'C:\\\\k\\\\none',
   ],
@@ -72,6 +72,7 @@ test('tells about the host what is true', async () => {
   expect(code).toBe(0);
   const inventory = parseInventory(out, host.name);
   expect(inventory).toMatchObject({ hostName: expect.stringMatching(/^win-1$/i), services: [], problems: [] });
+  expect(inventory.nodeName).toBe('win-1');
   expect(inventory.adapters.find(({ hasDefaultRoute }) => hasDefaultRoute)?.addresses).toContain(`${host.address}/24`);
   expect(inventory.os.build).toMatch(/^10\.0\.20348/);
   expect(inventory.files).toHaveProperty([file.agent]);
@@ -88,7 +89,7 @@ test('cleans a host that was never configured and has no kubeconfig', async () =
   const { code, out } = await agent(`${installedAgent.cleanup('ns')} -o json`);
   expect([code, json(out)]).toEqual([
     0,
-    { removed: [], keptSettings: false, rebootNeeded: false, node: null, clusterReached: false },
+    { removed: [], keptSettings: false, rebootNeeded: false, clusterReached: true },
   ]);
 });
 
@@ -126,7 +127,7 @@ test('runs as a service that has no cluster: says so in its log, over restarts, 
   for (const start of [1, 2]) {
     await host.run(`sc start ${agentName}`);
     await expect
-      .poll(() => logOf('WARNING')?.match(/cannot be found yet/g)?.length ?? 0, polling)
+      .poll(() => logOf('WARNING')?.match(/The kubeconfig cannot be used; retrying/g)?.length ?? 0, polling)
       .toBeGreaterThan(start);
     await host.run(`sc stop ${agentName}`);
     await expect.poll(stateOf, polling).toBe('STOPPED');

@@ -7,13 +7,13 @@ import { ModelHost } from '../../../test/kit/model-host.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { printBundle } from '../certificates/bundle.ts';
-import { knownGoodFile, saveKnownGood } from '../known-good.ts';
+import { type KnownGood, knownGoodFile, saveKnownGood } from '../known-good.ts';
 import { reconcileOnce } from '../reconcile/carry-out.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { readState, stateFile } from '../state.ts';
 import { carryOutRemovals, cleanUp } from './carry-out.ts';
 
-const { version, desiredVersion, rebootRequired } = nodeAnnotation;
+const { desiredVersion } = nodeAnnotation;
 const der = Uint8Array.of(0x30, 9, 0x30, 3, 0x02, 1, 1, 0x30, 0, 0x03, 0);
 const bundle = printBundle([{ der, sha256: '' }]);
 const containerd = service({ name: 'containerd', command: 'c', bootstrap: true });
@@ -34,11 +34,12 @@ async function configuredHost(): Promise<ModelHost> {
   host.node = { name: 'win-1', annotations: { [desiredVersion]: 'v1' }, ready: true };
   host.configMaps = [configMap('windows-services-v1', '2026-01-01T00:00:00Z')];
   host.fileTexts.set(file.caBundle, bundle);
-  const options = { caBundle: file.caBundle, readyPatience: { everyMs: 1, limitMs: 1 } };
+  const onServicesSettled = (known: KnownGood) => saveKnownGood(known, host.files);
+  const options = { caBundle: file.caBundle, readyPatience: { everyMs: 1, limitMs: 1 }, onServicesSettled };
   await cleanUp(host, keep, host.waiting());
+  host.fileTexts.set(file.stagedRecord, JSON.stringify({ version: 'v1' }));
   await reconcileOnce(host, options, host.waiting());
   await host.reboot();
-  delete host.node.annotations[rebootRequired];
   await reconcileOnce(host, options, host.waiting());
   host.log.length = 0;
   host.services.calls.length = 0;
@@ -54,27 +55,30 @@ test('takes everything from a host and asks for a reboot', async () => {
   expect(await clean(host)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
   expect(await serviceNames(host)).toEqual([]);
   expect([host.machine, host.store, host.fileTexts.has(file.importedCerts)]).toEqual([{}, [], false]);
-  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v1', [rebootRequired]: '' });
 });
 
-test('does its work in order: services, settings, mark, shims, version', async () => {
+test('tells the cluster nothing: the operator acts on the answer', async () => {
+  const host = await configuredHost();
+  const before = structuredClone([host.node, host.report]);
+  await clean(host);
+  expect([host.node, host.report]).toEqual(before);
+});
+
+test('does its work in order: services, settings, shims', async () => {
   const host = await configuredHost();
   host.services.before = call => {
-    if (call.startsWith('kill')) expect(host.log.at(-1)).toBe('annotate reboot-required=');
+    if (call.startsWith('kill')) expect(host.log).toContain('remove certificate');
   };
   host.before = () => expect(host.services.calls).toContain('remove containerd');
   await clean(host);
   expect(host.services.calls.at(-1)).toBe('kill containerd-shim-runhcs-v1');
-  expect(host.log.at(-1)).toBe('annotate version=null');
 });
 
 test('finds nothing to do the second time, and asks for no second reboot', async () => {
   const host = await configuredHost();
   await clean(host);
   await host.reboot();
-  delete host.node?.annotations[rebootRequired];
   expect(await clean(host)).toEqual({ removed: [], rebootNeeded: false });
-  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v1' });
 });
 
 test('takes settings back again that a power cut brought back', async () => {
@@ -106,22 +110,12 @@ test('leaves variables and certificates for the next configuration when it is to
   const host = await configuredHost();
   expect(await clean(host, keep)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: false });
   expect([host.machine, host.store.length]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1]);
-  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v1' });
 });
 
-test('works without a Node, and tells that a reboot is needed', async () => {
+test('records the boot in which a reboot became necessary', async () => {
   const host = await configuredHost();
-  host.node = undefined;
-  expect(await clean(host)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
-  expect(host.log.filter(entry => entry.startsWith('annotate'))).toEqual([]);
+  await clean(host);
   expect((await readState(host.files)).reboot?.bootId).toBe(host.bootId);
-});
-
-test('does not take an error of the API server for a missing Node', async () => {
-  const host = await configuredHost();
-  host.cluster.node = () => Promise.reject(new Error('503'));
-  await expect(clean(host)).rejects.toThrow('503');
-  expect([host.log, host.services.calls]).toEqual([[], []]);
 });
 
 const withoutServices: [name: string, configMaps: ModelHost['configMaps']][] = [
@@ -150,49 +144,47 @@ for (const [name, configMaps] of withoutServices) {
   });
 }
 
-test('does not take trouble with ConfigMaps for there being none', async () => {
+test('goes by what the host knows when the cluster does not answer, and tells', async () => {
   const host = await configuredHost();
-  host.cluster.servicesConfigMaps = () => Promise.reject(new Error('503'));
-  await expect(clean(host)).rejects.toThrow('503');
-  expect([host.log, host.services.calls]).toEqual([[], []]);
+  host.cluster.servicesConfigMap = () => Promise.reject(refused(403, 'Forbidden'));
+  const warnings: string[] = [];
+  const outcome = await cleanUp(host, { ...all, onWarning: text => void warnings.push(text) }, host.waiting());
+  expect(outcome).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
+  expect(warnings).toEqual([expect.stringContaining('The services of version v1 cannot be read in the cluster')]);
+  expect([await serviceNames(host), host.machine]).toEqual([[], {}]);
+});
+
+test('asks the cluster for the versions that ran and were staged, and for no other', async () => {
+  const host = await configuredHost();
+  const asked: string[] = [];
+  host.cluster.servicesConfigMap = async version => void asked.push(version);
+  host.fileTexts.set(file.stagedRecord, JSON.stringify({ version: 'v2' }));
+  await clean(host);
+  expect(asked).toEqual(['v1', 'v2']);
 });
 
 test('forgets what the host ran, and what scripts have said, only when all else is done', async () => {
   const host = await configuredHost();
-  for (const path of [knownGoodFile, scriptCacheFile]) host.fileTexts.set(path, '{}');
-  host.cluster.annotateNode = () => Promise.reject(new Error('503'));
-  await expect(clean(host)).rejects.toThrow('503');
+  host.fileTexts.set(scriptCacheFile, '{}');
+  host.before = call => {
+    if (call === 'unset HTTP_PROXY') throw new Error('registry');
+  };
+  await expect(clean(host)).rejects.toThrow('registry');
   expect([knownGoodFile, scriptCacheFile].map(path => host.fileTexts.has(path))).toEqual([true, true]);
-  host.cluster.annotateNode = () => Promise.resolve();
+  host.before = () => undefined;
   await clean(host);
   expect([knownGoodFile, scriptCacheFile].map(path => host.fileTexts.has(path))).toEqual([false, false]);
 });
 
-test('an account that may not change the Node is told so in a warning, and all else is done', async () => {
+test('tells of the reboot again when the answer of the run before was lost, and no more after the boot', async () => {
   const host = await configuredHost();
-  host.cluster.annotateNode = () => Promise.reject(refused(403, 'Forbidden'));
-  const warnings: string[] = [];
-  const outcome = await cleanUp(host, { ...all, onWarning: text => void warnings.push(text) }, host.waiting());
-  expect(outcome).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
-  expect(warnings).toEqual([rebootRequired, version].map(name => expect.stringContaining(`${name} as it is`)));
-  expect([await serviceNames(host), host.machine]).toEqual([[], {}]);
-});
-
-test('asks for the reboot again when the run before could not, and no more after the boot', async () => {
-  const host = await configuredHost();
-  const cut = (call: string) => {
-    if (call.startsWith('annotate')) throw new Error('503');
-  };
-  host.before = cut;
-  await expect(clean(host)).rejects.toThrow('503');
-  host.before = () => undefined;
+  await clean(host);
   expect(await clean(host)).toEqual({ removed: [], rebootNeeded: true });
-  expect(host.node?.annotations).toHaveProperty(rebootRequired, '');
   await host.reboot();
   expect(await clean(host)).toEqual({ removed: [], rebootNeeded: false });
 });
 
-test('removes what both the old and the latest version list, and what bears our tag', async () => {
+test('removes what the version that ran and the one staged last list, and what bears our tag', async () => {
   const host = await configuredHost();
   host.services
     .install('old', {})
@@ -200,11 +192,12 @@ test('removes what both the old and the latest version list, and what bears our 
     .install('spooler');
   const later = [containerd, service({ name: 'old', command: 'o', priority: 7 })];
   host.configMaps.push(configMap('windows-services-v2', '2026-02-01T00:00:00Z', later));
+  host.fileTexts.set(file.stagedRecord, JSON.stringify({ version: 'v2' }));
   await clean(host);
   expect(await serviceNames(host)).toEqual(['spooler']);
 });
 
-test('leaves a tagged service when the node runs the latest version', async () => {
+test('leaves a tagged service when the version that runs is the one staged last', async () => {
   const host = await configuredHost();
   host.services.install('left-over', { description: managedDescription('left-over') });
   await clean(host);
@@ -219,7 +212,7 @@ test('takes nothing else from a host whose services could not be removed, and te
   const error = await rejectionOf(clean(host));
   expect(error).toMatchObject({ code: 'CLEANUP_INCOMPLETE', message: expect.stringContaining('kubelet (1061)') });
   expect([host.machine, host.store.length, host.log]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1, []]);
-  expect(host.node?.annotations[version]).toBe('v1');
+  expect(host.fileTexts.has(knownGoodFile)).toBe(true);
 });
 
 test('goes on with other services when one cannot be removed', async () => {
@@ -239,7 +232,7 @@ test('does not mind shims that cannot be ended', async () => {
     if (call.startsWith('kill')) throw new Error('no such process');
   };
   await clean(host);
-  expect(host.node?.annotations[version]).toBeUndefined();
+  expect(host.fileTexts.has(knownGoodFile)).toBe(false);
 });
 
 test('stops and kills what does not let go, dependants of others first', async () => {
@@ -267,7 +260,6 @@ test.each([all, keep])('leaves a host alone that was never configured (%j)', asy
 });
 
 const traces: [name: string, leave: (host: ModelHost) => void][] = [
-  ['a version on the Node', host => (host.node = { name: 'n', annotations: { [version]: 'v1' }, ready: true })],
   ['a tagged service', host => host.services.install('kubelet', { description: managedDescription('kubelet') })],
   ['imported certificates', host => host.fileTexts.set(file.importedCerts, bundle)],
 ];

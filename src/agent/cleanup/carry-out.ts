@@ -1,5 +1,5 @@
-import { isAppError } from '#base/errors.ts';
-import { managedTag, nodeAnnotation, proxyVariables } from '#contract/names.ts';
+import { attempt } from '#base/errors.ts';
+import { managedTag, proxyVariables } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
 import {
@@ -9,16 +9,16 @@ import {
   ownedVariables,
   type SettingsPorts,
 } from '../host-settings.ts';
-import { isApiError } from '#kube/api-error.ts';
-import { knownGoodFile, readKnownGood } from '../known-good.ts';
-import type { Cluster, Files, HostValues, InstalledService, Waiting } from '../ports.ts';
-import { viewOf } from '../reconcile/carry-out.ts';
+import { type KnownGood, knownGoodFile, readKnownGood } from '../known-good.ts';
+import type { HostValues, InstalledService, ManifestSource, Waiting } from '../ports.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { ensureRemoved, ensureStopped, type ServicePorts } from '../services/ensure.ts';
+import { readRecord } from '../stage/record.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
 import {
   chooseServiceData,
-  decideEffects,
+  mergeNames,
+  mergeServices,
   planRemoval,
   type Removal,
   type RemovalFailure,
@@ -28,60 +28,41 @@ import {
 } from './decide.ts';
 
 export interface CleanupPorts extends ServicePorts, SettingsPorts {
-  cluster: Cluster;
+  manifests: ManifestSource;
   host: HostValues;
 }
 
 export interface CleanupOptions {
   /** Before the host is configured again: variables and certificates stay, which saves two reboots. */
   keepSettings: boolean;
-  /** Hears of what could not be taken back and keeps nobody from anything. */
+  /** Hears of what could not be read or taken back and keeps nobody from anything. */
   onWarning?(text: string): void;
 }
 
 export interface CleanupOutcome {
   removed: string[];
+  /** Processes still have what was taken away. Whoever runs the command has to act on it. */
   rebootNeeded: boolean;
 }
 
 const shimProcess = 'containerd-shim-runhcs-v1';
 
-/** Takes from the host what the agent has put there: services, variables, certificates; then the mark on the Node. */
+/** Takes from the host what the agent has put there: services, variables, certificates. It changes nothing in the cluster. */
 export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<CleanupOutcome> {
-  const node = viewOf(await ports.cluster.node());
-  const version = node?.annotations[nodeAnnotation.version];
-  const data = await findServiceData(version, ports);
+  const record = await readKnownGood(ports.files);
+  const data = await findServiceData(record, ports, options, waiting.signal);
   const installed = await ports.services.list();
-  const known = version !== undefined || installed.some(isManaged);
+  const known = record !== undefined || installed.some(isManaged);
   const removals = planRemoval(installed, data.services, data.removeAllTagged);
   const problem = removalProblem(await carryOutRemovals(removals, ports, waiting));
   if (problem !== undefined) throw problem;
-  const changed = await takeBackSettings(data.watchedEnvironment, known, options.keepSettings, ports);
-  const effects = decideEffects(changed, node !== undefined);
-  if (effects.annotateReboot) await mark({ [nodeAnnotation.rebootRequired]: '' }, ports, options);
+  const rebootNeeded = await takeBackSettings(data.watchedEnvironment, known, options.keepSettings, ports);
   // Containers that a drain leaves, such as those of DaemonSets, keep the executable of the shim open.
   await ports.processes.killByName(shimProcess).catch(() => undefined);
-  if (effects.removeVersion && version !== undefined) {
-    await mark({ [nodeAnnotation.version]: null }, ports, options);
-  }
   if (!options.keepSettings) await takeBackPreparations(ports, options, waiting);
   for (const path of [scriptCacheFile, knownGoodFile]) await ports.files.remove(path);
   const removed = removals.filter(removal => removal.do === 'remove').map(removal => removal.name);
-  return { removed, rebootNeeded: effects.rebootNeeded };
-}
-
-/** The account that brings a host into the cluster may change no Node; whoever has called us learns from the answer what to write there. */
-async function mark(
-  annotations: Record<string, string | null>,
-  { cluster }: Pick<CleanupPorts, 'cluster'>,
-  options: CleanupOptions,
-): Promise<void> {
-  try {
-    await cluster.annotateNode(annotations);
-  } catch (error) {
-    if (!isApiError(error, 'Forbidden')) throw error;
-    options.onWarning?.(`The Node keeps ${Object.keys(annotations).join()} as it is: ${error.message}`);
-  }
+  return { removed, rebootNeeded };
 }
 
 async function takeBackPreparations({ host }: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<void> {
@@ -95,22 +76,38 @@ async function takeBackPreparations({ host }: CleanupPorts, options: CleanupOpti
 
 type RemovalData = Pick<ServiceData, 'services' | 'watchedEnvironment' | 'removeAllTagged'>;
 
-/** Where no ConfigMap tells what we have put on the host, our own record and our mark on services do. */
+/**
+ * What we have put on the host: by the ConfigMaps of the versions that ran and were staged last, as far as they can be read,
+ * by our own record, and by our mark on services.
+ */
 async function findServiceData(
-  version: string | undefined,
-  { cluster, files }: { cluster: Cluster; files: Files },
+  record: KnownGood | undefined,
+  { manifests, files }: Pick<CleanupPorts, 'manifests' | 'files'>,
+  options: CleanupOptions,
+  signal: AbortSignal,
 ): Promise<RemovalData> {
-  try {
-    return chooseServiceData((await cluster.servicesConfigMaps()).map(readConfigMap), version);
-  } catch (error) {
-    if (!isAppError(error, 'CLEANUP_NO_SERVICES')) throw error;
-    const known = (await readKnownGood(files))?.manifest;
-    return {
-      services: known?.services ?? [],
-      watchedEnvironment: known?.watchedEnvironment ?? [...proxyVariables],
-      removeAllTagged: true,
-    };
+  const staged = (await readRecord(files)).version;
+  const versions = new Set([record?.version ?? '', staged].filter(version => version !== ''));
+  const views: ServicesConfigMapView[] = [];
+  for (const version of versions) {
+    const object = await manifests.servicesConfigMap(version).catch((error: unknown) => {
+      signal.throwIfAborted();
+      const why = error instanceof Error ? error.message : String(error);
+      options.onWarning?.(`The services of version ${version} cannot be read in the cluster: ${why}`);
+    });
+    if (object !== undefined) views.push(readConfigMap(object));
   }
+  const { services = [], watchedEnvironment = [] } = record?.manifest ?? {};
+  const chosen = attempt(() => chooseServiceData(views, record?.version));
+  if (!chosen.ok) {
+    const watched = record === undefined ? [...proxyVariables] : watchedEnvironment;
+    return { services, watchedEnvironment: watched, removeAllTagged: true };
+  }
+  return {
+    services: mergeServices(chosen.value.services, services),
+    watchedEnvironment: mergeNames(chosen.value.watchedEnvironment, watchedEnvironment),
+    removeAllTagged: chosen.value.removeAllTagged || staged !== record?.version,
+  };
 }
 
 /** One service after the other, dependants first; what fails is told at the end. */

@@ -8,7 +8,6 @@ import { errorOf } from '../../../test/kit/outcome.ts';
 import type { InstalledService, ServiceState } from '../ports.ts';
 import {
   chooseServiceData,
-  decideEffects,
   mergeNames,
   mergeServices,
   planRemoval,
@@ -224,37 +223,6 @@ test('counts and names what could not be removed', () => {
   expect(problem?.cause).toMatchObject({ errors: [{ message: '1061' }, { message: '1051' }] });
 });
 
-const effects: [name: string, changed: boolean, hasNode: boolean, want: object][] = [
-  [
-    'asks for a reboot when something was taken away',
-    true,
-    true,
-    { annotateReboot: true, rebootNeeded: true, removeVersion: true },
-  ],
-  [
-    'only takes the version from the Node when nothing was',
-    false,
-    true,
-    { annotateReboot: false, rebootNeeded: false, removeVersion: true },
-  ],
-  [
-    'tells of the reboot in another way without a Node',
-    true,
-    false,
-    { annotateReboot: false, rebootNeeded: true, removeVersion: false },
-  ],
-  [
-    'has nothing left to do without a Node',
-    false,
-    false,
-    { annotateReboot: false, rebootNeeded: false, removeVersion: false },
-  ],
-];
-for (const [name, changed, hasNode, want] of effects) {
-  test(`${name}, and ends the shims`, () =>
-    expect(decideEffects(changed, hasNode)).toEqual({ killShims: true, ...want }));
-}
-
 test('removes the agent before all others, lest it bring them back', () => {
   const config = { command: '', description: 'OpenShift managed', startType: 'manual', recovery: undefined } as const;
   const hosts = ['kubelet', agentName, 'containerd'].map(name => ({
@@ -265,4 +233,13 @@ test('removes the agent before all others, lest it bring them back', () => {
   }));
   const plan = planRemoval(hosts, [{ name: 'containerd' }, { name: 'kubelet' }], true);
   expect(plan.map(({ name }) => name)).toEqual([agentName, 'kubelet', 'containerd']);
+});
+
+test('stops an agent that is not to be removed, lest it bring back what is taken away', () => {
+  const config = { command: '', description: '', startType: 'manual', recovery: undefined, dependencies: [] } as const;
+  const installed = [agentName, 'kubelet'].map(name => ({ name, state: 'running' as const, pid: 1, config }));
+  expect(planRemoval(installed, [{ name: 'kubelet' }], false)).toEqual([
+    { do: 'stop', name: agentName },
+    { do: 'remove', name: 'kubelet' },
+  ]);
 });

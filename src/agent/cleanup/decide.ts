@@ -105,8 +105,10 @@ export function planRemoval(
       return inTheWay.has(service) ? [{ do: 'stop', name: service.name }] : [];
     });
   // An agent that runs would bring back what is taken away.
-  const isAgent = ({ name }: Removal) => serviceKey(name) === serviceKey(agentName);
-  return [...removals.filter(isAgent), ...removals.filter(removal => !isAgent(removal))];
+  const isAgent = ({ name }: { name: string }) => serviceKey(name) === serviceKey(agentName);
+  const running = linked.filter(service => isAgent(service) && !ours.has(service) && service.state !== 'stopped');
+  const agent = [...removals.filter(isAgent), ...running.map(({ name }): Removal => ({ do: 'stop', name }))];
+  return [...agent.slice(0, 1), ...removals.filter(removal => !isAgent(removal))];
 }
 
 export interface RemovalFailure {
@@ -122,25 +124,6 @@ export function removalProblem(failures: readonly RemovalFailure[]): AppError | 
     remedy: 'Stop and delete them on the host with sc.exe, or run the clean-up again.',
     cause: new AggregateError(failures.map(({ error }) => error)),
   });
-}
-
-export interface CleanupEffects {
-  killShims: true;
-  removeVersion: boolean;
-  /** Processes still have what was taken away. */
-  rebootNeeded: boolean;
-  /** Without a Node there is nothing to annotate; the need is then told by the outcome of the command. */
-  annotateReboot: boolean;
-}
-
-/** What is left to do once services and settings are gone. */
-export function decideEffects(settingsChanged: boolean, hasNode: boolean): CleanupEffects {
-  return {
-    killShims: true,
-    removeVersion: hasNode,
-    rebootNeeded: settingsChanged,
-    annotateReboot: settingsChanged && hasNode,
-  };
 }
 
 function noServices(why: string, cause?: AppError): AppError {

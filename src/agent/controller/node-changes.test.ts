@@ -21,7 +21,8 @@ const cases: [name: string, old: Node, now: Node, isWorthAPass: boolean][] = [
   ['annotations that come where there were none', { metadata: { name: 'win-1' } }, node({ a: 'b' }), true],
   ['a Node that becomes ready', node({}, status('False')), node({}, status('True')), true],
   ['a Node that is no longer ready', node({}, status('True')), node({}, status('Unknown')), true],
-  ['the mark that we set ourselves', node(), node({ [version]: 'v1' }), false],
+  ['the version that comes from our report', node(), node({ [version]: 'v1' }), false],
+  ['a version that was taken away, to be reported again', node({ [version]: 'v1' }), node(), true],
   ['a sign of life', node({}, status('True', '12:00')), node({}, status('True', '12:05')), false],
   ['another order of annotations', node({ a: 'b', c: 'd' }), node({ c: 'd', a: 'b' }), false],
   ['a label', node(), { metadata: { ...node().metadata, labels: { a: 'b' } } }, false],
@@ -34,5 +35,5 @@ for (const [name, old, now, isWorthAPass] of cases) {
 }
 
 test('lets a Node through that comes or goes', () => {
-  expect(Object.keys(nodeChanges)).toEqual(['updated']);
+  expect([nodeChanges.added?.(node()), nodeChanges.deleted?.(node())]).toEqual([true, true]);
 });

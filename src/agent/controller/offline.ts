@@ -6,8 +6,8 @@ import { reconcileServices } from '../services/reconcile.ts';
 import { readState } from '../state.ts';
 
 /**
- * Brings up the services the host last ran while the API server is out of reach, as after a reboot of everything. Only
- * services: what else is wanted by now, nobody can say.
+ * Brings up the services the host last ran while there is no way to the API server, as after a reboot of everything or when
+ * certificate and token are over. Only services: what else is wanted by now, nobody can say.
  */
 export async function startKnownGood(
   ports: Omit<AgentPorts, 'cluster'>,
@@ -19,7 +19,7 @@ export async function startKnownGood(
   if (known === undefined) return 'nothing known';
   const { reboot } = await readState(ports.files);
   if (reboot !== undefined && reboot.bootId === (await ports.host.bootId())) return 'reboot awaited';
-  log.warn('Starting the services of the last version known, for the API server is out of reach', {
+  log.warn('Starting the services of the last version known, for there is no client certificate', {
     version: known.version,
   });
   onStart();

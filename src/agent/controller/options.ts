@@ -7,6 +7,10 @@ import type { HostPorts, HostValues } from '../ports.ts';
 export interface ControllerOptions {
   kubeconfigPath: string;
   namespace: string;
+  /** Name of the Node of this host. */
+  nodeName: string;
+  /** Whether a certificate for cloud-node-manager is kept, too. */
+  cloudNode: boolean;
   /** Path of the trusted CA bundle; '' when none is expected. */
   caBundle: string;
   certDir: string;

@@ -51,13 +51,13 @@ test('writes down what the host runs, once all services do', async () => {
   expect(host.fileTexts.has(knownGoodFile)).toBe(true);
 });
 
-test('marks the Node although what the host runs cannot be written down', async () => {
+test('reports the version although what the host runs cannot be written down', async () => {
   const { host, run, logged } = hostWith();
   host.before = call => {
     if (call === `write ${knownGoodFile}`) throw new Error('the disk is full');
   };
   await run();
-  expect(host.node?.annotations[nodeAnnotation.version]).toBe('v1');
+  expect(host.report.version).toBe('v1');
   expect(logged.messages('warn')).toEqual(['What the host runs could not be written down']);
 });
 
@@ -71,8 +71,9 @@ test('remarks on a failure and on nothing else', async () => {
 });
 
 test('remarks on a reboot that it asks for, and says what for in the log', async () => {
-  const { run, reasons, logged } = hostWith({ HTTP_PROXY: 'http://me:password@proxy' });
+  const { host, run, reasons, logged } = hostWith({ HTTP_PROXY: 'http://me:password@proxy' });
   await run();
+  Object.assign(host.node?.annotations ?? {}, { [nodeAnnotation.rebootRequired]: '' });
   await run();
   expect(reasons()).toEqual(['RebootRequested']);
   expect(logged.messages('info')).toEqual(['Asked for a reboot', 'Nothing to do']);
@@ -92,5 +93,5 @@ test('passes on what only the log has to know', async () => {
   host.files.list = () => Promise.reject(new Error('access denied'));
   await run();
   expect(logged.messages('warn')).toEqual([expect.stringContaining('access denied')]);
-  expect(host.node?.annotations[nodeAnnotation.version]).toBe('v1');
+  expect(host.report.version).toBe('v1');
 });

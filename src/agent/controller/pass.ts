@@ -68,6 +68,8 @@ function told(outcome: PassOutcome): [message: string, fields: Record<string, un
   switch (outcome.did) {
     case 'nothing':
       return ['Nothing to do', { why: outcome.why }];
+    case 'wait':
+      return ['Waiting', { for: outcome.for }];
     case 'ask for a reboot':
       return ['Asked for a reboot', { because: outcome.because }];
     case 'configure':

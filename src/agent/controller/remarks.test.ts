@@ -28,6 +28,7 @@ const silent: [name: string, error: unknown][] = [
   ['a credential that cannot be read', failure('CREDENTIAL_UNREADABLE')],
   ['an agent that nobody knows', failure('AGENT_UNIDENTIFIED')],
   ['a watch that cannot begin', failure('SYNC_TIMEOUT')],
+  ['a report that does not exist', failure('AGENT_REPORT_MISSING')],
   ['a refusal of the server', new ApiError({ code: 403, reason: 'Forbidden' }, 'GET /')],
   ['a mistake of ours, which is for the log', new TypeError('x is not a function')],
 ];
@@ -40,6 +41,11 @@ test('tells why a reboot was asked for, and nothing about other passes', () => {
     type: 'Normal',
     reason: 'RebootRequested',
     message: 'A reboot is needed: one; two',
+  });
+  expect(outcomeRemark({ did: 'wait', for: 'a certificate' })).toEqual({
+    type: 'Normal',
+    reason: 'WaitingForCertificate',
+    message: 'Waiting for a certificate',
   });
   expect(outcomeRemark({ did: 'nothing', why: '' })).toBeUndefined();
   expect(outcomeRemark({ did: 'configure', version: 'v1' })).toBeUndefined();

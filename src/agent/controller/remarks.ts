@@ -3,7 +3,7 @@ import { AppError } from '#base/errors.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { PassOutcome } from '../reconcile/carry-out.ts';
 
-/** What an administrator reads on the Node: the agent's last words on it. */
+/** What the agent reports to administrators: the operator makes events on the Node of it. */
 
 const warning = (reason: string) => (message: string) => ({ type: 'Warning', reason, message }) as const;
 const normal = (reason: string) => (message: string) => ({ type: 'Normal', reason, message }) as const;
@@ -16,9 +16,10 @@ const byCode: Partial<Record<ErrorCode, (message: string) => EventText>> = {
 
 const configurationFailure = warning('ConfigurationFailure');
 const rebootRequested = normal('RebootRequested');
+const waitingForCertificate = normal('WaitingForCertificate');
 const fileRepaired = warning('FileRepaired');
 
-/** The remark on a pass that failed; undefined where the cluster is the trouble, which an event could not reach either. */
+/** The remark on a pass that failed; undefined where the cluster is the trouble, which a report could not reach either. */
 export function failureRemark(error: unknown): EventText | undefined {
   if (!(error instanceof AppError) || isAboutCluster(error.code)) return undefined;
   const text = byCode[error.code] ?? configurationFailure;
@@ -26,6 +27,7 @@ export function failureRemark(error: unknown): EventText | undefined {
 }
 
 export function outcomeRemark(outcome: PassOutcome): EventText | undefined {
+  if (outcome.did === 'wait') return waitingForCertificate(`Waiting for ${outcome.for}`);
   if (outcome.did !== 'ask for a reboot') return undefined;
   return rebootRequested(`A reboot is needed: ${outcome.because.join('; ')}`);
 }
@@ -37,5 +39,5 @@ export function repairRemark(paths: readonly string[]): EventText {
 export const renewalRemark = warning('CertificateRenewalFailure');
 
 function isAboutCluster(code: ErrorCode): boolean {
-  return /^(API_|CREDENTIAL_|AGENT_UNIDENTIFIED|SYNC_TIMEOUT)/.test(code);
+  return /^(API_|CREDENTIAL_|AGENT_UNIDENTIFIED|AGENT_REPORT_MISSING|SYNC_TIMEOUT)/.test(code);
 }

@@ -4,7 +4,7 @@ import { sha256 } from '#base/sha256.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { service } from '#contract/services/manifest.ts';
-import { configMaps, nodes } from '#kube/resources.ts';
+import { configMaps, events, nodes } from '#kube/resources.ts';
 import {
   type AgentBench,
   containerd,
@@ -18,11 +18,12 @@ import {
   until,
   wanted,
 } from '../../../test/kit/agent-bench.ts';
+import { forgetVersion, makeReport } from '../../../test/kit/report-mirror.ts';
 import { fastClock } from '../../../test/kit/scripted-client.ts';
 import { knownGoodFile } from '../known-good.ts';
 import { copyPath, writeRecord } from '../stage/record.ts';
 
-const { version, rebootRequired, desiredVersion } = nodeAnnotation;
+const { rebootRequired } = nodeAnnotation;
 
 async function bench(): Promise<AgentBench> {
   const made = await startAgentBench();
@@ -32,7 +33,7 @@ async function bench(): Promise<AgentBench> {
 
 const running = { containerd: 'running', kubelet: 'running', 'kube-proxy': 'running' };
 
-test('makes the host as its Node wants it, tells that it does, and then marks the Node', async () => {
+test('makes the host as its Node wants it, tells that it does, and then reports the version', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register(wanted('v1'));
@@ -91,6 +92,7 @@ test('does nothing while a reboot is awaited, and goes on as soon as that is ove
 
 test('follows a ConfigMap that comes late, and one that is made anew', async () => {
   const world = await bench();
+  await world.rights.allowVersion('v1');
   await world.register(wanted('v1'));
   startAgentController(world);
   await until(async () => (await world.remarks()).some(remark => remark.startsWith('ConfigurationFailure: ConfigMap')));
@@ -101,13 +103,13 @@ test('follows a ConfigMap that comes late, and one that is made anew', async () 
   await until(async () => (await statesOf(world))['kubelet'] === 'running');
 });
 
-test('waits for the Node to be ready before it marks it, and is told when it is', async () => {
+test('waits for the Node to be ready before it reports the version, and is told when it is', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register(wanted('v1'), false);
   startAgentController(world);
   await until(async () => (await statesOf(world))['kube-proxy'] === 'running');
-  expect((await world.annotations())[version]).toBeUndefined();
+  expect((await world.report()).version).toBe('');
   const node = await world.client.get(nodes, nodeName);
   const status = { ...node.status, conditions: [{ type: 'Ready', status: 'True' }] };
   await world.client.replace(nodes, { ...node, status }, { subresource: 'status' });
@@ -127,12 +129,12 @@ test('asks for a reboot once, says why, and finishes after it', async () => {
   await first.end();
   await world.host.reboot();
   startAgentController(world);
-  await world.annotate({ [rebootRequired]: null });
   await until(() => isMarked(world, 'v1'));
+  expect(await world.report()).toMatchObject({ rebootRequired: false, bootId: world.host.bootId });
   expect(JSON.stringify([await world.remarks(), world.logged.lines])).not.toContain('password');
 });
 
-test('tells on the Node which service failed, and looks after the others', async () => {
+test('reports which service failed, and looks after the others', async () => {
   const world = await bench();
   await world.publish('v1', [containerd, kubelet, service({ name: 'csi-proxy', command: 's.exe', priority: 2 })]);
   await world.register(wanted('v1'));
@@ -142,12 +144,12 @@ test('tells on the Node which service failed, and looks after the others', async
   startAgentController(world);
   await until(async () => (await world.remarks()).some(remark => /^ServiceFailure: .*kubelet \(1053\)/.test(remark)));
   expect(await statesOf(world)).toEqual({ containerd: 'running', kubelet: 'stopped', 'csi-proxy': 'running' });
-  expect((await world.annotations())[version]).toBeUndefined();
+  expect((await world.report()).version).toBe('');
   world.host.services.before = () => undefined;
   await until(() => isMarked(world, 'v1'));
 });
 
-test('tells on the Node that the CA bundle cannot be read, and changes no certificate', async () => {
+test('reports that the CA bundle cannot be read, and changes no certificate', async () => {
   const world = await bench();
   world.host.fileTexts.set(file.caBundle, '-----BEGIN CERTIFICATE-----\nMII');
   await world.publish('v1', [containerd]);
@@ -195,10 +197,11 @@ test('stops at once, in the middle of whatever it does', async () => {
   expect(world.host.services.calls).toEqual(['create containerd', 'start containerd']);
 });
 
-test('stops while it is still looking for its Node', async () => {
+test('stops while it still has no certificate', async () => {
   const world = await bench();
+  await world.stopApproving();
   const { end, ready } = startAgentController(world);
-  await until(() => world.logged.messages('warn').includes('The own Node cannot be found yet'));
+  await until(() => world.logged.messages('info').includes('Waiting for a certificate'));
   expect(await end()).toBe('stopped');
   expect(ready.times).toBe(0);
 });
@@ -207,26 +210,61 @@ test('waits for the Node to be registered', async () => {
   const world = await bench();
   await world.publish('v1', [containerd]);
   startAgentController(world, fastClock(10));
-  await until(() => world.logged.messages('warn').includes('The own Node cannot be found yet'));
+  await until(() => world.logged.messages('info').includes('Nothing to do'));
   await world.register(wanted('v1'));
   await until(() => isMarked(world, 'v1'));
 });
 
-test('ends with the reason when there is no Node for too long, and has started nothing', async () => {
+test('waits for its report, says so, and looks after the services meanwhile', async () => {
   const world = await bench();
-  const { ended, ready } = startAgentController(world, fastClock(500));
-  expect(await ended).toMatchObject({ code: 'NODE_NOT_FOUND' });
-  expect([ready.times, world.host.services.calls]).toEqual([0, []]);
+  await world.client.delete(configMaps, 'wicd-report-win-1', { namespace });
+  await world.publish('v1', [containerd]);
+  await world.register(wanted('v1'));
+  startAgentController(world, fastClock(10));
+  await until(() =>
+    world.logged.lines.some(({ fields }) => /wicd-report-win-1 does not exist/.test(String(fields.error))),
+  );
+  expect(await statesOf(world)).toEqual({ containerd: 'running' });
+  await makeReport(world.client, namespace, nodeName);
+  await until(() => isMarked(world, 'v1'));
 });
 
-test('ends with the reason when there is no kubeconfig', async () => {
+test('reports the version again when the operator takes it away', async () => {
   const world = await bench();
+  await world.publish('v1', [containerd]);
+  await world.register(wanted('v1'));
+  startAgentController(world);
+  await until(() => isMarked(world, 'v1'));
+  await forgetVersion(world.client, namespace, nodeName);
+  await until(() => isMarked(world, 'v1'));
+});
+
+test('writes nothing but its report, and no more than once for what does not change', async () => {
+  const world = await bench();
+  await world.publish('v1', [containerd]);
+  await world.register(wanted('v1'));
+  startAgentController(world, fastClock(120));
+  await until(() => isMarked(world, 'v1'));
+  const report = () => world.client.get(configMaps, 'wicd-report-win-1', { namespace });
+  const [before, node] = [await report(), await world.client.get(nodes, nodeName)];
+  const passes = () => world.logged.messages('info').filter(text => text === 'The host is as wanted').length;
+  const seen = passes();
+  await until(() => passes() > seen + 2);
+  expect(await report()).toEqual(before);
+  expect(await world.client.get(nodes, nodeName)).toEqual(node);
+  expect((await world.client.list(events, { namespace: 'default' })).items).toEqual([]);
+});
+
+test('waits for a kubeconfig, and for an operator that brings one', async () => {
+  const world = await bench();
+  const kubeconfig = world.host.fileTexts.get(file.agentKubeconfig) ?? '';
   world.host.fileTexts.delete(file.agentKubeconfig);
-  const { ended } = startAgentController(world, fastClock(2000));
-  expect(await ended).toMatchObject({
-    code: 'CREDENTIAL_UNREADABLE',
-    message: expect.stringContaining('wicd-kubeconfig'),
-  });
+  await world.publish('v1', [containerd]);
+  await world.register(wanted('v1'));
+  startAgentController(world, fastClock(100));
+  await until(() => world.logged.messages('warn').includes('The kubeconfig cannot be used; retrying'));
+  world.host.fileTexts.set(file.agentKubeconfig, kubeconfig);
+  await until(() => isMarked(world, 'v1'));
 });
 
 /** A host that was configured, after a boot during which the API server has gone. */
@@ -238,6 +276,7 @@ async function bootedWithoutServer(): Promise<AgentBench> {
   await until(() => isMarked(world, 'v1'));
   await end();
   await world.host.reboot();
+  world.host.fileTexts.delete(file.agentCertificate);
   await world.stopServer();
   return world;
 }
@@ -245,33 +284,22 @@ async function bootedWithoutServer(): Promise<AgentBench> {
 test('starts the services that it ran before when the API server is away at the boot, once it counts as running', async () => {
   const world = await bootedWithoutServer();
   expect(await statesOf(world)).toEqual({ ...running, 'kube-proxy': 'stopped' });
-  const { ready, ended } = startAgentController(world, fastClock(100));
+  const { ready, end } = startAgentController(world, fastClock(100));
   world.host.services.before = () => expect(ready.times).toBe(1);
   await until(async () => (await statesOf(world))['kube-proxy'] === 'running');
-  expect(await ended).toMatchObject({ code: 'API_UNREACHABLE' });
+  expect(await end()).toBe('stopped');
 });
 
 test('starts nothing without the API server when a reboot is awaited', async () => {
   const world = await bootedWithoutServer();
   const reboot = { bootId: world.host.bootId, variables: [] };
   world.host.fileTexts.set('C:\\k\\wicd-state.json', JSON.stringify({ reboot }));
-  const { ended } = startAgentController(world, fastClock(500));
-  await ended;
+  startAgentController(world, fastClock(100));
+  await until(() => world.logged.messages('info').includes('Still waiting for a client certificate'));
   expect((await statesOf(world))['kube-proxy']).toBe('stopped');
 });
 
-test('marks nothing that somebody else has marked already', async () => {
-  const world = await bench();
-  await world.publish('v1', [containerd]);
-  await world.register({ ...wanted('v1'), [version]: 'v1' });
-  const before = (await world.client.get(nodes, nodeName)).metadata.resourceVersion;
-  startAgentController(world);
-  await until(() => world.logged.messages('info').includes('The host is as wanted'));
-  expect((await world.client.get(nodes, nodeName)).metadata.resourceVersion).toBe(before);
-  expect((await world.annotations())[desiredVersion]).toBe('v1');
-});
-
-test('puts a tampered file right, starts the service anew that it belongs to, and tells so on the Node', async () => {
+test('puts a tampered file right, starts the service anew that it belongs to, and reports it', async () => {
   const world = await bench();
   const content = Buffer.from('kubelet program');
   const staged = {

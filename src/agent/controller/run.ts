@@ -1,20 +1,19 @@
 import type { EventText } from '#contract/events.ts';
-import { agentName } from '#contract/names.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { type Runnable, runManager } from '#kube/controller/manager.ts';
 import { watching } from '#kube/controller/watches.ts';
 import { whenAborted } from '#kube/deadline.ts';
-import { EventRecorder } from '#kube/events/events.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import { type Node, nodes } from '#kube/resources.ts';
-import { createCluster } from '../cluster.ts';
 import type { AgentIdentity } from '../identity/identity.ts';
 import type { Cluster } from '../ports.ts';
+import { Report } from '../report.ts';
 import { ManifestWatch } from './manifest-watch.ts';
 import { nodeChanges } from './node-changes.ts';
 import type { ControllerOptions, ControllerWorld } from './options.ts';
 import { createReconcile, periodMs } from './pass.ts';
-import { type Enrolment, enrol } from './start.ts';
+import { renewalRemark } from './remarks.ts';
+import { enrol } from './start.ts';
 
 /** When to stop, and whom to tell that the host is looked after. */
 export interface ControllerLife {
@@ -24,12 +23,8 @@ export interface ControllerLife {
 
 /** Windows gives a service twenty seconds to end. */
 const stopMs = 12_000;
-const flushMs = 2000;
 
-/**
- * Keeps the host as its Node wants it, until it is told to stop. Rejects when it cannot begin; afterwards every trouble is
- * waited out.
- */
+/** Keeps the host as its Node wants it, until it is told to stop; every trouble is waited out. */
 export async function runController(
   world: ControllerWorld,
   options: ControllerOptions,
@@ -37,13 +32,17 @@ export async function runController(
 ): Promise<void> {
   const ending = new AbortController();
   const signal = AbortSignal.any([life.signal, ending.signal]);
-  const remarks: Remarks = { record: () => undefined };
+  const hooks: Hooks = { record: () => undefined, nudge: () => undefined };
   let identity: AgentIdentity | undefined;
   try {
-    const record = (remark: EventText) => remarks.record(remark);
-    const enrolment = await enrol(world, { ...options, signal, onReady: () => life.ready(), record });
-    identity = enrolment.identity;
-    await lookAfter(enrolment, { ...world, ...options, remarks }, signal);
+    identity = await enrol(world, {
+      ...options,
+      signal,
+      onReady: () => life.ready(),
+      onTrouble: error => hooks.record(renewalRemark(error.message)),
+      onCloudNode: () => hooks.nudge(),
+    });
+    await lookAfter(identity, { ...world, ...options, hooks }, signal);
   } catch (error) {
     if (!life.signal.aborted) throw error;
   } finally {
@@ -53,78 +52,55 @@ export async function runController(
   }
 }
 
-/** Where remarks on the Node go; those that come before the API server can be reached are not worth waiting for. */
-interface Remarks {
+/** What the identity tells of, once there is a controller to hear it; before that it can reach nobody. */
+interface Hooks {
   record(remark: EventText): void;
+  nudge(): void;
 }
 
-type Work = ControllerWorld & ControllerOptions & { remarks: Remarks };
+type Work = ControllerWorld & ControllerOptions & { hooks: Hooks };
 
-async function lookAfter({ node, identity }: Enrolment, work: Work, signal: AbortSignal): Promise<void> {
-  const { clock, log, remarks } = work;
+async function lookAfter(identity: AgentIdentity, work: Work, signal: AbortSignal): Promise<void> {
+  const { clock, log, hooks, nodeName, namespace, ports } = work;
   const { client } = identity;
-  const recorder = new EventRecorder({
-    client,
-    component: `${agentName}-controller`,
-    instance: node.name,
-    flushMs,
-    clock,
-    log,
-  });
-  const reference = { apiVersion: 'v1', kind: 'Node', name: node.name, uid: node.uid };
-  remarks.record = remark => recorder.record(reference, remark);
+  const report = new Report({ client, nodeName, namespace, bootId: () => ports.host.bootId(), clock, log, signal });
+  const record = (remark: EventText) => report.remark(remark);
   const informers = new Informers({ client, clock, log });
-  const source = informers.get(nodes, { fieldSelector: `metadata.name=${node.name}` });
-  const key = { namespace: '', name: node.name };
-  const manifests = new ManifestWatch({
-    client,
-    namespace: work.namespace,
-    clock,
-    log,
-    signal,
-    onChange: () => void controller.enqueue(key),
-  });
-  const direct = createCluster({ client, nodeName: node.name, namespace: work.namespace, signal });
-  const cluster = watchedCluster(() => source.store.get(key), manifests, direct);
+  const source = informers.get(nodes, { fieldSelector: `metadata.name=${nodeName}` });
+  const key = { namespace: '', name: nodeName };
+  const nudge = () => void controller.enqueue(key);
+  const manifests = new ManifestWatch({ client, namespace, clock, log, signal, onChange: nudge });
+  const cluster = watchedCluster(() => source.store.get(key), manifests, report);
   const controller = new Controller({
     name: 'host',
     watches: [watching({ source, predicate: nodeChanges })],
-    reconcile: createReconcile({
-      ...work,
-      ports: { ...work.ports, cluster },
-      record: remark => remarks.record(remark),
-    }),
+    reconcile: createReconcile({ ...work, ports: { ...ports, cluster }, record }),
     queue: { maxRetryMs: periodMs },
     clock,
     log,
   });
+  Object.assign(hooks, { record, nudge });
+  // A Node that does not exist yet starts no pass, but its host has a report.
+  nudge();
+  const parts = { servers: [runnableOf(identity)], caches: [informers], others: [controller] };
   try {
-    await runManager(
-      {
-        servers: [recorder, runnableOf(identity)],
-        caches: [informers],
-        others: [controller],
-        stopTimeoutMs: stopMs,
-        clock,
-        log,
-      },
-      signal,
-    );
+    await runManager({ ...parts, stopTimeoutMs: stopMs, clock, log }, signal);
   } finally {
     await manifests.stop();
   }
 }
 
 /** Reads what watches have brought, so that neither a pass nor a wait costs a request. */
-function watchedCluster(node: () => Node | undefined, manifests: ManifestWatch, direct: Cluster): Cluster {
+function watchedCluster(node: () => Node | undefined, manifests: ManifestWatch, report: Report): Cluster {
   return {
-    ...direct,
     node: async () => {
       const object = node();
       // Objects of a list do not say what they are.
       return object && { ...object, apiVersion: 'v1', kind: 'Node' };
     },
     servicesConfigMap: version => manifests.get(version),
+    readReport: () => report.read(),
+    report: change => report.change(change),
   };
 }
 

@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { EventText } from '#contract/events.ts';
 import { dir, file } from '#contract/paths.ts';
 import { nodes } from '#kube/resources.ts';
 import {
@@ -26,7 +25,7 @@ async function bench(): Promise<AgentBench> {
 /** An enrolment under way, with all that it tells. */
 function enrolling({ host, world, logged }: AgentBench, speed = 10) {
   const stop = new AbortController();
-  const told: { ready: number; remarks: EventText[] } = { ready: 0, remarks: [] };
+  const told: { ready: number; troubles: string[] } = { ready: 0, troubles: [] };
   const clock = fastClock(speed);
   const enrolled = enrol(
     {
@@ -38,17 +37,20 @@ function enrolling({ host, world, logged }: AgentBench, speed = 10) {
     {
       kubeconfigPath: file.agentKubeconfig,
       namespace,
+      nodeName,
+      cloudNode: false,
       caBundle: '',
       certDir: dir.agentCerts,
       certDurationMs: 3_600_000,
       signal: stop.signal,
       onReady: () => void (told.ready += 1),
-      record: remark => void told.remarks.push(remark),
+      onTrouble: error => void told.troubles.push(error.message),
+      onCloudNode: () => undefined,
     },
   ).then(
-    async enrolment => {
-      onTestFinished(() => enrolment.identity.client.close());
-      return enrolment;
+    async identity => {
+      onTestFinished(() => identity.client.close());
+      return identity;
     },
     (error: unknown) => error,
   );
@@ -66,77 +68,71 @@ async function knows({ host }: AgentBench): Promise<void> {
   await saveKnownGood({ version: 'v1', manifest, node: { name: nodeName, object } }, host.files);
 }
 
-test('finds the Node, gets a certificate, and only then says that it is ready', async () => {
+test('gets a certificate, and only then says that it is ready', async () => {
   const world = await bench();
-  await world.register();
   const { told, enrolled } = enrolling(world);
-  const enrolment = await enrolled;
-  expect(enrolment).toMatchObject({ node: { name: nodeName } });
-  expect([told.ready, told.remarks]).toEqual([1, []]);
+  await enrolled;
+  expect([told.ready, told.troubles]).toEqual([1, []]);
   expect(world.host.fileTexts.has(file.agentCertificate)).toBe(true);
 });
 
-test('gives a client that may do what agents may', async () => {
+test('gives a client that may do what agents may, and nothing else', async () => {
   const world = await bench();
   await world.register();
-  const { identity } = (await enrolling(world).enrolled) as Awaited<ReturnType<typeof enrol>>;
-  expect(await identity.client.get(nodes, nodeName)).toMatchObject({ metadata: { name: nodeName } });
-  await expect(identity.client.delete(nodes, nodeName)).rejects.toThrow(`"system:wicd-node:${nodeName}" cannot delete`);
+  const { client } = (await enrolling(world).enrolled) as Awaited<ReturnType<typeof enrol>>;
+  expect(await client.get(nodes, nodeName)).toMatchObject({ metadata: { name: nodeName } });
+  const patch = { type: 'merge', body: { metadata: { labels: { a: 'b' } } } } as const;
+  await expect(client.patch(nodes, nodeName, patch)).rejects.toThrow(`"system:wicd-node:${nodeName}" cannot patch`);
+  await expect(client.list(nodes)).rejects.toThrow('cannot list');
 });
 
 test('starts the services of before when nobody approves its certificate, though the API server answers', async () => {
   const world = await bench();
-  await world.register();
   await world.stopApproving();
   await knows(world);
   const { told } = enrolling(world, 100);
   await until(async () => (await statesOf(world))['kubelet'] === 'running');
   expect(told.ready).toBe(1);
   expect(world.logged.messages('warn')).toContain(
-    'Starting the services of the last version known, for the API server is out of reach',
+    'Starting the services of the last version known, for there is no client certificate',
   );
 });
 
 test('is not ready, and starts nothing, when nobody approves its certificate on a host that knows nothing', async () => {
   const world = await bench();
-  await world.register();
   await world.stopApproving();
   const { told } = enrolling(world, 100);
-  await until(() => world.logged.messages('info').includes('Still waiting for the cluster'));
+  await until(() => world.logged.messages('info').includes('Still waiting for a client certificate'));
   expect([told.ready, await statesOf(world)]).toEqual([0, {}]);
 });
 
-test('starts nothing of what the host knows when its Node has been removed', async () => {
+test('goes on looking after the services as long as nobody approves its certificate', async () => {
   const world = await bench();
-  await knows(world);
-  const { told } = enrolling(world, 60);
-  // The pauses of so many tries are longer than services wait for the API server.
-  await until(() => world.logged.messages('warn').length > 5);
-  expect([told.ready, await statesOf(world)]).toEqual([0, {}]);
-});
-
-test('ends after five minutes without a certificate, and tells why on the way', async () => {
-  const world = await bench();
-  await world.register();
   await world.stopApproving();
-  const { enrolled } = enrolling(world, 2000);
-  expect(await enrolled).toMatchObject({ code: 'START_TIMEOUT', message: expect.stringContaining('certificate') });
+  await knows(world);
+  enrolling(world, 200);
+  await until(async () => (await statesOf(world))['kubelet'] === 'running');
+  world.host.services.install('kubelet', (await world.host.services.query('kubelet'))?.config, 'stopped');
+  await until(async () => (await statesOf(world))['kubelet'] === 'running');
 });
 
-test('remarks on trouble with its certificate', async () => {
+test('never gives up, and takes the token that the operator brings when it is back', async () => {
   const world = await bench();
-  await world.register();
-  await world.client.raw('PATCH', '/apis/rbac.authorization.k8s.io/v1/clusterroles/agent', {
-    body: { rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }] },
-    contentType: 'application/merge-patch+json',
-  });
+  const kubeconfig = world.host.fileTexts.get(file.agentKubeconfig) ?? '';
+  world.host.fileTexts.delete(file.agentKubeconfig);
+  const { enrolled, told } = enrolling(world, 500);
+  await until(() => world.logged.messages('warn').filter(text => text.startsWith('The kubeconfig')).length > 20);
+  expect(told.ready).toBe(0);
+  world.host.fileTexts.set(file.agentKubeconfig, kubeconfig);
+  expect(await enrolled).toHaveProperty('client');
+});
+
+test('tells of trouble with its certificate', async () => {
+  const world = await bench();
+  await world.rights.revoke();
   const { told } = enrolling(world);
-  await until(() => told.remarks.length > 0);
-  expect(told.remarks[0]).toMatchObject({
-    type: 'Warning',
-    reason: 'CertificateRenewalFailure',
-    message: expect.stringContaining('certificatesigningrequests'),
-  });
+  await until(() => told.troubles.length > 0);
+  expect(told.troubles[0]).toContain('certificatesigningrequests');
 });
 
 test('is told to stop before it begins', async () => {

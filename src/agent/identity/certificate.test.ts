@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import {
+  agentKey,
   agentSubject,
   ca,
   hourMs,
@@ -16,6 +17,7 @@ import { agentCertificate, storedText } from '../../../test/kit/agent-certificat
 import { generateKey, TestCa } from '../../../test/kit/certificates.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
 import { factsOf, printCertificate, readCertificate, subjectProblem } from './certificate.ts';
+import { agentIdentity } from './kept-identity.ts';
 
 const label = 'C:\\k\\wicd-certs\\x.pem';
 const good = storedText();
@@ -27,6 +29,7 @@ test('reads whom a certificate is for and when', () => {
     commonName: 'system:wicd-node:win1',
     organizations: ['system:wicd-nodes'],
     hasAlternativeNames: false,
+    keyHash: agentKey.hash,
     notBeforeMs: startMs - 5 * minuteMs,
     notAfterMs: startMs + hourMs,
   });
@@ -123,7 +126,7 @@ const subjects: [name: string, content: Parameters<typeof agentCertificate>[0], 
 ];
 for (const [name, content, problem] of subjects) {
   test(`judges a certificate for ${name}`, () => {
-    const found = subjectProblem(agentCertificate(content), nodeName);
+    const found = subjectProblem(agentCertificate(content), agentIdentity(nodeName));
     if (problem === undefined) expect(found).toBeUndefined();
     else expect(found).toContain(problem);
   });

@@ -2,15 +2,18 @@ import { X509Certificate } from 'node:crypto';
 import { AppError, shown } from '#base/errors.ts';
 import { printPem, scanPem } from '#base/pem.ts';
 import { Secret } from '#base/secret.ts';
-import { identity } from '#contract/names.ts';
 import { pairProblem } from '#kube/config/identity.ts';
 import type { ClientCertificate } from '#kube/transport/connection.ts';
+import type { Subject } from './kept-identity.ts';
+import { publicKeyHash } from './key.ts';
 import type { Validity } from './lifetime.ts';
 
 /** What a client certificate says about whom it is for and when. */
 export interface CertificateFacts extends Validity {
   commonName: string;
   organizations: string[];
+  /** Of its public key, as `install` prints it. */
+  keyHash: string;
   hasAlternativeNames: boolean;
 }
 
@@ -52,23 +55,23 @@ export function factsOf(certificate: string): CertificateFacts {
     // Which of two names counts would be the reader's choice.
     commonName: otherNames.length > 0 ? '' : commonName,
     organizations: listOf(O),
+    keyHash: publicKeyHash(x509.publicKey),
     hasAlternativeNames: x509.subjectAltName !== undefined,
   };
 }
 
-/** Why a certificate is not the one that the agent of this node asks for; undefined when it is. */
-export function subjectProblem(facts: CertificateFacts, nodeName: string): string | undefined {
+/** Why a certificate is not for this subject alone; undefined when it is. */
+export function subjectProblem(facts: CertificateFacts, { user, group }: Subject): string | undefined {
   const { commonName, organizations } = facts;
-  const wanted = `${identity.agentUserPrefix}${nodeName}`;
-  if (commonName !== wanted) return `is for ${shown(commonName)}, not for ${shown(wanted)}`;
-  if (organizations.length !== 1 || organizations[0] !== identity.agentsGroup)
-    return `is for the groups ${shown(organizations)}, not for ${identity.agentsGroup} alone`;
+  if (commonName !== user) return `is for ${shown(commonName)}, not for ${shown(user)}`;
+  if (organizations.length !== 1 || organizations[0] !== group)
+    return `is for the groups ${shown(organizations)}, not for ${group} alone`;
   return facts.hasAlternativeNames ? 'holds alternative names' : undefined;
 }
 
 export function unusable(label: string, why: string): AppError {
   return new AppError('AGENT_CERTIFICATE_UNUSABLE', `${label}: ${why}`, {
-    remedy: 'Nothing to do when another certificate follows; otherwise delete the file and restart the agent.',
+    remedy: 'Delete the file; the agent requests another certificate.',
   });
 }
 

@@ -7,7 +7,6 @@ import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { type ConnectionOptions, openConnection } from './connection.ts';
 
 const kubeconfigPath = 'C:\\k\\wicd-kubeconfig';
-const fallbackPath = 'C:\\k\\wicd-bootstrap-kubeconfig';
 const current = 'C:\\k\\wicd-certs\\wicd-client-current.pem';
 const { signal } = new AbortController();
 
@@ -43,7 +42,6 @@ const flavours = {
   token: config({ token: 'main' }),
   certificate: config({ 'client-certificate': current, 'client-key': current }),
   nobody: config({}),
-  fallback: config({ token: 'fallback' }),
 };
 const valid = storedText();
 const expired = storedText({ notAfter: startMs });
@@ -51,20 +49,11 @@ const expiredFlavour = { [kubeconfigPath]: flavours.certificate, [current]: expi
 
 const chosen: [name: string, texts: Record<string, string>, want: string][] = [
   ['the token of a new host', { [kubeconfigPath]: flavours.token }, 'Bearer main'],
-  [
-    'the token, which may do more than a certificate',
-    { [kubeconfigPath]: flavours.token, [current]: valid },
-    'Bearer main',
-  ],
+  ['the token before the certificate', { [kubeconfigPath]: flavours.token, [current]: valid }, 'Bearer main'],
   [
     'the certificate of whatever node when there is nothing else',
     { [kubeconfigPath]: flavours.nobody, [current]: storedText(agentSubject('x')) },
     'certificate',
-  ],
-  [
-    'the bootstrap kubeconfig before the certificate',
-    { [kubeconfigPath]: flavours.nobody, [fallbackPath]: flavours.fallback, [current]: valid },
-    'Bearer fallback',
   ],
   [
     'the certificate that the kubeconfig names',
@@ -81,35 +70,14 @@ const chosen: [name: string, texts: Record<string, string>, want: string][] = [
     { [kubeconfigPath]: flavours.token, [current]: valid.slice(0, 700) },
     'Bearer main',
   ],
-  [
-    'the bootstrap kubeconfig when all else has expired',
-    { ...expiredFlavour, [fallbackPath]: flavours.fallback },
-    'Bearer fallback',
-  ],
-  [
-    'the bootstrap kubeconfig when the other names nobody',
-    { [kubeconfigPath]: flavours.nobody, [fallbackPath]: flavours.fallback },
-    'Bearer fallback',
-  ],
-  [
-    'the kubeconfig before the bootstrap one',
-    { [kubeconfigPath]: flavours.token, [fallbackPath]: flavours.fallback },
-    'Bearer main',
-  ],
 ];
 for (const [name, texts, want] of chosen) {
   test(`shows ${name}`, async () => expect(await shownBy(await hostWith(texts).open())).toBe(want));
 }
 
-test('looks for the bootstrap kubeconfig beside the kubeconfig, and for certificates where it is told', async () => {
-  const { open } = hostWith({
-    'D:\\etc\\main': flavours.nobody,
-    'D:\\other\\main': flavours.nobody,
-    'D:\\etc\\wicd-bootstrap-kubeconfig': flavours.fallback,
-    'D:\\certs\\wicd-client-current.pem': valid,
-  });
-  expect(await shownBy(await open({ kubeconfigPath: 'D:\\etc\\main' }))).toBe('Bearer fallback');
-  expect(await shownBy(await open({ kubeconfigPath: 'D:\\other\\main', certDir: 'D:\\certs' }))).toBe('certificate');
+test('looks for certificates where it is told', async () => {
+  const { open } = hostWith({ 'D:\\main': flavours.nobody, 'D:\\certs\\wicd-client-current.pem': valid });
+  expect(await shownBy(await open({ kubeconfigPath: 'D:\\main', certDir: 'D:\\certs' }))).toBe('certificate');
 });
 
 test('turns from the token to the certificate when it is refused, as long as that is valid', async () => {
@@ -133,14 +101,14 @@ test('takes a token that comes while it is in use, and does not turn to a certif
   expect(await shownBy(connection)).toBe('Bearer fresh');
 });
 
-test('tells of all three why none works, and where to put what', async () => {
+test('tells of each why it does not work, and what helps', async () => {
   const { open } = hostWith(expiredFlavour);
   const error = await rejectionOf((await open()).identity.current(signal));
   const ended = 'the certificate expired at 2026-03-01T12:00:00Z';
   expect(error).toMatchObject({
     code: 'AGENT_UNIDENTIFIED',
-    message: `no credential for the API server works: ${kubeconfigPath}: ${ended}; "C:\\\\k\\\\wicd-bootstrap-kubeconfig" does not exist; ${current}: ${ended}`,
-    remedy: expect.stringContaining(`at ${fallbackPath};`),
+    message: `no credential for the API server works: ${kubeconfigPath}: ${ended}; ${current}: ${ended}`,
+    remedy: expect.stringContaining(`to ${kubeconfigPath}.`),
   });
 });
 
@@ -152,7 +120,7 @@ test('says that there is no certificate yet', async () => {
 });
 
 test('rejects when the kubeconfig is missing', async () => {
-  await expect(hostWith({ [fallbackPath]: flavours.fallback }).open()).rejects.toMatchObject({
+  await expect(hostWith({}).open()).rejects.toMatchObject({
     code: 'CREDENTIAL_UNREADABLE',
     message: '"C:\\\\k\\\\wicd-kubeconfig" does not exist',
   });

@@ -1,4 +1,3 @@
-import { win32 } from 'node:path';
 import type { Secret } from '#base/secret.ts';
 import { dir, file, splitPath } from '#contract/paths.ts';
 import { certificateIdentity } from '#kube/config/identity.ts';
@@ -11,7 +10,7 @@ import { KubeconfigFile, type KubeconfigPorts } from './kubeconfig-file.ts';
 
 export interface ConnectionOptions extends KubeconfigPorts {
   kubeconfigPath: string;
-  /** Where the agent keeps its certificate; the usual directory when absent. */
+  /** Where the agent keeps its certificate; `C:\k\wicd-certs` by default. */
   certDir?: string;
   /** Proxy variables are taken from here; none when absent. */
   environment?: Readonly<Record<string, string | undefined>>;
@@ -20,13 +19,12 @@ export interface ConnectionOptions extends KubeconfigPorts {
 type Environment = ConnectionOptions['environment'];
 
 /**
- * The connection for whatever has to be done without an own certificate: bootstrap, clean-up, finding the own Node. It
- * shows what the kubeconfig has, else the bootstrap kubeconfig beside it, else the certificate that the agent keeps: that
- * one may look at its own Node only. Rejects when the kubeconfig cannot be read.
+ * The connection of verbs that keep no certificate: `bootstrap` and `cleanup`. It shows what the kubeconfig has, else the
+ * certificate that the agent keeps. Rejects when the kubeconfig cannot be read.
  */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const kubeconfig = await openKubeconfig(options);
-  const sources = [...bootstrapSources(kubeconfig, options), storedCertificate(options)];
+  const sources = [kubeconfigSource(kubeconfig), storedCertificate(options)];
   const identity = new CredentialChain(sources, { clock: options.clock, remedy: remedyOf(kubeconfig.path) });
   return new LiveConnection(kubeconfig, identity, options.environment);
 }
@@ -38,22 +36,17 @@ export async function openKubeconfig(options: ConnectionOptions): Promise<Kubeco
   return kubeconfig;
 }
 
-/** What enrols the agent when it has no certificate: the kubeconfig, and the one that the operator keeps beside it. */
-export function bootstrapSources(kubeconfig: KubeconfigFile, ports: KubeconfigPorts): CredentialSource[] {
-  const fallback = new KubeconfigFile(fallbackPath(kubeconfig.path), ports);
-  return [kubeconfig, fallback].map(each => ({
-    name: each.path,
-    current: async signal => (await each.connection()).identity.current(signal),
-    refresh: () => each.reread(),
-  }));
+/** What the agent shows while it has no certificate: the token that the operator writes, read again after a refusal. */
+export function kubeconfigSource(kubeconfig: KubeconfigFile): CredentialSource {
+  return {
+    name: kubeconfig.path,
+    current: async signal => (await kubeconfig.connection()).identity.current(signal),
+    refresh: () => kubeconfig.reread(),
+  };
 }
 
 export function remedyOf(kubeconfigPath: string): string {
-  return `Put a kubeconfig with a valid token of the agent's service account at ${fallbackPath(kubeconfigPath)}; the operator brings a new token when the host comes back.`;
-}
-
-function fallbackPath(kubeconfigPath: string): string {
-  return win32.join(win32.dirname(kubeconfigPath), splitPath(file.agentBootstrapKubeconfig).name);
+  return `Wait for the operator to reconnect the host: it writes a kubeconfig with a new token to ${kubeconfigPath}.`;
 }
 
 function storedCertificate({ certDir = dir.agentCerts, files, clock }: ConnectionOptions): CredentialSource {

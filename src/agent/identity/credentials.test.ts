@@ -7,6 +7,7 @@ import { agentCertificate, agentSubject, hourMs, minuteMs, nodeName } from '../.
 import { startMs } from '../../../test/kit/agent-certificates.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
+import { agentIdentity } from './kept-identity.ts';
 import { CredentialChain, type CredentialSource } from './credentials.ts';
 
 const { signal } = new AbortController();
@@ -36,7 +37,7 @@ function place(name: string, given: Given, later: Given = given): CredentialSour
 
 function chainOf(...sources: CredentialSource[]) {
   const clock = manualClock(startMs);
-  const chain = new CredentialChain(sources, { clock, nodeName, remedy });
+  const chain = new CredentialChain(sources, { clock, subject: agentIdentity(nodeName), remedy });
   return { chain, clock, current: () => chain.current(signal) };
 }
 
@@ -129,7 +130,7 @@ test('tells of every credential why it does not work, and what to do', async () 
     ['C:\\k\\empty', {}],
     ['C:\\k\\other', certificate(agentSubject('win2'))],
     ['C:\\k\\odd', new TypeError('hunter2')],
-    ['C:\\k\\wicd-bootstrap-kubeconfig', missing],
+    ['C:\\k\\missing', missing],
   ];
   const { chain } = chainOf(...places.map(([name, given]) => place(name, given)));
   const error = await rejectionOf(chain.renew(one, signal));

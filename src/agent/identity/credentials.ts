@@ -4,6 +4,7 @@ import { identity } from '#contract/names.ts';
 import { isSame } from '#kube/config/identity.ts';
 import type { Credential, Identity } from '#kube/transport/connection.ts';
 import { factsOf, subjectProblem } from './certificate.ts';
+import type { Subject } from './kept-identity.ts';
 import { isExpired, validityProblem } from './lifetime.ts';
 
 /** A place where a credential may be. */
@@ -18,8 +19,8 @@ export interface CredentialSource {
 
 export interface ChainOptions {
   clock: Clock;
-  /** Certificates of the agents of other nodes are left out; undefined while the node is not known. */
-  nodeName?: string | undefined;
+  /** Certificates of the agents of other nodes are left out; not set where the node is not known. */
+  subject?: Subject | undefined;
   /** What to do when no source has anything that works. */
   remedy: string;
 }
@@ -77,12 +78,12 @@ export class CredentialChain implements Identity {
   }
 
   #certificateProblem(certificate: string): string | undefined {
-    const { clock, nodeName } = this.#options;
+    const { clock, subject } = this.#options;
     const facts = factsOf(certificate);
     // One that is not valid yet is tried: the clock that counts is that of the server.
     if (isExpired(facts, clock.now())) return `the certificate ${validityProblem(facts, clock.now())}`;
     const isAgents = facts.commonName.startsWith(identity.agentUserPrefix);
-    const problem = isAgents && nodeName !== undefined ? subjectProblem(facts, nodeName) : undefined;
+    const problem = isAgents && subject !== undefined ? subjectProblem(facts, subject) : undefined;
     return problem && `the certificate ${problem}`;
   }
 }

@@ -6,10 +6,11 @@ import { withDeadline } from '#kube/deadline.ts';
 import { type ClientOptions, createClient } from '#kube/http-client.ts';
 import type { Connection, Identity } from '#kube/transport/connection.ts';
 import type { HostFiles } from '../ports.ts';
-import type { AgentCertificate } from './certificate.ts';
-import { bootstrapSources, type ConnectionOptions, LiveConnection, openKubeconfig, remedyOf } from './connection.ts';
+import { type ConnectionOptions, kubeconfigSource, LiveConnection, openKubeconfig, remedyOf } from './connection.ts';
 import { CredentialChain, type CredentialSource } from './credentials.ts';
-import { issueCertificate } from './issue.ts';
+import { type IssueOptions, issueCertificate } from './issue.ts';
+import { agentIdentity, cloudNodeIdentity, type KeptIdentity } from './kept-identity.ts';
+import { readKey } from './key.ts';
 import { type IdentityState, Rotation } from './rotation.ts';
 import { CertificateStore } from './store.ts';
 
@@ -19,6 +20,10 @@ export interface IdentityOptions extends ConnectionOptions {
   /** How long certificates should live; the cluster may give less. */
   durationMs: number;
   nodeName: string;
+  /** Whether a certificate for cloud-node-manager is kept, too. */
+  cloudNode?: boolean;
+  /** Called when there is one for the first time. */
+  onCloudNode?: () => void;
   random?: () => number;
   /** Hears of a failure to get or store a certificate when it begins and when it becomes another one. */
   onTrouble?: (error: Error) => void;
@@ -31,52 +36,93 @@ export interface AgentIdentity {
   /** Shows the newest certificate. A request for which there is none waits a while for one. */
   readonly connection: Connection;
   readonly client: Client;
-  /** Resolves when there is a certificate; rejects when there is none after five minutes, and says why. */
+  /** Resolves when there is a certificate; rejects only when the signal ends. */
   readonly ready: Promise<void>;
   readonly state: IdentityState;
   /** Resolves when the signal has ended all; the client is the caller's to close. */
   readonly stopped: Promise<void>;
 }
 
-const readyTimeoutMs = 5 * 60_000;
 /** Less than the deadline of a request, which would only say that no answer came. */
 const certificateTimeoutMs = 20_000;
 /** Credentials that may be tried for one request for a certificate. */
 const maxTries = 5;
 
-/** Starts to keep a certificate for the agent of this node. Rejects when the kubeconfig cannot be used. */
+/** Starts to keep the certificates of this host. Rejects when the kubeconfig cannot be used. */
 export async function startIdentity(options: IdentityOptions, signal: AbortSignal): Promise<AgentIdentity> {
-  const { certDir, clock, nodeName, random = Math.random, onTrouble = () => undefined } = options;
+  const { certDir, clock, nodeName, cloudNode = false } = options;
   const log = options.log.with({ part: 'identity' });
   const kubeconfig = await openKubeconfig(options);
   const connectionOf = (identity: Identity) => new LiveConnection(kubeconfig, identity, options.environment);
   const clientOptions = { clock, log, ...options.client };
-
-  async function issue(within: AbortSignal): Promise<AgentCertificate> {
-    const sources = [heldCertificate(rotation), ...bootstrapSources(kubeconfig, options)];
-    const chain = new CredentialChain(sources, { clock, nodeName, remedy: remedyOf(kubeconfig.path) });
-    const client = createClient(connectionOf(chain), clientOptions);
-    try {
-      return await tryEach(chain, within, () => issueCertificate({ ...options, client, log }, within));
-    } finally {
-      await client.close();
-    }
-  }
-
-  const store = new CertificateStore(certDir, { ...options, log });
-  const rotation = new Rotation({ nodeName, store, issue, clock, log, random, onTrouble });
+  const own = agentIdentity(nodeName, certDir);
+  /** What requests are made with, for whomever they are. */
+  const credentials = () => {
+    const sources = [heldCertificate(rotation), kubeconfigSource(kubeconfig)];
+    const chain = new CredentialChain(sources, { clock, subject: own, remedy: remedyOf(kubeconfig.path) });
+    return { chain, client: createClient(connectionOf(chain), clientOptions) };
+  };
+  const rotation: Rotation = rotationOf(own, { ...options, log }, credentials);
   const connection = connectionOf(certificateOf(rotation, clock));
-  const stopped = rotation.run(signal).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
+  const running = [untilStopped(rotation, signal)];
+  if (cloudNode) {
+    const other = rotationOf(cloudNodeIdentity(nodeName, certDir), { ...options, log }, credentials);
+    running.push(untilStopped(other, signal));
+    other.usable(signal).then(options.onCloudNode, () => undefined);
+  }
+  const ready = rotation.usable(signal).then(() => undefined);
+  // Whoever is not interested must not be ended by it.
+  ready.catch(() => undefined);
   return {
     connection,
     client: createClient(connection, clientOptions),
-    ready: readiness(rotation, clock, signal),
+    ready,
     get state() {
       return rotation.state;
     },
-    stopped,
+    stopped: Promise.all(running).then(() => undefined),
+  };
+}
+
+type Credentials = () => { chain: CredentialChain; client: Client };
+
+/** Keeps the certificate of one identity, with the key that is in its file at the time of each request. */
+function rotationOf(kept: KeptIdentity, options: IdentityOptions, credentials: Credentials): Rotation {
+  const { clock, log, random = Math.random, onTrouble = () => undefined } = options;
+  return new Rotation({
+    user: kept.user,
+    store: new CertificateStore(kept, options),
+    async issue(signal, onRequested) {
+      const key = await readKey(kept.keyFile, options.files);
+      const { chain, client } = credentials();
+      try {
+        const issuing = { ...options, client: tryingEach(client, chain, signal), subject: kept, key, random };
+        return await issueCertificate({ ...issuing, onRequested }, signal);
+      } finally {
+        await client.close();
+      }
+    },
+    clock,
+    log,
+    random,
+    onTrouble,
+  });
+}
+
+async function untilStopped(rotation: Rotation, signal: AbortSignal): Promise<void> {
+  try {
+    await rotation.run(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** A client whose requests for certificates are tried with every credential before they count as refused. */
+function tryingEach(client: Client, chain: CredentialChain, signal: AbortSignal): IssueOptions['client'] {
+  return {
+    create: (...request) => tryEach(chain, signal, () => client.create(...request)),
+    list: (...request) => client.list(...request),
+    watch: (...request) => client.watch(...request),
   };
 }
 
@@ -127,19 +173,6 @@ function certificateOf(rotation: Rotation, clock: Clock): Identity {
       return true;
     },
   };
-}
-
-function readiness(rotation: Rotation, clock: Clock, signal: AbortSignal): Promise<void> {
-  const error = () => {
-    const { message, remedy } = unidentified(rotation);
-    return new AppError('START_TIMEOUT', `after ${readyTimeoutMs / 1000} s: ${message}`, { remedy });
-  };
-  const ready = withDeadline({ clock, ms: readyTimeoutMs, error, signal }, async within => {
-    await rotation.usable(within);
-  });
-  // Whoever is not interested must not be ended by it.
-  ready.catch(() => undefined);
-  return ready;
 }
 
 function unidentified(rotation: Rotation): AppError {

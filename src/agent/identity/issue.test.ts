@@ -7,12 +7,21 @@ import { ApiError } from '#kube/api-error.ts';
 import type { WatchOptions } from '#kube/client.ts';
 import type { WatchEvent } from '#kube/resource.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
-import { agentSubject, ca, hourMs, minuteMs, nodeName, showsKey } from '../../../test/kit/agent-certificates.ts';
+import {
+  agentKey,
+  agentSubject,
+  ca,
+  hourMs,
+  minuteMs,
+  nodeName,
+  showsKey,
+} from '../../../test/kit/agent-certificates.ts';
 import { startMs } from '../../../test/kit/agent-certificates.ts';
 import { generateKey, type LeafContent } from '../../../test/kit/certificates.ts';
 import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { issueCertificate, type IssueOptions } from './issue.ts';
+import { agentIdentity } from './kept-identity.ts';
 
 type Request = CertificateSigningRequest;
 type Event = WatchEvent<Request>;
@@ -81,6 +90,7 @@ class RequestApi {
   }
 }
 
+const common = { subject: agentIdentity(nodeName), key: agentKey, durationMs: hourMs, random: () => 0 };
 const approved = { type: 'Approved', status: 'True', reason: 'WICDAutoApproved' };
 
 /** Starts to ask and waits until the watch is open. */
@@ -89,7 +99,9 @@ async function asking() {
   const clock = manualClock(startMs);
   const stop = new AbortController();
   const recorded = recordedLog();
-  const options = { client: api.client, nodeName, durationMs: hourMs, clock, log: recorded.log };
+  const made: number[] = [];
+  const onRequested = () => void made.push(clock.now());
+  const options = { ...common, client: api.client, clock, log: recorded.log, onRequested };
   const outcome = issueCertificate(options, stop.signal);
   outcome.catch(() => undefined);
   await settle();
@@ -97,11 +109,12 @@ async function asking() {
     type: 'MODIFIED',
     object: api.with(status, uid),
   });
-  return { api, clock, stop, outcome, modified, ...recorded };
+  return { api, clock, stop, outcome, modified, made, ...recorded };
 }
 
 test('watches its request by name from where it was read, and gives the certificate with its key', async () => {
-  const { api, outcome, modified } = await asking();
+  const { api, outcome, modified, made } = await asking();
+  expect(made).toEqual([startMs]);
   expect(api.watches).toMatchObject([
     { fieldSelector: 'metadata.name=csr-7', resourceVersion: '9', timeoutSeconds: 300 },
   ]);
@@ -130,9 +143,8 @@ test('finds a certificate that was there before it looked', async () => {
     return list(...given);
   }) as typeof list;
   const options = {
+    ...common,
     client: api.client,
-    nodeName,
-    durationMs: hourMs,
     clock: manualClock(startMs),
     log: recordedLog().log,
   };
@@ -154,18 +166,21 @@ const interruptions: [name: string, step: Step][] = [
   ['the server fails', refused(500)],
   ['the server is busy', refused(429)],
   ['something else happens', new TypeError('odd')],
+  ['the credential is refused: another one may come', refused(401)],
+  ['no credential is left: one may be written', new AppError('AGENT_UNIDENTIFIED', 'nobody', { remedy: 'r' })],
 ];
 for (const [name, step] of interruptions) {
-  test(`looks again a second after ${name}`, async () => {
-    const { api, clock, outcome, modified } = await asking();
+  test(`looks again soon after ${name}, at the same request`, async () => {
+    const { api, clock, outcome, modified, made } = await asking();
     api.send(step);
     await settle();
     expect(api.watches).toHaveLength(1);
     api.listFailures.push(refused(503));
-    await clock.advance(2000);
+    await clock.advance(7000);
     expect([api.lists, api.watches.length]).toEqual([3, 2]);
     api.send(modified({ certificate: api.signed() }));
     await outcome;
+    expect(made).toHaveLength(1);
   });
 }
 
@@ -215,13 +230,6 @@ const failures: [name: string, act: (given: Asking) => void, code: unknown, mess
     'csr-7 was deleted',
   ],
   ['may not be watched', ({ api }) => api.send(refused(403)), 403, 'refused'],
-  ['is asked about by somebody unknown', ({ api }) => api.send(refused(401)), 401, 'refused'],
-  [
-    'finds no credential any more',
-    ({ api }) => api.send(new AppError('AGENT_UNIDENTIFIED', 'nobody', { remedy: 'r' })),
-    'AGENT_UNIDENTIFIED',
-    'nobody',
-  ],
   [
     'gets what is no text',
     ({ api, modified }) => api.send(modified({ certificate: '/w==' })),
@@ -328,9 +336,8 @@ test('a request that cannot be made is no request', async () => {
   const api = new RequestApi();
   api.createFailure = refused(403);
   const options = {
+    ...common,
     client: api.client,
-    nodeName,
-    durationMs: hourMs,
     clock: manualClock(startMs),
     log: recordedLog().log,
   };

@@ -8,52 +8,59 @@ import { findCondition } from '#kube/conditions.ts';
 import { withDeadline } from '#kube/deadline.ts';
 import { type CertificateSigningRequest, certificateSigningRequests as requests } from '#kube/resources.ts';
 import { type AgentCertificate, readCertificate, subjectProblem } from './certificate.ts';
-import { validityProblem } from './lifetime.ts';
+import type { Subject } from './kept-identity.ts';
+import type { KeptKey } from './key.ts';
+import { retryDelayMs, validityProblem } from './lifetime.ts';
 import { prepareRequest } from './request.ts';
 
 export interface IssueOptions {
   client: Pick<Client, 'create' | 'list' | 'watch'>;
-  nodeName: string;
+  subject: Subject;
+  key: KeptKey;
   durationMs: number;
   clock: Clock;
   log: Log;
+  random: () => number;
+  /** Called when the request exists: from then on it is waited for, and no other one is made. */
+  onRequested?: () => void;
 }
 
 const issueTimeoutMs = 15 * 60_000;
 /** Length of one watch; after it the request is read again, whatever the stream may have lost. */
 const watchSeconds = 300;
-const pauseMs = 1000;
-
-/** Asks for a certificate and waits for it. What comes is checked: it must be ours, for our key, and valid now. */
+/** Requests a certificate and waits for it. What comes is checked: it must be for our subject and key, and valid now. */
 export async function issueCertificate(options: IssueOptions, signal: AbortSignal): Promise<AgentCertificate> {
-  const { client, clock, log, nodeName, durationMs } = options;
-  const { object, key } = prepareRequest(nodeName, durationMs);
+  const { client, clock, log, subject, key, durationMs } = options;
+  const object = prepareRequest(subject, key.key, durationMs);
   const created = await client.create(requests, object, { signal });
+  options.onRequested?.();
   const { name = '' } = created.metadata;
-  log.info('Waiting for a certificate', { CertificateSigningRequest: name });
+  log.info('Waiting for a certificate', { CertificateSigningRequest: name, user: subject.user });
   const limit = { clock, ms: issueTimeoutMs, error: () => notInTime(name), signal };
   const certificate = await withDeadline(limit, within => certificateOf(created, options, within));
-  const issued = readCertificate(`${certificate}\n${key.reveal()}`, labelOf(name));
+  const issued = readCertificate(`${certificate}\n${key.pem.reveal()}`, labelOf(name));
   checkIssued(issued, options, name);
   return issued;
 }
 
-/** Failures on the way are waited out; the request is there, and a second one would help nobody. */
+/** Failures on the way are waited out, a refused credential too: the request is there, and a second one would help nobody. */
 async function certificateOf(
   created: CertificateSigningRequest,
-  options: IssueOptions,
+  { client, clock, log, random }: IssueOptions,
   signal: AbortSignal,
 ): Promise<string> {
-  for (;;) {
+  for (let failures = 0; ; ) {
     try {
-      const certificate = await watchedCertificate(created, options.client, signal);
+      const certificate = await watchedCertificate(created, client, signal);
       if (certificate !== undefined) return certificate;
+      failures = 0;
     } catch (error) {
       signal.throwIfAborted();
       if (isFinal(error)) throw error;
-      options.log.debug('Looking at a certificate request again', { error });
+      failures += 1;
+      log.debug('Looking at a certificate request again', { error });
     }
-    await options.clock.sleep(pauseMs, signal);
+    await clock.sleep(retryDelayMs(failures, random()), signal);
   }
 }
 
@@ -97,8 +104,8 @@ function verdictOn({ metadata, status }: CertificateSigningRequest): string | un
   return text;
 }
 
-function checkIssued(issued: AgentCertificate, { nodeName, clock }: IssueOptions, name: string): void {
-  const problem = subjectProblem(issued, nodeName);
+function checkIssued(issued: AgentCertificate, { subject, clock }: IssueOptions, name: string): void {
+  const problem = subjectProblem(issued, subject);
   if (problem !== undefined) throw notIssued(name, `gave a certificate that ${problem}`);
   const nowMs = clock.now();
   const untimely = validityProblem(issued, nowMs);
@@ -110,10 +117,10 @@ function checkIssued(issued: AgentCertificate, { nodeName, clock }: IssueOptions
   );
 }
 
-/** What no waiting makes better: a verdict, or a refusal to let us look. */
+/** What no waiting makes better: a verdict, or that we may not look. */
 function isFinal(error: unknown): boolean {
-  if (error instanceof ApiError) return [400, 401, 403].includes(error.code);
-  return isAppError(error, 'AGENT_CERTIFICATE_NOT_ISSUED') || isAppError(error, 'AGENT_UNIDENTIFIED');
+  if (error instanceof ApiError) return [400, 403].includes(error.code);
+  return isAppError(error, 'AGENT_CERTIFICATE_NOT_ISSUED');
 }
 
 function notIssued(name: string | undefined, why: string): AppError {

@@ -29,7 +29,7 @@ export interface Held extends Validity {
 
 /** So that a fleet of hosts that started together does not ask for certificates together. */
 export function drawFraction(random: number): number {
-  return 0.7 + 0.2 * random;
+  return 0.5 + 0.2 * random;
 }
 
 export type Renewal = { isDue: true; why: string } | { isDue: false; atMs: number };
@@ -41,7 +41,7 @@ export function renewalOf(held: Held | undefined, nowMs: number): Renewal {
   const problem = validityProblem(held, nowMs);
   if (problem !== undefined) return { isDue: true, why: `the certificate ${problem}` };
   const atMs = renewalTimeMs(held);
-  return nowMs >= atMs ? { isDue: true, why: 'most of its life is over' } : { isDue: false, atMs };
+  return nowMs >= atMs ? { isDue: true, why: 'half of its life is over' } : { isDue: false, atMs };
 }
 
 /**

@@ -1,21 +1,25 @@
-import { createPrivateKey, createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, verify } from 'node:crypto';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { textFromBase64 } from '#base/bytes.ts';
+import { sha256 } from '#base/sha256.ts';
 import { parseCertificateRequest } from '#contract/csr-request.ts';
 import { agentServiceAccountUser } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { decideCsr, readCsr } from '#controllers/csr/decide.ts';
 import { nodeOf } from '../../../test/kit/csr-facts.ts';
 import { nodeName, showsKey } from '../../../test/kit/agent-certificates.ts';
+import { agentIdentity, cloudNodeIdentity } from './kept-identity.ts';
+import { createKey } from './key.ts';
 import { prepareRequest } from './request.ts';
 
 const hourMs = 3_600_000;
-const prepare = (node = nodeName, durationMs = hourMs) => prepareRequest(node, durationMs);
-const textOf = ({ object }: ReturnType<typeof prepare>) => textFromBase64(object.spec.request) ?? '';
+const key = createKey();
+const prepare = (node = nodeName, durationMs = hourMs) => prepareRequest(agentIdentity(node), key.key, durationMs);
+const textOf = ({ spec }: ReturnType<typeof prepare>) => textFromBase64(spec.request) ?? '';
 
 test('asks for what the approver knows', () => {
-  expect(prepare().object).toEqual({
+  expect(prepare()).toEqual({
     metadata: { generateName: 'csr-' },
     spec: {
       request: expect.stringMatching(/^[A-Za-z0-9+/]+=*$/),
@@ -23,6 +27,14 @@ test('asks for what the approver knows', () => {
       usages: ['digital signature', 'client auth', 'key encipherment'],
       expirationSeconds: 3600,
     },
+  });
+});
+
+test('names cloud-node-manager of the node, and its group', () => {
+  const request = prepareRequest(cloudNodeIdentity(nodeName), key.key, hourMs);
+  expect(parseCertificateRequest(textOf(request))).toMatchObject({
+    commonName: 'system:wicd-cloud-node:win1',
+    organizations: ['system:wicd-cloud-nodes'],
   });
 });
 
@@ -40,20 +52,14 @@ test('names the agent of the node, its group and nothing else', () => {
   });
 });
 
-test('is signed by its own P-256 key, which is given beside it', () => {
+test('is for the key given, signed by it, and shows nothing of it', () => {
   const prepared = prepare();
   const { signed, subjectPublicKeyInfo } = parseCertificateRequest(textOf(prepared));
   const publicKey = createPublicKey({ key: Buffer.from(subjectPublicKeyInfo), format: 'der', type: 'spki' });
-  expect(publicKey.asymmetricKeyDetails).toEqual({ namedCurve: 'prime256v1' });
   expect(signed.algorithm).toBe('1.2.840.10045.4.3.2');
   expect(verify('sha256', signed.content, publicKey, signed.signature)).toBe(true);
-  expect(prepared.key.reveal()).toMatch(/^-----BEGIN EC PRIVATE KEY-----\n/);
-  expect(createPublicKey(createPrivateKey(prepared.key.reveal())).equals(publicKey)).toBe(true);
-});
-
-test('makes a key for every request and shows none', () => {
-  const prepared = [prepare(), prepare()];
-  expect(new Set(prepared.map(({ key }) => key.reveal())).size).toBe(2);
+  expect(createPublicKey(key.key).equals(publicKey)).toBe(true);
+  expect(sha256(subjectPublicKeyInfo)).toBe(key.hash);
   expect(showsKey(`${inspect(prepared, { depth: 9 })}${JSON.stringify(prepared)}`)).toBe(false);
 });
 
@@ -69,7 +75,7 @@ const durations: [durationMs: number, seconds: number][] = [
 ];
 for (const [durationMs, seconds] of durations) {
   test(`asks for ${seconds} s where ${durationMs} ms are wanted`, () =>
-    expect(prepare(nodeName, durationMs).object.spec.expirationSeconds).toBe(seconds));
+    expect(prepare(nodeName, durationMs).spec.expirationSeconds).toBe(seconds));
 }
 
 const names = ['win1', 'win-1.example.com', `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}`];
@@ -80,7 +86,7 @@ const requesters: [name: string, username: (node: string) => string][] = [
 for (const node of names) {
   for (const [name, username] of requesters) {
     test(`is approved ${name} for a name of ${node.length} characters`, () => {
-      const { object } = prepare(node);
+      const object = prepare(node);
       const spec = { ...object.spec, username: username(node), groups: ['system:authenticated'] };
       const csr = readCsr(
         readObject({

@@ -6,8 +6,10 @@ import { startMs } from '../../../test/kit/agent-certificates.ts';
 import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import type { AgentCertificate } from './certificate.ts';
+import { agentIdentity } from './kept-identity.ts';
 import { Rotation } from './rotation.ts';
 
+const { user } = agentIdentity(nodeName);
 type Clock = ReturnType<typeof manualClock>;
 const failure = (message = 'no luck') => new AppError('AGENT_CERTIFICATE_NOT_ISSUED', message, { remedy: 'r' });
 const after = (clock: Clock, minutes: number, backMinutes = 5) =>
@@ -37,10 +39,13 @@ interface Setting {
   /** What one attempt gives; an hour dated back by five minutes when absent. */
   issue?: (attempt: number, clock: Clock, signal: AbortSignal) => Promise<AgentCertificate> | AgentCertificate;
   random?: number;
+  /** Whether an attempt gets as far as to a request. */
+  requests?: boolean;
 }
 
 /** A rotation that runs, and everything it can be seen by. */
-async function running({ stored, issue = (_, clock) => after(clock, 55), random = 0.5 }: Setting = {}) {
+async function running(setting: Setting = {}) {
+  const { stored, issue = (_, time) => after(time, 55), random = 0.5, requests = false } = setting;
   const clock = manualClock(startMs);
   const store = new MemoryStore();
   store.current = stored?.(clock);
@@ -49,10 +54,11 @@ async function running({ stored, issue = (_, clock) => after(clock, 55), random 
   const recorded = recordedLog();
   const stop = new AbortController();
   const rotation = new Rotation({
-    nodeName,
+    user,
     store,
-    issue: async signal => {
+    issue: async (signal, onRequested) => {
       attempts.push((clock.now() - startMs) / minuteMs);
+      if (requests) onRequested();
       return issue(attempts.length, clock, signal);
     },
     clock,
@@ -79,16 +85,16 @@ test('uses a stored certificate as long as it would have', async () => {
   const { attempts, clock, rotation, store } = await running({ stored: time => after(time, 55) });
   expect(attempts).toEqual([]);
   expect(rotation.certificate).toBe(store.current);
-  await clock.advance(43 * minuteMs - 1);
+  await clock.advance(31 * minuteMs - 1);
   expect(attempts).toEqual([]);
   await clock.advance(1);
-  expect(minutes(attempts)).toEqual([43]);
+  expect(minutes(attempts)).toEqual([31]);
 });
 
 const fractions: [random: number, times: number[]][] = [
-  [0, [0, 37, 74, 111, 148]],
-  [0.5, [0, 43, 86, 129]],
-  [0.999999, [0, 49, 98, 147]],
+  [0, [0, 27.5, 55, 82.5, 110, 137.5]],
+  [0.5, [0, 31, 62, 93, 124]],
+  [0.999999, [0, 37, 74, 111, 147.9]],
 ];
 for (const [random, times] of fractions) {
   test(`renews an hour again and again, with ${random} drawn`, async () => {
@@ -110,9 +116,9 @@ test('draws once for each certificate, not every minute', async () => {
     return 0.5;
   };
   const issue = async () => after(clock, 55);
-  const parts = { nodeName, store, issue, clock, log: recordedLog().log, random, onTrouble: () => undefined };
+  const parts = { user, store, issue, clock, log: recordedLog().log, random, onTrouble: () => undefined };
   void new Rotation(parts).run(stop.signal).catch(() => undefined);
-  await clock.advance(42 * minuteMs);
+  await clock.advance(30 * minuteMs);
   expect(draws).toBe(1);
 });
 
@@ -122,7 +128,7 @@ test('two minutes that are left of seven are renewed before they end, without ha
     await clock.advance(minuteMs);
     expect(rotation.certificate).toBeDefined();
   }
-  expect(minutes(attempts)).toEqual([0, 1.6, 3.2, 4.8, 6.4, 8, 9.6]);
+  expect(minutes(attempts)).toEqual([0, 1.2, 2.4, 3.6, 4.8, 6, 7.2, 8.4, 9.6]);
   expect(messages('error')).toEqual([]);
 });
 
@@ -194,9 +200,9 @@ test('begins with 2 s again after a success', async () => {
       return after(time, 55);
     },
   });
-  await clock.advance(38 * minuteMs);
+  await clock.advance(28 * minuteMs);
   const [first = 0, ...rest] = attempts.slice(2);
-  expect(rest.map(time => Math.round((time - first) * 60))).toEqual([37 * 60, 37 * 60 + 2, 37 * 60 + 6]);
+  expect(rest.map(time => Math.round((time - first) * 60))).toEqual([1650, 1652, 1656]);
 });
 
 test('the certificate at hand stays in use while renewing fails, until it ends', async () => {
@@ -245,7 +251,7 @@ test('a certificate the server refuses is replaced at once when it was in use', 
 test('what was refused and is no longer in use changes nothing', async () => {
   const { attempts, clock, rotation } = await running();
   const old = rotation.certificate;
-  await clock.advance(44 * minuteMs);
+  await clock.advance(32 * minuteMs);
   rotation.refuse(old?.clientCertificate);
   rotation.refuse(undefined);
   expect(rotation.certificate).toBeDefined();
@@ -253,16 +259,16 @@ test('what was refused and is no longer in use changes nothing', async () => {
   expect(attempts).toHaveLength(2);
 });
 
-test('a server that refuses whatever is issued gets no more than one request a minute', async () => {
-  const { attempts, clock, rotation, troubles } = await running();
+test('a server that refuses whatever is issued gets no more than one request every three minutes', async () => {
+  const { attempts, clock, rotation, troubles } = await running({ requests: true });
   for (let second = 0; second < 600; second += 1) {
     rotation.refuse(rotation.certificate?.clientCertificate);
     void rotation.usable(AbortSignal.timeout(10_000)).catch(() => undefined);
     await clock.advance(1000);
   }
-  expect(attempts.length).toBeLessThanOrEqual(11);
-  expect(attempts.length).toBeGreaterThan(8);
-  expect(troubles[0]).toBe('the API server refuses the certificate just issued for node win1');
+  expect(attempts.length).toBeLessThanOrEqual(4);
+  expect(attempts.length).toBeGreaterThan(2);
+  expect(troubles[0]).toBe('the API server refuses the certificate just issued for system:wicd-node:win1');
   rotation.refuse(rotation.certificate?.clientCertificate);
   expect(rotation.state.lastError).toMatchObject({ code: 'AGENT_UNIDENTIFIED', remedy: expect.stringContaining('CA') });
 });
@@ -352,12 +358,29 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 
 test('the log tells why it asks and until when it has what it got, and never the key', async () => {
   const { clock, lines } = await running();
-  await clock.advance(44 * minuteMs);
+  await clock.advance(32 * minuteMs);
   expect(lines.map(({ message, fields }) => [message, fields.why ?? fields.expires])).toEqual([
-    ['Asking for a client certificate', 'there is no certificate'],
+    ['Requesting a client certificate', 'there is no certificate'],
     ['Got a client certificate', '2026-03-01T12:55:00Z'],
-    ['Asking for a client certificate', 'most of its life is over'],
-    ['Got a client certificate', '2026-03-01T13:38:00Z'],
+    ['Requesting a client certificate', 'half of its life is over'],
+    ['Got a client certificate', '2026-03-01T13:26:00Z'],
   ]);
   expect(showsKey(inspect(lines, { depth: 9 }))).toBe(false);
+});
+
+test('a request that did not help is followed by no other for three minutes', async () => {
+  const { attempts, clock } = await running({
+    requests: true,
+    random: 0,
+    issue: () => Promise.reject(failure('denied')),
+  });
+  await clock.advance(10 * minuteMs);
+  expect(minutes(attempts)).toEqual([0, 3, 6, 9]);
+});
+
+test('files are looked after while no request may be made', async () => {
+  const { clock, store, rotation } = await running({ requests: true, issue: () => Promise.reject(failure('denied')) });
+  store.current = after(clock, 300);
+  await clock.advance(minuteMs);
+  expect(rotation.certificate).toBe(store.current);
 });

@@ -9,10 +9,11 @@ import { drawFraction, type Held, isExpired, renewalOf, retryDelayMs } from './l
 import type { CertificateStore } from './store.ts';
 
 export interface RotationParts {
-  nodeName: string;
+  /** Whom the certificate is for. */
+  user: string;
   store: Pick<CertificateStore, 'load' | 'save' | 'isIntact'>;
-  /** One attempt to get a new certificate. */
-  issue: (signal: AbortSignal) => Promise<AgentCertificate>;
+  /** One attempt to get a new certificate; tells when it has made a request. */
+  issue: (signal: AbortSignal, onRequested: () => void) => Promise<AgentCertificate>;
   clock: Clock;
   log: Log;
   random: () => number;
@@ -34,6 +35,8 @@ interface HeldCertificate extends Held {
 /** Clocks jump and hosts sleep, so that time is looked at again and again. */
 const longestPauseMs = 60_000;
 const shortestPauseMs = 1000;
+/** Between two requests when the first one did not help, so that an agent that is locked out does not fill the cluster with them. */
+const requestGapMs = 3 * 60_000;
 
 /** Keeps one certificate valid: renews it in time, at once when it cannot be used, and again and again until it succeeds. */
 export class Rotation {
@@ -41,6 +44,8 @@ export class Rotation {
   #held: HeldCertificate | undefined;
   #failures = 0;
   #lastError: Error | undefined;
+  /** Of the monotonic clock. */
+  #requestedMs: number | undefined;
   #change = Promise.withResolvers<void>();
   #wake = (): void => undefined;
 
@@ -75,11 +80,11 @@ export class Rotation {
   refuse(certificate: ClientCertificate | undefined): void {
     const held = this.#held;
     if (held === undefined || held.certificate.clientCertificate.certificate !== certificate?.certificate) return;
-    this.#parts.log.warn('The API server refuses the certificate', { node: this.#parts.nodeName });
+    this.#parts.log.warn('The API server refuses the certificate', { user: this.#parts.user });
     held.isRefused = true;
-    // A server that refuses what was issued just now would refuse the next one too: no more than one a minute.
+    // A server that refuses what was issued just now would refuse the next one, too.
     if (held.obtainedMs !== undefined && this.#parts.clock.now() - held.obtainedMs < longestPauseMs)
-      this.#fail(refusedAtOnce(this.#parts.nodeName));
+      this.#fail(refusedAtOnce(this.#parts.user));
   }
 
   /** Runs until it is told to stop, and rejects then with the reason. */
@@ -88,8 +93,8 @@ export class Rotation {
       signal.throwIfAborted();
       await this.#keepFiles();
       const renewal = renewalOf(this.#held, this.#parts.clock.now());
-      if (renewal.isDue) {
-        this.#parts.log.info('Asking for a client certificate', { node: this.#parts.nodeName, why: renewal.why });
+      if (renewal.isDue && this.#gapLeftMs() === 0) {
+        this.#parts.log.info('Requesting a client certificate', { user: this.#parts.user, why: renewal.why });
         await this.#renew(signal);
       }
       await this.#pause(signal);
@@ -107,10 +112,10 @@ export class Rotation {
   }
 
   async #repairFiles(): Promise<void> {
-    const { store, nodeName } = this.#parts;
+    const { store } = this.#parts;
     const held = this.#held?.certificate;
     if (held !== undefined && (await store.isIntact(held))) return;
-    const found = await store.load(nodeName);
+    const found = await store.load();
     if (found !== undefined && found.notAfterMs > (held?.notAfterMs ?? 0)) this.#adopt(found, undefined);
     else if (held !== undefined && !(await store.isIntact(held))) await store.save(held);
   }
@@ -119,7 +124,7 @@ export class Rotation {
     const { issue, clock, store, log } = this.#parts;
     let certificate: AgentCertificate;
     try {
-      certificate = await issue(signal);
+      certificate = await issue(signal, () => (this.#requestedMs = clock.monotonicMs()));
     } catch (error) {
       signal.throwIfAborted();
       this.#fail(error);
@@ -127,7 +132,7 @@ export class Rotation {
     }
     this.#failures = 0;
     this.#lastError = undefined;
-    log.info('Got a client certificate', { expires: timestamp(certificate.notAfterMs) });
+    log.info('Got a client certificate', { user: this.#parts.user, expires: timestamp(certificate.notAfterMs) });
     // Used even if it cannot be stored; the next look at the files tries that again.
     await store.save(certificate).catch((error: unknown) => this.#report(error));
     this.#adopt(certificate, clock.now());
@@ -147,9 +152,9 @@ export class Rotation {
   }
 
   #report(error: unknown): void {
-    const { log, nodeName, onTrouble } = this.#parts;
+    const { log, user, onTrouble } = this.#parts;
     const trouble = error instanceof Error ? error : new Error(String(error));
-    log.error('Cannot keep the client certificate', { node: nodeName, error: trouble, failures: this.#failures });
+    log.error('Cannot keep the client certificate', { user, error: trouble, failures: this.#failures });
     const isOther = this.#lastError?.message !== trouble.message;
     this.#lastError = trouble;
     if (isOther) onTrouble(trouble);
@@ -170,17 +175,26 @@ export class Rotation {
     }
   }
 
+  /** How long no other request may be made; 0 unless the last one failed. */
+  #gapLeftMs(): number {
+    if (this.#failures === 0 || this.#requestedMs === undefined) return 0;
+    return Math.max(0, this.#requestedMs + requestGapMs - this.#parts.clock.monotonicMs());
+  }
+
   #pauseMs(): number {
     const { clock, random } = this.#parts;
-    if (this.#failures > 0) return retryDelayMs(this.#failures, random());
+    if (this.#failures > 0) {
+      const delayMs = retryDelayMs(this.#failures, random());
+      return Math.min(Math.max(delayMs, this.#gapLeftMs()), longestPauseMs);
+    }
     const renewal = renewalOf(this.#held, clock.now());
     const pauseMs = renewal.isDue ? 0 : renewal.atMs - clock.now();
     return Math.min(Math.max(pauseMs, shortestPauseMs), longestPauseMs);
   }
 }
 
-function refusedAtOnce(nodeName: string): AppError {
-  return new AppError('AGENT_UNIDENTIFIED', `the API server refuses the certificate just issued for node ${nodeName}`, {
+function refusedAtOnce(user: string): AppError {
+  return new AppError('AGENT_UNIDENTIFIED', `the API server refuses the certificate just issued for ${user}`, {
     remedy: `See that the API server trusts the CA with which the cluster signs for ${signer.apiClient}.`,
   });
 }

@@ -7,11 +7,11 @@ import { stageTexts } from '../../../test/kit/bundles.ts';
 import { TestCa } from '../../../test/kit/certificates.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { adapter, overlayNetwork } from '../../../test/kit/model-system.ts';
-import { inventory } from './inventory.ts';
+import { inventory, type InventoryOptions } from './inventory.ts';
 
 const never = new AbortController().signal;
-const take = (host: ModelHost, signal = never) =>
-  inventory(host, { agentVersion: '11.0.0-1', clock: host.clock, signal });
+const take = (host: ModelHost, signal = never, more: Partial<InventoryOptions> = {}) =>
+  inventory(host, { agentVersion: '11.0.0-1', clock: host.clock, signal, ...more });
 
 test('tells of a fresh host', async () => {
   const host = new ModelHost();
@@ -20,6 +20,7 @@ test('tells of a fresh host', async () => {
     agentVersion: '11.0.0-1',
     hostName: 'win-1',
     fqdn: 'win-1',
+    nodeName: 'win-1',
     os: { product: 'Windows Server 2022 Datacenter', build: '10.0.20348.2700', installationType: 'Server Core' },
     bootId: 'boot-1',
     pendingReboot: [],
@@ -162,7 +163,9 @@ for (const [name, spoil, want] of parts) {
     spoil(host);
     const seen = await take(host);
     expect(seen).toMatchObject(want);
-    expect(seen.problems).toEqual([`${name}: access denied`]);
+    // The name of the Node is made of these.
+    const parts = ['host name', 'services'].includes(name) ? [name, 'node name'] : [name];
+    expect(seen.problems.toSorted()).toEqual(parts.map(part => `${part}: access denied`).toSorted());
   });
 }
 
@@ -201,4 +204,17 @@ test('is understood by the operator', async () => {
   await stageTexts(host, { [file.kubelet]: 'program' });
   const seen = await take(host);
   expect(parseInventory(JSON.stringify(seen), 'win-1')).toEqual(seen);
+});
+
+test('tells the name under which the kubelet will register, and why it is not known', async () => {
+  const host = new ModelHost();
+  host.hostValues = { fqdn: 'WIN-1.Example.com' };
+  expect(await take(host, never, { nameSource: 'fqdn' })).toMatchObject({
+    nodeName: 'win-1.example.com',
+    problems: [],
+  });
+  expect(await take(host, never, { nameSource: 'awsLocalHostname' })).toMatchObject({
+    nodeName: '',
+    problems: ['node name: awsLocalHostname is out of reach'],
+  });
 });

@@ -2,10 +2,12 @@ import { X509Certificate } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { scanPem } from '#base/pem.ts';
 import type { Inventory, InventoryAdapter, InventoryNetwork, InventoryService } from '#contract/inventory.ts';
-import { agentName, managedTag, ports, serviceName } from '#contract/names.ts';
+import { agentName, managedTag, ports as portNumbers, serviceName } from '#contract/names.ts';
 import { bundlePath, dir, file } from '#contract/paths.ts';
+import type { HostVariableSource } from '#contract/services/manifest.ts';
 import { withDeadline } from '#kube/deadline.ts';
-import type { Adapter, Files, HnsNetwork, HostFiles, HostPorts, InstalledService } from '../ports.ts';
+import { findNodeName } from '../node-name.ts';
+import type { Adapter, Files, HnsNetwork, HostFiles, HostPorts, HostValues, InstalledService } from '../ports.ts';
 import { serviceKey } from '../services/order.ts';
 import { readRecord } from '../stage/record.ts';
 import { probeServer } from './probe.ts';
@@ -14,6 +16,8 @@ export interface InventoryOptions {
   agentVersion: string;
   /** Address of an API server that the host should be able to reach. */
   probeUrl?: string;
+  /** Where the kubelet's `--hostname-override` will come from on a host that is not configured; the computer name when missing. */
+  nameSource?: HostVariableSource;
   clock: Clock;
   signal: AbortSignal;
 }
@@ -23,9 +27,13 @@ const partLimitMs = 60_000;
 
 /** Everything the operator wants to know about the host. What cannot be found out is told, and takes nothing else along. */
 export async function inventory(
-  { system, services, files, network }: HostPorts,
-  { agentVersion, probeUrl, clock, signal }: InventoryOptions,
+  ports: HostPorts & { host: Pick<HostValues, 'resolve'> },
+  { agentVersion, probeUrl, nameSource, clock, signal }: InventoryOptions,
 ): Promise<Inventory> {
+  const { system, files, network } = ports;
+  // Asked for twice, read once: there are hundreds.
+  let listing: Promise<InstalledService[]> | undefined;
+  const services = { list: () => (listing ??= ports.services.list()) };
   const problems: string[] = [];
   const part = async <T>(what: string, find: () => Promise<T>, otherwise: T): Promise<T> => {
     try {
@@ -41,7 +49,7 @@ export async function inventory(
   const parts = {
     hostName: part('host name', () => system.hostName(), ''),
     fqdn: part('full host name', () => system.fqdn(), ''),
-    nodeName: part('node name', async () => (await system.hostName()).toLowerCase(), ''),
+    nodeName: part('node name', () => findNodeName({ ...ports, services }, nameSource, signal), ''),
     os: part('operating system', () => system.operatingSystem(), unknownOs),
     bootId: part('boot id', () => system.bootId(), ''),
     pendingReboot: part('pending reboot', () => system.pendingReboot(), []),
@@ -86,7 +94,7 @@ function shownNetwork({ name, subnets, managementIp }: HnsNetwork): InventoryNet
 
 const ourNames = new Set([agentName, ...Object.values(serviceName)].map(serviceKey));
 
-const ourPorts = new Set<number>([ports.kubelet, ports.exporter]);
+const ourPorts = new Set<number>([portNumbers.kubelet, portNumbers.exporter]);
 
 function isOurs(service: InstalledService): boolean {
   return isManaged(service) || ourNames.has(serviceKey(service.name));

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { printPem } from '#base/pem.ts';
 import { nodeAnnotation } from '#contract/names.ts';
+import { emptyReport } from '#contract/agent-report.ts';
 import { file } from '#contract/paths.ts';
 import { service, type ServicesManifest } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
@@ -49,14 +50,22 @@ const withBundle = (host: ModelHost, text: string) => {
 };
 const runs = async (host: ModelHost) =>
   (await host.services.list()).filter(({ state }) => state === 'running').map(({ config }) => config.command);
-const annotations = (host: ModelHost) => host.log.filter(entry => entry.startsWith('annotate'));
+const reports = (host: ModelHost) => host.log.filter(entry => entry.startsWith('report'));
+/** What the operator makes of a report. */
+function mirror({ node, report }: ModelHost): void {
+  if (node === undefined) return;
+  delete node.annotations[rebootRequired];
+  if (report.rebootRequired) node.annotations[rebootRequired] = '';
+  if (report.version !== '') node.annotations[version] = report.version;
+}
 
-test('configures a node and writes the version last', async () => {
+test('configures a node and reports the version last, without a word to the Node', async () => {
   const host = hostFor();
   expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
   expect(await runs(host)).toEqual(['kubelet.exe', 'overlay.exe win-1']);
-  expect(host.node?.annotations[version]).toBe('v2');
-  expect(host.log.at(-1)).toBe('annotate version=v2');
+  expect(host.report).toEqual({ ...emptyReport, version: 'v2', bootId: host.bootId });
+  expect(host.log.at(-1)).toBe('report version=v2');
+  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2' });
 });
 
 test('writes nothing in a second pass', async () => {
@@ -110,42 +119,46 @@ test('sets variables and asks for a reboot before any service is touched', async
   expect(await pass(host)).toEqual({ did: 'ask for a reboot', because: ['machine variables change: HTTP_PROXY'] });
   expect(host.machine).toEqual(proxy);
   expect(host.services.calls).toEqual([]);
-  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2', [rebootRequired]: '' });
+  expect(host.report).toMatchObject({ rebootRequired: true, version: '', bootId: host.bootId });
+  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2' });
 });
 
 test('goes on after the reboot, without a second one', async () => {
   const host = hostFor({ environment: proxy });
   await pass(host);
+  mirror(host);
   await host.reboot();
-  delete host.node?.annotations[rebootRequired];
+  expect(await pass(host)).toEqual({ did: 'nothing', why: 'Node win-1 awaits a reboot' });
+  mirror(host);
   expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
-  expect(annotations(host)).toEqual(['annotate reboot-required=', 'annotate version=v2']);
+  expect(reports(host)).toEqual(['report rebootRequired=true', 'report rebootRequired=false', 'report version=v2']);
   expect((await readState(host.files)).reboot).toBeUndefined();
 });
 
-test('asks again when the mark was removed without a reboot', async () => {
+test('asks again when the report was emptied without a reboot', async () => {
   const host = hostFor({ environment: proxy });
   await pass(host);
-  delete host.node?.annotations[rebootRequired];
+  host.report = emptyReport;
   expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
+  expect(host.report.rebootRequired).toBe(true);
 });
 
-test('asks again when the mark could not be set, though the registry is right by then', async () => {
+test('asks again when that could not be reported, though the registry is right by then', async () => {
   const host = hostFor({ environment: proxy });
   host.before = call => {
-    if (call.startsWith('annotate')) throw new Error('the API server is away');
+    if (call.startsWith('report')) throw new Error('the API server is away');
   };
   await expect(pass(host)).rejects.toThrow('the API server is away');
   host.before = () => undefined;
   expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
-  expect(host.node?.annotations[rebootRequired]).toBe('');
+  expect(host.report.rebootRequired).toBe(true);
 });
 
-test('asks for a reboot for certificates, and does not forget it when the mark fails', async () => {
+test('asks for a reboot for certificates, and does not forget it when the report fails', async () => {
   const host = hostFor();
   const bundle = withBundle(host, pem(1));
   host.before = call => {
-    if (call.startsWith('annotate')) throw new Error('the API server is away');
+    if (call.startsWith('report')) throw new Error('the API server is away');
   };
   await expect(pass(host, bundle)).rejects.toThrow('the API server is away');
   host.before = () => undefined;
@@ -169,7 +182,6 @@ test('takes settings back again that a power cut brought back, and then comes to
   Object.assign(host.machine, machine);
   host.store.push(...store);
   await host.reboot();
-  delete host.node?.annotations[rebootRequired];
   const { reboots, outcome } = await live(host, []);
   expect([reboots, outcome?.did, host.machine, host.store]).toEqual([1, 'configure', {}, []]);
   expect((await readState(host.files)).takenBack).toBeUndefined();
@@ -180,7 +192,6 @@ test('has no second reboot for certificates', async () => {
   const bundle = withBundle(host, pem(1));
   await pass(host, bundle);
   await host.reboot();
-  delete host.node?.annotations[rebootRequired];
   expect(await pass(host, bundle)).toEqual({ did: 'configure', version: 'v2' });
 });
 
@@ -190,7 +201,7 @@ test('asks once for variables and certificates together', async () => {
   expect(outcome).toMatchObject({
     because: [expect.stringContaining('variables'), expect.stringContaining('certificates')],
   });
-  expect(annotations(host)).toHaveLength(1);
+  expect(reports(host)).toEqual(['report rebootRequired=true']);
 });
 
 const badBundles: [name: string, text: string | undefined, code: string][] = [
@@ -198,19 +209,19 @@ const badBundles: [name: string, text: string | undefined, code: string][] = [
   ['is missing', undefined, 'INPUT_UNREADABLE'],
 ];
 for (const [name, text, code] of badBundles) {
-  test(`runs the services when the bundle ${name}, but does not write the version`, async () => {
+  test(`runs the services when the bundle ${name}, but does not report the version`, async () => {
     const host = hostFor();
     if (text !== undefined) withBundle(host, text);
     expect(await rejectionOf(pass(host, { caBundle: file.caBundle }))).toMatchObject({ code });
     expect(await runs(host)).toHaveLength(2);
-    expect(host.node?.annotations[version]).toBeUndefined();
+    expect(host.report.version).toBe('');
   });
 
   test(`changes variables when the bundle ${name}, and tells of the bundle`, async () => {
     const host = hostFor({ environment: proxy });
     if (text !== undefined) withBundle(host, text);
     expect(await rejectionOf(pass(host, { caBundle: file.caBundle }))).toMatchObject({ code });
-    expect(host.node?.annotations[rebootRequired]).toBe('');
+    expect(host.report.rebootRequired).toBe(true);
   });
 }
 
@@ -218,33 +229,31 @@ test('removes no certificate because of a damaged bundle', async () => {
   const host = hostFor();
   await pass(host, withBundle(host, pem(1) + pem(2)));
   await host.reboot();
-  delete host.node?.annotations[rebootRequired];
   expect(await rejectionOf(pass(host, withBundle(host, pem(1) + pem(2).slice(0, 30))))).toMatchObject({
     code: 'CERTIFICATE_BUNDLE_MALFORMED',
   });
   expect(host.store).toHaveLength(2);
 });
 
-test('keeps the services running when a variable is stubborn, but does not write the version or reboot', async () => {
+test('keeps the services running when a variable is stubborn, but does not report the version or reboot', async () => {
   const host = hostFor({ environment: proxy });
   await pass(host);
   await host.reboot();
-  delete host.node?.annotations[rebootRequired];
   host.process = { HTTP_PROXY: 'of the SYSTEM account' };
   for (const _ of [1, 2]) {
     expect(await rejectionOf(pass(host))).toMatchObject({ code: 'ENVIRONMENT_NOT_EFFECTIVE' });
   }
   expect(await runs(host)).toHaveLength(2);
-  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2' });
+  expect(host.report).toMatchObject({ version: '', rebootRequired: false });
 });
 
-test('does not write the version when a service fails', async () => {
+test('does not report the version when a service fails', async () => {
   const host = hostFor();
   host.services.before = call => {
     if (call === 'start overlay') throw new Error('1053');
   };
   expect(await rejectionOf(pass(host))).toMatchObject({ code: 'SERVICES_INCOMPLETE' });
-  expect(host.node?.annotations[version]).toBeUndefined();
+  expect(host.report.version).toBe('');
 });
 
 test('waits for the Node to become ready', async () => {
@@ -258,25 +267,25 @@ test('waits for the Node to become ready', async () => {
   expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
 });
 
-test('does not write the version of a Node that does not become ready', async () => {
+test('does not report the version of a Node that does not become ready', async () => {
   const host = hostFor();
   host.node = { name: 'win-1', annotations: { [desiredVersion]: 'v2' }, ready: false };
   const error = await rejectionOf(pass(host));
-  expect(error).toMatchObject({ code: 'NODE_NOT_READY', message: expect.stringContaining('5000 ms') });
+  expect(error).toMatchObject({ code: 'NODE_NOT_READY', message: expect.stringContaining('within 5 s') });
   expect(error?.remedy).toContain('kubelet');
-  expect(annotations(host)).toEqual([]);
+  expect(reports(host)).toEqual([]);
 });
 
 test.each([
   ['another version is desired', { [desiredVersion]: 'v3' }],
   ['a reboot was asked for', { [desiredVersion]: 'v2', [rebootRequired]: '' }],
-])('does not write the version when %s meanwhile', async (_, marks) => {
+])('does not report the version when %s meanwhile', async (_, marks) => {
   const host = hostFor();
   host.services.before = call => {
     if (call === 'start overlay' && host.node !== undefined) host.node.annotations = { ...marks };
   };
   await pass(host);
-  expect(host.node?.annotations).toEqual(marks);
+  expect(host.report.version).toBe('');
 });
 
 test('gives back the value of the administrator when the cluster proxy goes', async () => {
@@ -289,7 +298,6 @@ test('gives back the value of the administrator when the cluster proxy goes', as
     publish(host, { environment });
     expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
     await host.reboot();
-    delete host.node?.annotations[rebootRequired];
   }
   expect(host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
   expect(await pass(host)).toMatchObject({ did: 'configure' });
@@ -306,26 +314,27 @@ test('does not reboot because the administrator has changed a proxy of their own
 test('never writes a value of a variable where people look', async () => {
   const host = hostFor({ environment: { HTTP_PROXY: 'http://user:hunter2@proxy' } });
   const outcome = await pass(host);
-  expect(JSON.stringify([outcome, host.log, host.node])).not.toContain('hunter2');
+  expect(JSON.stringify([outcome, host.log, host.node, host.report])).not.toContain('hunter2');
 });
 
-/** The whole story of a host: passes are killed at any point, reboots follow the mark, until nothing is left to do. */
+/** The whole story of a host: passes are killed at any point, reboots follow the report, until nothing is left to do. */
 async function live(
   host: ModelHost,
   kills: readonly number[],
 ): Promise<{ reboots: number; outcome: PassOutcome | undefined }> {
   let [reboots, outcome]: [number, PassOutcome | undefined] = [0, undefined];
-  for (const kill of [...kills, 999, 999, 999]) {
+  for (const kill of [...kills, 999, 999, 999, 999]) {
     let left = kill;
     host.before = host.services.before = () => {
       left -= 1;
       if (left < 0) throw new Error('killed');
     };
     outcome = await pass(host, { caBundle: file.caBundle }).catch(() => undefined);
-    if (host.node?.annotations[rebootRequired] !== '') continue;
+    const asked = host.report.rebootRequired && host.report.bootId === host.bootId;
+    mirror(host);
+    if (!asked) continue;
     reboots += 1;
     await host.reboot();
-    delete host.node.annotations[rebootRequired];
   }
   return { reboots, outcome };
 }
@@ -351,4 +360,48 @@ test('comes to the same end when it is killed at any point, and reboots once', a
     ),
     { numRuns: 300 },
   );
+});
+
+test('reports the version again when the operator has emptied the report', async () => {
+  const host = hostFor();
+  await pass(host);
+  host.report = emptyReport;
+  await pass(host);
+  expect(host.report.version).toBe('v2');
+});
+
+test('reports in the first pass of a boot that the reboot is over, whatever the Node says', async () => {
+  const host = hostFor({ environment: proxy });
+  await pass(host);
+  mirror(host);
+  await host.reboot();
+  await pass(host);
+  expect(host.report).toMatchObject({ rebootRequired: false, bootId: host.bootId });
+});
+
+test('looks after the services while nothing can be reported, and fails then', async () => {
+  const host = hostFor();
+  host.cluster.readReport = () => Promise.reject(new Error('503'));
+  await expect(pass(host)).rejects.toThrow('503');
+  expect(await runs(host)).toHaveLength(2);
+});
+
+const cloudNodeManager = service({
+  name: 'cloud-node-manager',
+  command: `c.exe --kubeconfig=${file.cloudNodeKubeconfig}`,
+  priority: 2,
+});
+
+test('starts cloud-node-manager when its certificate is there, and waits with the version until then', async () => {
+  const host = hostFor({ services: [kubelet, cloudNodeManager] });
+  const settled: string[] = [];
+  const onServicesSettled = async ({ version: of }: { version: string }) => void settled.push(of);
+  expect(await pass(host, { onServicesSettled })).toEqual({
+    did: 'wait',
+    for: 'a client certificate for cloud-node-manager',
+  });
+  expect([await runs(host), host.report.version, settled]).toEqual([['kubelet.exe'], '', []]);
+  host.fileTexts.set(file.cloudNodeCertificate, 'certificate and key');
+  expect(await pass(host, { onServicesSettled })).toEqual({ did: 'configure', version: 'v2' });
+  expect([await runs(host), settled]).toEqual([['kubelet.exe', cloudNodeManager.command], ['v2']]);
 });

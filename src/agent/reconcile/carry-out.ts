@@ -1,8 +1,9 @@
 import { AppError, shown } from '#base/errors.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import type { AgentReport } from '#contract/agent-report.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import type { ServicesManifest } from '#contract/services/manifest.ts';
+import { file } from '#contract/paths.ts';
+import type { Service, ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
 import type { CertificatePlan } from '../certificates/plan.ts';
@@ -16,7 +17,7 @@ import {
 } from '../host-settings.ts';
 import type { KnownGood } from '../known-good.ts';
 import { poll } from '../poll.ts';
-import type { Cluster, Files, HostFiles, Patience, Waiting } from '../ports.ts';
+import type { Cluster, Files, HostFiles, ManifestSource, Patience, Waiting } from '../ports.ts';
 import { pruneOvnkubeCertificates } from '../prune-certificates.ts';
 import { cachedScripts } from '../services/cached-scripts.ts';
 import type { ServicePorts } from '../services/ensure.ts';
@@ -25,7 +26,7 @@ import type { VariablePorts } from '../services/variables.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
 import { repairFiles } from '../stage/repair.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
-import { decideReboot, decideStart, needsVersion } from './decide.ts';
+import { decideReboot, decideStart, isRebootRequired, needsVersion } from './decide.ts';
 
 export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
   cluster: Cluster;
@@ -50,6 +51,7 @@ export interface PassOptions {
 
 export type PassOutcome =
   | { did: 'nothing'; why: string }
+  | { did: 'wait'; for: string }
   | { did: 'ask for a reboot'; because: string[] }
   | { did: 'configure'; version: string };
 
@@ -57,23 +59,57 @@ export type PassOutcome =
 export async function reconcileOnce(ports: AgentPorts, options: PassOptions, waiting: Waiting): Promise<PassOutcome> {
   const object = await ports.cluster.node();
   const node = viewOf(object);
+  const reported = await startReport(ports);
   const start = decideStart(node, options.launchedFor);
-  if (!start.go) return { did: 'nothing', why: start.why };
+  if (!start.go) {
+    await reported();
+    return { did: 'nothing', why: start.why };
+  }
   const manifest = await readManifest(start.version, ports.cluster);
-  const settings = await reconcileSettings(manifest, options.caBundle, ports);
+  const settings = await reconcileSettings(manifest, options.caBundle, reported, ports);
   if (settings.because.length > 0) {
     if (settings.problem !== undefined) throw settings.problem;
     return { did: 'ask for a reboot', because: settings.because };
   }
   const source = { name: node?.name ?? '', object };
   const damage = await reconcileFiles(manifest, ports.files, options, waiting.signal);
-  await reconcileServices(manifest.services, source, servicesWork(ports, start.version, waiting), waiting);
-  await options.onServicesSettled?.({ version: start.version, manifest, node: source });
+  const { services, awaits } = await startable(manifest.services, ports.files);
+  await reconcileServices(services, source, servicesWork(ports, start.version, waiting), waiting);
+  if (awaits === undefined) await options.onServicesSettled?.({ version: start.version, manifest, node: source });
   for (const warning of await pruneOvnkubeCertificates(ports.files)) options.onWarning?.(warning);
   const problem = settings.problem ?? damage;
   if (problem !== undefined) throw problem;
-  await finish(start.version, ports.cluster, { ...waiting, patience: options.readyPatience });
+  if (awaits !== undefined) return { did: 'wait', for: awaits };
+  await finish(start.version, await reported(), ports.cluster, { ...waiting, patience: options.readyPatience });
   return { did: 'configure', version: start.version };
+}
+
+/** Gives the report as it was at the beginning; rejects when it could not be read or written. */
+type Reported = () => Promise<AgentReport>;
+
+/**
+ * Reads the report, and corrects it when a reboot that was asked for is over. The need of one is reported only when all
+ * settings have been changed. The pass does not wait for it: services are looked after without the API server, too.
+ */
+async function startReport({ cluster, files, host }: AgentPorts): Promise<Reported> {
+  const isOver = !isRebootRequired((await readState(files)).reboot, await host.bootId());
+  const reporting = cluster.readReport().then(async report => {
+    if (isOver) await cluster.report({ rebootRequired: false });
+    return report;
+  });
+  reporting.catch(() => undefined);
+  return () => reporting;
+}
+
+/** Without those that would only fail until the agent has a certificate for cloud-node-manager. */
+async function startable(
+  services: readonly Service[],
+  files: Files,
+): Promise<{ services: Service[]; awaits?: string }> {
+  const kept = services.filter(({ command }) => !command.includes(file.cloudNodeKubeconfig));
+  if (kept.length === services.length) return { services: kept };
+  if ((await files.read(file.cloudNodeCertificate)) !== undefined) return { services: [...services] };
+  return { services: kept, awaits: 'a client certificate for cloud-node-manager' };
 }
 
 /** What reconcileServices needs, with its memory kept in files. */
@@ -96,7 +132,7 @@ export function servicesWork(
 }
 
 /** The manifest of one version, parsed and validated. */
-export async function readManifest(version: string, cluster: Cluster): Promise<ServicesManifest> {
+export async function readManifest(version: string, cluster: ManifestSource): Promise<ServicesManifest> {
   const object = await cluster.servicesConfigMap(version);
   if (object !== undefined) {
     const { fields, label } = readObject(object);
@@ -122,6 +158,7 @@ interface SettingsResult {
 async function reconcileSettings(
   manifest: ServicesManifest,
   caBundle: string,
+  reported: Reported,
   ports: AgentPorts,
 ): Promise<SettingsResult> {
   const state = await readState(ports.files);
@@ -141,7 +178,8 @@ async function reconcileSettings(
   if (decision.needed) {
     const reboot = { bootId, variables: decision.variables };
     await applySettings(environment, certificates.plan, reboot, ports);
-    await ports.cluster.annotateNode({ [nodeAnnotation.rebootRequired]: '' });
+    await reported();
+    await ports.cluster.report({ rebootRequired: true });
   } else if (decision.problem === undefined) {
     await applySettings(environment, certificates.plan, undefined, ports);
   }
@@ -177,15 +215,15 @@ async function tryCertificates(
   }
 }
 
-async function finish(version: string, cluster: Cluster, waiting: Waiting): Promise<void> {
+async function finish(version: string, report: AgentReport, cluster: Cluster, waiting: Waiting): Promise<void> {
   const node = await poll(async () => {
     const seen = viewOf(await cluster.node());
     return seen === undefined || seen.ready ? { seen } : undefined;
   }, waiting);
   if (node === undefined) {
-    throw new AppError('NODE_NOT_READY', `the Node did not become ready within ${waiting.patience.limitMs} ms`, {
+    throw new AppError('NODE_NOT_READY', `the Node did not become ready within ${waiting.patience.limitMs / 1000} s`, {
       remedy: 'See the conditions of the Node and the log of the kubelet; it is tried again.',
     });
   }
-  if (needsVersion(node.seen, version)) await cluster.annotateNode({ [nodeAnnotation.version]: version });
+  if (needsVersion(node.seen, report, version)) await cluster.report({ version });
 }

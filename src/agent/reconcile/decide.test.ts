@@ -60,20 +60,24 @@ const starts: [name: string, node: NodeView | undefined, launchedFor: string | u
 for (const [name, seen, launchedFor, want] of starts)
   test(name, () => expect(decideStart(seen, launchedFor)).toEqual(want));
 
-const versions: [name: string, node: NodeView | undefined, want: boolean][] = [
-  ['writes a version that is not there', node({ [desiredVersion]: 'v2' }), true],
-  ['writes a version in place of another', node({ [desiredVersion]: 'v2', [version]: 'v1' }), true],
-  ['does not write a version that is there', node({ [desiredVersion]: 'v2', [version]: 'v2' }), false],
-  ['does not write a version that is no longer desired', node({ [desiredVersion]: 'v3' }), false],
-  ['does not write a version when none is desired any more', node({}), false],
+const versions: [name: string, node: NodeView | undefined, reported: string, want: boolean][] = [
+  ['reports a version that is not reported yet', node({ [desiredVersion]: 'v2' }), '', true],
+  ['reports a version in place of another', node({ [desiredVersion]: 'v2' }), 'v1', true],
+  ['does not report a version twice', node({ [desiredVersion]: 'v2' }), 'v2', false],
+  ['goes by its report, not by the Node', node({ [desiredVersion]: 'v2', [version]: 'v2' }), '', true],
+  ['does not report a version that is no longer desired', node({ [desiredVersion]: 'v3' }), '', false],
+  ['does not report a version when none is desired any more', node({}), '', false],
   [
-    'does not write a version when a reboot was asked for meanwhile',
+    'does not report a version when a reboot was asked for meanwhile',
     node({ [desiredVersion]: 'v2', [rebootRequired]: '' }),
+    '',
     false,
   ],
-  ['does not write a version on a Node that has gone', undefined, false],
+  ['does not report a version for a Node that has gone', undefined, '', false],
 ];
-for (const [name, seen, want] of versions) test(name, () => expect(needsVersion(seen, 'v2')).toBe(want));
+for (const [name, seen, reported, want] of versions) {
+  test(name, () => expect(needsVersion(seen, { version: reported }, 'v2')).toBe(want));
+}
 
 const watched = ['HTTP_PROXY', 'NO_PROXY'];
 const environment = (registry: Record<string, string>, wanted: Record<string, string>) =>

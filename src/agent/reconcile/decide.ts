@@ -1,4 +1,5 @@
 import { AppError } from '#base/errors.ts';
+import type { AgentReport } from '#contract/agent-report.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot } from '#contract/node-marks.ts';
@@ -56,7 +57,7 @@ export function decideReboot(input: RebootInput): RebootDecision {
       ? [`trusted certificates change: ${certificates.add.length} added, ${certificates.remove.length} removed`]
       : []),
     ...(hopeful.length > 0 && !environment.changed ? [`processes do not see ${hopeful.join(', ')} yet`] : []),
-    ...(asked?.bootId === bootId ? ['a reboot asked for has not happened yet'] : []),
+    ...(isRebootRequired(asked, bootId) ? ['a reboot asked for has not happened yet'] : []),
   ];
   return {
     needed: because.length > 0,
@@ -66,11 +67,20 @@ export function decideReboot(input: RebootInput): RebootDecision {
   };
 }
 
-/** The version is written last, when all is true, and only if it is not there already. */
-export function needsVersion(node: NodeView | undefined, version: string): boolean {
+/** The version is reported last, when all is true, and only if the report does not say so already. */
+export function needsVersion(
+  node: NodeView | undefined,
+  report: Pick<AgentReport, 'version'>,
+  version: string,
+): boolean {
   const start = decideStart(node);
   // The operator may have changed its mind while the services were started.
-  return start.go && start.version === version && node?.annotations[nodeAnnotation.version] !== version;
+  return start.go && start.version === version && report.version !== version;
+}
+
+/** A reboot that was asked for in this boot has not happened yet; in any other boot it has. */
+export function isRebootRequired(asked: RebootRecord | undefined, bootId: string): boolean {
+  return asked?.bootId === bootId;
 }
 
 function changedNames({ writes, restores, removals }: EnvironmentPlan): string[] {

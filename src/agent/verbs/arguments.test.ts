@@ -47,7 +47,7 @@ const understood: [name: string, line: string, want: Partial<Record<FlagName, st
     { 'keep-settings': 'false' },
   ],
   ['no switch', 'clean --kubeconfig k --namespace n', { 'keep-settings': 'false' }],
-  ['usual values', 'clean --kubeconfig k --namespace n', { 'cert-duration': '1h', 'cert-dir': 'C:\\k\\wicd-certs' }],
+  ['usual values', 'clean --kubeconfig k --namespace n', { 'cert-duration': '24h', 'cert-dir': 'C:\\k\\wicd-certs' }],
   ['no value where there is no usual one', 'clean --kubeconfig k --namespace n', { 'log-dir': '', bundle: '' }],
   [
     'a size of nought, for no limit',
@@ -150,6 +150,12 @@ const ofOperator: [name: string, command: string][] = [
   ['bootstrap', installedAgent.bootstrap({ version: '11.0.0-1b759bf', namespace: 'ns', node: 'win-1' })],
   ['controller', controllerCommand({ namespace: 'ns', node: 'win-1' })],
   ['controller', controllerCommand({ namespace: 'ns', node: 'win-1', logMegabytes: 105 })],
+  [
+    'controller',
+    controllerCommand({ namespace: 'ns', node: 'win-1', certificateLifetime: '2h', cloudNode: true }),
+  ],
+  ['install', installedAgent.install({ namespace: 'ns', node: 'win-1', newKey: true, cloudNode: true })],
+  ['inventory', installedAgent.inventory({ apiServerUrl: 'https://api:6443', nameSource: 'fqdn' })],
   ['inventory', installedAgent.inventory()],
   ['version', installedAgent.version],
   ['enable-containers', installedAgent.enableContainers],

@@ -1,9 +1,8 @@
-import { isAppError } from '#base/errors.ts';
+import { isApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { type CleanupOutcome, cleanUp } from '../cleanup/carry-out.ts';
-import { createCluster } from '../cluster.ts';
-import { locateOwnNode } from '../locate-node.ts';
-import type { Cluster } from '../ports.ts';
+import { createManifestSource } from '../cluster.ts';
+import type { ManifestSource } from '../ports.ts';
 import { retry } from '../retry.ts';
 import { clientIn, portsIn, waitingIn } from './one-shot.ts';
 import type { Answer, Verb, World } from './verb.ts';
@@ -13,93 +12,71 @@ const reachMs = 30_000;
 
 export const cleanup: Verb = {
   name: 'cleanup',
-  summary: 'take from the host what the agent has put there; works without Node and API server, too',
+  summary: 'take from the host what the agent has put there; works without the API server, too',
   required: ['kubeconfig', 'namespace'],
   optional: ['keep-settings'],
   async run(values, world) {
     const keepSettings = values['keep-settings'] === 'true';
-    const found = await findCluster(values.kubeconfig, values.namespace, world);
-    try {
-      const ports = { ...portsIn(world), cluster: found.cluster };
-      world.log.info('Cleaning the host', { node: found.node, keepSettings });
-      const onWarning = (text: string) => world.log.warn(text);
-      return answerOf(await cleanUp(ports, { keepSettings, onWarning }, waitingIn(world)), found, keepSettings);
-    } finally {
-      await found.close();
-    }
+    await using cluster = new ClusterOfCleanup(values.kubeconfig, values.namespace, world);
+    world.log.info('Cleaning the host', { keepSettings });
+    const onWarning = (text: string) => world.log.warn(text);
+    const ports = { ...portsIn(world), manifests: cluster };
+    const outcome = await cleanUp(ports, { keepSettings, onWarning }, waitingIn(world));
+    return answerOf(outcome, cluster.unreached, keepSettings);
   },
 };
 
-interface Found {
-  /** Name of the own Node; undefined when there is none, or none could be found. */
-  node: string | undefined;
-  cluster: Cluster;
-  /** Why the cluster knows nothing of what is done here; undefined when it does. */
+/** The cluster as far as it can be reached: opened when it is needed, and given up after the first failure. */
+class ClusterOfCleanup implements ManifestSource, AsyncDisposable {
+  readonly #kubeconfig: string;
+  readonly #namespace: string;
+  readonly #world: World;
+  #client: Client | undefined;
+  /** Why the API server could not be asked; not set when it could. */
   unreached: string | undefined;
-  close(): Promise<void>;
-}
 
-async function findCluster(kubeconfig: string, namespace: string, world: World): Promise<Found> {
-  const { signal } = world;
-  let client: Client | undefined;
-  try {
-    client = await clientIn(world, kubeconfig);
-    const nodeName = await findNode(client, world);
-    const close = client.close.bind(client);
-    const cluster = createCluster({ client, nodeName, namespace, signal });
-    return { node: nodeName, cluster, unreached: undefined, close };
-  } catch (error) {
-    await client?.close();
-    signal.throwIfAborted();
-    world.log.warn('Going on without the API server, by what is known on this host', { error });
-    const unreached = error instanceof Error ? error.message : String(error);
-    return { node: undefined, cluster: noCluster, unreached, close: () => Promise.resolve() };
+  constructor(kubeconfig: string, namespace: string, world: World) {
+    this.#kubeconfig = kubeconfig;
+    this.#namespace = namespace;
+    this.#world = world;
+  }
+
+  async servicesConfigMap(version: string): Promise<unknown> {
+    if (this.unreached !== undefined) return undefined;
+    const { clock, signal, log } = this.#world;
+    const onFailure = (error: unknown) => log.warn('The API server does not answer; retrying', { error });
+    try {
+      const client = (this.#client ??= await clientIn(this.#world, this.#kubeconfig));
+      const read = (within: AbortSignal) =>
+        createManifestSource({ client, namespace: this.#namespace, signal: within }).servicesConfigMap(version);
+      return await retry(read, { clock, signal, limitMs: reachMs, isAnswer: isForbidden, onFailure });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isForbidden(error)) this.unreached = error instanceof Error ? error.message : String(error);
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#client?.close();
   }
 }
 
-/** A host that is no Node is nothing unusual: it is cleaned before it is first configured, too. */
-async function findNode(client: Client, world: World): Promise<string | undefined> {
-  const { clock, signal, log } = world;
-  const isAnswer = (error: unknown) => isAppError(error, 'NODE_NOT_FOUND');
-  const onFailure = (error: unknown) => log.warn('The API server does not answer, trying again', { error });
-  try {
-    const locate = (within: AbortSignal) => locateOwnNode(client, world.host().system, within);
-    return (await retry(locate, { clock, signal, limitMs: reachMs, isAnswer, onFailure })).name;
-  } catch (error) {
-    if (isAnswer(error)) return undefined;
-    throw error;
-  }
+/** Tokens are for the ConfigMaps in use; one that is not among them tells nothing that the host does not know. */
+function isForbidden(error: unknown): boolean {
+  return isApiError(error, 'Forbidden');
 }
 
-const noCluster: Cluster = {
-  node: () => Promise.resolve(undefined),
-  annotateNode: () => Promise.resolve(),
-  servicesConfigMap: () => Promise.resolve(undefined),
-  servicesConfigMaps: () => Promise.resolve([]),
-};
-
-function answerOf({ removed, rebootNeeded }: CleanupOutcome, found: Found, keepSettings: boolean): Answer {
-  const { node, unreached } = found;
+function answerOf(outcome: CleanupOutcome, unreached: string | undefined, keepSettings: boolean): Answer {
+  const { removed, rebootNeeded } = outcome;
   const lines = [
     removed.length === 0 ? 'No services of ours were there.' : `Removed services: ${removed.join(', ')}`,
     ...(keepSettings ? ['Variables and certificates were kept.'] : []),
-    ...(rebootNeeded ? [rebootLine(node)] : []),
-    ...(unreached === undefined ? [] : [`The API server was not reached, so the Node was not changed: ${unreached}`]),
+    ...(rebootNeeded ? ['A reboot is needed: reboot the host.'] : []),
+    ...(unreached === undefined ? [] : [`The API server was not reached: ${unreached}`]),
   ];
   return {
     text: lines.join('\n'),
-    data: {
-      removed,
-      keptSettings: keepSettings,
-      rebootNeeded,
-      node: node ?? null,
-      clusterReached: unreached === undefined,
-    },
+    data: { removed, keptSettings: keepSettings, rebootNeeded, clusterReached: unreached === undefined },
   };
-}
-
-function rebootLine(node: string | undefined): string {
-  return node === undefined
-    ? 'A reboot is needed, and there is no Node to ask for it: reboot the host.'
-    : `A reboot is needed, and was asked for on Node ${node}.`;
 }

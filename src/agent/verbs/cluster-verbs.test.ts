@@ -18,8 +18,9 @@ import { knownGoodFile, saveKnownGood } from '../known-good.ts';
 import { stateFile } from '../state.ts';
 import type { World } from './verb.ts';
 
-const { version, rebootRequired } = nodeAnnotation;
+const { version } = nodeAnnotation;
 const access = `--kubeconfig ${file.agentKubeconfig} --namespace ${namespace}`;
+const bootstrap = `bootstrap --node ${nodeName} --desired-version v1 ${access}`;
 const cleanup = `cleanup ${access}`;
 const proxy = { HTTP_PROXY: 'http://me:password@proxy' };
 
@@ -36,9 +37,10 @@ async function configured(over: Partial<World> = {}): Promise<AgentBench> {
   const world = await bench(over);
   await world.publish('v1', [containerd, kubelet], proxy);
   await world.register({ ...wanted('v1'), [version]: 'v1' });
-  expect((await world.run(`bootstrap --desired-version v1 ${access}`)).code).toBe(0);
+  expect((await world.run(bootstrap)).code).toBe(0);
   const environment = [{ name: 'HTTP_PROXY', value: proxy.HTTP_PROXY }];
   world.host.fileTexts.set(stateFile, JSON.stringify({ environment, stoppedServices: [] }));
+  world.host.fileTexts.set(file.stagedRecord, JSON.stringify({ version: 'v1' }));
   world.host.machine = { ...proxy };
   world.host.process = { ...proxy };
   return world;
@@ -47,7 +49,7 @@ async function configured(over: Partial<World> = {}): Promise<AgentBench> {
 test('bootstrap starts the services from which the host becomes a Node, and no others', async () => {
   const world = await bench();
   await world.publish('v1');
-  const { code, out } = await world.run(`bootstrap --desired-version v1 ${access}`);
+  const { code, out } = await world.run(bootstrap);
   expect([code, out]).toEqual([0, 'Bootstrap services of version v1 run: containerd, kubelet\n']);
   expect(await names(world)).toEqual(['containerd', 'kubelet']);
 });
@@ -55,7 +57,7 @@ test('bootstrap starts the services from which the host becomes a Node, and no o
 test('bootstrap can be repeated, and tells the same', async () => {
   const world = await bench();
   await world.publish('v1');
-  const line = `bootstrap --desired-version v1 ${access} -o json`;
+  const line = `${bootstrap} -o json`;
   const first = await world.run(line);
   const calls = world.host.services.calls.length;
   expect(await world.run(line)).toEqual(first);
@@ -66,11 +68,19 @@ test('bootstrap can be repeated, and tells the same', async () => {
 test('bootstrap has nothing to start where nothing is to be started', async () => {
   const world = await bench();
   await world.publish('v1', []);
-  expect((await world.run(`bootstrap --desired-version v1 ${access}`)).out).toContain('run: none');
+  expect((await world.run(bootstrap)).out).toContain('run: none');
 });
 
 const failures: [name: string, break_: (world: AgentBench) => unknown, code: string][] = [
-  ['there is no such ConfigMap', () => undefined, 'OBJECT_MISSING'],
+  ['there is no such ConfigMap', ({ rights }) => rights.allowVersion('v1'), 'OBJECT_MISSING'],
+  [
+    'the host has another name by now',
+    async world => {
+      await world.publish('v1');
+      world.host.system.name = 'renamed';
+    },
+    'NODE_NAME_CHANGED',
+  ],
   ['there is no kubeconfig', ({ host }) => host.fileTexts.delete(file.agentKubeconfig), 'CREDENTIAL_UNREADABLE'],
   [
     'the kubeconfig is damaged',
@@ -80,8 +90,13 @@ const failures: [name: string, break_: (world: AgentBench) => unknown, code: str
   ['the API server is away', world => world.stopServer(), 'API_UNREACHABLE'],
   [
     'the ConfigMap is damaged',
-    ({ client }) =>
-      client.create(configMaps, { metadata: { name: 'windows-services-v1', namespace }, data: { services: '[' } }),
+    async ({ client, rights }) => {
+      await rights.allowVersion('v1');
+      await client.create(configMaps, {
+        metadata: { name: 'windows-services-v1', namespace },
+        data: { services: '[' },
+      });
+    },
     'SERVICES_MALFORMED',
   ],
   [
@@ -99,7 +114,7 @@ for (const [name, break_, code] of failures) {
   test(`bootstrap fails with a code when ${name}`, async () => {
     const world = await bench();
     await break_(world);
-    const told = await world.run(`bootstrap --desired-version v1 ${access} -o json`);
+    const told = await world.run(`${bootstrap} -o json`);
     expect([told.code, json(told.out)['error']]).toEqual([1, expect.objectContaining({ code })]);
     expect(told.err).toContain(`${code}: `);
   });
@@ -110,22 +125,20 @@ test('bootstrap ends early when somebody wants it to', async () => {
   const world = await bench({ signal: stop.signal });
   await world.publish('v1');
   world.host.services.slowness = 1000;
-  const running = world.run(`bootstrap --desired-version v1 ${access} -o json`);
+  const running = world.run(`${bootstrap} -o json`);
   await expect.poll(() => world.host.services.calls.length, { interval: 10 }).toBeGreaterThan(1);
   stop.abort(new Error('SIGINT'));
   const told = await running;
   expect([told.code, json(told.out)['error']]).toEqual([1, expect.objectContaining({ code: 'INTERRUPTED' })]);
 });
 
-test('cleanup takes everything back and asks the Node for a reboot', async () => {
+test('cleanup takes everything back, tells that a reboot is needed, and leaves the Node alone', async () => {
   const world = await configured();
+  const before = await world.client.get(nodes, nodeName);
   const { code, out } = await world.run(cleanup);
-  expect([code, out]).toEqual([
-    0,
-    `Removed services: kubelet, containerd\nA reboot is needed, and was asked for on Node ${nodeName}.\n`,
-  ]);
+  expect([code, out]).toEqual([0, 'Removed services: kubelet, containerd\nA reboot is needed: reboot the host.\n']);
   expect([await names(world), world.host.machine]).toEqual([[], {}]);
-  expect(await world.annotations()).toEqual({ ...wanted('v1'), [rebootRequired]: '' });
+  expect(await world.client.get(nodes, nodeName)).toEqual(before);
 });
 
 test('cleanup tells the same as one document', async () => {
@@ -134,7 +147,6 @@ test('cleanup tells the same as one document', async () => {
     removed: ['kubelet', 'containerd'],
     keptSettings: false,
     rebootNeeded: true,
-    node: nodeName,
     clusterReached: true,
   });
 });
@@ -143,7 +155,6 @@ test('cleanup finds nothing to do the second time', async () => {
   const world = await configured();
   await world.run(cleanup);
   await world.host.reboot();
-  await world.annotate({ [rebootRequired]: null });
   expect(await world.run(cleanup)).toMatchObject({ code: 0, out: 'No services of ours were there.\n' });
 });
 
@@ -152,7 +163,6 @@ test('cleanup keeps variables and certificates for the next configuration when i
   const { out } = await world.run(`${cleanup} --keep-settings`);
   expect(out).toBe('Removed services: kubelet, containerd\nVariables and certificates were kept.\n');
   expect([await names(world), world.host.machine]).toEqual([[], proxy]);
-  expect(await world.annotations()).toEqual(wanted('v1'));
 });
 
 test('cleanup works on a host that was never configured', async () => {
@@ -162,19 +172,9 @@ test('cleanup works on a host that was never configured', async () => {
   const { code, out } = await world.run(`${cleanup} -o json`);
   expect([code, json(out)]).toEqual([
     0,
-    { removed: [], keptSettings: false, rebootNeeded: false, node: null, clusterReached: true },
+    { removed: [], keptSettings: false, rebootNeeded: false, clusterReached: true },
   ]);
   expect(world.host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
-});
-
-test('cleanup works when the Node is gone, and says who has to reboot the host', async () => {
-  const world = await configured();
-  await world.client.delete(nodes, nodeName);
-  const { code, out } = await world.run(cleanup);
-  expect([code, out]).toEqual([
-    0,
-    'Removed services: kubelet, containerd\nA reboot is needed, and there is no Node to ask for it: reboot the host.\n',
-  ]);
 });
 
 test('cleanup works when the API server is gone, by what is known on the host, within half a minute', async () => {
@@ -194,19 +194,17 @@ test('cleanup works when the API server is gone, by what is known on the host, w
       removed: ['unmarked', 'kubelet', 'containerd'],
       keptSettings: false,
       rebootNeeded: true,
-      node: null,
       clusterReached: false,
     },
   ]);
   expect([await names(world), world.host.machine, world.host.fileTexts.has(knownGoodFile)]).toEqual([[], {}, false]);
 });
 
-test('cleanup says that the Node was not changed when the API server is gone', async () => {
+test('cleanup says that the API server was not reached', async () => {
   const world = await configured({ clock: fastClock(200) });
   await world.stopServer();
   const { out } = await world.run(cleanup);
-  expect(out).toMatch(/^The API server was not reached, so the Node was not changed: .*ECONNREFUSED/m);
-  expect(world.logged.messages('warn')).toContain('Going on without the API server, by what is known on this host');
+  expect(out).toMatch(/^The API server was not reached: .*ECONNREFUSED/m);
 });
 
 test('cleanup goes on by what is known on the host without a kubeconfig, at once', async () => {
@@ -218,13 +216,19 @@ test('cleanup goes on by what is known on the host without a kubeconfig, at once
   });
 });
 
-test('cleanup goes on by what is known on the host when the API server does not know the agent any more', async () => {
-  const world = await configured({ clock: fastClock(200) });
-  await world.client.raw('DELETE', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/agent');
+test('cleanup goes on by what is known on the host when it may not read the ConfigMap, at once', async () => {
+  const world = await configured();
+  await world.client.raw(
+    'DELETE',
+    `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings/agent-token`,
+  );
   expect(json((await world.run(`${cleanup} -o json`)).out)).toMatchObject({
     removed: ['kubelet', 'containerd'],
-    clusterReached: false,
+    clusterReached: true,
   });
+  expect(world.logged.messages('warn')).toEqual([
+    expect.stringContaining('The services of version v1 cannot be read in the cluster'),
+  ]);
 });
 
 test('cleanup goes by marks and records when there is no ConfigMap any more', async () => {
@@ -254,7 +258,7 @@ test('cleanup ends early when somebody wants it to, and does not go on without t
   await world.stopServer();
   const running = runIn({ ...world.world, signal: stop.signal }, `${cleanup} -o json`);
   await expect
-    .poll(() => world.logged.messages('warn').includes('The API server does not answer, trying again'), {
+    .poll(() => world.logged.messages('warn').includes('The API server does not answer; retrying'), {
       interval: 10,
     })
     .toBe(true);

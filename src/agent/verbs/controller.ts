@@ -7,8 +7,8 @@ import type { Life, Verb, World } from './verb.ts';
 export const controller: Verb = {
   name: 'controller',
   summary: 'keep the host as its Node wants it, until it is told to stop',
-  required: ['kubeconfig', 'namespace'],
-  optional: ['windows-service', 'log-dir', 'log-file-max-size', 'ca-bundle', 'cert-dir', 'cert-duration'],
+  required: ['kubeconfig', 'namespace', 'node'],
+  optional: ['windows-service', 'log-dir', 'log-file-max-size', 'ca-bundle', 'cert-dir', 'cert-duration', 'cloud-node'],
   async run(values, world) {
     const body = (life: Life) => run(values, world, life);
     if (values['windows-service'] === 'true') await world.asService(body);
@@ -26,6 +26,8 @@ async function run(values: FlagValues, world: World, life: Life): Promise<void> 
     const options = {
       kubeconfigPath: values.kubeconfig,
       namespace: values.namespace,
+      nodeName: values.node,
+      cloudNode: values['cloud-node'] === 'true',
       caBundle: values['ca-bundle'],
       certDir: values['cert-dir'],
       certDurationMs: durationMs(values['cert-duration']),
@@ -33,7 +35,7 @@ async function run(values: FlagValues, world: World, life: Life): Promise<void> 
     await runController({ ports: portsIn(world), client, clock, log }, options, life);
     log.info('Stopped, as was asked for');
   } catch (error) {
-    log.error('Ending, to be started anew', { error });
+    log.error('Exiting; the service manager restarts the agent', { error });
     throw error;
   }
 }

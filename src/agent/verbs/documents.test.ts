@@ -41,7 +41,7 @@ test('docs/agent.md tells of every flag which verbs have it', () => {
   }
 });
 
-test('docs/agent.md tells every event', () => {
+test('docs/agent.md tells every remark', () => {
   const failed = (code: 'SERVICES_INCOMPLETE' | 'INPUT_UNREADABLE' | 'OBJECT_MISSING') =>
     failureRemark(new AppError(code, '', { remedy: '' }));
   const remarks = [
@@ -49,6 +49,7 @@ test('docs/agent.md tells every event', () => {
     failed('INPUT_UNREADABLE'),
     failed('OBJECT_MISSING'),
     outcomeRemark({ did: 'ask for a reboot', because: [] }),
+    outcomeRemark({ did: 'wait', for: '' }),
     repairRemark([]),
     renewalRemark(''),
   ];

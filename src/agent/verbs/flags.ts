@@ -1,5 +1,8 @@
+import { isNodeName } from '#base/dns-name.ts';
 import { parseGoDuration } from '#base/go-duration.ts';
+import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { dir } from '#contract/paths.ts';
+import { hostVariableSources } from '#contract/services/manifest.ts';
 
 /** One `--name` of the command line, as data: the parser and the help are both made of these. */
 export interface Flag {
@@ -15,6 +18,7 @@ export interface Flag {
 export const flags = {
   kubeconfig: { value: 'path', help: 'kubeconfig of the agent' },
   namespace: { value: 'name', help: 'namespace of the operator, where the services ConfigMaps are' },
+  node: { value: 'name', help: 'name of the Node of this host, in lower case', wrong: noNodeName },
   'desired-version': { value: 'version', help: 'version whose services are started' },
   'keep-settings': { help: 'leave variables and certificates for the next configuration, which saves two reboots' },
   'windows-service': { help: 'run under the Windows service manager' },
@@ -31,8 +35,15 @@ export const flags = {
   'cert-duration': {
     value: 'duration',
     help: 'how long a client certificate is asked for',
-    usual: '1h',
+    usual: defaultCertificateLifetime,
     wrong: noTime,
+  },
+  'new-key': { help: 'make new keys instead of keeping those that are there' },
+  'cloud-node': { help: 'keep a client certificate for cloud-node-manager, too (Azure)' },
+  'name-source': {
+    value: 'source',
+    help: 'where the kubelet gets its name on a host that is not configured; the computer name when absent',
+    wrong: noSource,
   },
   bundle: { value: 'path', help: 'uploaded bundle' },
   sha256: { value: 'hash', help: 'SHA-256 of the whole bundle', wrong: noHash },
@@ -77,6 +88,14 @@ function noHash(text: string): string | undefined {
 
 function noServer(text: string): string | undefined {
   return text.startsWith('https://') && URL.canParse(text) ? undefined : 'a URL that begins with https://';
+}
+
+function noNodeName(text: string): string | undefined {
+  return isNodeName(text) ? undefined : 'the name of a Node: lower-case letters, digits, hyphens and dots';
+}
+
+function noSource(text: string): string | undefined {
+  return hostVariableSources.some(source => source === text) ? undefined : `one of ${hostVariableSources.join(', ')}`;
 }
 
 function noForm(text: string): string | undefined {

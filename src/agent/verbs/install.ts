@@ -1,29 +1,42 @@
 import { controllerCommand } from '#contract/agent-command.ts';
 import { agentName } from '#contract/names.ts';
+import { agentIdentity, cloudNodeIdentity } from '../identity/kept-identity.ts';
 import { type InstallOutcome, installAgent } from '../install.ts';
 import { waitingIn } from './one-shot.ts';
 import type { Verb } from './verb.ts';
 
 export const install: Verb = {
   name: 'install',
-  summary: 'make or correct the Windows service of the agent, and have it started',
-  required: ['namespace'],
-  optional: ['service-log-size'],
+  summary:
+    'make the keys of the agent and its Windows service, have it started, and print the hashes of the public keys',
+  required: ['namespace', 'node'],
+  optional: ['cert-duration', 'service-log-size', 'cloud-node', 'new-key'],
   async run(values, world) {
-    const logMegabytes = values['service-log-size'];
+    const { namespace, node } = values;
+    const [logMegabytes, cloudNode] = [values['service-log-size'], values['cloud-node'] === 'true'];
     const command = controllerCommand({
-      namespace: values.namespace,
-      node: 'placeholder',
+      namespace,
+      node,
+      certificateLifetime: values['cert-duration'],
+      cloudNode,
       ...(logMegabytes !== '' && { logMegabytes: Number(logMegabytes) }),
     });
-    const outcome = await installAgent(command, world.host(), waitingIn(world));
-    return { text: textOf(outcome), data: outcome };
+    const identities = [agentIdentity(node), ...(cloudNode ? [cloudNodeIdentity(node)] : [])];
+    const newKeys = values['new-key'] === 'true';
+    const outcome = await installAgent({ command, identities, newKeys }, world.host(), waitingIn(world));
+    const { keyHashes, ...service } = outcome;
+    const [keyHash, cloudKeyHash] = keyHashes;
+    const data = { ...service, keyHash, ...(cloudKeyHash !== undefined && { cloudKeyHash }) };
+    return { text: textOf(outcome), data };
   },
 };
 
-function textOf({ created, changed, started }: InstallOutcome): string {
+function textOf({ created, changed, started, keyHashes }: InstallOutcome): string {
   const done = [...(created ? ['created'] : []), ...(changed ? ['changed'] : []), ...(started ? ['started'] : [])];
-  return done.length === 0
-    ? `Nothing to do: service ${agentName} is as it should be.`
-    : `Service ${agentName}: ${done.join(', ')}.`;
+  return [
+    done.length === 0
+      ? `Nothing to do: service ${agentName} is as it should be.`
+      : `Service ${agentName}: ${done.join(', ')}.`,
+    ...keyHashes.map((hash, index) => `Key of ${index === 0 ? 'the agent' : 'cloud-node-manager'}: SHA-256 ${hash}`),
+  ].join('\n');
 }

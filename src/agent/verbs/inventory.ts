@@ -1,16 +1,24 @@
 import type { Inventory, InventoryProbe } from '#contract/inventory.ts';
+import { hostVariableSources } from '#contract/services/manifest.ts';
 import { inventory as takeInventory } from '../inventory/inventory.ts';
+import { portsIn } from './one-shot.ts';
 import type { Verb } from './verb.ts';
 
 export const inventory: Verb = {
   name: 'inventory',
   summary: 'tell all about the host that matters to the operator',
   required: [],
-  optional: ['probe'],
+  optional: ['probe', 'name-source'],
   async run(values, world) {
     const { version: agentVersion, clock, signal } = world;
-    const probe = values.probe === '' ? {} : { probeUrl: values.probe };
-    const found = await takeInventory(world.host(), { agentVersion, ...probe, clock, signal });
+    const nameSource = hostVariableSources.find(source => source === values['name-source']);
+    const found = await takeInventory(portsIn(world), {
+      agentVersion,
+      ...(values.probe !== '' && { probeUrl: values.probe }),
+      ...(nameSource !== undefined && { nameSource }),
+      clock,
+      signal,
+    });
     return { text: textOf(found), data: found };
   },
 };
@@ -19,6 +27,7 @@ function textOf(found: Inventory): string {
   const { os, adapters, services, networks, files } = found;
   return [
     `Host:        ${found.hostName} (${found.fqdn})`,
+    `Node name:   ${found.nodeName === '' ? 'not known' : found.nodeName}`,
     `System:      ${os.product} ${os.build}, ${os.installationType}`,
     `Agent:       ${found.agentVersion}`,
     `Boot:        ${found.bootId}`,

@@ -49,7 +49,7 @@ test('shows all verbs, and of each its flags and what its exit codes mean', asyn
 
 test('shows what a flag is when it is not given', async () => {
   const { out } = await onHost(new ModelHost(), 'controller --help');
-  expect(out).toMatch(/--cert-duration <duration> .*\(1h when absent\)/);
+  expect(out).toMatch(/--cert-duration <duration> .*\(24h when absent\)/);
   expect(out).toMatch(/--windows-service {2,}\w/);
 });
 
@@ -233,7 +233,7 @@ test('refuses a bundle that is not there, with a code', async () => {
   ]);
 });
 
-const controllerLine = 'controller --kubeconfig C:\\k\\wicd-kubeconfig --namespace ns';
+const controllerLine = 'controller --kubeconfig C:\\k\\wicd-kubeconfig --namespace ns --node win-1';
 
 test('runs as a service only when it is told to, and has the signal of that service', async () => {
   const lives: string[] = [];

@@ -50,18 +50,17 @@ export const ops: Record<string, Operation> = {
   },
   deconfigureEffects: async (input: Input) => {
     const host = deconfiguredHost(input);
-    const before = structuredClone(host.machine);
-    let error: unknown;
+    const [before, node] = [structuredClone(host.machine), structuredClone(host.node)];
+    let [error, rebootNeeded]: [unknown, boolean] = [undefined, false];
     try {
-      await cleanUp(host, { keepSettings: false }, host.waiting());
+      ({ rebootNeeded } = await cleanUp(host, { keepSettings: false }, host.waiting()));
     } catch (thrown) {
       error = thrown;
     }
-    const annotations = host.node?.annotations;
     const shimsKilled = host.services.calls.some(call => call.startsWith('kill containerd-shim'));
     const effects = {
-      rebootAnnotation: annotations?.[nodeAnnotation.rebootRequired] === '',
-      versionAnnotationRemoved: annotations !== undefined && annotations[nodeAnnotation.version] === undefined,
+      rebootNeeded,
+      nodeUnchanged: isDeepStrictEqual(host.node, node),
       containerShimsKilled: shimsKilled,
     };
     if (error === undefined) return { ok: true, ...effects };
@@ -78,6 +77,7 @@ function deconfiguredHost(input: Input): ModelHost {
   host.services.before = call => {
     if (failing.some(name => call === `stop ${name}`)) throw new Error('it does not stop');
   };
+  host.fileTexts.set(file.stagedRecord, JSON.stringify({ version: 'v' }));
   host.configMaps = [
     {
       name: 'windows-services-v',

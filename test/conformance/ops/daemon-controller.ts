@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { bootstrap } from '../../../src/agent/bootstrap.ts';
 import { type Certificate, parseBundle, printBundle } from '../../../src/agent/certificates/bundle.ts';
 import { applySettings, observeCertificates, readBundle } from '../../../src/agent/host-settings.ts';
@@ -32,7 +33,7 @@ export const ops: Record<string, Operation> = {
   bootstrap: async (input: Input) => {
     const host = hostWith(input.existingServices ?? {});
     host.configMaps = [configMap(input.configMap)];
-    await bootstrap(input.desiredVersion, host, host.waiting());
+    await bootstrap({ version: input.desiredVersion, node: host.system.name }, host, host.waiting());
     return { runningServices: await running(host) };
   },
   reconcile: async (input: Input) => {
@@ -41,15 +42,14 @@ export const ops: Record<string, Operation> = {
     host.configMaps = [configMap(input.configMap)];
     host.machine = { ...input.systemEnvironment };
     host.process = { ...input.processEnvironment };
+    const before = structuredClone(host.node);
     await pass(host, input.caBundlePath ?? '');
-    const annotations = host.node?.annotations ?? {};
-    const reboots = Object.hasOwn(annotations, nodeAnnotation.rebootRequired);
+    const { version, rebootRequired } = host.report;
     return {
       runningServices: await running(host),
-      annotationPresent: reboots ? [nodeAnnotation.rebootRequired] : [],
-      annotationAbsent: reboots ? [] : [nodeAnnotation.rebootRequired],
+      report: { version, rebootRequired },
+      nodeUnchanged: isDeepStrictEqual(host.node, before),
       systemEnvironmentAfter: host.machine,
-      versionAnnotation: annotations[nodeAnnotation.version] ?? null,
     };
   },
   environmentVariables: (input: Input) => {

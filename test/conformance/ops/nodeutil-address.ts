@@ -1,9 +1,10 @@
-import { findOwnNode } from '../../../src/agent/own-node.ts';
-import { machineLabel } from '../../../src/contract/names.ts';
+import { findNodeName } from '../../../src/agent/node-name.ts';
+import { machineLabel, managedDescription } from '../../../src/contract/names.ts';
 import { findNodeByAddress, usableAddress } from '../../../src/contract/node.ts';
 import { readObject } from '../../../src/contract/object.ts';
 import { nodeHasInstance } from '../../../src/controllers/instances/decide.ts';
 import { machineAccepted, readMachine } from '../../../src/controllers/machines/decide.ts';
+import { ModelHost } from '../../kit/model-host.ts';
 import type { Input, Operation } from '../row.ts';
 
 export const ops: Record<string, Operation> = {
@@ -15,13 +16,14 @@ export const ops: Record<string, Operation> = {
   nodeHasInstance: (input: Input) => ({
     value: nodeHasInstance(input.nodeAddresses ?? [], input.instances ?? [], input.dnsPTR ?? {}),
   }),
-  localNode: (input: Input) => {
-    const nodes = (input.nodes as Input[]).map(node => ({ labels: {}, ...node }));
-    const local = (input.localAddresses as Input[]).map(item =>
-      item.kind === 'ipnet' ? { address: item.ip, cidr: `${item.ip}/24` } : { address: item.text ?? '', cidr: null },
-    );
-    const { name } = findOwnNode(nodes as { name: string; labels: {}; addresses: [] }[], local);
-    return { nodeName: name, value: name };
+  nodeName: async (input: Input) => {
+    const host = new ModelHost();
+    host.system.name = input.computerName;
+    host.hostValues = input.hostValues ?? {};
+    if (input.kubelet !== undefined) {
+      host.services.install('kubelet', { command: input.kubelet, description: managedDescription('kubelet') });
+    }
+    return { nodeName: await findNodeName(host, input.source, new AbortController().signal) };
   },
 };
 

@@ -49,6 +49,7 @@ function lastingPart(host: WindowsHost, name: string, content: string): string |
   switch (name) {
     case file.kubeconfig:
     case file.agentCertificate:
+    case file.agentKey:
       return '';
     case records.state:
       return JSON.stringify({ ...text(), reboot: undefined, takenBack: undefined });

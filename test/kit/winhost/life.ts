@@ -1,13 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { agentName, nodeAnnotation } from '../../../src/contract/names.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
 import { nodes } from '../../../src/kube/resources.ts';
 import { AgentService } from './agent-service.ts';
 import type { WindowsHost } from './host.ts';
 import type { Interruption } from './interruption.ts';
 import { findBroken, seeLastingState, seePrograms } from './life-state.ts';
-import { bundlePath, type PretendOperator } from './operator.ts';
+import { bundlePath, nodeNameOf, type PretendOperator } from './operator.ts';
 import { namespace } from './rights.ts';
 import { seeFiles, type Snapshot } from './snapshot.ts';
 import { installedAgent } from '../installed-agent.ts';
@@ -41,6 +40,8 @@ export class Life {
   readonly #operator: PretendOperator;
   readonly #bundle: { path: string; sha256: string };
   #node = '';
+  /** The boot that ended with the last reboot: what was reported in it is fulfilled. */
+  #endedBoot = '';
   #reboots = 0;
   #broken: string[] = [];
   /** Files as the undisturbed `stage` leaves them. */
@@ -60,7 +61,7 @@ export class Life {
     [this.#reboots, this.#broken] = [0, []];
     const { ms, wasHit } = await this.#take[step](disturbance);
     if (this.#whole.size === 0) this.#whole = seeFiles(this.host);
-    const marks = step === 'stage' ? {} : await this.#operator.marks(this.#node);
+    const marks = step === 'stage' || step === 'bootstrap' ? {} : await this.#marks();
     const state = await seeLastingState(this.host, { marks, usual: this.#usual });
     return { ms, wasHit, reboots: this.#reboots, broken: this.#broken, state };
   }
@@ -74,6 +75,7 @@ export class Life {
     for (const path of ['C:\\var', dir.temp, 'C:\\lab\\services']) await this.host.drive.remove(path);
     await mkdir(this.host.drive.path('C:\\lab\\services'));
     await this.#operator.world.client.delete(nodes, this.#node);
+    await this.#operator.emptyReport(this.host);
   }
 
   readonly #take: Record<Step, (disturbance?: Disturbance) => Promise<{ ms: number; wasHit: boolean }>> = {
@@ -86,7 +88,7 @@ export class Life {
     },
     bootstrap: async disturbance => {
       const done = await this.#command(
-        installedAgent.bootstrap({ version: this.#operator.version, namespace, node: 'win-1' }),
+        installedAgent.bootstrap({ version: this.#operator.version, namespace, node: nodeNameOf(this.host) }),
         disturbance,
       );
       this.#node = await this.#operator.findNode(this.host);
@@ -97,7 +99,7 @@ export class Life {
       await this.#operator.desire(this.#node);
       const installed = this.#operator.installAgentService(this.host);
       await this.#appeared(installed);
-      const done = this.#service(disturbance, () => this.#isMarked('rebootRequired', 'version'));
+      const done = this.#service(disturbance, async () => (await this.#asksForReboot()) || this.#hasVersion());
       // The command that starts the service may be a victim, too.
       await Promise.all([done, disturbance === undefined ? installed : installed.catch(() => undefined)]);
       return done;
@@ -145,7 +147,7 @@ export class Life {
     const startMs = performance.now();
     const wasHit = disturbance !== undefined && (await this.#disturb(disturbance));
     const passes = this.#passes();
-    if (disturbance !== undefined) await this.#revive(disturbance);
+    if (disturbance !== undefined) await this.#revive();
     await this.#operator.waitFor(
       `the end of a step on ${this.host.name}`,
       async () => (await isDone(passes)) || undefined,
@@ -164,10 +166,8 @@ export class Life {
   }
 
   /** Wine does not carry out the recovery of a service; and what was installed just now may be lost in a power cut. */
-  async #revive({ how }: Disturbance): Promise<void> {
-    if (how === 'kill') return this.agent.start();
-    const { code } = await this.host.exec(`sc.exe query ${agentName}`);
-    if (code !== 0) await this.#operator.installAgentService(this.host);
+  async #revive(): Promise<void> {
+    await this.#operator.installAgentService(this.host);
   }
 
   async #appeared(unless: Promise<unknown>): Promise<void> {
@@ -181,24 +181,33 @@ export class Life {
   }
 
   async #reboot(): Promise<void> {
-    this.#reboots += (await this.#isMarked('rebootRequired')) ? 1 : 0;
-    await this.#operator.reboot(this.host);
-    await this.#operator.annotate(this.#node, { [nodeAnnotation.rebootRequired]: null });
+    this.#reboots += (await this.#asksForReboot()) ? 1 : 0;
+    this.#endedBoot = (await this.#operator.reboot(this.host)).bootId;
   }
 
   /** A wish for one more reboot is fulfilled, and counted. The version may have been there before a power cut. */
   async #isConfigured(passesBefore: number): Promise<boolean> {
-    if (await this.#isMarked('rebootRequired')) await this.#reboot();
-    return this.#passes() > passesBefore && (await this.#isMarked('version'));
+    if (await this.#asksForReboot()) await this.#reboot();
+    return this.#passes() > passesBefore && (await this.#hasVersion());
   }
 
   #passes(): number {
     return this.agent.log().filter(line => line.includes('The host is as wanted')).length;
   }
 
-  async #isMarked(...names: (keyof typeof nodeAnnotation)[]): Promise<boolean> {
-    const marks = await this.#operator.marks(this.#node);
-    return names.some(name => nodeAnnotation[name] in marks);
+  async #asksForReboot(): Promise<boolean> {
+    const { rebootRequired, bootId } = await this.#operator.report(this.#node);
+    return rebootRequired && bootId !== this.#endedBoot;
+  }
+
+  async #hasVersion(): Promise<boolean> {
+    return (await this.#operator.report(this.#node)).version !== '';
+  }
+
+  /** What is said about the host in the cluster. */
+  async #marks(): Promise<Record<string, string>> {
+    const { version, rebootRequired } = await this.#operator.report(this.#node);
+    return { version, rebootRequired: String(rebootRequired) };
   }
 
   async #isReady(): Promise<boolean> {

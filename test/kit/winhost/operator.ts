@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Secret } from '../../../src/base/secret.ts';
 import type { ClusterFacts, OperatorSettings } from '../../../src/cluster/facts.ts';
-import { agentRecovery, controllerCommand } from '../../../src/contract/agent-command.ts';
+import { type AgentReport, reportName } from '../../../src/contract/agent-report.ts';
 import { parseInventory } from '../../../src/contract/inventory.ts';
-import { agentName, managedDescription, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
+import { agentName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
 import type { ServicesManifest } from '../../../src/contract/services/manifest.ts';
 import { printManifest } from '../../../src/contract/services/print.ts';
@@ -22,7 +22,10 @@ import type { WindowsHost } from './host.ts';
 import { type Programs, programFiles, textFiles } from './operator-bundle.ts';
 import { bootstrapperName, namespace } from './rights.ts';
 import { agentLog } from './sight.ts';
+import type { InstallAnswer } from '../agent-records.ts';
+import { AgentRights } from '../agent-rights.ts';
 import { installedAgent } from '../installed-agent.ts';
+import { forgetVersion, makeReport, readReport } from '../report-mirror.ts';
 
 export interface OperatorWorld extends Programs {
   /** With all rights. */
@@ -52,10 +55,12 @@ export class PretendOperator {
   #wanted: Wanted = {};
   #programs: Promise<BundleFile[]> | undefined;
   #nudges = 0;
+  readonly #rights: Promise<AgentRights>;
 
   constructor(world: OperatorWorld, version = '11.0.0-abcdef0') {
     this.world = world;
     this.version = version;
+    this.#rights = rightsIn(world.client);
   }
 
   /** Writes the services ConfigMap anew, as the operator does: it is immutable. */
@@ -73,6 +78,7 @@ export class PretendOperator {
 
   async publishData(data: Record<string, string>): Promise<void> {
     await this.unpublish();
+    await (await this.#rights).allowVersion(this.version);
     const metadata = { name: servicesConfigMapName(this.version), namespace };
     await this.world.client.create(configMaps, { metadata, data, immutable: true });
   }
@@ -98,9 +104,8 @@ export class PretendOperator {
   }
 
   bootstrap(host: WindowsHost): Promise<string> {
-    return host.run(installedAgent.bootstrap({ version: this.version, namespace, node: 'win-1' }), {
-      timeoutMs: 120_000,
-    });
+    const command = installedAgent.bootstrap({ version: this.version, namespace, node: nodeNameOf(host) });
+    return host.run(command, { timeoutMs: 120_000 });
   }
 
   cleanup(host: WindowsHost, more = ''): Promise<Outcome> {
@@ -118,15 +123,13 @@ export class PretendOperator {
     return name;
   }
 
-  async installAgentService(host: WindowsHost): Promise<void> {
-    const actions = agentRecovery.restartDelaysMs.map(ms => `restart/${ms}`).join('/');
-    const lines = [
-      `create ${agentName} binPath= "${controllerCommand({ namespace, node: 'win-1' })}" start= auto`,
-      `description ${agentName} "${managedDescription(agentName)}"`,
-      `failure ${agentName} reset= ${agentRecovery.resetSeconds} actions= ${actions}`,
-      `start ${agentName}`,
-    ];
-    await host.run(lines.map(line => `sc.exe ${line}`).join(' && '));
+  /** Makes rights and report of the agent and installs it; gives what `install` has printed. */
+  async installAgentService(host: WindowsHost): Promise<InstallAnswer> {
+    const node = nodeNameOf(host);
+    await (await this.#rights).addNode(node);
+    await makeReport(this.world.client, namespace, node);
+    const command = installedAgent.install({ namespace, node, newKey: false });
+    return JSON.parse(await host.run(command, { timeoutMs: 120_000 })) as InstallAnswer;
   }
 
   /** Until the program can be replaced. */
@@ -156,9 +159,29 @@ export class PretendOperator {
     await this.annotate(node, { [nodeAnnotation.desiredVersion]: this.version });
   }
 
+  /** Until the agent has reported it and the Node has it. */
   async waitForVersion(node: string): Promise<void> {
-    const hasCome = async () => ((await this.marks(node))[nodeAnnotation.version] === this.version ? true : undefined);
-    await this.waitFor(`annotation version of ${node}`, hasCome, 90_000);
+    const hasCome = async () => {
+      const isReported = (await this.report(node)).version === this.version;
+      return isReported && (await this.marks(node))[nodeAnnotation.version] === this.version ? true : undefined;
+    };
+    await this.waitFor(`version in the report of ${node}`, hasCome, 90_000);
+  }
+
+  report(node: string): Promise<AgentReport> {
+    return readReport(this.world.client, namespace, node);
+  }
+
+  /** As it is before the agent of a host is installed for the first time. */
+  async emptyReport(host: WindowsHost): Promise<void> {
+    const name = reportName(nodeNameOf(host));
+    await this.world.client.delete(configMaps, name, { namespace }).catch(unlessGone);
+    await makeReport(this.world.client, namespace, nodeNameOf(host));
+  }
+
+  /** From then on the version is there only when the agent has reported it again. */
+  forgetVersion(node: string): Promise<void> {
+    return forgetVersion(this.world.client, namespace, node);
   }
 
   /** The whole way from a fresh host to the annotation `version`; gives the name of the Node. */
@@ -167,6 +190,7 @@ export class PretendOperator {
     onStep('stage');
     // Always, for nobody knows what was there; on a host that is new it finds nothing.
     await this.cleanup(host, ' --keep-settings');
+    await this.forgetVersion(nodeNameOf(host)).catch(unlessGone);
     onStep('cleanup');
     await this.bootstrap(host);
     onStep('bootstrap');
@@ -270,6 +294,20 @@ export class PretendOperator {
     const { status } = await this.world.client.raw<{ status: { token: string } }>('POST', path, { body });
     return { ca: this.world.ca, token: new Secret(status.token) };
   }
+}
+
+/** One for each cluster: several operators may write their versions in turn. */
+const rightsOf = new WeakMap<Client, Promise<AgentRights>>();
+
+function rightsIn(client: Client): Promise<AgentRights> {
+  const rights = rightsOf.get(client) ?? AgentRights.grant(client, namespace);
+  rightsOf.set(client, rights);
+  return rights;
+}
+
+/** The name under which the kubelet of a host registers. */
+export function nodeNameOf(host: WindowsHost): string {
+  return host.name.toLowerCase();
 }
 
 function unlessGone(error: unknown): void {

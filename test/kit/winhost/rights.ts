@@ -1,4 +1,4 @@
-import { agentName, identity } from '../../../src/contract/names.ts';
+import { agentName } from '../../../src/contract/names.ts';
 import type { Client } from '../../../src/kube/client.ts';
 import {
   clusterRoleBindings,
@@ -18,7 +18,7 @@ export const bootstrapperName = 'node-bootstrapper';
 const apiGroup = 'rbac.authorization.k8s.io';
 const rule = (group: string, resources: string[], verbs: string[]) => ({ apiGroups: [group], resources, verbs });
 
-/** Namespace, accounts and rights of agents and of kubelets that have no certificate yet; once per cluster. */
+/** Namespace, accounts, and rights of kubelets that have no certificate yet; once per cluster. Those of agents are made per host. */
 export async function installRights(client: Client): Promise<void> {
   await client.create(namespaces, { metadata: { name: namespace } });
   for (const name of [agentName, bootstrapperName]) {
@@ -26,13 +26,6 @@ export async function installRights(client: Client): Promise<void> {
   }
   const requests = rule('certificates.k8s.io', ['certificatesigningrequests'], ['create', 'get', 'list', 'watch']);
   await grant(client, bootstrapperName, [account(bootstrapperName)], [requests]);
-  const agents = [account(agentName), { kind: 'Group', name: identity.agentsGroup, apiGroup }];
-  await grant(client, agentName, agents, [
-    rule('', ['configmaps'], ['get', 'list', 'watch']),
-    rule('', ['nodes'], ['get', 'list', 'watch', 'patch']),
-    rule('', ['events'], ['create', 'patch']),
-    requests,
-  ]);
 }
 
 async function grant(client: Client, name: string, subjects: Subject[], rules: PolicyRule[]): Promise<void> {

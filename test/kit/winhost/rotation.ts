@@ -1,7 +1,7 @@
 import { createPrivateKey, sign, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentServiceAccountUser, nodeAnnotation } from '../../../src/contract/names.ts';
+import { agentServiceAccountUser } from '../../../src/contract/names.ts';
 import { dir, file } from '../../../src/contract/paths.ts';
 import { findBinaries } from '../cluster/binaries.ts';
 import type { ClusterOptions } from '../cluster/cluster.ts';
@@ -63,10 +63,11 @@ export function issuedTo(agent: AgentService): number {
   return agent.log().filter(line => line.includes('Got a client certificate')).length;
 }
 
-/** Takes the version from the Node and waits until the agent has written it again; gives how long that took. */
+/** Takes the version from report and Node and waits until the agent has reported it again; gives how long that took. */
 export async function takeTurn({ scene, node }: RotationScene, turn: number): Promise<number> {
   const startMs = performance.now();
-  await scene.operator.annotate(node, { 'test/turn': `${turn}`, [nodeAnnotation.version]: null });
+  await scene.operator.forgetVersion(node);
+  await scene.operator.annotate(node, { 'test/turn': `${turn}` });
   await scene.operator.waitForVersion(node);
   return performance.now() - startMs;
 }

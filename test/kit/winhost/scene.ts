@@ -9,7 +9,8 @@ import type { WindowsHost } from './host.ts';
 import { buildKubelet } from './kubelet/build.ts';
 import { WindowsLab } from './lab.ts';
 import { PretendOperator } from './operator.ts';
-import { installRights } from './rights.ts';
+import { startMirroring } from '../report-mirror.ts';
+import { installRights, namespace } from './rights.ts';
 
 /**
  * All that a story about the agent needs: hosts to come, a cluster, somebody who approves, and an operator's hands. Its end fails when
@@ -29,6 +30,8 @@ export async function startScene(agent: string, options: ClusterOptions = {}): P
     const cluster = await startLabCluster(lab, options);
     const approver = startApprover(cluster.client);
     const program = (name: string) => join(lab.parts.doubles, 'lab', 'programs', name);
+    await installRights(cluster.client);
+    const mirror = startMirroring(cluster.client, namespace);
     const operator = new PretendOperator({
       client: cluster.client,
       url: cluster.url,
@@ -38,7 +41,6 @@ export async function startScene(agent: string, options: ClusterOptions = {}): P
       service: program('service.exe'),
       logRunner: program('kube-log-runner.exe'),
     });
-    await installRights(cluster.client);
     await operator.publish();
     return {
       lab,
@@ -47,6 +49,7 @@ export async function startScene(agent: string, options: ClusterOptions = {}): P
       operator,
       async [Symbol.asyncDispose]() {
         await approver.stop();
+        await mirror[Symbol.asyncDispose]();
         try {
           await checkCluster(cluster.client, lab.hosts.flatMap(logsOf));
         } finally {

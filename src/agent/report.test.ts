@@ -1,0 +1,192 @@
+import * as fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { emptyReport, parseReport, printReport, type ReportRemark, reportName } from '#contract/agent-report.ts';
+import { ApiError } from '#kube/api-error.ts';
+import type { Patch } from '#kube/client.ts';
+import { manualClock, settle } from '../../test/kit/manual-clock.ts';
+import { rejectionOf } from '../../test/kit/outcome.ts';
+import { recordedLog } from '../../test/kit/recorded-log.ts';
+import { addRemark, Report } from './report.ts';
+
+const minuteMs = 60_000;
+const notFound = () => new ApiError({ code: 404, reason: 'NotFound', message: 'not found' }, 'GET /');
+
+/** A ConfigMap in memory, with all that is asked of it. */
+function reportOn(data: Record<string, string> | undefined = {}) {
+  const clock = manualClock();
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const recorded = recordedLog();
+  const seen = {
+    data: data as Record<string, string> | undefined,
+    calls: [] as string[],
+    patches: [] as object[],
+    failure: undefined as Error | undefined,
+    bootId: 'boot-1',
+  };
+  const answer = async (call: string, name: string) => {
+    seen.calls.push(call);
+    expect(name).toBe(reportName('win-1'));
+    await settle();
+    if (seen.failure !== undefined) throw seen.failure;
+    if (seen.data === undefined) throw notFound();
+    return { metadata: { name }, data: seen.data };
+  };
+  const client = {
+    get: (_: unknown, name: string) => answer('get', name),
+    patch: async (_: unknown, name: string, patch: Patch) => {
+      const body = patch.body as { data: Record<string, string> };
+      expect(Object.keys(body)).toEqual(['data']);
+      await answer('patch', name);
+      seen.patches.push(body.data);
+      return { metadata: { name }, data: (seen.data = { ...seen.data, ...body.data }) };
+    },
+  };
+  const report = new Report({
+    client: client as never,
+    nodeName: 'win-1',
+    namespace: 'ns',
+    bootId: async () => seen.bootId,
+    clock,
+    log: recorded.log,
+    signal: stop.signal,
+  });
+  return { report, seen, clock, stop, ...recorded };
+}
+
+const warning = (message: string) => ({ type: 'Warning', reason: 'ServiceFailure', message }) as const;
+const reported = ({ seen }: ReturnType<typeof reportOn>) => parseReport(seen.data);
+
+test('writes what has changed, with the boot, and nothing else of the object', async () => {
+  const given = reportOn();
+  await given.report.change({ version: 'v1' });
+  expect(given.seen.patches).toEqual([{ version: 'v1', bootID: 'boot-1' }]);
+  await given.report.change({ rebootRequired: true });
+  expect(given.seen.patches.at(-1)).toEqual({ rebootRequired: 'true' });
+  expect(reported(given)).toEqual({ version: 'v1', bootId: 'boot-1', rebootRequired: true, remarks: [] });
+});
+
+test('writes nothing when the report says so already, and reads it once', async () => {
+  const given = reportOn(printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1' }));
+  for (const _ of [1, 2, 3]) await given.report.change({ version: 'v1', rebootRequired: false });
+  expect(given.seen.calls).toEqual(['get']);
+});
+
+test('writes again what the operator has emptied, once it has read that', async () => {
+  const given = reportOn();
+  await given.report.change({ version: 'v1' });
+  given.seen.data = {};
+  expect(await given.report.read()).toEqual(emptyReport);
+  await given.report.change({ version: 'v1' });
+  expect(reported(given).version).toBe('v1');
+});
+
+test('tells of another boot with the next write', async () => {
+  const given = reportOn();
+  await given.report.change({ rebootRequired: true });
+  given.seen.bootId = 'boot-2';
+  await given.report.change({ rebootRequired: false });
+  expect(given.seen.patches.at(-1)).toEqual({ bootID: 'boot-2', rebootRequired: 'false' });
+});
+
+test('tells that there is no report yet, and writes it when there is', async () => {
+  const given = reportOn();
+  given.seen.data = undefined;
+  expect(await rejectionOf(given.report.read())).toMatchObject({
+    code: 'AGENT_REPORT_MISSING',
+    message: 'ConfigMap ns/wicd-report-win-1 does not exist',
+  });
+  await expect(given.report.change({ version: 'v1' })).rejects.toMatchObject({ code: 'AGENT_REPORT_MISSING' });
+  given.seen.data = {};
+  await given.report.change({ version: 'v1' });
+  expect(reported(given).version).toBe('v1');
+});
+
+test('reads again after a write of which nobody knows whether it came through', async () => {
+  const given = reportOn();
+  await given.report.read();
+  given.seen.failure = new Error('the connection broke');
+  await expect(given.report.change({ version: 'v1' })).rejects.toThrow('the connection broke');
+  given.seen.failure = undefined;
+  given.seen.data = printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1' });
+  await given.report.change({ version: 'v1' });
+  expect(given.seen.calls).toEqual(['get', 'patch', 'get']);
+});
+
+test('makes one write at a time, however many want to', async () => {
+  const given = reportOn();
+  await Promise.all([
+    given.report.change({ version: 'v1' }),
+    given.report.change({ rebootRequired: true }),
+    given.report.change({ version: 'v2' }),
+  ]);
+  expect(given.seen.calls).toEqual(['get', 'patch', 'patch', 'patch']);
+  expect(reported(given)).toMatchObject({ version: 'v2', rebootRequired: true });
+});
+
+test('writes remarks by themselves, some together when many come', async () => {
+  const given = reportOn();
+  for (const text of ['one', 'two', 'three']) given.report.remark(warning(text));
+  await given.clock.advance(0);
+  await settle();
+  given.report.remark(warning('four'));
+  await settle();
+  expect(reported(given).remarks.map(({ message }) => message)).toEqual(['one', 'two', 'three']);
+  await given.clock.advance(10_000);
+  await settle();
+  expect(reported(given).remarks.map(({ message }) => message)).toEqual(['one', 'two', 'three', 'four']);
+  expect(reported(given).remarks[0]).toEqual({ ...warning('one'), time: '2026-03-01T12:00:00.000Z' });
+  expect(given.seen.patches).toHaveLength(2);
+});
+
+test('keeps remarks that could not be written for the next report', async () => {
+  const given = reportOn();
+  given.seen.failure = new Error('503');
+  given.report.remark(warning('one'));
+  await given.clock.advance(minuteMs);
+  await settle();
+  expect(given.messages('warn')).toEqual(['Remarks could not be reported; retrying with the next report']);
+  given.seen.failure = undefined;
+  await given.report.change({ version: 'v1' });
+  expect(reported(given)).toMatchObject({ version: 'v1', remarks: [{ message: 'one' }] });
+});
+
+test('says again what goes on every five minutes, not every pass', async () => {
+  const given = reportOn();
+  for (let minute = 0; minute < 11; minute += 1) {
+    given.report.remark(warning('kubelet does not start'));
+    await given.clock.advance(minuteMs);
+    await settle();
+  }
+  expect(given.seen.patches).toHaveLength(3);
+  expect(reported(given).remarks).toEqual([{ ...warning('kubelet does not start'), time: '2026-03-01T12:10:00.000Z' }]);
+});
+
+test('leaves nothing behind when it is stopped', async () => {
+  const given = reportOn();
+  given.report.remark(warning('one'));
+  await given.clock.advance(0);
+  given.stop.abort(new Error('enough'));
+  await settle();
+  expect([given.clock.sleepers(), given.messages('warn')]).toEqual([0, []]);
+});
+
+test('remarks are few, the newest last, none twice', () => {
+  const remark = fc.record({
+    type: fc.constantFrom('Normal' as const, 'Warning' as const),
+    reason: fc.constantFrom('A', 'B'),
+    message: fc.constantFrom('x', 'y', 'z', 'u', 'v'),
+    minute: fc.nat(60),
+  });
+  fc.assert(
+    fc.property(fc.array(remark, { maxLength: 60 }), given => {
+      const all = given
+        .toSorted((one, other) => one.minute - other.minute)
+        .map(({ minute, ...text }): ReportRemark => ({ ...text, time: new Date(minute * minuteMs).toISOString() }));
+      const kept = all.reduce<ReportRemark[]>(addRemark, []);
+      const keys = kept.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
+      const times = kept.map(({ time }) => time);
+      return kept.length <= 10 && new Set(keys).size === keys.length && times.join() === times.toSorted().join();
+    }),
+  );
+});
