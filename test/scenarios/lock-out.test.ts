@@ -31,10 +31,8 @@ const watching = new AbortController();
 
 beforeAll(async () => {
   sandbox = await startSandbox({ hosts: count - 1, machines: 1, speed: 20, clock });
-  await using first = startOperator(sandbox, { clock });
-  before = await first.allReady(count);
-  await expect.poll(async () => (await first.instances()).every(hasCertificate), patient).toBe(true);
-  before = await first.instances();
+  operator = startOperator(sandbox, { clock });
+  await operator.allReady(count);
   boots = sandbox.hosts.map(({ state }) => bootIdOf(state));
 });
 afterAll(async () => {
@@ -59,6 +57,12 @@ async function certificateEnds(name: string): Promise<number> {
   const text = (await sandbox.host(name).files.read(file.agentCertificate)) ?? '';
   return new X509Certificate(text).validToDate.getTime();
 }
+
+test('the operator records until when each agent has a certificate', async () => {
+  await expect.poll(async () => (await operator.instances()).every(hasCertificate), patient).toBe(true);
+  before = await operator.instances();
+  await operator.stop();
+});
 
 test('certificates of agents and tokens are over after the operator was away for three lives', async () => {
   for (let life = 0; life < lives; life += 1) {
