@@ -1,4 +1,5 @@
-import type { Cluster, Files, Waiting } from './ports.ts';
+import { wipeCniState } from './cni-state.ts';
+import type { Cluster, HostFiles, Waiting } from './ports.ts';
 import { readManifest, servicesWork } from './reconcile/carry-out.ts';
 import type { ServicePorts } from './services/ensure.ts';
 import { reconcileServices } from './services/reconcile.ts';
@@ -6,7 +7,7 @@ import type { VariablePorts } from './services/variables.ts';
 
 export interface BootstrapPorts extends ServicePorts, VariablePorts {
   cluster: Cluster;
-  files: Files;
+  files: HostFiles;
 }
 
 /**
@@ -15,6 +16,7 @@ export interface BootstrapPorts extends ServicePorts, VariablePorts {
  */
 export async function bootstrap(version: string, ports: BootstrapPorts, waiting: Waiting): Promise<string[]> {
   const manifest = await readManifest(version, ports.cluster);
+  await wipeCniState(ports.files, ports.services);
   const services = manifest.services.filter(service => service.bootstrap);
   const work = servicesWork(ports, version, waiting);
   // Other services than these may have to read a changed file, too, so that is left to the controller.

@@ -11,7 +11,7 @@ import { inventory } from './inventory.ts';
 
 const never = new AbortController().signal;
 const take = (host: ModelHost, signal = never) =>
-  inventory(host, { agentVersion: '11.0.0-1', clock: host.clock, signal });
+  inventory(host, { agentVersion: '11.0.0-1', program: file.agent, clock: host.clock, signal });
 
 test('tells of a fresh host', async () => {
   const host = new ModelHost();

@@ -12,6 +12,8 @@ import { probeServer } from './probe.ts';
 
 export interface InventoryOptions {
   agentVersion: string;
+  /** Path of the program that runs; its hash is told beside those of our files. */
+  program: string;
   /** Address of an API server that the host should be able to reach. */
   probeUrl?: string;
   clock: Clock;
@@ -24,7 +26,7 @@ const partLimitMs = 60_000;
 /** Everything the operator wants to know about the host. What cannot be found out is told, and takes nothing else along. */
 export async function inventory(
   { system, services, files, network }: HostPorts,
-  { agentVersion, probeUrl, clock, signal }: InventoryOptions,
+  { agentVersion, program, probeUrl, clock, signal }: InventoryOptions,
 ): Promise<Inventory> {
   const problems: string[] = [];
   const part = async <T>(what: string, find: () => Promise<T>, otherwise: T): Promise<T> => {
@@ -50,7 +52,7 @@ export async function inventory(
     isAdministrator: part('rights', () => system.isAdministrator(), false),
     portsInUse: part('ports', async () => (await system.listeningPorts()).filter(port => ourPorts.has(port)), []),
     services: part('services', async () => (await services.list()).filter(isOurs).map(shownService), []),
-    files: part('files', () => hashFiles(files, what => problems.push(what)), {}),
+    files: part('files', () => hashFiles(program, files, what => problems.push(what)), {}),
     stagedVersion: part('staged files', async () => (await readRecord(files)).version, ''),
     bundles: part('bundles', () => findBundles(files), {}),
     networks: part('networks', async () => (await network.networks()).map(shownNetwork), []),
@@ -102,11 +104,15 @@ function shownService(service: InstalledService): InventoryService {
 }
 
 /** Whatever the operator writes, and whatever was staged; logs are nobody's business here. */
-async function hashFiles(files: HostFiles, note: (what: string) => void): Promise<Record<string, string>> {
+async function hashFiles(
+  program: string,
+  files: HostFiles,
+  note: (what: string) => void,
+): Promise<Record<string, string>> {
   const fixed = Object.values(file).filter(path => !path.startsWith(`${dir.log}\\`) && path !== file.stagedRecord);
   const staged = (await readRecord(files)).files.map(({ path }) => path);
   const hashes = new Map<string, string>();
-  for (const path of new Set<string>([...staged, ...fixed])) {
+  for (const path of new Set<string>([program, ...staged, ...fixed])) {
     try {
       const hash = await files.sha256(path);
       if (hash !== undefined) hashes.set(path, hash);

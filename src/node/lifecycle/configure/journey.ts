@@ -5,7 +5,7 @@ import { type AgentCommands, agentCommands } from '#contract/agent-command.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import type { NodeView } from '#contract/node.ts';
-import { file } from '#contract/paths.ts';
+import { agentProgram } from '#contract/paths.ts';
 import type { InstanceReboot } from '#contract/windows-instance/resource.ts';
 import type { HostKey } from '#host/host-key.ts';
 import type { BundleFile } from '../../bundle.ts';
@@ -53,7 +53,7 @@ export class ConfigureJourney implements AsyncDisposable {
 
   /** Command lines for the agent program on this host. */
   get commands(): AgentCommands {
-    return agentCommands(file.agent);
+    return agentCommands(agentProgram(this.gathered.agent.sha256));
   }
 
   get username(): string {

@@ -20,9 +20,10 @@ type Make = (run: ServiceRun, host: ProgramHost) => Program;
 const programs: Readonly<Record<string, Make>> = {
   'kubelet.exe': ({ words }, host) => kubeletProgram(words, host),
   'hybrid-overlay-node.exe': ({ words }, host) => hybridOverlayProgram(words, host),
-  [`${agentName}.exe`]: ({ words, version }, host) =>
+  [`${agentName}.exe`]: ({ path, words, version }, host) =>
     agentProgram(
       {
+        path,
         words,
         version,
         startedBy: 'service manager',
