@@ -1,6 +1,7 @@
 import type { Access, FileEntry } from '../../src/agent/access/plan.ts';
 import type { FileStat, HostFiles } from '../../src/agent/ports.ts';
 import { sha256 } from '../../src/base/sha256.ts';
+import { splitPath } from '../../src/contract/paths.ts';
 import { FileRights, isWithin } from '../../src/sandbox/machines/host/file-rights.ts';
 
 interface Entry {
@@ -20,6 +21,8 @@ export class ModelFiles implements HostFiles {
   readonly rights = new FileRights();
   /** What a program in use keeps where it is. */
   readonly busy = new Set<string>();
+  /** Folders in which files were put. */
+  readonly #parents = new Set<string>();
   readonly #note: (call: string) => void;
   readonly #before: (call: string) => void;
   #changes = 0;
@@ -131,20 +134,26 @@ export class ModelFiles implements HostFiles {
       const path = to + entry.path.slice(from.length);
       this.#entries.set(key(path), { ...entry, path });
     }
-    for (const path of this.directories.keys()) if (isWithin(path, from)) this.directories.delete(path);
+    this.#forgetFolders(from);
+    this.#parents.add(splitPath(to).directory.slice(0, -1));
     this.rights.move(from, to);
     return true;
   }
 
+  #forgetFolders(path: string): void {
+    for (const folders of [this.directories, this.#parents]) {
+      for (const name of folders.keys()) if (isWithin(name, path)) folders.delete(name);
+    }
+  }
+
   #isFolder(path: string): boolean {
-    const paths = [...this.directories.keys(), ...this.#entries.keys()].map(key);
-    return paths.some(one => one !== key(path) && isWithin(one, path)) || this.directories.has(path);
+    return [...this.directories.keys(), ...this.#parents].some(one => isWithin(one, path));
   }
 
   async removeDirectory(path: string): Promise<void> {
     this.#before(`remove ${path}`);
     this.rights.forget(path);
-    for (const name of this.directories.keys()) if (isWithin(name, path)) this.directories.delete(name);
+    this.#forgetFolders(path);
     for (const name of this.#entries.keys()) if (name.startsWith(key(`${path}\\`))) this.#entries.delete(name);
   }
 
@@ -157,6 +166,7 @@ export class ModelFiles implements HostFiles {
     const link = this.rights.linkAbove(path);
     if (link !== undefined) throw new Error(`${path} was written through the link ${link}`);
     this.#changes += 1;
+    this.#parents.add(splitPath(path).directory.slice(0, -1));
     this.rights.forget(path);
     if (access !== undefined) this.rights.set(path, access);
     const spelled = this.#entries.get(key(path))?.path ?? path;

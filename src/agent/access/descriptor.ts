@@ -54,7 +54,8 @@ export function parseDescriptor(bytes: Uint8Array): Descriptor {
 }
 
 function readEntries(view: DataView, listAt: number): AccessEntry[] {
-  const count = view.getUint16(listAt + 4, true);
+  const [bytes, count] = [view.getUint16(listAt + 2, true), view.getUint16(listAt + 4, true)];
+  if (bytes < 8 || listAt + bytes > view.byteLength) throw new RangeError(`an access list of ${bytes} bytes`);
   const entries: AccessEntry[] = [];
   for (let at = listAt + 8; entries.length < count; ) {
     const size = view.getUint16(at + 2, true);

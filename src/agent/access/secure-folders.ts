@@ -1,3 +1,4 @@
+import { AppError } from '#base/errors.ts';
 import { pathKey } from '#contract/host-path.ts';
 import { dir } from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
@@ -24,14 +25,14 @@ export async function secureFolders(files: HostFiles, signal: AbortSignal): Prom
   return walk.remarks;
 }
 
-/** Has one file as it should be; false when it is gone now. */
-export async function secureFile(path: string, access: Access, files: HostFiles): Promise<boolean> {
-  return new Walk(files, new AbortController().signal).settle(path, access);
+/** The same for one file; afterwards it is as it should be, or gone. */
+export async function secureFile(path: string, access: Access, files: HostFiles): Promise<void> {
+  await new Walk(files, new AbortController().signal).settle(path, access);
 }
 
 class Walk {
   readonly remarks: string[] = [];
-  readonly failures: unknown[] = [];
+  readonly failures: AppError[] = [];
   readonly #files: HostFiles;
   readonly #signal: AbortSignal;
   #secrets: ReadonlySet<string> | undefined;
@@ -43,13 +44,13 @@ class Walk {
   }
 
   async folder({ path, access }: FolderRule): Promise<void> {
-    await this.#attempt(async () => {
+    await this.#attempt(path, async () => {
       if (!(await this.settle(path, access))) await this.#files.makeDirectory(path, access);
     });
   }
 
   async below(directory: string, access: Access, depth = 1): Promise<void> {
-    const names = (await this.#attempt(() => this.#files.list(directory))) ?? [];
+    const names = (await this.#attempt(directory, () => this.#files.list(directory))) ?? [];
     for (const name of names) {
       const path = `${directory}\\${name}`;
       if (hasRule(path)) continue;
@@ -58,7 +59,7 @@ class Walk {
         this.remarks.push(`${path}: not looked at, because there are too many files`);
         return;
       }
-      const isFolder = await this.#attempt(async () => {
+      const isFolder = await this.#attempt(path, async () => {
         const isThere = await this.settle(path, await this.#accessOf(path, access));
         return isThere && (await this.#files.inspect(path))?.is === 'directory';
       });
@@ -91,12 +92,12 @@ class Walk {
   }
 
   /** One that fails keeps none of the others from being looked at. */
-  async #attempt<T>(act: () => Promise<T>): Promise<T | undefined> {
+  async #attempt<T>(path: string, act: () => Promise<T>): Promise<T | undefined> {
     this.#signal.throwIfAborted();
     try {
       return await act();
     } catch (error) {
-      this.failures.push(error);
+      this.failures.push(error instanceof AppError ? error : failed(path, error));
       return undefined;
     }
   }
@@ -117,6 +118,14 @@ class Walk {
     this.#secrets ??= await secretPaths(this.#files);
     return this.#secrets.has(pathKey(path)) ? 'secret' : access;
   }
+}
+
+function failed(path: string, cause: unknown): AppError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new AppError('HOST_FILE_UNUSABLE', `${path}: owner and rights cannot be checked or set: ${why}`, {
+    remedy: `Give SYSTEM and Administrators all rights to it (icacls.exe ${path}), or delete it.`,
+    cause,
+  });
 }
 
 async function secretPaths(files: HostFiles): Promise<ReadonlySet<string>> {

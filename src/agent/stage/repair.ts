@@ -31,8 +31,9 @@ export async function repairFiles(
     signal.throwIfAborted();
     try {
       const isSecret = staged.some(one => one.secret && pathKey(one.path) === pathKey(path));
-      const isSafe = await secureFile(path, isSecret ? 'secret' : 'programs', files);
-      const actual = isSafe ? await hashOf(path) : undefined;
+      // What others could have written is gone then, and counts as missing.
+      await secureFile(path, isSecret ? 'secret' : 'programs', files);
+      const actual = await hashOf(path);
       if (actual === checksum) continue;
       await repair(path, staged.find(copy => copy.sha256 === checksum) ?? noCopy(path, actual), files);
       outcome.repaired.push(path);
