@@ -28,7 +28,7 @@ export const bringAgent: Step<ConfigureJourney> = {
 export const takeInventory: Step<ConfigureJourney> = {
   name: 'inventory',
   does: 'has the agent secure our folders, put itself in place and tell all about the host, in one call',
-  limitMs: 60 * 60_000,
+  limitMs: 90 * 60_000,
   async make(journey, turn) {
     const { signal } = turn;
     const inventory = await secure(journey, signal).catch(async (error: unknown) => {
