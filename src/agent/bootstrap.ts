@@ -1,5 +1,6 @@
+import { wipeCniState } from './cni-state.ts';
 import { checkNodeName, type NamePorts } from './node-name.ts';
-import type { Files, ManifestSource, Waiting } from './ports.ts';
+import type { HostFiles, ManifestSource, Waiting } from './ports.ts';
 import { readManifest, servicesWork } from './reconcile/carry-out.ts';
 import type { ServicePorts } from './services/ensure.ts';
 import { reconcileServices } from './services/reconcile.ts';
@@ -7,7 +8,7 @@ import type { VariablePorts } from './services/variables.ts';
 
 export interface BootstrapPorts extends ServicePorts, VariablePorts, Pick<NamePorts, 'system'> {
   manifests: ManifestSource;
-  files: Files;
+  files: HostFiles;
 }
 
 export interface BootstrapOptions {
@@ -28,6 +29,7 @@ export async function bootstrap(
   const manifest = await readManifest(version, ports.manifests);
   const work = servicesWork(ports, version, waiting);
   await checkNodeName(node, manifest, { ...work, system: ports.system }, waiting.signal);
+  await wipeCniState(ports.files, ports.services);
   const services = manifest.services.filter(service => service.bootstrap);
   // Other services than these may have to read a changed file, too, so that is left to the controller.
   const nothingChanged = { changedFiles: async () => [], keepChangedFiles: async () => undefined };

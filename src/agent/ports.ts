@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { AgentReport } from '#contract/agent-report.ts';
 import type { HostVariableSource, Preparation } from '#contract/services/manifest.ts';
+import type { Access, FileEntry } from './access/plan.ts';
 
 /** What the agent needs from Windows and the cluster, as small interfaces; agent/win32 and tests implement them. */
 
@@ -100,7 +101,7 @@ export interface Files {
   read(path: string): Promise<string | undefined>;
   /** Replaces the file as a whole or not at all, making its directory; `secret` is for SYSTEM and Administrators only. */
   write(path: string, text: string, access?: 'secret'): Promise<void>;
-  /** Absent is fine. */
+  /** A file, or a link itself and not what it leads to. Absent is fine. */
   remove(path: string): Promise<void>;
 }
 
@@ -125,12 +126,16 @@ export interface HostFiles extends Files {
   writeChunks(path: string, chunks: AsyncIterable<Uint8Array>, access?: 'secret'): Promise<void>;
   /** Undefined when the file does not exist. */
   stat(path: string): Promise<FileStat | undefined>;
-  /**
-   * There already is fine. In one for `programs` only SYSTEM and Administrators may write, and everybody may read; one that
-   * is `secret` is theirs alone.
-   */
-  makeDirectory(path: string, access?: 'programs' | 'secret'): Promise<void>;
+  /** There already is fine. What is made in it later gets the same access. */
+  makeDirectory(path: string, access?: Access): Promise<void>;
+  /** Links in it are removed, not followed. Absent is fine. */
   removeDirectory(path: string): Promise<void>;
+  /** What is at the path, with its owner and rights; undefined when nothing is. Links are not followed. */
+  inspect(path: string): Promise<FileEntry | undefined>;
+  /** Sets owner and rights of this entry alone; rejects for a link. */
+  protect(path: string, access: Access): Promise<void>;
+  /** Gives a file, directory or link another name on the same disk; false when a program in use keeps it where it is. */
+  move(from: string, to: string): Promise<boolean>;
 }
 
 export interface ScriptRunner {

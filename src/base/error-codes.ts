@@ -95,6 +95,8 @@ export const errorCodes = {
   HOST_PORT_TAKEN: 'A program of somebody else listens on a port that the operator needs on a host.',
   HOST_API_UNREACHABLE: 'A host cannot reach the API server.',
   HOST_REBOOT_TIMEOUT: 'A host did not come back from a reboot in time.',
+  AGENT_PROGRAM_DAMAGED: 'The agent program is not the one after whose hash its folder is named.',
+  HOST_FOLDER_UNSAFE: 'Users of a host may write to a folder of Windows from which the agent runs.',
   AGENT_UNUSABLE: 'The program of the agent does not run on a host.',
   AGENT_COMMAND_FAILED: 'A command of the agent failed on a host without saying why.',
   MATERIAL_MISSING: 'Something that hosts need from the cluster, such as a Secret or a ConfigMap, is not there yet.',

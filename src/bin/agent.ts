@@ -30,6 +30,7 @@ const build = `${agentName}/${version}`;
 const common = { clock, log, version, signal: interruptionOf(process), client: { userAgent: build } };
 const world: World = {
   ...common,
+  program: process.execPath,
   runtime: `${process.version} ${process.platform}/${process.arch}`,
   host: () => openWindowsHost(native(), { clock, processEnvironment: process.env }),
   asService: body => runAsService((service = native()), agentName, body, clock),

@@ -44,8 +44,9 @@ export function agentCommands(program: string) {
   return {
     version: run('version', ...json),
     enableContainers: run('enable-containers', ...json),
-    inventory: ({ apiServerUrl, nameSource }: InventoryOptions = {}) =>
-      run('inventory', ...probe(apiServerUrl), ...flag('name-source', nameSource), ...json),
+    inventory: (options: InventoryOptions = {}) => run('inventory', ...inventoryFlags(options), ...json),
+    /** Secures our folders, copies the program to where services run it, and answers with an inventory, too. */
+    secure: (options: InventoryOptions = {}) => run('secure', ...inventoryFlags(options), ...json),
     /** Settings are kept where the host is configured again at once: their removal and return would take two reboots. */
     cleanup: (namespace: string, settings: 'remove settings' | 'keep settings' = 'remove settings') =>
       run('cleanup', ...credentials(namespace), settings === 'keep settings' && '--keep-settings'),
@@ -124,6 +125,10 @@ function checkWord(word: string): void {
 
 function credentials(namespace: string): string[] {
   return ['--kubeconfig', file.agentKubeconfig, '--namespace', namespace];
+}
+
+function inventoryFlags({ apiServerUrl, nameSource }: InventoryOptions): string[] {
+  return [...probe(apiServerUrl), ...flag('name-source', nameSource)];
 }
 
 /** A URL that is not plain cannot be the address of an API server, and is not asked about. */

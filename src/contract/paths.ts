@@ -21,6 +21,8 @@ export const dir = {
    * what is found here was put here by an administrator.
    */
   agentPrograms: 'C:\\Windows\\windows-instance-config-daemon',
+  /** Where files of other users go that were found in our folders. Nothing is ever run from there. */
+  quarantine: 'C:\\Windows\\windows-instance-config-daemon\\quarantine',
   staticPods: 'C:\\k\\etc\\kubernetes\\manifests',
   log: 'C:\\var\\log',
   kubeletLog: 'C:\\var\\log\\kubelet',
@@ -109,6 +111,13 @@ export function bundlePath(sha256: string): string {
 /** The agent program of this hash: what the operator uploads and runs. The copy at `file.agent` is what Windows services run. */
 export function agentProgram(sha256: string): string {
   return `${dir.agentPrograms}\\${sha256}\\${agentFile}`;
+}
+
+const agentProgramPattern = /^C:\\Windows\\windows-instance-config-daemon\\([0-9a-f]{64})\\[^\\]+$/i;
+
+/** The hash in the path of an agent program; undefined for any other path. */
+export function agentProgramHash(path: string): string | undefined {
+  return agentProgramPattern.exec(path)?.[1]?.toLowerCase();
 }
 
 /** Splits at the last backslash, which stays with the directory: `C:\a\b` gives `C:\a\` and `b`. */

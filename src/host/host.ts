@@ -13,6 +13,8 @@ export interface HostConnection extends AsyncDisposable {
   upload(path: string, content: UploadContent, options?: UploadOptions): Promise<void>;
   /** Reads a small file. */
   download(path: string, options?: DownloadOptions): Promise<Uint8Array>;
+  /** In bytes; undefined when there is no file of that name. */
+  fileSize(path: string, options?: FileSizeOptions): Promise<number | undefined>;
   usage(): HostUsage;
   /** May be called at any time and more than once; never fails. */
   close(): Promise<void>;
@@ -95,6 +97,11 @@ export interface DownloadOptions {
   signal?: AbortSignal;
   timeoutMs?: number;
   maxBytes?: number;
+}
+
+export interface FileSizeOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
 }
 
 /** What a connection has cost so far. */

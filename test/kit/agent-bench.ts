@@ -175,6 +175,7 @@ export function worldOf(host: ModelHost, logged: RecordedLog = recordedLog(), ov
     signal: new AbortController().signal,
     version: '11.0.0-test',
     runtime: 'here',
+    program: file.agent,
     ...over,
   };
 }

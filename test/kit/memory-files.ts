@@ -90,6 +90,14 @@ export class MemoryFiles {
     });
   }
 
+  stat(path: string): number | object | undefined {
+    return this.do('stat', path, () => {
+      const file = this.files.get(path);
+      if (file === undefined && !this.folders.has(path)) return status.noSuchFile;
+      return { size: file?.length ?? 0, isFile: () => file !== undefined };
+    });
+  }
+
   space(path: string): number | object | undefined {
     return this.do('space', path, () => ({ f_frsize: 1, f_bavail: this.freeBytes }));
   }
@@ -138,6 +146,7 @@ export function modelSftp(files: MemoryFiles, extensions = true): SFTPWrapper & 
     unlink: (path: string, done: Done) => answer(files.unlink(path), done),
     rename: (from: string, to: string, done: Done) => answer(files.rename(from, to, false), done),
     mkdir: (path: string, done: Done) => answer(files.mkdir(path), done),
+    stat: (path: string, done: Done) => answer(files.stat(path), done),
     ext_openssh_rename: (from: string, to: string, done: Done) =>
       extended(() => answer(files.rename(from, to, true), done)),
     ext_openssh_statvfs: (path: string, done: Done) => extended(() => answer(files.space(path), done)),

@@ -1,5 +1,8 @@
+import type { Access, FileEntry } from '../../src/agent/access/plan.ts';
 import type { FileStat, HostFiles } from '../../src/agent/ports.ts';
 import { sha256 } from '../../src/base/sha256.ts';
+import { splitPath } from '../../src/contract/paths.ts';
+import { FileRights, isWithin } from '../../src/sandbox/machines/host/file-rights.ts';
 
 interface Entry {
   /** As it was spelled when the file was made. */
@@ -13,7 +16,13 @@ interface Entry {
 export class ModelFiles implements HostFiles {
   readonly #entries = new Map<string, Entry>();
   /** Directories that were made, with who may write there. */
-  readonly directories = new Map<string, 'programs' | 'secret' | undefined>();
+  readonly directories = new Map<string, Access | undefined>();
+  /** Owners, rights and links, for setting up and looking at. */
+  readonly rights = new FileRights();
+  /** What a program in use keeps where it is. */
+  readonly busy = new Set<string>();
+  /** Folders in which files were put. */
+  readonly #parents = new Set<string>();
   readonly #note: (call: string) => void;
   readonly #before: (call: string) => void;
   #changes = 0;
@@ -54,16 +63,18 @@ export class ModelFiles implements HostFiles {
   }
 
   async remove(path: string): Promise<void> {
-    if (!this.#entries.has(key(path))) return;
+    if (!this.#entries.has(key(path)) && !this.rights.isLink(path)) return;
     this.#before(`remove ${path}`);
+    this.rights.forget(path);
     this.#entries.delete(key(path));
   }
 
   async list(directory: string): Promise<string[]> {
     const below = key(`${directory}\\`);
-    const names = [...this.#entries.values()]
-      .filter(({ path }) => key(path).startsWith(below))
-      .map(({ path }) => path.slice(below.length).split('\\')[0] ?? '');
+    const paths = [...[...this.#entries.values()].map(({ path }) => path), ...this.rights.links()];
+    const names = paths
+      .filter(path => key(path).startsWith(below))
+      .map(path => path.slice(below.length).split('\\')[0] ?? '');
     return [...new Set(names)];
   }
 
@@ -95,13 +106,54 @@ export class ModelFiles implements HostFiles {
     return entry && { bytes: entry.content.length, modifiedMs: entry.modifiedMs };
   }
 
-  async makeDirectory(path: string, access?: 'programs' | 'secret'): Promise<void> {
+  async makeDirectory(path: string, access?: Access): Promise<void> {
     this.#before(`make ${path}`);
     this.directories.set(path, access);
+    if (access !== undefined) this.rights.set(path, access);
+  }
+
+  async inspect(path: string): Promise<FileEntry | undefined> {
+    if (this.rights.isLink(path)) return { is: 'link' };
+    const isFolder = this.#isFolder(path);
+    if (!isFolder && !this.#entries.has(key(path))) return undefined;
+    return { is: isFolder ? 'directory' : 'file', names: 1, access: this.rights.of(path) };
+  }
+
+  async protect(path: string, access: Access): Promise<void> {
+    this.#before(`protect ${path}`);
+    this.rights.set(path, access);
+    if (this.directories.has(path)) this.directories.set(path, access);
+  }
+
+  async move(from: string, to: string): Promise<boolean> {
+    if (this.busy.has(from)) return false;
+    this.#before(`move ${from}`);
+    for (const [name, entry] of this.#entries) {
+      if (!isWithin(name, from)) continue;
+      this.#entries.delete(name);
+      const path = to + entry.path.slice(from.length);
+      this.#entries.set(key(path), { ...entry, path });
+    }
+    this.#forgetFolders(from);
+    this.#parents.add(splitPath(to).directory.slice(0, -1));
+    this.rights.move(from, to);
+    return true;
+  }
+
+  #forgetFolders(path: string): void {
+    for (const folders of [this.directories, this.#parents]) {
+      for (const name of folders.keys()) if (isWithin(name, path)) folders.delete(name);
+    }
+  }
+
+  #isFolder(path: string): boolean {
+    return [...this.directories.keys(), ...this.#parents].some(one => isWithin(one, path));
   }
 
   async removeDirectory(path: string): Promise<void> {
     this.#before(`remove ${path}`);
+    this.rights.forget(path);
+    this.#forgetFolders(path);
     for (const name of this.#entries.keys()) if (name.startsWith(key(`${path}\\`))) this.#entries.delete(name);
   }
 
@@ -111,7 +163,12 @@ export class ModelFiles implements HostFiles {
   }
 
   #put(path: string, content: Uint8Array, access: 'secret' | undefined): void {
+    const link = this.rights.linkAbove(path);
+    if (link !== undefined) throw new Error(`${path} was written through the link ${link}`);
     this.#changes += 1;
+    this.#parents.add(splitPath(path).directory.slice(0, -1));
+    this.rights.forget(path);
+    if (access !== undefined) this.rights.set(path, access);
     const spelled = this.#entries.get(key(path))?.path ?? path;
     this.#entries.set(key(path), { path: spelled, content, access, modifiedMs: this.#changes / 16 });
   }

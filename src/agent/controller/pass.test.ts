@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import type { EventText } from '#contract/events.ts';
 import { nodeAnnotation } from '#contract/names.ts';
+import { dir, file } from '#contract/paths.ts';
 import { service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { sid } from '../access/descriptor.ts';
+import { descriptorOf } from '../access/plan.ts';
 import { knownGoodFile } from '../known-good.ts';
 import { createReconcile } from './pass.ts';
 
@@ -90,8 +93,42 @@ test('does not remark on a pass that was told to stop', async () => {
 
 test('passes on what only the log has to know', async () => {
   const { host, run, logged } = hostWith();
-  host.files.list = () => Promise.reject(new Error('access denied'));
+  const { list } = host.files;
+  let looks = 0;
+  // The second look at that folder is for certificates that are not needed any more.
+  host.files.list = path =>
+    path === dir.cniConfig && (looks += 1) === 2
+      ? Promise.reject(new Error('access denied'))
+      : list.call(host.files, path);
   await run();
   expect(logged.messages('warn')).toEqual([expect.stringContaining('access denied')]);
   expect(host.report.version).toBe('v1');
+});
+
+test('sets wrong rights of files right in every pass, and remarks on it', async () => {
+  const { host, run, remarks } = hostWith();
+  await run();
+  host.fileTexts.set(file.kubelet, 'MZ');
+  host.files.rights.set(file.kubelet, { owner: sid.administrators, entries: undefined });
+  remarks.length = 0;
+  await run();
+  expect(remarks).toEqual([
+    {
+      type: 'Warning',
+      reason: 'FileRepaired',
+      message: expect.stringContaining(`${file.kubelet}: has no access list`),
+    },
+  ]);
+  await run();
+  expect([remarks.length, host.files.rights.of(file.kubelet)]).toEqual([1, descriptorOf('programs')]);
+});
+
+test('does not confirm a version while a folder cannot be secured', async () => {
+  const { host, run, reasons } = hostWith();
+  host.files.rights.plantLink(dir.tls);
+  host.before = call => {
+    if (call === `remove ${dir.tls}`) throw new Error('access denied');
+  };
+  await expect(run()).rejects.toMatchObject({ code: 'HOST_FILE_UNUSABLE' });
+  expect([reasons(), host.node?.annotations[nodeAnnotation.version]]).toEqual([['ConfigurationFailure'], undefined]);
 });

@@ -7,7 +7,7 @@ import { servicePatience } from '../poll.ts';
 import type { Waiting } from '../ports.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileOnce } from '../reconcile/carry-out.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
-import { failureRemark, outcomeRemark, repairRemark } from './remarks.ts';
+import { failureRemark, outcomeRemark, repairRemark, securedRemark } from './remarks.ts';
 
 export interface PassWorld {
   ports: AgentPorts;
@@ -34,6 +34,10 @@ export function createReconcile({ ports, caBundle, clock, record }: PassWorld): 
       onRepaired: paths => {
         log.warn('Files were not as they should be and have been put right', { paths });
         record(repairRemark(paths));
+      },
+      onSecured: remarks => {
+        log.warn('Owner or rights of files were wrong and have been set', { remarks });
+        record(securedRemark(remarks));
       },
       onWarning: text => log.warn(text),
       onServicesSettled: known => keep(known, log),

@@ -36,6 +36,14 @@ export function repairRemark(paths: readonly string[]): EventText {
   return fileRepaired(`Not as they were staged, and put right: ${paths.join(', ')}`);
 }
 
+/** The first few: all of them are in the log. */
+export function securedRemark(remarks: readonly string[]): EventText {
+  const more = remarks.length > maxSecured ? [`and ${remarks.length - maxSecured} more`] : [];
+  return fileRepaired(`Owner or rights were wrong: ${[...remarks.slice(0, maxSecured), ...more].join('; ')}`);
+}
+
+const maxSecured = 5;
+
 export const renewalRemark = warning('CertificateRenewalFailure');
 
 function isAboutCluster(code: ErrorCode): boolean {

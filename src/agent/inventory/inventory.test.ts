@@ -11,7 +11,7 @@ import { inventory, type InventoryOptions } from './inventory.ts';
 
 const never = new AbortController().signal;
 const take = (host: ModelHost, signal = never, more: Partial<InventoryOptions> = {}) =>
-  inventory(host, { agentVersion: '11.0.0-1', clock: host.clock, signal, ...more });
+  inventory(host, { agentVersion: '11.0.0-1', program: file.agent, clock: host.clock, signal, ...more });
 
 test('tells of a fresh host', async () => {
   const host = new ModelHost();

@@ -14,6 +14,8 @@ import { probeServer } from './probe.ts';
 
 export interface InventoryOptions {
   agentVersion: string;
+  /** Path of the program that runs; its hash is told beside those of our files. */
+  program: string;
   /** Address of an API server that the host should be able to reach. */
   probeUrl?: string;
   /** Where the kubelet's `--hostname-override` will come from on a host that is not configured; the computer name when missing. */
@@ -28,7 +30,7 @@ const partLimitMs = 60_000;
 /** Everything the operator wants to know about the host. What cannot be found out is told, and takes nothing else along. */
 export async function inventory(
   ports: HostPorts & { host: Pick<HostValues, 'resolve'> },
-  { agentVersion, probeUrl, nameSource, clock, signal }: InventoryOptions,
+  { agentVersion, program, probeUrl, nameSource, clock, signal }: InventoryOptions,
 ): Promise<Inventory> {
   const { system, files, network } = ports;
   // Asked for twice, read once: there are hundreds.
@@ -58,7 +60,7 @@ export async function inventory(
     isAdministrator: part('rights', () => system.isAdministrator(), false),
     portsInUse: part('ports', async () => (await system.listeningPorts()).filter(port => ourPorts.has(port)), []),
     services: part('services', async () => (await services.list()).filter(isOurs).map(shownService), []),
-    files: part('files', () => hashFiles(files, what => problems.push(what)), {}),
+    files: part('files', () => hashFiles(program, files, what => problems.push(what)), {}),
     stagedVersion: part('staged files', async () => (await readRecord(files)).version, ''),
     bundles: part('bundles', () => findBundles(files), {}),
     networks: part('networks', async () => (await network.networks()).map(shownNetwork), []),
@@ -110,11 +112,15 @@ function shownService(service: InstalledService): InventoryService {
 }
 
 /** Whatever the operator writes, and whatever was staged; logs are nobody's business here. */
-async function hashFiles(files: HostFiles, note: (what: string) => void): Promise<Record<string, string>> {
+async function hashFiles(
+  program: string,
+  files: HostFiles,
+  note: (what: string) => void,
+): Promise<Record<string, string>> {
   const fixed = Object.values(file).filter(path => !path.startsWith(`${dir.log}\\`) && path !== file.stagedRecord);
   const staged = (await readRecord(files)).files.map(({ path }) => path);
   const hashes = new Map<string, string>();
-  for (const path of new Set<string>([...staged, ...fixed])) {
+  for (const path of new Set<string>([program, ...staged, ...fixed])) {
     try {
       const hash = await files.sha256(path);
       if (hash !== undefined) hashes.set(path, hash);

@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, readdirSync, renameSync, unlinkSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { fileTime } from './line.ts';
+import { identityOf, openLog, type OpenLog } from './open-log.ts';
 
 export interface RotatingFileOptions {
   path: string;
@@ -24,11 +15,7 @@ export interface RotatingFileOptions {
   clock: Clock;
 }
 
-interface OpenFile {
-  handle: number;
-  /** Which file it is, whatever its name has become. */
-  identity: number;
-  bytes: number;
+interface OpenFile extends OpenLog {
   /** Nothing but its head is in it. */
   isFresh: boolean;
 }
@@ -95,18 +82,15 @@ export class RotatingFile {
   #lookForOther(nowMs: number): void {
     if (this.#open === undefined || nowMs < this.#lookAgainMs) return;
     this.#lookAgainMs = nowMs + pauseMs;
-    if (lstatSync(this.#options.path, { throwIfNoEntry: false })?.ino !== this.#open.identity) this.close();
+    if (identityOf(this.#options.path) !== this.#open.identity) this.close();
   }
 
   #openFile(): OpenFile {
     const { path, header } = this.#options;
     mkdirSync(dirname(path), { recursive: true });
-    // The Go agent left links of this name to files of its own.
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) unlinkSync(path);
-    const handle = openSync(path, 'a');
-    const { size, ino } = fstatSync(handle);
-    this.#open = { handle, identity: ino, bytes: size, isFresh: size === 0 };
-    if (size === 0) append(this.#open, header());
+    const opened = openLog(path);
+    this.#open = { ...opened, isFresh: opened.bytes === 0 };
+    if (opened.bytes === 0) append(this.#open, header());
     return this.#open;
   }
 

@@ -6,6 +6,7 @@ import { file } from '#contract/paths.ts';
 import type { Service, ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
+import { secureFolders } from '../access/secure-folders.ts';
 import type { CertificatePlan } from '../certificates/plan.ts';
 import {
   applySettings,
@@ -43,6 +44,8 @@ export interface PassOptions {
   hashOf?: HashOf;
   /** Hears of files that were not as they should be and have been put right. */
   onRepaired?(paths: readonly string[]): void;
+  /** Hears of files and folders whose owner or rights were wrong, one sentence for each. */
+  onSecured?(remarks: readonly string[]): void;
   /** Hears of what went wrong without keeping the host from being as wanted. */
   onWarning?(text: string): void;
   /** Called when all services are as wanted. */
@@ -194,11 +197,28 @@ async function reconcileFiles(
   signal: AbortSignal,
 ): Promise<AppError | undefined> {
   const hashOf = options.hashOf ?? (path => files.sha256(path));
+  const unsafe = await tryToSecure(files, options, signal);
   const { repaired, problems } = await repairFiles(manifest.files, hashOf, files, signal);
   if (repaired.length > 0) options.onRepaired?.(repaired);
   const [first, ...others] = problems;
   for (const problem of others) options.onWarning?.(problem.message);
-  return first;
+  return unsafe ?? first;
+}
+
+/** Owner and rights of our folders and of what is in them. */
+async function tryToSecure(
+  files: HostFiles,
+  { onSecured }: PassOptions,
+  signal: AbortSignal,
+): Promise<AppError | undefined> {
+  try {
+    const remarks = await secureFolders(files, signal);
+    if (remarks.length > 0) onSecured?.(remarks);
+    return undefined;
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
 }
 
 /** A bundle that is missing or damaged changes no certificate, but nothing else waits for it. */

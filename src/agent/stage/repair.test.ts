@@ -5,6 +5,8 @@ import { dir, file } from '#contract/paths.ts';
 import type { FileInfo } from '#contract/services/manifest.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
+import { type Descriptor, sid } from '../access/descriptor.ts';
+import { type Access, descriptorOf } from '../access/plan.ts';
 import { changeState, readState } from '../state.ts';
 import { repairFiles } from './repair.ts';
 
@@ -129,6 +131,27 @@ test('one file that cannot be read or written keeps no other from being put righ
     ['OUTPUT_UNWRITABLE', 'disk full'],
   ]);
 });
+
+const everyone: Descriptor = { owner: sid.administrators, entries: undefined };
+const rows: [string, Descriptor, wanted: Access, string, repaired: string[]][] = [
+  ['a program that users may write', everyone, 'programs', file.kubelet, []],
+  [
+    'a program of a user',
+    { ...descriptorOf('programs'), owner: 'S-1-5-21-1-2-3-1001' },
+    'programs',
+    file.kubelet,
+    [file.kubelet],
+  ],
+  ['a key that users may read', descriptorOf('programs'), 'secret', file.tlsKey, []],
+];
+for (const [name, rights, wanted, path, want] of rows) {
+  test(`sets rights of ${name}, although its content is right`, async () => {
+    const host = await stagedHost();
+    host.files.rights.set(path, rights);
+    expect(await repair(host)).toEqual({ repaired: want, problems: [] });
+    expect([current(host), host.files.rights.of(path)]).toEqual([texts, descriptorOf(wanted)]);
+  });
+}
 
 test('stops when it is told to', async () => {
   const host = await stagedHost();

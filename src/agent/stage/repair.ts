@@ -1,6 +1,7 @@
 import { AppError } from '#base/errors.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { FileInfo } from '#contract/services/manifest.ts';
+import { secureFile } from '../access/secure-folders.ts';
 import type { HostFiles } from '../ports.ts';
 import { noteChangedFiles } from '../state.ts';
 import type { HashOf } from './hash-cache.ts';
@@ -15,7 +16,7 @@ export interface RepairOutcome {
 }
 
 /**
- * Compares our files with what they should be, by the services ConfigMap where it speaks of them and otherwise by what was
+ * Compares our files, with their owner and rights, with what they should be, by the services ConfigMap where it speaks of them and otherwise by what was
  * staged, and puts the wrong ones right from their staged copies.
  */
 export async function repairFiles(
@@ -29,6 +30,9 @@ export async function repairFiles(
   for (const { path, checksum } of wantedFiles(listed, staged)) {
     signal.throwIfAborted();
     try {
+      const isSecret = staged.some(one => one.secret && pathKey(one.path) === pathKey(path));
+      // What others could have written is gone then, and counts as missing.
+      await secureFile(path, isSecret ? 'secret' : 'programs', files);
       const actual = await hashOf(path);
       if (actual === checksum) continue;
       await repair(path, staged.find(copy => copy.sha256 === checksum) ?? noCopy(path, actual), files);

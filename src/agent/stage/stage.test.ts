@@ -4,6 +4,8 @@ import { sha256 } from '#base/sha256.ts';
 import { dir, file, requiredDirectories } from '#contract/paths.ts';
 import { type BundleOptions, bundleOf, bundlePath, stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
+import { type Descriptor, sid } from '../access/descriptor.ts';
+import { descriptorOf } from '../access/plan.ts';
 import { copyPath, readRecord } from './record.ts';
 import { stage } from './stage.ts';
 
@@ -33,15 +35,38 @@ test('puts everything in place and tells how much', async () => {
   expect(visible(host)).toEqual(texts);
 });
 
-test('makes the directories that services expect, and lets only administrators write where programs are, and read what is to come', async () => {
+test('makes the directories that services expect, before anything is put there', async () => {
   const host = new ModelHost();
+  const made = new Set<string>();
+  host.before = call => {
+    if (call.startsWith('make ')) made.add(call.slice(5));
+    // That one is there: the bundle is in it.
+    const expected = requiredDirectories.filter(path => path !== dir.temp);
+    if (call.startsWith('write ')) expect([...made]).toEqual(expect.arrayContaining(expected));
+  };
   await stageTexts(host, texts);
-  expect([...host.files.directories.keys()].toSorted()).toEqual([...requiredDirectories, dir.incoming].toSorted());
-  expect([...host.files.directories].filter(([, access]) => access !== undefined)).toEqual([
-    [dir.k, 'programs'],
-    [dir.incoming, 'secret'],
-  ]);
+  const secrets = [dir.agentCerts, dir.tls, dir.staged, dir.incoming, dir.cniConfig, dir.kubeletLog, dir.agentLog];
+  for (const path of secrets) expect([path, host.files.directories.get(path)]).toEqual([path, 'secret']);
+  expect(host.files.directories.get('C:\\var\\lib\\kubelet\\pki')).toBe('secret');
+  for (const path of [dir.k, dir.cni]) expect(host.files.directories.get(path)).toBe('programs');
 });
+
+const user = 'S-1-5-21-1-2-3-1001';
+const wrong: [string, Descriptor][] = [
+  ['that a user may write', { owner: sid.administrators, entries: undefined }],
+  ['that belongs to a user', { ...descriptorOf('programs'), owner: user }],
+];
+for (const [name, rights] of wrong) {
+  for (const path of [file.kubelet, 'C:\\Temp\\hns.psm1']) {
+    test(`does not keep ${path} ${name} because its hash is right`, async () => {
+      const host = new ModelHost();
+      host.fileTexts.set(path, program);
+      host.files.rights.set(path, rights);
+      await stageTexts(host, { [path]: program });
+      expect([host.fileTexts.get(path), host.files.rights.of(path)]).toEqual([program, descriptorOf('programs')]);
+    });
+  }
+}
 
 test('keeps a record and a packed copy of each file, and not the bundle', async () => {
   const host = new ModelHost();

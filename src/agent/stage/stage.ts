@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '#base/errors.ts';
 import { type BundleHeader, parseHeader, preambleBytes, readPreamble } from '#contract/bundle.ts';
-import { dir, requiredDirectories, splitPath } from '#contract/paths.ts';
+import { dir, splitPath } from '#contract/paths.ts';
+import { secureFile, secureFolders } from '../access/secure-folders.ts';
 import type { HostFiles } from '../ports.ts';
 import { ByteReader } from './byte-reader.ts';
 import { verified } from './content.ts';
@@ -26,9 +27,10 @@ export async function stage(
   files: HostFiles,
   signal: AbortSignal,
 ): Promise<StageOutcome> {
+  // What services run and read, and the copies below, must be out of reach of users before anything is put there.
+  await secureFolders(files, signal);
   const before = await readRecord(files);
   const { entries, remove, known } = await receive({ bundle, sha256: sha256.toLowerCase() }, before, files, signal);
-  await makeDirectories(files);
   const outcome: StageOutcome = { placed: 0, unchanged: 0, removed: 0, bytes: 0 };
   for (const entry of entries) {
     signal.throwIfAborted();
@@ -42,14 +44,6 @@ export async function stage(
   await removeCopiesBut(known, files);
   await files.remove(bundle);
   return outcome;
-}
-
-/** Services expect them, for their logs among others; and what lies in C:\k runs with all rights. */
-async function makeDirectories(files: HostFiles): Promise<void> {
-  await files.makeDirectory(dir.k, 'programs');
-  // From now on bundles with keys and tokens can be uploaded.
-  await files.makeDirectory(dir.incoming, 'secret');
-  for (const directory of requiredDirectories) if (directory !== dir.k) await files.makeDirectory(directory);
 }
 
 interface Received {
@@ -117,6 +111,7 @@ async function* watched(
 }
 
 async function place(entry: StagedFile, files: HostFiles, outcome: StageOutcome): Promise<void> {
+  await secureFile(entry.path, entry.secret ? 'secret' : 'programs', files);
   if (!entry.secret && (await files.sha256(entry.path)) === entry.sha256) {
     outcome.unchanged += 1;
     return;

@@ -4,6 +4,7 @@ import { controller } from './controller.ts';
 import { enableContainers, reboot, rename } from './host-changes.ts';
 import { install } from './install.ts';
 import { inventory } from './inventory.ts';
+import { secure } from './secure.ts';
 import { stage } from './stage.ts';
 import type { Verb } from './verb.ts';
 import { version } from './version.ts';
@@ -14,6 +15,7 @@ export const verbs: readonly Verb[] = [
   controller,
   cleanup,
   inventory,
+  secure,
   stage,
   install,
   rename,

@@ -1,6 +1,7 @@
 import type { Inventory, InventoryProbe } from '#contract/inventory.ts';
 import { hostVariableSources } from '#contract/services/manifest.ts';
-import { inventory as takeInventory } from '../inventory/inventory.ts';
+import { type InventoryOptions, inventory as takeInventory } from '../inventory/inventory.ts';
+import type { FlagValues } from './flags.ts';
 import { portsIn } from './one-shot.ts';
 import type { Verb } from './verb.ts';
 
@@ -10,12 +11,11 @@ export const inventory: Verb = {
   required: [],
   optional: ['probe', 'name-source'],
   async run(values, world) {
-    const { version: agentVersion, clock, signal } = world;
-    const nameSource = hostVariableSources.find(source => source === values['name-source']);
+    const { version: agentVersion, program, clock, signal } = world;
     const found = await takeInventory(portsIn(world), {
       agentVersion,
-      ...(values.probe !== '' && { probeUrl: values.probe }),
-      ...(nameSource !== undefined && { nameSource }),
+      program,
+      ...inventoryQuestions(values),
       clock,
       signal,
     });
@@ -60,4 +60,10 @@ function probeText({ url, problem, clockAheadMs }: InventoryProbe): string {
 
 function section<T>(title: string, items: readonly T[], line: (item: T) => string): string[] {
   return items.length === 0 ? [] : [`${title}:`, ...items.map(item => `  ${line(item)}`)];
+}
+
+/** What the flags of the command line ask beside the inventory itself. */
+function inventoryQuestions(values: FlagValues): Pick<InventoryOptions, 'probeUrl' | 'nameSource'> {
+  const nameSource = hostVariableSources.find(source => source === values['name-source']);
+  return { ...(values.probe !== '' && { probeUrl: values.probe }), ...(nameSource !== undefined && { nameSource }) };
 }

@@ -28,6 +28,8 @@ export interface World {
   signal: AbortSignal;
   version: string;
   runtime: string;
+  /** Path of the program that runs. */
+  program: string;
 }
 
 /** What a verb has to say, for people and for programs. */

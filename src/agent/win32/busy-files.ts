@@ -64,6 +64,7 @@ async function freeName(path: string): Promise<string> {
   }
 }
 
-function isBusy(error: unknown): boolean {
+/** Whether the file system said that the file is in use, or that we may not touch it. */
+export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && busyCodes.includes(error.code);
 }

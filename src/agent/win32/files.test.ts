@@ -21,7 +21,10 @@ const names = async (...below: string[]) => (await readdir(at(...below))).sort()
 function bench(protect: (path: string) => void = () => undefined, running: Record<number, number> = {}) {
   const clock = new ModelClock();
   const all: Record<number, number> = { [process.pid]: 0, ...running };
-  return { clock, files: createFiles({ clock, protect, startedMs: pid => all[pid] }) };
+  return {
+    clock,
+    files: createFiles({ clock, access: { protect, inspect: () => undefined }, startedMs: pid => all[pid] }),
+  };
 }
 
 async function* chunks(...parts: (string | Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {

@@ -4,13 +4,12 @@ import { basename, dirname, join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { HostFiles } from '../ports.ts';
-import type { Protect } from './acl.ts';
-import { asideName, replaceFile, untilFree } from './busy-files.ts';
+import type { FileAccess } from './acl.ts';
+import { asideName, isBusy, replaceFile, untilFree } from './busy-files.ts';
 
 export interface FilesOptions {
   clock: Clock;
-  /** Keeps others away from a file or directory. */
-  protect: Protect;
+  access: FileAccess;
   /** When the process of that number began, in milliseconds since 1970; undefined when there is none. */
   startedMs: (pid: number) => number | undefined;
 }
@@ -41,12 +40,25 @@ export function createFiles(options: FilesOptions): HostFiles {
       }),
     async makeDirectory(path, access) {
       await named(path, () => mkdir(path, { recursive: true }));
-      if (access !== undefined) options.protect(path, access);
+      if (access !== undefined) options.access.protect(path, access);
     },
     async removeDirectory(path) {
       await named(path, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
     },
+    inspect: async path => options.access.inspect(path),
+    protect: async (path, access) => options.access.protect(path, access),
+    move: (from, to) => named(from, () => moveUnlessBusy(from, to)),
   };
+}
+
+async function moveUnlessBusy(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  }
 }
 
 /** The new content is complete on the disk before it takes the place of the old one, so a crash leaves one or the other. */
@@ -56,7 +68,7 @@ async function writeWhole(path: string, content: Content, access: Access, option
     await mkdir(directory, { recursive: true });
     await sweep(directory, options);
   });
-  const draft = await named(path, () => createDraft(path, access, options.protect));
+  const draft = await named(path, () => createDraft(path, access, options.access));
   try {
     await fill(draft.file, path, content);
     await named(path, () => replaceFile(draft.file, path, { rename, clock: options.clock }));
@@ -73,17 +85,17 @@ interface Draft {
 }
 
 /** A secret is born in a directory that is protected already: nobody can have opened the file before it was. */
-async function createDraft(path: string, access: Access, protect: Protect): Promise<Draft> {
+async function createDraft(path: string, access: Access, rights: FileAccess): Promise<Draft> {
   for (let number = 1; ; number += 1) {
     const root = join(dirname(path), `${basename(path)}.${process.pid}-${number}${newMark}`);
     const file = access === 'secret' ? join(root, 'content') : root;
     try {
       if (access === 'secret') {
         await mkdir(root);
-        protect(root, 'secret');
+        rights.protect(root, 'secret');
       }
       await (await open(file, 'wx', 0o600)).close();
-      if (access === 'secret') protect(file, 'secret');
+      if (access === 'secret') rights.protect(file, 'secret');
       return { root, file };
     } catch (error) {
       if (codeOf(error) === 'EEXIST') continue;

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { HostPorts } from '../ports.ts';
-import { openProtection } from './acl.ts';
+import { openFileAccess } from './acl.ts';
 import { openAdapters } from './adapters.ts';
 import { openAdministratorCheck } from './administrator.ts';
 import { openCertStore } from './cert-store.ts';
@@ -35,7 +35,7 @@ export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: Win
     processes,
     environment: createEnvironment(registry, openAnnouncement(koffi), processEnvironment),
     certificates: openCertStore(koffi),
-    files: createFiles({ clock, protect: openProtection(koffi), startedMs: pid => processes.startedMs(pid) }),
+    files: createFiles({ clock, access: openFileAccess(koffi), startedMs: pid => processes.startedMs(pid) }),
     scripts: createScriptRunner(run, windowsDirectory),
     system: createSystem({
       registry,

@@ -19,6 +19,8 @@ export const win32 = {
   serviceNotActive: 1062,
   notStartedByManager: 1063,
   serviceMarkedForDeletion: 1072,
+  invalidDescriptor: 1338,
+  isLink: 4390,
 } as const;
 
 /** The error of a Win32 call that failed. The object says what it was about, such as `service kubelet`. */
@@ -131,9 +133,17 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
     remedy:
       'Run it as LocalSystem or as a member of Administrators with full rights; look for a policy that forbids it.',
   },
+  1338: {
+    meaning: 'the security descriptor is not valid',
+    remedy: 'Look at the file with icacls.exe and set its rights anew with icacls.exe /reset; it is tried again.',
+  },
   1450: {
     meaning: 'system resources do not suffice',
     remedy: 'Free memory on the host or reboot it; it is tried again.',
+  },
+  4390: {
+    meaning: 'it is a link',
+    remedy: 'Remove the link with rmdir, which leaves what it leads to; it is tried again.',
   },
   1722: { meaning: 'the service manager cannot be reached', remedy: 'Wait, or reboot the host; it is tried again.' },
 };

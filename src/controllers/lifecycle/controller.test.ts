@@ -62,7 +62,7 @@ test('a listed host becomes a Node with all its marks, schedulable, with few ses
   });
   expect(node?.spec?.unschedulable).toBeUndefined();
   expect(await keyEntries(lab)).toEqual({});
-  expect(host.verbs()).toEqual(['inventory', 'inventory', 'stage', 'stage', 'bootstrap', 'install']);
+  expect(host.verbs()).toEqual(['secure', 'stage', 'stage', 'bootstrap', 'install']);
   expect(host.uploads).toHaveLength(3);
   expect([host.connectionCount, host.openConnections, host.boots]).toEqual([1, 0, 1]);
 });
@@ -197,7 +197,7 @@ test('a Node that has lost its version gets it back without a program sent, a se
   // Fresh tokens are all that travels.
   expect(host.uploads.slice(sent)).toHaveLength(1);
   expect(host.model.services.calls.slice(calls)).toEqual([]);
-  expect(host.verbs().slice(6)).toEqual(['inventory', 'stage', 'install']);
+  expect(host.verbs().slice(5)).toEqual(['secure', 'stage', 'install']);
   expect(host.boots).toBe(1);
 });
 
@@ -207,7 +207,7 @@ test('a host whose Node was deleted is cleaned, so that its kubelet registers ag
   await lab.client.delete(nodes, 'win-5');
   await until(async () => marksOf(await lab.node())[nodeAnnotation.version] === version);
   await isReady(lab);
-  expect(host.verbs().slice(before)).toEqual(['inventory', 'cleanup', 'stage', 'bootstrap', 'install']);
+  expect(host.verbs().slice(before)).toEqual(['secure', 'cleanup', 'stage', 'bootstrap', 'install']);
   expect(host.commands[before + 1]).toContain('--keep-settings');
 });
 

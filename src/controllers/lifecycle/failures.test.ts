@@ -3,7 +3,6 @@ import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
 import { configMapName, nodeLabel } from '#contract/names.ts';
-import { file } from '#contract/paths.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
@@ -97,11 +96,14 @@ const cases: [name: string, code: ErrorCode, step: string, Arrange][] = [
   [
     'has an agent whose native part is broken',
     'WINDOWS_NATIVE_UNUSABLE',
-    'agent program',
-    (_, host) => {
-      host.model.fileTexts.set(file.agent, 'of another version');
-      host.faults.exec = failing('inventory', 'WINDOWS_NATIVE_UNUSABLE');
-    },
+    'inventory',
+    (_, host) => void (host.faults.exec = failing('secure', 'WINDOWS_NATIVE_UNUSABLE')),
+  ],
+  [
+    'lets users write where the agent runs',
+    'HOST_FOLDER_UNSAFE',
+    'inventory',
+    (_, host) => host.model.files.rights.set('C:\\Windows', { owner: 'S-1-5-18', entries: undefined }),
   ],
   [
     'has a bundle damaged on the way',

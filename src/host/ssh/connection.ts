@@ -5,6 +5,7 @@ import type {
   CommandResult,
   DownloadOptions,
   ExecOptions,
+  FileSizeOptions,
   HostConnection,
   HostUsage,
   UploadContent,
@@ -12,6 +13,7 @@ import type {
 } from '../host.ts';
 import { fetchFile } from './download.ts';
 import { runCommand } from './exec.ts';
+import { sizeOfFile } from './file-size.ts';
 import type { Session } from './handshake.ts';
 import { limited, type Turn } from './limits.ts';
 import { silentIntervals, watchForSilence } from './liveness.ts';
@@ -33,6 +35,7 @@ const defaults = {
   uploadStallMs: 60_000,
   downloadTimeoutMs: 30_000,
   downloadMaxBytes: 1024 * 1024,
+  fileSizeTimeoutMs: 30_000,
   closeGraceMs: 500,
 } as const;
 
@@ -97,6 +100,12 @@ export class SshConnection implements HostConnection {
     const { timeoutMs = defaults.downloadTimeoutMs, maxBytes = defaults.downloadMaxBytes, signal } = options;
     const act: FileAct = { address: this.facts.address, verb: 'read', path };
     return this.#transfer(act, { timeoutMs, signal }, session => fetchFile(session, act, maxBytes));
+  }
+
+  fileSize(path: string, options: FileSizeOptions = {}): Promise<number | undefined> {
+    const { timeoutMs = defaults.fileSizeTimeoutMs, signal } = options;
+    const act: FileAct = { address: this.facts.address, verb: 'read', path };
+    return this.#transfer(act, { timeoutMs, signal }, session => sizeOfFile(session, act));
   }
 
   usage(): HostUsage {

@@ -80,6 +80,11 @@ export class HostSession implements AsyncDisposable {
     this.#options.metrics.count(hostMetrics.uploadedBytes, {}, size);
   }
 
+  /** In bytes; undefined when there is no file of that name. */
+  fileSize(path: string, signal: AbortSignal): Promise<number | undefined> {
+    return this.#twice(signal, connection => connection.fileSize(path, { signal }));
+  }
+
   /** What the journey has cost so far, over all its connections. */
   usage(): HostUsage {
     const now = this.#connection?.usage();

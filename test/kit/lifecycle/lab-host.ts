@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { AppError } from '../../../src/base/errors.ts';
-import { agentName } from '../../../src/contract/names.ts';
-import { file } from '../../../src/contract/paths.ts';
+import { agentProgramHash, dir } from '../../../src/contract/paths.ts';
 import type { CommandResult, Connect, HostConnection, HostTarget, UploadContent } from '../../../src/host/host.ts';
 import type { HostKey } from '../../../src/host/host-key.ts';
 import { trustHostKey } from '../../../src/host/host-key.ts';
@@ -117,21 +116,24 @@ export class LabHost {
     const instead = await this.faults.exec?.(command);
     if (instead !== undefined) return instead;
     const [program = '', ...words] = command.split(' ');
-    if (program === 'sc.exe') {
-      await this.model.services.stop(words.at(-1) ?? agentName).catch(() => undefined);
-      return { exitCode: 0, stdout: '', stderr: '' };
-    }
-    if (program !== file.agent || !this.model.fileTexts.has(program)) return absent;
-    const { code, out, err } = await runIn(worldOf(this.model, this.logged), words.join(' '));
+    // What users of the host could have put there must never be run.
+    if (agentProgramHash(program) === undefined)
+      throw new Error(`${program} was run, not a program in ${dir.agentPrograms}`);
+    if (!this.model.fileTexts.has(program)) return absent;
+    const { code, out, err } = await runIn(worldOf(this.model, this.logged, { program }), words.join(' '));
     this.onChange();
     return { exitCode: code, stdout: this.#altered(words[0] ?? '', out), stderr: err };
   }
 
   #altered(verb: string, out: string): string {
     const { answer } = this.faults;
-    return answer === undefined || !out.startsWith('{')
-      ? out
-      : JSON.stringify(answer(verb, JSON.parse(out) as Record<string, unknown>));
+    if (answer === undefined || !out.startsWith('{')) return out;
+    const data = JSON.parse(out) as Record<string, unknown>;
+    const { inventory } = data;
+    // Securing a host answers with an inventory, too.
+    if (inventory !== undefined)
+      return JSON.stringify({ ...data, inventory: answer('inventory', inventory as typeof data) });
+    return JSON.stringify(answer(verb, data));
   }
 }
 
@@ -179,6 +181,11 @@ class LabConnection implements HostConnection {
       this.#host.model.fileTexts.set(path, Buffer.concat(parts));
       this.#host.uploads.push(path);
     });
+  }
+
+  async fileSize(path: string): Promise<number | undefined> {
+    this.#sftp = 1;
+    return (await this.#host.model.files.stat(path))?.bytes;
   }
 
   async download(path: string): Promise<Uint8Array> {

@@ -1,100 +1,154 @@
 import { expect, test } from 'vitest';
+import { descriptorOf } from '#agent/access/plan.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
-import { file } from '#contract/paths.ts';
+import { agentProgram, dir, file } from '#contract/paths.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
 import { gather } from './gather.ts';
 
-async function bench(): Promise<JourneyBench> {
+async function bench() {
   const lab = new JourneyBench();
   await lab.take(connect, gather);
-  return lab;
+  const { agent } = lab.journey.gathered;
+  const program = agentProgram(agent.sha256);
+  const content = Buffer.concat(await Array.fromAsync(agent.content()));
+  const { fileTexts, files } = lab.host.model;
+  return { lab, program, content, fileTexts, files };
 }
 const told = (code: ErrorCode) => ({
   exitCode: 1,
   stdout: JSON.stringify({ error: { code, message: 'm', remedy: 'r' } }),
   stderr: '',
 });
-async function installed(lab: JourneyBench): Promise<void> {
-  const { agent } = lab.journey.gathered;
-  lab.host.model.fileTexts.set(agent.path, Buffer.concat(await Array.fromAsync(agent.content())));
-}
 
-test('an agent that is the right one is asked once, and not sent', async () => {
-  const lab = await bench();
-  await installed(lab);
+test('an agent that is there is not sent, and all is done in one session for files and one command', async () => {
+  const { lab, program, content, fileTexts } = await bench();
+  fileTexts.set(program, content);
   await lab.take(bringAgent, takeInventory);
-  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory'], []]);
+  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['secure'], []]);
+  expect(lab.journey.host.usage()).toMatchObject({ execSessions: 1, sftpSessions: 1 });
   expect(lab.journey.inventory.hostName).toBe('win-5');
 });
 
-test('an agent that is not there is sent, and asked then', async () => {
-  const lab = await bench();
+test('an agent that is not there is sent to a folder of its hash, and put in place from there', async () => {
+  const { lab, program, content, fileTexts } = await bench();
   await lab.take(bringAgent, takeInventory);
-  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory', 'inventory'], [file.agent]]);
+  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['secure'], [program]]);
+  expect(fileTexts.get(file.agent)).toBe(content.toString());
+  expect(lab.journey.host.usage()).toMatchObject({ execSessions: 1, sftpSessions: 1 });
 });
 
-test('an agent of ours that is another one puts the new one in its place, and the version of all else stays', async () => {
-  const lab = await bench();
-  lab.host.model.fileTexts.set(file.agent, 'an older agent');
-  lab.host.faults.answer = (verb, data) => (verb === 'inventory' ? { ...data, stagedVersion: 'v1' } : data);
-  await lab.take(bringAgent);
-  expect(lab.host.verbs()).toEqual(['inventory', 'stage']);
-  expect(lab.host.uploads).toEqual([expect.stringContaining('incoming')]);
-  const record = JSON.parse(lab.host.model.fileTexts.get(file.stagedRecord) ?? '') as { version: string };
-  expect(record.version).toBe('v1');
-  await lab.take(takeInventory);
-  expect(lab.host.model.fileTexts.get(file.agent)).toContain('.exe one');
+test('no program below C:\\k is ever run, whoever put it there', async () => {
+  const { lab, content, fileTexts, files } = await bench();
+  fileTexts.set(file.agent, 'evil');
+  fileTexts.set(`${dir.k}\\version.dll`, 'evil');
+  files.rights.set(dir.k, { ...descriptorOf('programs'), owner: 'S-1-5-21-1-2-3-1001' });
+  await lab.take(bringAgent, takeInventory);
+  expect(lab.host.commands.filter(command => !command.startsWith(`${dir.agentPrograms}\\`))).toEqual([]);
+  expect([fileTexts.get(file.agent), fileTexts.has(`${dir.k}\\version.dll`)]).toEqual([content.toString(), false]);
+  expect(lab.logged.messages('warn')).toEqual(['Secured folders of the host']);
 });
 
-const signs: [string, ErrorCode | 'words' | 'no inventory'][] = [
-  ['that knows less than ours', 'USAGE'],
-  ['of somebody else', 'words'],
-  ['whose inventory lacks what we need', 'no inventory'],
+test('one of another size is sent again before anything is run', async () => {
+  const { lab, program, fileTexts } = await bench();
+  fileTexts.set(program, 'cut short');
+  await lab.take(bringAgent, takeInventory);
+  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['secure'], [program]]);
+});
+
+test('one of the same size and another content is sent once more', async () => {
+  const { lab, program, content, fileTexts } = await bench();
+  fileTexts.set(program, Buffer.alloc(content.length, 'x'));
+  await lab.take(bringAgent, takeInventory);
+  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['secure', 'secure'], [program]]);
+  expect(fileTexts.get(program)).toBe(content.toString());
+});
+
+const signs: [string, { exitCode: number; stdout: string; stderr: string }][] = [
+  ['that does not start', { exitCode: 216, stdout: '', stderr: 'This version of the file is not compatible' }],
+  ['that answers with something else', { exitCode: 0, stdout: 'hello', stderr: '' }],
 ];
-for (const [name, sign] of signs) {
-  test(`an agent ${name} is replaced`, async () => {
-    const lab = await bench();
+for (const [name, answer] of signs) {
+  test(`a program ${name} is sent once more`, async () => {
+    const { lab, program } = await bench();
+    await lab.take(bringAgent);
     let isFirst = true;
     lab.host.faults.exec = () => {
-      if (!isFirst) return undefined;
+      const instead = isFirst ? answer : undefined;
       isFirst = false;
-      if (sign === 'words') return { exitCode: 2, stdout: 'unknown command "inventory"', stderr: '' };
-      return sign === 'no inventory' ? { exitCode: 0, stdout: '{"hostName": 5}', stderr: '' } : told(sign);
+      return instead;
     };
-    await lab.take(bringAgent, takeInventory);
-    expect(lab.host.uploads).toEqual([file.agent]);
+    await lab.take(takeInventory);
+    expect(lab.host.uploads).toEqual([program, program]);
   });
 }
 
-const others: [string, () => never][] = [
-  ['a command that does not end', () => fail('HOST_COMMAND_TIMEOUT')],
-  ['a host that starts no command', () => fail('HOST_COMMAND_REFUSED')],
-];
-function fail(code: ErrorCode): never {
-  throw new AppError(code, 'm', { remedy: 'r' });
-}
-for (const [name, act] of others) {
-  test(`${name} says nothing about the agent, which is not sent`, async () => {
-    const lab = await bench();
-    lab.host.faults.exec = act;
-    expect((await rejectionOf(lab.take(bringAgent)))?.code).toMatch(/^HOST_COMMAND_/);
-    expect(lab.host.uploads).toEqual([]);
+test('a program that never starts is told, after two attempts', async () => {
+  const { lab, program } = await bench();
+  lab.host.faults.exec = () => ({ exitCode: 5, stdout: '', stderr: 'Zugriff verweigert' });
+  expect(await rejectionOf(lab.take(bringAgent, takeInventory))).toMatchObject({
+    code: 'AGENT_UNUSABLE',
+    remedy: expect.stringContaining(program) as string,
   });
-}
-
-test('an agent of ours that fails says why, and is not sent again', async () => {
-  const lab = await bench();
-  lab.host.faults.exec = () => told('WINDOWS_NATIVE_UNUSABLE');
-  expect(await rejectionOf(lab.take(bringAgent))).toMatchObject({ code: 'WINDOWS_NATIVE_UNUSABLE' });
-  expect(lab.host.uploads).toEqual([]);
+  expect(lab.host.verbs()).toEqual(['secure', 'secure']);
 });
 
+const others: [string, () => never, ErrorCode][] = [
+  ['a command that does not end', () => fail('HOST_COMMAND_TIMEOUT'), 'HOST_COMMAND_TIMEOUT'],
+  ['a host that starts no command', () => fail('HOST_COMMAND_REFUSED'), 'HOST_COMMAND_REFUSED'],
+];
+function fail(code: ErrorCode): never {
+  throw new AppError(code, '10.0.0.5: m', { remedy: 'r' });
+}
+for (const [name, act, code] of others) {
+  test(`${name} says nothing about the agent, which is not sent again`, async () => {
+    const { lab, program } = await bench();
+    lab.host.faults.exec = act;
+    expect(await rejectionOf(lab.take(bringAgent, takeInventory))).toMatchObject({ code });
+    expect(lab.host.uploads).toEqual([program]);
+  });
+}
+
+test.each<ErrorCode>(['WINDOWS_NATIVE_UNUSABLE', 'HOST_FOLDER_UNSAFE'])(
+  'an agent that fails with %s says why, and is not sent again',
+  async code => {
+    const { lab, program } = await bench();
+    lab.host.faults.exec = () => told(code);
+    expect(await rejectionOf(lab.take(bringAgent, takeInventory))).toMatchObject({ code });
+    expect(lab.host.uploads).toEqual([program]);
+  },
+);
+
+test('an agent that is not in place although it says so is not used', async () => {
+  const { lab, program } = await bench();
+  for (const missing of [program, file.agent]) {
+    lab.host.faults.answer = (_verb, data) => {
+      const files = data['files'] as Record<string, string>;
+      return { ...data, files: Object.fromEntries(Object.entries(files).filter(([path]) => path !== missing)) };
+    };
+    const error = await rejectionOf(lab.take(bringAgent, takeInventory));
+    expect(error).toMatchObject({ code: 'AGENT_UNUSABLE', message: expect.stringContaining(missing) as string });
+  }
+});
+
+test.each<ErrorCode>(['HOST_FILE_DENIED', 'HOST_FILE_MISSING'])(
+  'a user who may not write below C:\\Windows (%s) is no administrator',
+  async code => {
+    const { lab } = await bench();
+    lab.host.faults.upload = () => fail(code);
+    expect(await rejectionOf(lab.take(bringAgent))).toMatchObject({
+      code: 'HOST_NOT_ADMINISTRATOR',
+      message: '10.0.0.5: the user has no rights of an administrator (m)',
+    });
+    expect(lab.host.commands).toEqual([]);
+  },
+);
+
 test('the upload takes a place and gives it back, whatever comes of it', async () => {
-  const lab = await bench();
+  const { lab } = await bench();
   const { uploads } = lab.journey.world.slots;
   const taken: number[] = [];
   lab.host.faults.upload = () => {
@@ -105,15 +159,8 @@ test('the upload takes a place and gives it back, whatever comes of it', async (
   expect([taken, uploads.taken]).toEqual([[1], 0]);
 });
 
-test('a file that stays in use, although the service was stopped, is told', async () => {
-  const lab = await bench();
-  lab.host.faults.upload = () => fail('HOST_FILE_DENIED');
-  expect(await rejectionOf(lab.take(bringAgent))).toMatchObject({ code: 'HOST_FILE_DENIED' });
-  expect(lab.host.commands.filter(command => command.startsWith('sc.exe'))).toHaveLength(1);
-});
-
 test('the progress of the upload ends with all its bytes', async () => {
-  const lab = await bench();
+  const { lab } = await bench();
   const reports: number[] = [];
   await bringAgent.make(lab.journey, {
     signal: lab.stop.signal,

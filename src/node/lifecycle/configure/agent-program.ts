@@ -1,98 +1,131 @@
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, isAppError } from '#base/errors.ts';
+import type { InventoryOptions } from '#contract/agent-command.ts';
+import { pathKey } from '#contract/host-path.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
-import { agentName } from '#contract/names.ts';
+import { agentProgram } from '#contract/paths.ts';
 import { nameSourceOf } from '../../desired/services.ts';
-import type { BundleContent } from '../../bundle-seals.ts';
-import { callAgent } from '../agent-call.ts';
+import { askAgent, callAgent } from '../agent-call.ts';
 import type { Step, StepTurn } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
-import { sendBundle } from './send-bundle.ts';
+import { notAdministrator } from './preflight.ts';
 
 /** All of our files are read for it, on a slow disk. */
 const inventoryMs = 180_000;
-const stopMs = 30_000;
+/** Beside an inventory the program is copied. */
+const secureMs = 2 * inventoryMs;
 
 export const bringAgent: Step<ConfigureJourney> = {
   name: 'agent program',
-  does: 'asks the agent on the host for an inventory; uploads the agent when it is absent or another one',
+  does: 'uploads the agent to a folder that only administrators may write, unless it is there',
   limitMs: 60 * 60_000,
   async make(journey, turn) {
     const { agent } = journey.gathered;
-    const seen = await askForInventory(journey, turn.signal).catch(unlessAnother);
-    if (seen?.files[agent.path] === agent.sha256) journey.inventory = seen;
-    // An agent of ours can put aside a program that runs, which an upload cannot.
-    else if (seen !== undefined) await sendBundle(journey, withAgent(journey, seen), seen.bundles, turn);
-    else await upload(journey, turn);
+    if ((await journey.host.fileSize(programOf(journey), turn.signal)) !== agent.bytes) await upload(journey, turn);
   },
 };
 
 export const takeInventory: Step<ConfigureJourney> = {
   name: 'inventory',
-  does: 'asks the agent for everything that is to be known about the host, in one call',
-  limitMs: 4 * 60_000,
-  met: journey => journey.knownInventory !== undefined,
-  async make(journey, { signal }) {
-    const { agent } = journey.gathered;
-    const seen = await askForInventory(journey, signal).catch((error: unknown) => {
-      throw isAppError(error, 'AGENT_COMMAND_FAILED') ? unusable(journey, error) : error;
+  does: 'has the agent report all about the host, in one call; nothing is changed by it',
+  limitMs: 70 * 60_000,
+  async make(journey, turn) {
+    const { signal } = turn;
+    journey.inventory = await askVerified(journey, signal).catch(async (error: unknown) => {
+      if (!isAppError(error) || !signsOfDamage.includes(error.code)) throw error;
+      turn.note('the agent program does not run; it is uploaded again');
+      await upload(journey, turn);
+      turn.note(undefined);
+      return askVerified(journey, signal).catch((again: unknown) => {
+        throw isAppError(again, 'AGENT_COMMAND_FAILED') ? unusable(journey, again) : again;
+      });
     });
-    if (seen.files[agent.path] !== agent.sha256) {
-      throw unusable(journey, new Error(`the program ${agent.path} is not the one that was uploaded`));
-    }
-    journey.inventory = seen;
   },
 };
+
+/** Not before it is known whose host it is: a host that another version has set up is left as it is. */
+export const secureFolders: Step<ConfigureJourney> = {
+  name: 'secure folders',
+  does: 'has the agent secure our folders and put itself in place',
+  limitMs: 15 * 60_000,
+  async make(journey, { signal }) {
+    journey.inventory = await secure(journey, signal);
+    checkPlaced(journey, journey.inventory);
+  },
+};
+
+/** The inventory, by the very program that was uploaded. */
+async function askVerified(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
+  const inventory = await askForInventory(journey, signal);
+  const path = programOf(journey);
+  const hash = Object.entries(inventory.files).find(([each]) => pathKey(each) === pathKey(path))?.[1];
+  if (hash === journey.gathered.agent.sha256) return inventory;
+  throw new AppError('AGENT_PROGRAM_DAMAGED', `${journey.address}: ${path} is not the program that was uploaded`, {
+    remedy: 'See what changes programs on the host: a virus scanner, or an administrator.',
+  });
+}
 
 /** The state of the host as it is now. */
 export async function askForInventory(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
   const { host, address } = journey;
-  const { apiServerUrl, platform } = journey.gathered.material;
-  const command = journey.commands.inventory({ apiServerUrl, ...nameSourceOf(platform) });
+  const command = journey.commands.inventory(inventoryOptions(journey));
   return parseInventory(await callAgent({ host, address, command, signal, timeoutMs: inventoryMs }), address);
 }
 
-/** How it shows that there is no agent, or one that knows less: the words are in any language, and the code is any. */
-const signsOfAnother: readonly ErrorCode[] = ['AGENT_COMMAND_FAILED', 'AGENT_ANSWER_INVALID', 'FIELD_INVALID', 'USAGE'];
+async function secure(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
+  const { host, address, world } = journey;
+  const command = journey.commands.secure(inventoryOptions(journey));
+  const answer = await askAgent({ host, address, command, signal, timeoutMs: secureMs });
+  const remarks = answer.strings('remarks').slice(0, maxRemarks);
+  if (remarks.length > 0) world.log.warn('Secured folders of the host', { address, remarks });
+  return parseInventory(JSON.stringify(answer.raw('inventory') ?? {}), address);
+}
 
-function unlessAnother(error: unknown): undefined {
-  if (!isAppError(error) || !signsOfAnother.includes(error.code)) throw error;
+const maxRemarks = 50;
+
+/** How it shows that the program on the disk is not what was uploaded; the words are in any language, and the code is any. */
+const signsOfDamage: readonly ErrorCode[] = ['AGENT_PROGRAM_DAMAGED', 'AGENT_COMMAND_FAILED', 'AGENT_ANSWER_INVALID'];
+
+function checkPlaced(journey: ConfigureJourney, { isAdministrator }: Inventory): void {
+  // What a user without rights could not do is told by the preflight.
+  if (!isAdministrator) return;
+  const { agent } = journey.gathered;
+  const { files } = journey.inventory;
+  for (const path of [programOf(journey), agent.path]) {
+    if (files[pathKey(path)] !== agent.sha256) {
+      throw unusable(journey, new Error(`the program ${path} is not the one that was uploaded`));
+    }
+  }
+}
+
+function programOf({ gathered }: ConfigureJourney): string {
+  return agentProgram(gathered.agent.sha256);
+}
+
+function inventoryOptions({ gathered }: ConfigureJourney): InventoryOptions {
+  const { apiServerUrl, platform } = gathered.material;
+  return { apiServerUrl, ...nameSourceOf(platform) };
 }
 
 async function upload(journey: ConfigureJourney, turn: StepTurn): Promise<void> {
   const { agent } = journey.gathered;
-  const { host, world } = journey;
+  const { host, world, address } = journey;
   const { signal, report } = turn;
   turn.note('other hosts upload');
   using _slot = await world.slots.uploads.take(signal);
   turn.note(undefined);
   const onProgress = (bytes: number) => report({ bytes, totalBytes: agent.bytes });
-  const send = () =>
-    host.upload(agent.path, { bytes: agent.bytes, chunks: () => agent.content() }, { signal, onProgress });
-  try {
-    await send();
-  } catch (error) {
-    if (!isAppError(error, 'HOST_FILE_FAILED') && !isAppError(error, 'HOST_FILE_DENIED')) throw error;
-    // Somebody else's agent runs from that very file; Windows lets nobody replace it then.
-    await host.exec(`sc.exe stop ${agentName}`, { signal, timeoutMs: stopMs });
-    await world.clock.sleep(stopGraceMs, signal);
-    await send();
-  }
+  const content = { bytes: agent.bytes, chunks: () => agent.content() };
+  await host.upload(programOf(journey), content, { signal, onProgress }).catch((error: unknown) => {
+    // Below C:\Windows a folder can be missing only because it could not be made.
+    const isDenied = isAppError(error, 'HOST_FILE_DENIED') || isAppError(error, 'HOST_FILE_MISSING');
+    throw isDenied ? notAdministrator(address, error) : error;
+  });
 }
 
-const stopGraceMs = 10_000;
-
-/** The version stays what it was: all else on the host is still of that one. */
-function withAgent({ gathered }: ConfigureJourney, { stagedVersion }: Inventory): BundleContent {
-  const { path, sha256, bytes } = gathered.agent;
-  const packed = () => gathered.agent.content();
-  const file = { path, sha256, bytes, encoding: 'none', packedBytes: bytes, secret: false, packed } as const;
-  return { version: stagedVersion, files: [file] };
-}
-
-function unusable({ address, gathered }: ConfigureJourney, cause: Error): AppError {
-  return new AppError('AGENT_UNUSABLE', `${address}: the agent does not run: ${cause.message}`, {
-    remedy: `Run ${gathered.agent.path} on the host; often a virus scanner or a policy keeps programs from running.`,
+function unusable(journey: ConfigureJourney, cause: Error): AppError {
+  return new AppError('AGENT_UNUSABLE', `${journey.address}: the agent does not run: ${cause.message}`, {
+    remedy: `Run ${programOf(journey)} on the host; often a virus scanner or a policy keeps programs from running.`,
     cause,
   });
 }

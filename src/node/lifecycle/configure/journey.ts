@@ -4,7 +4,7 @@ import { type AgentCommands, agentCommands } from '#contract/agent-command.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import type { NodeView } from '#contract/node.ts';
-import { file } from '#contract/paths.ts';
+import { agentProgram } from '#contract/paths.ts';
 import type { InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
 import type { HostKey } from '#host/host-key.ts';
 import type { BundleFile } from '../../bundle.ts';
@@ -59,7 +59,7 @@ export class ConfigureJourney implements AsyncDisposable {
 
   /** Command lines for the agent program on this host. */
   get commands(): AgentCommands {
-    return agentCommands(file.agent);
+    return agentCommands(agentProgram(this.gathered.agent.sha256));
   }
 
   get username(): string {

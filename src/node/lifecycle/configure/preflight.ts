@@ -26,11 +26,15 @@ export function preflight(seen: Preflight): void {
 }
 
 const isAdministrator: Check = ({ address, inventory }) =>
-  inventory.isAdministrator
-    ? undefined
-    : new AppError('HOST_NOT_ADMINISTRATOR', `${address}: the user has no rights of an administrator`, {
-        remedy: 'Put the user into the group Administrators and the key into administrators_authorized_keys.',
-      });
+  inventory.isAdministrator ? undefined : notAdministrator(address);
+
+export function notAdministrator(address: string, cause?: Error): AppError {
+  const why = cause === undefined ? '' : ` (${cause.message.replace(`${address}: `, '')})`;
+  return new AppError('HOST_NOT_ADMINISTRATOR', `${address}: the user has no rights of an administrator${why}`, {
+    remedy: 'Put the user into the group Administrators and the key into administrators_authorized_keys.',
+    cause,
+  });
+}
 
 /** Builds of Windows Server with the first update that is good enough. */
 const systems = [

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { AppError } from '#base/errors.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
@@ -88,15 +87,6 @@ test('an agent that is not the one that was uploaded is not used', async () => {
     code: 'AGENT_UNUSABLE',
     message: expect.stringContaining('is not the one that was uploaded') as string,
   });
-});
-
-test('an upload that fails for another reason stops no service', async () => {
-  const bench = new JourneyBench();
-  bench.host.faults.upload = () => {
-    throw new AppError('HOST_DISK_FULL', 'full', { remedy: 'x' });
-  };
-  expect(await rejectionOf(bench.take(...begin))).toMatchObject({ code: 'HOST_DISK_FULL' });
-  expect(bench.host.commands.filter(command => command.startsWith('sc.exe'))).toEqual([]);
 });
 
 test('a Node that does not come in time is told with the addresses and what to look for', async () => {

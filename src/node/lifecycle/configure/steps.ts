@@ -1,6 +1,6 @@
 import type { Step, StepRun } from '../step.ts';
 import { runSteps } from '../step.ts';
-import { bringAgent, takeInventory } from './agent-program.ts';
+import { bringAgent, secureFolders, takeInventory } from './agent-program.ts';
 import { awaitSettings, awaitVersion, installAgent, rebootForSettings, reinstallAgent } from './agent-service.ts';
 import { bootstrap } from './bootstrap.ts';
 import { checkHost } from './check-host.ts';
@@ -24,6 +24,7 @@ const identify: Steps = [gather, bringAgent, takeInventory, claimName];
 /** Changes the host. */
 const setUp: Steps = [
   checkHost,
+  secureFolders,
   cleanUpFormer,
   rename,
   enableContainers,
@@ -62,7 +63,7 @@ export async function configure(journey: ConfigureJourney, run: StepRun): Promis
 }
 
 /** Gives an agent new credentials, without drain or reboot: the Node stays in service. */
-export const reconnectSteps: Steps = [...reach, ...identify, recordHost, stageFiles, reinstallAgent];
+export const reconnectSteps: Steps = [...reach, ...identify, secureFolders, recordHost, stageFiles, reinstallAgent];
 
 export async function reconnect(journey: ConfigureJourney, run: StepRun): Promise<void> {
   await runSteps(reach, journey, run);

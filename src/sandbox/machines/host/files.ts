@@ -1,9 +1,11 @@
+import type { Access, FileEntry } from '#agent/access/plan.ts';
 import type { FileStat, HostFiles } from '#agent/ports.ts';
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import { trimEndOf } from '#base/trim-end.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { Content, ContentStore, Draft } from './content-store.ts';
+import { FileRights, isWithin } from './file-rights.ts';
 
 interface Entry {
   /** As it was spelled when the file was made. */
@@ -27,6 +29,8 @@ export class DiskFull extends Error {}
 
 /** Drive C of a simulated host: names without regard to case, contents shared with other hosts. */
 export class SimulatedFiles implements HostFiles {
+  /** Owners, rights and links, for setting up and looking at. */
+  readonly rights = new FileRights();
   readonly #options: FilesOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #folders = new Map<string, string>();
@@ -115,7 +119,11 @@ export class SimulatedFiles implements HostFiles {
   /** Gives a file its content, which has been retained for it, and makes the folders above it. */
   async #put(path: string, content: Content, access?: 'secret'): Promise<void> {
     const before = this.#entries.get(keyOf(path));
+    const link = this.rights.linkAbove(path);
+    if (link !== undefined) throw new Error(`${path} was written through the link ${link}`);
     this.#addFolders(parentOf(path));
+    this.rights.forget(path);
+    if (access !== undefined) this.rights.set(path, access);
     this.#changes += 1;
     const modifiedMs = this.#options.clock.now() + (this.#changes % 1000) / 1000;
     this.#entries.set(keyOf(path), { path: before?.path ?? path, content, access, modifiedMs });
@@ -129,10 +137,12 @@ export class SimulatedFiles implements HostFiles {
     const replaced = this.#entries.get(keyOf(to));
     this.#entries.delete(keyOf(from));
     this.#entries.set(keyOf(to), { ...entry, path: replaced?.path ?? to });
+    this.rights.move(from, to);
     if (replaced !== undefined) await this.#release(replaced);
   }
 
   async remove(path: string): Promise<void> {
+    this.rights.forget(path);
     const entry = this.#entries.get(keyOf(path));
     if (entry === undefined) return;
     this.#entries.delete(keyOf(path));
@@ -141,7 +151,7 @@ export class SimulatedFiles implements HostFiles {
 
   async list(directory: string): Promise<string[]> {
     const below = `${keyOf(directory)}\\`;
-    const all = [...this.#folders.values(), ...[...this.#entries.values()].map(({ path }) => path)];
+    const all = [...this.#folders.values(), ...this.paths(), ...this.rights.links()];
     const names = all
       .filter(path => keyOf(path).startsWith(below))
       .map(path => path.slice(below.length).split('\\')[0] ?? '');
@@ -169,12 +179,38 @@ export class SimulatedFiles implements HostFiles {
     return entry && { bytes: entry.content.bytes, modifiedMs: entry.modifiedMs };
   }
 
-  async makeDirectory(path: string): Promise<void> {
+  async makeDirectory(path: string, access?: Access): Promise<void> {
     this.#addFolders(path);
+    if (access !== undefined) this.rights.set(path, access);
+  }
+
+  async inspect(path: string): Promise<FileEntry | undefined> {
+    if (this.rights.isLink(path)) return { is: 'link' };
+    const is = this.has(path) ? 'file' : this.isFolder(path) ? 'directory' : undefined;
+    return is && { is, names: 1, access: this.rights.of(path) };
+  }
+
+  async protect(path: string, access: Access): Promise<void> {
+    this.rights.set(path, access);
+  }
+
+  async move(from: string, to: string): Promise<boolean> {
+    const rename = (path: string) => to + path.slice(from.length);
+    for (const map of [this.#folders, this.#entries]) {
+      for (const [key, value] of map) {
+        if (!isWithin(key, from)) continue;
+        map.delete(key);
+        if (typeof value === 'string') this.#folders.set(keyOf(rename(key)), rename(value));
+        else this.#entries.set(keyOf(rename(key)), { ...value, path: rename(value.path) });
+      }
+    }
+    this.rights.move(from, to);
+    return true;
   }
 
   async removeDirectory(path: string): Promise<void> {
     const below = `${keyOf(path)}\\`;
+    this.rights.forget(path);
     for (const key of this.#folders.keys()) if (`${key}\\`.startsWith(below)) this.#folders.delete(key);
     const doomed = [...this.#entries].filter(([key]) => key.startsWith(below));
     for (const [key] of doomed) this.#entries.delete(key);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { agentProgramHash } from '#contract/paths.ts';
 import { withDeadline } from '#kube/deadline.ts';
 import { offsetClock } from '../clocks.ts';
 import { programName } from '../programs/command-line.ts';
@@ -6,6 +7,7 @@ import { untilAborted } from '../programs/idle.ts';
 import type { Route } from '../routes.ts';
 import { type Output, runCommand } from '../ssh/shell.ts';
 import { SimulatedSshd } from '../ssh/sshd.ts';
+import { isWithin } from './file-rights.ts';
 import { SimulatedFiles } from './files.ts';
 import { Launcher } from './launcher.ts';
 import { Mishaps } from './mishaps.ts';
@@ -230,7 +232,12 @@ export class SimulatedHost {
       sftp: {
         files: this.files,
         diskBytes: () => traits.diskBytes,
-        isInUse: path => path.toLowerCase().endsWith('.exe') && this.#processes.isRunning(programName(path)),
+        mayWrite: path => traits.isAdministrator || !isWithin(path, 'C:\\Windows'),
+        // No service runs from the folders that the operator uploads the agent to.
+        isInUse: path =>
+          path.toLowerCase().endsWith('.exe') &&
+          agentProgramHash(path) === undefined &&
+          this.#processes.isRunning(programName(path)),
         onUpload: async (bytes, closed) => {
           this.stats.uploadedBytes += bytes;
           await this.#suffer(this.#mishaps.onUpload(bytes), closed);

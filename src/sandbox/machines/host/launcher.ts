@@ -76,6 +76,7 @@ export class Launcher {
     const process = this.#start([programName(program)], async (life, self) => {
       await this.#parts.onVerb(words[0] ?? '', output.closed);
       const run = {
+        path: program,
         words: spec.traits.reachesApi ? words : words.map(astray),
         version: await this.#versionOf(program),
         startedBy: 'user',

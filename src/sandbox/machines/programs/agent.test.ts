@@ -33,6 +33,7 @@ async function ran(words: string[], over: Partial<AgentRun> = {}, stopAfterMs = 
   if (stopAfterMs > 0) setTimeout(() => stop.abort(new Error('told to end')), stopAfterMs);
   const program = agentProgram(
     {
+      path: 'C:\\k\\windows-instance-config-daemon.exe',
       words,
       version: '11.0.0-5',
       startedBy: 'user',

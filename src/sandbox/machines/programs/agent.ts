@@ -6,6 +6,7 @@ import type { Program } from '../host/process.ts';
 import type { ProgramHost } from './program-host.ts';
 
 export interface AgentRun {
+  path: string;
   /** What follows the program in the command line. */
   words: readonly string[];
   version: string;
@@ -17,7 +18,7 @@ export interface AgentRun {
 const pingIntervalMs = 60_000;
 
 /** The real agent, on a simulated host. */
-export function agentProgram({ words, version, startedBy, terminal }: AgentRun, host: ProgramHost): Program {
+export function agentProgram({ path, words, version, startedBy, terminal }: AgentRun, host: ProgramHost): Program {
   return life => {
     const { ports, clock } = host;
     const log = createLineLog((_, line) => terminal.err(`${line}\n`), clock);
@@ -37,6 +38,7 @@ export function agentProgram({ words, version, startedBy, terminal }: AgentRun, 
         signal: life.signal,
         version,
         runtime: 'sandbox windows/amd64',
+        program: path,
       },
       terminal,
     );

@@ -22,9 +22,10 @@ const programs: Readonly<Record<string, Make>> = {
   'kubelet.exe': ({ words }, host) => kubeletProgram(words, host),
   'azure-cloud-node-manager.exe': ({ words }, host) => cloudNodeManagerProgram(words, host),
   'hybrid-overlay-node.exe': ({ words }, host) => hybridOverlayProgram(words, host),
-  [`${agentName}.exe`]: ({ words, version }, host) =>
+  [`${agentName}.exe`]: ({ path, words, version }, host) =>
     agentProgram(
       {
+        path,
         words,
         version,
         startedBy: 'service manager',

@@ -30,6 +30,7 @@ beforeEach(async () => {
     {
       files,
       diskBytes: () => 1_000_000,
+      mayWrite: path => !path.startsWith('C:\\Windows'),
       isInUse: path => busy.includes(path),
       onUpload: async bytes => {
         uploaded.push(bytes);

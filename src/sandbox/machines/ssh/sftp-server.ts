@@ -7,6 +7,8 @@ import { sftpPath, windowsPath } from './sftp-paths.ts';
 export interface SftpHost {
   files: SimulatedFiles;
   diskBytes: () => number;
+  /** Whether the user may write there: below C:\\Windows only administrators may. */
+  mayWrite(path: string): boolean;
   /** Whether a program runs from that file, which Windows then does not let go. */
   isInUse(path: string): boolean;
   /** Hears of what arrives, and lets it in as slowly as the network would. Whatever it throws ends the session. */
@@ -90,7 +92,7 @@ export class SftpServer {
     if (files.isFolder(path)) return said(status.failure);
     if ((flags & wantsToWrite) === 0) return this.#openToRead(path);
     if (!files.isFolder(parentOf(path))) return said(status.noSuchFile);
-    if (this.#host.isInUse(path)) return said(status.denied);
+    if (!this.#host.mayWrite(path) || this.#host.isInUse(path)) return said(status.denied);
     if (files.has(path) ? (flags & mayNotExist) !== 0 : (flags & mayCreate) === 0) return said(status.failure);
     await files.finish(files.draft(), path);
     return this.#remember({ is: 'file to write', path, draft: files.draft() });
@@ -172,7 +174,7 @@ export class SftpServer {
 
   async #remove(path: string): Promise<Answer> {
     if (!this.#host.files.has(path)) return said(status.noSuchFile);
-    if (this.#host.isInUse(path)) return said(status.denied);
+    if (!this.#host.mayWrite(path) || this.#host.isInUse(path)) return said(status.denied);
     await this.#host.files.remove(path);
     return done;
   }
@@ -181,6 +183,7 @@ export class SftpServer {
     const { files } = this.#host;
     if (files.isFolder(path) || files.has(path)) return said(status.failure);
     if (!files.isFolder(parentOf(path))) return said(status.noSuchFile);
+    if (!this.#host.mayWrite(path)) return said(status.denied);
     await files.makeDirectory(path);
     return done;
   }
@@ -202,7 +205,7 @@ export class SftpServer {
     const { files } = this.#host;
     if (!files.has(from) || !files.isFolder(parentOf(to))) return said(status.noSuchFile);
     if (files.isFolder(to) || (files.has(to) && !replaces)) return said(status.failure);
-    if (this.#host.isInUse(to)) return said(status.denied);
+    if (!this.#host.mayWrite(to) || this.#host.isInUse(to)) return said(status.denied);
     await files.rename(from, to);
     this.#host.onRename(from, to);
     return done;

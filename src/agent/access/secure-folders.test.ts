@@ -1,0 +1,196 @@
+import { expect, test } from 'vitest';
+import { dir, file, requiredDirectories } from '#contract/paths.ts';
+import { stageTexts } from '../../../test/kit/bundles.ts';
+import { ModelHost } from '../../../test/kit/model-host.ts';
+import { type Descriptor, sid } from './descriptor.ts';
+import { folderRules } from './folders.ts';
+import { descriptorOf, judge } from './plan.ts';
+import { secureFolders } from './secure-folders.ts';
+
+const user = 'S-1-5-21-1-2-3-1001';
+const ofUser: Descriptor = { ...descriptorOf('programs'), owner: user };
+const everyone: Descriptor = { owner: sid.administrators, entries: undefined };
+const pki = 'C:\\var\\lib\\kubelet\\pki';
+const never = new AbortController().signal;
+const secure = (host: ModelHost, signal = never) => secureFolders(host.files, signal);
+const quarantined = (host: ModelHost) => host.files.list(dir.quarantine);
+const plant = (host: ModelHost, path: string, rights: Descriptor = ofUser) => {
+  host.fileTexts.set(path, 'evil');
+  host.files.rights.set(path, rights);
+};
+
+/** Whatever was found before: every folder of ours is there, is no link, and is only ours. */
+async function expectSecure(host: ModelHost): Promise<void> {
+  for (const { path, access } of folderRules) {
+    const entry = await host.files.inspect(path);
+    expect([path, entry?.is, entry && judge(entry, access).do]).toEqual([path, 'directory', 'keep']);
+  }
+}
+
+test('makes every folder that services need, and all above them, with its rights', async () => {
+  const host = new ModelHost();
+  expect(await secure(host)).toEqual([]);
+  await expectSecure(host);
+  for (const path of requiredDirectories) expect(host.files.directories.has(path)).toBe(true);
+  const made = [...host.files.directories.keys()];
+  for (const path of made) {
+    const above = made.filter(other => path.startsWith(`${other}\\`));
+    expect(above.every(other => made.indexOf(other) < made.indexOf(path))).toBe(true);
+  }
+});
+
+test('finds nothing the second time, and changes nothing', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, { [file.kubelet]: 'MZ', [file.tlsKey]: 'key' }, { secrets: [file.tlsKey] });
+  const calls: string[] = [];
+  host.before = call => void calls.push(call);
+  expect(await secure(host)).toEqual([]);
+  expect(calls).toEqual([]);
+});
+
+const links = [dir.k, 'C:\\var', 'C:\\var\\lib\\kubelet', pki, dir.agentLog, dir.incoming, dir.temp, dir.cniState];
+for (const path of links) {
+  test(`removes a junction at ${path} and makes a folder, without going through it`, async () => {
+    const host = new ModelHost();
+    host.files.rights.plantLink(path);
+    expect(await secure(host)).toEqual([`${path}: is a link; removed`]);
+    await expectSecure(host);
+  });
+}
+
+test('removes a link below our folders, too', async () => {
+  const host = new ModelHost();
+  host.files.rights.plantLink('C:\\k\\cni\\config\\ovnkube-client-current.pem');
+  const [remark, ...more] = await secure(host);
+  expect([remark?.toLowerCase(), more]).toEqual([
+    'c:\\k\\cni\\config\\ovnkube-client-current.pem: is a link; removed',
+    [],
+  ]);
+});
+
+test('takes a folder that a user has made out of the way, with all that is in it', async () => {
+  const host = new ModelHost();
+  plant(host, `${dir.k}\\version.dll`);
+  host.files.rights.set(dir.k, ofUser);
+  const [remark] = await secure(host);
+  expect(remark).toBe(`C:\\k: belongs to ${user}, not to Administrators or SYSTEM; moved to ${dir.quarantine}\\1-C_k`);
+  expect(host.fileTexts.keys()).toEqual([`${dir.quarantine}\\1-C_k\\version.dll`]);
+  await expectSecure(host);
+});
+
+const planted: [string, string][] = [
+  ['a DLL beside the kubelet', 'C:\\k\\version.dll'],
+  ['a DLL beside containerd', 'C:\\k\\containerd\\cryptbase.dll'],
+  ['a CNI plugin', 'C:\\k\\cni\\win-overlay.exe'],
+  ['a program with the name of the agent', file.agent],
+  ['a static pod', `${dir.staticPods}\\pod.yaml`],
+  ['a bundle', `${dir.incoming}\\${'ab'.repeat(32)}`],
+  ['a key of the kubelet', `${pki}\\kubelet-client-current.pem`],
+  ['a log file', `${dir.agentLog}\\agent.INFO`],
+  ['a file in a folder of its own', 'C:\\k\\plugins\\deep\\x.dll'],
+];
+for (const [name, path] of planted) {
+  test(`takes ${name} that a user has put there out of the way`, async () => {
+    const host = new ModelHost();
+    await secure(host);
+    plant(host, path);
+    const remarks = await secure(host);
+    expect(remarks).toEqual([expect.stringContaining(`${path}: belongs to ${user}`)]);
+    expect(host.fileTexts.has(path)).toBe(false);
+    expect(await quarantined(host)).toHaveLength(1);
+  });
+}
+
+test('gives everything in the quarantine a name of its own, and lets only administrators in', async () => {
+  const host = new ModelHost();
+  for (const round of [1, 2, 3]) {
+    plant(host, 'C:\\k\\version.dll');
+    expect(await secure(host)).toHaveLength(1);
+    expect(await quarantined(host)).toHaveLength(round);
+  }
+  expect(host.files.rights.of(dir.quarantine)).toEqual(descriptorOf('secret'));
+});
+
+test('sets owner and rights in place of what a program keeps from being moved, and goes on below', async () => {
+  const host = new ModelHost();
+  plant(host, 'C:\\k\\plugins\\x.dll');
+  host.files.rights.set('C:\\k\\plugins', ofUser);
+  host.files.busy.add('C:\\k\\plugins');
+  expect(await secure(host)).toEqual([
+    expect.stringMatching(/^C:\\k\\plugins: belongs to .*; set owner and rights$/),
+    expect.stringMatching(/^C:\\k\\plugins\\x\.dll: belongs to .*; moved to /),
+  ]);
+  expect(host.files.rights.of('C:\\k\\plugins')).toEqual(descriptorOf('programs'));
+});
+
+const open: [string, 'secret' | 'programs'][] = [
+  [file.kubelet, 'programs'],
+  [file.containerdConfig, 'programs'],
+  [file.kubeconfig, 'secret'],
+  [file.bootstrapKubeconfig, 'secret'],
+  [file.cloudNodeKubeconfig, 'secret'],
+  [file.agentKey, 'secret'],
+  [`${dir.cniConfig}\\ovnkube-client-2026-01-01-00-00-00.pem`, 'secret'],
+  [`${pki}\\kubelet.key`, 'secret'],
+];
+for (const [path, wanted] of open) {
+  test(`sets the rights of ${path}: ${wanted}`, async () => {
+    const host = new ModelHost();
+    await secure(host);
+    plant(host, path, everyone);
+    expect(await secure(host)).toEqual([`${path}: has no access list; set owner and rights`]);
+    expect([host.fileTexts.get(path), host.files.rights.of(path)]).toEqual(['evil', descriptorOf(wanted)]);
+  });
+}
+
+test('knows from the record of staged files what else is secret', async () => {
+  const host = new ModelHost();
+  const path = 'C:\\k\\some-token';
+  await stageTexts(host, { [path]: 'token' }, { secrets: [path] });
+  host.files.rights.set(path, descriptorOf('programs'));
+  expect(await secure(host)).toHaveLength(1);
+  expect(host.files.rights.of(path)).toEqual(descriptorOf('secret'));
+});
+
+test('leaves alone what is not ours: files of users in C:\\Temp, and volumes of pods', async () => {
+  const host = new ModelHost();
+  const others = ['C:\\Temp\\notes.txt', 'C:\\var\\lib\\kubelet\\pods\\1\\volumes\\x', 'C:\\var\\log\\pods\\a\\0.log'];
+  for (const path of others) plant(host, path);
+  expect(await secure(host)).toEqual([]);
+  expect(host.fileTexts.keys()).toEqual(others);
+});
+
+test('looks at everything else although one entry cannot be set right, and rejects then', async () => {
+  const host = new ModelHost();
+  plant(host, 'C:\\k\\a.dll');
+  plant(host, 'C:\\k\\b.dll');
+  host.before = call => {
+    if (call === 'move C:\\k\\a.dll') throw new Error('access denied');
+  };
+  await expect(secure(host)).rejects.toMatchObject({
+    code: 'HOST_FILE_UNUSABLE',
+    message: 'C:\\k\\a.dll: owner and rights cannot be checked or set: access denied',
+  });
+  expect(host.fileTexts.has('C:\\k\\b.dll')).toBe(false);
+  await expectSecure(host);
+});
+
+test('changes nothing on a system that tells no owners, but makes folders', async () => {
+  const host = new ModelHost();
+  const { inspect } = host.files;
+  host.files.inspect = async path => {
+    const entry = await inspect.call(host.files, path);
+    return entry === undefined || entry.is === 'link' ? entry : { ...entry, access: 'unreadable' };
+  };
+  plant(host, 'C:\\k\\x.dll');
+  expect(await secure(host)).toEqual([]);
+  expect(host.files.directories.get(dir.incoming)).toBe('secret');
+});
+
+test('ends in a folder with more files than ours can be, and when it is told to', async () => {
+  const host = new ModelHost();
+  host.files.list = async directory =>
+    directory === dir.k ? Array.from({ length: 20_001 }, (_, number) => `${number}`) : [];
+  expect(await secure(host)).toEqual(['C:\\k\\20000: not looked at, because there are too many files']);
+  await expect(secure(host, AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
+});

@@ -1,0 +1,161 @@
+import { expect, test } from 'vitest';
+import { sha256 } from '#base/sha256.ts';
+import { agentProgram, dir, file } from '#contract/paths.ts';
+import { runIn, worldOf } from '../../test/kit/agent-bench.ts';
+import { stageTexts } from '../../test/kit/bundles.ts';
+import { ModelHost } from '../../test/kit/model-host.ts';
+import { recordedLog } from '../../test/kit/recorded-log.ts';
+import { right, sid } from './access/descriptor.ts';
+import { descriptorOf } from './access/plan.ts';
+import { readRecord } from './stage/record.ts';
+
+const content = 'MZ agent '.repeat(50);
+const hash = sha256(content);
+const program = agentProgram(hash);
+const user = 'S-1-5-21-1-2-3-1001';
+const windows = 'C:\\Windows';
+const usersMayWrite = {
+  owner: sid.trustedInstaller,
+  entries: [{ allows: true, sid: sid.users, mask: right.create, inheritOnly: false }],
+};
+
+/** A host to which the agent was uploaded. */
+function uploaded(): ModelHost {
+  const host = new ModelHost();
+  host.fileTexts.set(program, content);
+  host.files.rights.set(windows, { ...descriptorOf('programs'), owner: sid.trustedInstaller });
+  return host;
+}
+interface Answer {
+  placed: boolean;
+  pruned: number;
+  remarks: string[];
+  inventory: { files: Record<string, string>; hostName: string };
+  error?: { code: string; message: string };
+}
+async function secure(host: ModelHost, from = program): Promise<Answer> {
+  const { out } = await runIn(worldOf(host, recordedLog(), { program: from }), 'secure -o json');
+  return JSON.parse(out) as Answer;
+}
+
+test('secures the folders, puts the agent where services run it, and tells of the host in the same answer', async () => {
+  const host = uploaded();
+  const { inventory, ...outcome } = await secure(host);
+  expect(outcome).toEqual({ placed: true, pruned: 0, remarks: [] });
+  expect(inventory.files).toEqual({ [program]: hash, [file.agent]: hash });
+  expect(inventory.hostName).toBe('win-1');
+  expect(host.files.directories.get(dir.incoming)).toBe('secret');
+});
+
+test('writes nothing the second time', async () => {
+  const host = uploaded();
+  await secure(host);
+  const before = host.log.length;
+  expect(await secure(host)).toMatchObject({ placed: false, pruned: 0, remarks: [] });
+  expect(host.log).toHaveLength(before);
+});
+
+test('secures C:\\k before the first byte is written there', async () => {
+  const host = uploaded();
+  host.files.rights.plantLink(dir.k);
+  const { remarks } = await secure(host);
+  expect(remarks).toEqual(['C:\\k: is a link; removed']);
+  expect(host.fileTexts.get(file.agent)).toBe(content);
+});
+
+test('runs no program that a user has put in place of the agent, also one with the right hash', async () => {
+  for (const evil of ['evil', content]) {
+    const host = uploaded();
+    host.fileTexts.set(file.agent, evil);
+    host.files.rights.set(file.agent, { ...descriptorOf('programs'), owner: user });
+    expect(await secure(host)).toMatchObject({
+      placed: true,
+      remarks: [expect.stringContaining(`belongs to ${user}`)],
+    });
+    expect([host.fileTexts.get(file.agent), host.files.rights.of(file.agent)]).toEqual([
+      content,
+      descriptorOf('programs'),
+    ]);
+  }
+});
+
+test('replaces an agent of another version, and lets no staged copy of it come back', async () => {
+  const host = uploaded();
+  await stageTexts(host, { [file.agent]: 'older', [file.kubelet]: 'MZ' });
+  expect(await secure(host)).toMatchObject({ placed: true });
+  expect(host.fileTexts.get(file.agent)).toBe(content);
+  expect((await readRecord(host.files)).files.map(({ path }) => path)).toEqual([file.kubelet]);
+});
+
+test('removes former programs but not itself, nor anything else', async () => {
+  const host = uploaded();
+  const kept = `${dir.quarantine}\\1-x`;
+  for (const path of [agentProgram('a'.repeat(64)), agentProgram('b'.repeat(64)), kept]) host.fileTexts.set(path, 'x');
+  host.before = call => {
+    if (call === `remove ${dir.agentPrograms}\\${'b'.repeat(64)}`) throw new Error('it runs');
+  };
+  expect(await secure(host)).toMatchObject({ pruned: 1, remarks: [expect.stringContaining('not removed (it runs)')] });
+  const left = host.fileTexts.keys().filter(path => path.startsWith(dir.agentPrograms));
+  expect(left).toEqual([agentProgram('b'.repeat(64)), program, kept].toSorted());
+});
+
+test('does nothing when it is not the program after which its folder is named', async () => {
+  const host = uploaded();
+  host.fileTexts.set(program, 'damaged');
+  expect((await secure(host)).error).toMatchObject({
+    code: 'AGENT_PROGRAM_DAMAGED',
+    message: `${program} has the hash ${sha256('damaged')}`,
+  });
+  expect(host.fileTexts.has(file.agent)).toBe(false);
+});
+
+test.each([file.agent, 'C:\\Users\\eve\\agent.exe', `${dir.agentPrograms}\\x\\agent.exe`])(
+  'does nothing when it runs from %s',
+  async from => {
+    const host = uploaded();
+    host.fileTexts.set(from, content);
+    expect((await secure(host, from)).error).toMatchObject({ code: 'USAGE' });
+    expect(host.files.directories.size).toBe(0);
+  },
+);
+
+const unsafe: [string, (host: ModelHost) => void, string][] = [
+  ['Windows itself is writable for users', host => host.files.rights.set(windows, usersMayWrite), windows],
+  [
+    'Windows itself belongs to a user',
+    host => host.files.rights.set(windows, { ...descriptorOf('programs'), owner: user }),
+    windows,
+  ],
+  ['the folder of programs is a link', host => host.files.rights.plantLink(dir.agentPrograms), dir.agentPrograms],
+  ['the folder of the hash is a link', host => host.files.rights.plantLink(`${dir.agentPrograms}\\${hash}`), hash],
+];
+for (const [name, change, path] of unsafe) {
+  test(`does nothing when ${name}`, async () => {
+    const host = uploaded();
+    change(host);
+    const { error } = await secure(host);
+    expect(error).toMatchObject({ code: 'HOST_FOLDER_UNSAFE', message: expect.stringContaining(path) });
+    expect(host.fileTexts.has(file.agent)).toBe(false);
+  });
+}
+
+test('sets the rights of its own folder when an administrator has made it for himself', async () => {
+  const host = uploaded();
+  host.files.rights.set(dir.agentPrograms, { ...descriptorOf('programs'), owner: user });
+  expect((await secure(host)).remarks).toEqual([`${dir.agentPrograms}: belongs to ${user}; set owner and rights`]);
+  expect(host.files.rights.of(dir.agentPrograms)).toEqual(descriptorOf('programs'));
+});
+
+test('changes nothing for a user without rights, and tells so in the inventory', async () => {
+  const host = uploaded();
+  host.system.administrator = false;
+  expect(await secure(host)).toMatchObject({ placed: false, inventory: { isAdministrator: false } });
+  expect([host.files.directories.size, host.log]).toEqual([0, []]);
+});
+
+test('tells people what it has found', async () => {
+  const host = uploaded();
+  host.files.rights.plantLink(dir.k);
+  const { out } = await runIn(worldOf(host, recordedLog(), { program }), 'secure');
+  expect(out).toMatch(/^Put the agent in place\.\nC:\\k: is a link; removed\n\nHost: /);
+});

@@ -1,0 +1,21 @@
+import { type SecureOutcome, secureHost } from '../secure.ts';
+import { inventory } from './inventory.ts';
+import type { Verb } from './verb.ts';
+
+const nothing: SecureOutcome = { placed: false, pruned: 0, remarks: [] };
+
+export const secure: Verb = {
+  name: 'secure',
+  summary: 'let only administrators write to our folders, put the agent in place, and tell all about the host',
+  required: [],
+  optional: inventory.optional,
+  async run(values, world) {
+    const { files, system } = world.host();
+    // Who cannot do any of it learns that from the inventory.
+    const outcome = (await system.isAdministrator()) ? await secureHost(world.program, files, world.signal) : nothing;
+    for (const remark of outcome.remarks) world.log.warn('Secured', { remark });
+    const found = await inventory.run(values, world);
+    const lines = [outcome.placed ? 'Put the agent in place.' : 'The agent is in place.', ...outcome.remarks];
+    return { text: [...lines, '', found?.text].join('\n'), data: { ...outcome, inventory: found?.data } };
+  },
+};

@@ -1,0 +1,68 @@
+import type { Descriptor } from '#agent/access/descriptor.ts';
+import { type Access, descriptorOf } from '#agent/access/plan.ts';
+import { pathKey } from '#contract/host-path.ts';
+
+/** Owner and rights of files and directories on a simulated disk, and which of them are links. */
+export class FileRights {
+  readonly #rights = new Map<string, Access | Descriptor>();
+  readonly #links = new Set<string>();
+
+  /** What was set, or what is inherited: only administrators write where nobody has planted anything. */
+  of(path: string): Descriptor {
+    const own = this.#rights.get(pathKey(path));
+    if (own !== undefined) return typeof own === 'string' ? descriptorOf(own) : own;
+    for (let at = parentOf(path); at !== ''; at = parentOf(at)) {
+      const inherited = this.#rights.get(pathKey(at));
+      if (typeof inherited === 'string') return descriptorOf(inherited === 'shared' ? 'programs' : inherited);
+    }
+    return descriptorOf('programs');
+  }
+
+  set(path: string, rights: Access | Descriptor): void {
+    this.#rights.set(pathKey(path), rights);
+  }
+
+  /** A junction or symbolic link that a user has made. */
+  plantLink(path: string): void {
+    this.#links.add(pathKey(path));
+  }
+
+  isLink(path: string): boolean {
+    return this.#links.has(pathKey(path));
+  }
+
+  links(): string[] {
+    return [...this.#links];
+  }
+
+  /** The link in the way to a path, if any; on a real disk it would lead somewhere else. */
+  linkAbove(path: string): string | undefined {
+    for (let at = parentOf(path); at !== ''; at = parentOf(at)) if (this.isLink(at)) return at;
+    return undefined;
+  }
+
+  /** Of the path and all below. */
+  forget(path: string): void {
+    for (const map of [this.#rights, this.#links]) {
+      for (const key of map.keys()) if (isWithin(key, path)) map.delete(key);
+    }
+  }
+
+  move(from: string, to: string): void {
+    const moved = [...this.#rights].filter(([key]) => isWithin(key, from));
+    const links = [...this.#links].filter(key => isWithin(key, from));
+    this.forget(from);
+    const renamed = (key: string) => pathKey(to) + key.slice(from.length);
+    for (const [key, rights] of moved) this.#rights.set(renamed(key), rights);
+    for (const key of links) this.#links.add(renamed(key));
+  }
+}
+
+export function isWithin(path: string, directory: string): boolean {
+  const [key, above] = [pathKey(path), pathKey(directory)];
+  return key === above || key.startsWith(`${above}\\`);
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('\\')));
+}
