@@ -117,10 +117,7 @@ test('replaces the key when it is told to: stops the agent, removes the old cert
 const unusable: [name: string, text: string | undefined][] = [
   ['there is none, as on a host of the Go operator', undefined],
   ['it cannot be read', 'BEGIN nothing'],
-  [
-    'it is of another kind',
-    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
-  ],
+  ['it is of another kind', generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })],
 ];
 for (const [name, text] of unusable) {
   test(`makes a key and restarts the agent when ${name}`, async () => {

@@ -132,7 +132,7 @@ test('writes remarks by themselves, some together when many come', async () => {
   given.report.remark(warning('four'));
   await settle();
   expect(reported(given).remarks.map(({ message }) => message)).toEqual(['one', 'two', 'three']);
-  await given.clock.advance(10_000);
+  await given.clock.advance(5000);
   await settle();
   expect(reported(given).remarks.map(({ message }) => message)).toEqual(['one', 'two', 'three', 'four']);
   expect(reported(given).remarks[0]).toEqual({ ...warning('one'), time: '2026-03-01T12:00:00.000Z' });

@@ -23,7 +23,7 @@ const keptRemarks = 10;
 /** How often the time of a remark that repeats is updated. */
 const repeatMs = 5 * 60_000;
 /** Between two writes for remarks alone. */
-const pauseMs = 10_000;
+const pauseMs = 5000;
 
 /**
  * What the agent says about its host: all that it writes to the cluster beside certificate requests. One write at a time, and

@@ -53,17 +53,11 @@ async function mirrorAll(client: Client, namespace: string, marked: Set<string>,
   if (reports.length === 0) return;
   for (const node of (await client.listAll(nodes, { signal })).items) {
     const found = reports.find(({ metadata }) => metadata.name === reportName(node.metadata.name ?? ''));
-    if (found !== undefined) await mirror(client, node, parseReport(found.data), marked, signal);
+    if (found !== undefined) await mirror(client, node, parseReport(found.data), marked);
   }
 }
 
-async function mirror(
-  client: Client,
-  node: Node,
-  report: AgentReport,
-  marked: Set<string>,
-  signal: AbortSignal,
-): Promise<void> {
+async function mirror(client: Client, node: Node, report: AgentReport, marked: Set<string>): Promise<void> {
   const { name = '', annotations: has = {} } = node.metadata;
   const annotations = {
     ...(report.version !== '' && has[version] !== report.version && { [version]: report.version }),
@@ -75,7 +69,7 @@ async function mirror(
   if (report.rebootRequired) marked.add(name);
   else marked.delete(name);
   const body = { metadata: { annotations } };
-  await client.patch(nodes, name, { type: 'merge', body }, { signal }).catch((error: unknown) => {
+  await client.patch(nodes, name, { type: 'merge', body }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
 }

@@ -47,7 +47,11 @@ const wrong: [line: string, code: string, message: string][] = [
   ['cleanup', 'USAGE', 'cleanup needs --kubeconfig and --namespace'],
   ['inventory --force', 'USAGE', 'there is no flag "--force"'],
   ['rename --name win_1', 'HOST_NAME_INVALID', 'win_1'],
-  ['controller --windows-service --node win-1 --kubeconfig C:\\k\\none --namespace ns', 'WINDOWS_NOT_A_SERVICE', 'service'],
+  [
+    'controller --windows-service --node win-1 --kubeconfig C:\\k\\none --namespace ns',
+    'WINDOWS_NOT_A_SERVICE',
+    'service',
+  ],
   [
     'bootstrap --node win-1 --desired-version v1 --kubeconfig C:\\k\\none --namespace ns',
     'CREDENTIAL_UNREADABLE',

@@ -385,23 +385,3 @@ test('looks after the services while nothing can be reported, and fails then', a
   await expect(pass(host)).rejects.toThrow('503');
   expect(await runs(host)).toHaveLength(2);
 });
-
-const cloudNodeManager = service({
-  name: 'cloud-node-manager',
-  command: `c.exe --kubeconfig=${file.cloudNodeKubeconfig}`,
-  priority: 2,
-});
-
-test('starts cloud-node-manager when its certificate is there, and waits with the version until then', async () => {
-  const host = hostFor({ services: [kubelet, cloudNodeManager] });
-  const settled: string[] = [];
-  const onServicesSettled = async ({ version: of }: { version: string }) => void settled.push(of);
-  expect(await pass(host, { onServicesSettled })).toEqual({
-    did: 'wait',
-    for: 'a client certificate for cloud-node-manager',
-  });
-  expect([await runs(host), host.report.version, settled]).toEqual([['kubelet.exe'], '', []]);
-  host.fileTexts.set(file.cloudNodeCertificate, 'certificate and key');
-  expect(await pass(host, { onServicesSettled })).toEqual({ did: 'configure', version: 'v2' });
-  expect([await runs(host), settled]).toEqual([['kubelet.exe', cloudNodeManager.command], ['v2']]);
-});

@@ -150,10 +150,7 @@ const ofOperator: [name: string, command: string][] = [
   ['bootstrap', installedAgent.bootstrap({ version: '11.0.0-1b759bf', namespace: 'ns', node: 'win-1' })],
   ['controller', controllerCommand({ namespace: 'ns', node: 'win-1' })],
   ['controller', controllerCommand({ namespace: 'ns', node: 'win-1', logMegabytes: 105 })],
-  [
-    'controller',
-    controllerCommand({ namespace: 'ns', node: 'win-1', certificateLifetime: '2h', cloudNode: true }),
-  ],
+  ['controller', controllerCommand({ namespace: 'ns', node: 'win-1', certificateLifetime: '2h', cloudNode: true })],
   ['install', installedAgent.install({ namespace: 'ns', node: 'win-1', newKey: true, cloudNode: true })],
   ['inventory', installedAgent.inventory({ apiServerUrl: 'https://api:6443', nameSource: 'fqdn' })],
   ['inventory', installedAgent.inventory()],

@@ -201,10 +201,10 @@ test('services of Windows run from the beginning', async () => {
 
 test('the agent as a Windows service starts in the host, keeps its log there and is not for users', async () => {
   await using made = await withAgent();
-  const asUser = `${file.agent} controller --windows-service --kubeconfig C:\\k\\none --namespace x`;
+  const asUser = `${file.agent} controller --windows-service --kubeconfig C:\\k\\none --namespace x --node win-1`;
   const { exitCode, stderr } = await made.connection.exec(asUser);
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('WINDOWS_NOT_A_SERVICE')]);
-  const command = `${file.agent} controller --windows-service --log-dir C:\\l --kubeconfig C:\\k\\none --namespace x`;
+  const command = `${file.agent} controller --windows-service --log-dir C:\\l --kubeconfig C:\\k\\none --namespace x --node win-1`;
   const config = { command, description: '', dependencies: [], startType: 'manual', recovery: undefined } as const;
   await made.host.services.create(agentName, config);
   await made.host.services.start(agentName);

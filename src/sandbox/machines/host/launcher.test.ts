@@ -193,7 +193,7 @@ test('a user without rights has them not by way of the agent either', async () =
 test('services run with all rights, whoever the user is', async () => {
   const made = scene({ isAdministrator: false });
   await made.install(file.agent);
-  const command = `${file.agent} controller --windows-service --log-dir C:\\l --kubeconfig C:\\none --namespace x`;
+  const command = `${file.agent} controller --windows-service --log-dir C:\\l --kubeconfig C:\\none --namespace x --node win-1`;
   const process = made.launcher.launch(command, agentName);
   await expect.poll(() => made.launcher.logLines.join('\n')).toContain('Starting');
   await expect.poll(() => made.launcher.logLines.join('\n'), { timeout: 5000 }).toContain('does not exist');

@@ -46,7 +46,16 @@ async function ran(words: string[], over: Partial<AgentRun> = {}, stopAfterMs = 
   return { exitCode, ...said, ready, logged: recorded.lines.map(({ message }) => message) };
 }
 
-const controller = ['controller', '--windows-service', '--kubeconfig', 'C:\\k\\none', '--namespace', 'ns'];
+const controller = [
+  'controller',
+  '--windows-service',
+  '--kubeconfig',
+  'C:\\k\\none',
+  '--namespace',
+  'ns',
+  '--node',
+  'win-1',
+];
 
 test('is the real agent, of the version of its file', async () => {
   const { exitCode, out } = await ran(['version', '-o', 'json']);
@@ -83,7 +92,17 @@ test('the service manager can; then it logs in the host and ends when it is told
 });
 
 test('a verb without its kubeconfig fails with a code that says so', async () => {
-  const words = ['bootstrap', '--kubeconfig', 'C:\\k\\none', '--namespace', 'ns', '--desired-version', '1'];
+  const words = [
+    'bootstrap',
+    '--kubeconfig',
+    'C:\\k\\none',
+    '--namespace',
+    'ns',
+    '--desired-version',
+    '1',
+    '--node',
+    'win-1',
+  ];
   const { exitCode, err } = await ran(words);
   expect([exitCode, err]).toEqual([1, expect.stringContaining('CREDENTIAL_UNREADABLE')]);
 });
