@@ -2,6 +2,7 @@ import { AppError } from '../../src/base/errors.ts';
 import type { ClusterFacts, FactsReading, OperatorSettings } from '../../src/cluster/facts.ts';
 import type { FactsSource } from '../../src/cluster/facts-source.ts';
 import type { KubeObject } from '../../src/contract/object.ts';
+import { nothingReserved } from '../../src/contract/reserved.ts';
 import { benchNamespace, benchVersion } from './source-bench.ts';
 
 /** Facts that are what a test says, and change when it says so. */
@@ -15,6 +16,7 @@ export const usualFacts: ClusterFacts = {
   platform: 'None',
   apiServerUrl: 'https://api-int.example.com:6443',
   network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
+  reserved: nothingReserved,
   kubeletArguments: {},
   workerFiles: {},
   kubeletCa: 'kubelet-ca',
