@@ -16,12 +16,12 @@ export const usualFacts: ClusterFacts = {
   platform: 'None',
   apiServerUrl: 'https://api-int.example.com:6443',
   network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
-  reserved: nothingReserved,
   kubeletArguments: {},
   workerFiles: {},
   kubeletCa: 'kubelet-ca',
   registryBundles: [],
   trustedCa: undefined,
+  reserved: nothingReserved,
 };
 
 export const benchSettings: OperatorSettings = {

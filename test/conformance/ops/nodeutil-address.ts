@@ -1,8 +1,10 @@
 import { findOwnNode } from '../../../src/agent/own-node.ts';
+import { boundNode, type InstanceObject } from '../../../src/cluster/windows-instances.ts';
 import { machineLabel } from '../../../src/contract/names.ts';
 import { findNodeByAddress, usableAddress } from '../../../src/contract/node.ts';
 import { readObject } from '../../../src/contract/object.ts';
-import { nodeHasInstance } from '../../../src/controllers/instances/decide.ts';
+import { isSameHost } from '../../../src/controllers/instances/decide.ts';
+import { recordedHost } from '../../../src/controllers/instances/observe.ts';
 import { machineAccepted, readMachine } from '../../../src/controllers/machines/decide.ts';
 import type { Input, Operation } from '../row.ts';
 
@@ -13,8 +15,18 @@ export const ops: Record<string, Operation> = {
   usableAddress: (input: Input) => ({ value: usableAddress(input.addresses ?? []) }),
   machineAccepted: (input: Input) => ({ value: machineAccepted(readMachine(readObject(machineObject(input)))) }),
   nodeHasInstance: (input: Input) => ({
-    value: nodeHasInstance(input.nodeAddresses ?? [], input.instances ?? [], input.dnsPTR ?? {}),
+    value: (input.instances as Input[]).some(({ address, ipv4 }) =>
+      isSameHost(recordedHost(instanceOf({ record: input.record })), {
+        address,
+        ipv4: ipv4 || undefined,
+        node: undefined,
+      }),
+    ),
   }),
+  nodeOfInstance: ({ instance, nodes }: Input) => {
+    const name = boundNode(instanceOf(instance));
+    return { nodeName: (nodes as Input[]).find(node => node.name === name)?.name ?? null };
+  },
   localNode: (input: Input) => {
     const nodes = (input.nodes as Input[]).map(node => ({ labels: {}, ...node }));
     const local = (input.localAddresses as Input[]).map(item =>
@@ -24,6 +36,10 @@ export const ops: Record<string, Operation> = {
     return { nodeName: name, value: name };
   },
 };
+
+function instanceOf({ address = '', record }: Input): InstanceObject {
+  return { metadata: { name: 'row' }, spec: { address }, ...(record && { status: { host: record } }) };
+}
 
 function nodesOf(input: Input): { name: string; addresses: [] }[] {
   return (input.nodes ?? []).map((node: Input) => ({ name: node.name, addresses: node.addresses ?? [] }));
