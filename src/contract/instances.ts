@@ -65,23 +65,20 @@ export function resolveInstances(
   return result;
 }
 
-/** The user name under which a Node was joined: by the addresses it reports, or by the address its entry resolves to. */
+/** The user name under which a Node was joined: that of the entry whose host is recorded as this Node. Addresses do not count. */
 export function usernameForNode(
   data: Readonly<Record<string, string>>,
-  node: NodeView | undefined,
-  answers: Ipv4Answers,
+  node: string | undefined,
+  /** Node names in the records of the hosts, by entry as written. */
+  recorded: Readonly<Record<string, string>>,
 ): string {
-  const addresses = new Set(node?.addresses.map(item => normalHostName(item.address)) ?? []);
-  const matching = parseEntries(data).filter(entry =>
-    [entry.address, ownMember(answers, entry.address) ?? ''].some(
-      name => name !== '' && addresses.has(normalHostName(name)),
-    ),
-  );
+  const isOfNode = ({ address }: EntryResult) => node !== undefined && ownMember(recorded, address) === node;
+  const matching = parseEntries(data).filter(isOfNode);
   const entry = matching.find(one => one.ok) ?? matching[0];
   if (entry?.ok === true) return entry.username;
   if (entry !== undefined) throw entry.error;
-  throw new AppError('INSTANCE_NOT_LISTED', `${configMapName.instances}: no entry for node ${node?.name ?? '(none)'}`, {
-    remedy: 'List the host under an address that the Node reports.',
+  throw new AppError('INSTANCE_NOT_LISTED', `${configMapName.instances}: no entry for node ${node ?? '(none)'}`, {
+    remedy: 'List the host, and wait until it has joined.',
   });
 }
 

@@ -1,52 +1,69 @@
 import { toBase64 } from '#base/bytes.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
 import { agentServiceAccountUser, nodeLabel } from '#contract/names.ts';
-import { credentialIdKey, tokenIdsAnnotation } from '#contract/token-id.ts';
+import { credentialIdKey } from '#contract/token-id.ts';
 import type { WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { csrController } from '#controllers/csr/controller.ts';
 import type { HostConnection } from '#host/host.ts';
 import { certificateSigningRequests, type Node } from '#kube/resources.ts';
-import { HeardNames } from '#node/lifecycle/heard-names.ts';
-import { agent, type Change, viewOf } from './csr-facts.ts';
+import { requestKeyHash } from './csr.ts';
+import { agent, agentToken, type Change, kubeletToken, viewOf } from './csr-facts.ts';
+import { type FixedFacts, fixedFacts } from './fixed-facts.ts';
 import { benchNamespace as namespace, type SourceBench, sourceBench } from './source-bench.ts';
 
-/** What hosts say over SSH, by address; a host that is not there does not answer, one that is `dead` never does. */
-type Hosts = Map<string, string>;
+/** Host key that is pinned on the instances of the bench. */
+export const pinnedKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f';
 
 export interface CsrBench extends SourceBench {
-  hosts: Hosts;
-  /** What journeys hear from hosts. */
-  heardNames: HeardNames;
+  facts: FixedFacts;
+  /** What agents print, by the address of the host; a host that is not there does not answer. */
+  hosts: Map<string, string>;
   /** Addresses that were connected to, in order. */
-  asked: string[];
+  dialed: string[];
+  startController(): Promise<void>;
 }
 
 /** The controller of requests at work, with hosts that answer by SSH. */
-export async function csrBench(hosts: Record<string, string> = {}): Promise<CsrBench> {
+export async function csrBench({ hasTokenIds = true, isStarted = true } = {}): Promise<CsrBench> {
   const bench = sourceBench();
-  const asked: string[] = [];
-  const answers: Hosts = new Map(Object.entries(hosts));
-  const heardNames = new HeardNames();
+  const facts = fixedFacts();
+  const dialed: string[] = [];
+  const hosts = new Map<string, string>();
   const controller = csrController({
     ...bench.parts,
-    heardNames,
-    hostKeys: { find: async () => ({ type: 'ssh-ed25519', blob: new Uint8Array([1]) }) },
+    facts,
+    hasTokenIds,
     material: { keysFor: async () => [] },
-    connect: ({ address }, { signal } = {}) => {
-      asked.push(address);
-      const fqdn = answers.get(address);
-      if (fqdn === undefined) return Promise.reject(new Error('refused'));
-      if (fqdn === 'dead')
-        return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
-      const os = { product: 'p', build: 'b', installationType: 'i' };
-      const time = '2026-03-01T12:00:00Z';
-      const told = { agentVersion: 'v', hostName: '', fqdn, os, bootId: '1', containersFeature: 'enabled', time };
-      const exec = async () => ({ exitCode: 0, stdout: JSON.stringify(told), stderr: '' });
-      return Promise.resolve({ exec, [Symbol.asyncDispose]: async () => undefined } as unknown as HostConnection);
+    payload: { agent: async () => ({ sha256: 'e'.repeat(64) }) as never },
+    connect: async ({ address }) => {
+      dialed.push(address);
+      const stdout = hosts.get(address);
+      if (stdout === undefined) throw new Error('refused');
+      const exec = async () => ({ exitCode: 0, stdout, stderr: '' });
+      return { exec, [Symbol.asyncDispose]: async () => undefined } as unknown as HostConnection;
     },
   });
-  await bench.start(controller);
-  return Object.assign(bench, { hosts: answers, asked, heardNames });
+  const startController = () => bench.start(controller);
+  if (isStarted) await startController();
+  return Object.assign(bench, { hosts, dialed, facts, startController });
+}
+
+/** What `inventory` prints on a host of this node name, with these addresses on its default route. */
+export function inventoryText(nodeName: string, ...addresses: string[]): string {
+  return JSON.stringify({
+    agentVersion: 'v',
+    hostName: nodeName,
+    fqdn: nodeName,
+    nodeName,
+    os: { product: 'p', build: 'b', installationType: 'i' },
+    bootId: '1',
+    containersFeature: 'enabled',
+    time: '2026-03-01T12:00:00Z',
+    adapters: [
+      { name: 'Ethernet', addresses: addresses.map(each => `${each}/24`), isUp: true, hasDefaultRoute: true },
+      { name: 'vEthernet', addresses: ['10.132.0.1/24'], isUp: true, hasDefaultRoute: false },
+    ],
+  });
 }
 
 export const node = (nodeName: string, ip: string, os = 'windows'): Node => ({
@@ -58,23 +75,39 @@ export const node = (nodeName: string, ip: string, os = 'windows'): Node => ({
     ],
   },
 });
+
+const expires = '2026-03-01T13:00:00Z';
+
+/** What the operator has recorded of a host that was handed tokens and has installed its agent. */
+export function recorded(nodeName: string, address: string, more: WindowsInstanceStatus = {}): WindowsInstanceStatus {
+  return {
+    hostKey: pinnedKey,
+    ipv4: address,
+    host: { name: nodeName, addresses: [address] },
+    tokens: [
+      { id: kubeletToken, use: 'kubelet', expires },
+      { id: agentToken, use: 'agent', expires },
+    ],
+    agent: { keyHash: requestKeyHash, installed: '2026-03-01T12:00:00Z' },
+    ...more,
+  };
+}
+
+/** A listed host, with its record where it has one. */
 export const lists = (
   bench: SourceBench,
   address: string,
-  spec: Partial<WindowsInstanceSpec> = {},
   status?: WindowsInstanceStatus,
-) =>
-  bench.put(windowsInstances, {
-    metadata: { name: address, namespace },
+  spec: Partial<WindowsInstanceSpec> = {},
+) => {
+  const before = bench.instance(address);
+  return bench.put(windowsInstances, {
+    metadata: { ...before?.metadata, name: address, namespace },
     spec: { address, username: 'core', ...spec },
     ...(status && { status }),
   });
-/** A host that was given tokens. */
-export const holds = (bench: SourceBench, address: string, tokenIds: string, spec: Partial<WindowsInstanceSpec> = {}) =>
-  bench.put(windowsInstances, {
-    metadata: { name: address, namespace, annotations: { [tokenIdsAnnotation]: tokenIds } },
-    spec: { address, username: 'core', ...spec },
-  });
+};
+
 export async function asks(bench: SourceBench, change: Change, csrName = 'csr-1'): Promise<void> {
   const { requestText, conditions, credentialId, ...spec } = viewOf(change);
   const extra = credentialId === undefined ? {} : { extra: { [credentialIdKey]: [credentialId] } };
@@ -84,6 +117,7 @@ export async function asks(bench: SourceBench, change: Change, csrName = 'csr-1'
     status: { conditions: conditions.map(type => ({ type, status: 'True' })) },
   });
 }
+
 export const stateOf = (bench: SourceBench, csrName = 'csr-1'): string => {
   const conditions = bench.api.peek(certificateSigningRequests, csrName)?.status?.conditions ?? [];
   return conditions.map(({ type, reason }) => [type, reason].filter(Boolean).join(' ')).join(', ') || 'pending';

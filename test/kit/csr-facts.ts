@@ -1,7 +1,9 @@
 import { agentServiceAccountUser, identity, nodeLabel, signer } from '../../src/contract/names.ts';
 import type { NodeView } from '../../src/contract/node.ts';
+import { nothingReserved } from '../../src/contract/reserved.ts';
 import { type CsrDecision, type CsrFacts, decideCsr } from '../../src/controllers/csr/decide.ts';
-import { type CsrContent, makeCsr } from './csr.ts';
+import type { CsrInstance } from '../../src/controllers/csr/rules.ts';
+import { type CsrContent, makeCsr, requestKeyHash } from './csr.ts';
 
 const namespace = 'openshift-windows-machine-config-operator';
 export const bootstrapper = identity.nodeBootstrapper;
@@ -20,24 +22,51 @@ export function nodeOf(nodeName: string, ip: string, more: Partial<NodeView> = {
 export const windows = nodeOf(name, '10.0.0.1');
 export const linux = nodeOf(name, '10.0.0.1', { labels: { [nodeLabel.os]: 'linux' } });
 
+/** Ids of the tokens that were handed to the host. */
+export const kubeletToken = 'JTI=kubelet-1';
+export const agentToken = 'JTI=agent-1';
+
+/** The record of a host that has joined. */
+export function recordOf(nodeName: string, ip: string, more: Partial<CsrInstance> = {}): CsrInstance {
+  return {
+    label: `WindowsInstance ${namespace}/${nodeName}`,
+    isMachine: false,
+    node: nodeName,
+    addresses: [ip],
+    servingNames: [],
+    tokens: [
+      { id: kubeletToken, use: 'kubelet' },
+      { id: agentToken, use: 'agent' },
+    ],
+    agentKeyHash: requestKeyHash,
+    cloudKeyHash: undefined,
+    hasFormerAgent: false,
+    ...more,
+  };
+}
+
+export const record = recordOf(name, '10.0.0.1');
+export const recordWith = (more: Partial<CsrInstance>): Change => ({ instance: { ...record, ...more } });
+
 export interface Change extends CsrContent, Partial<Omit<CsrFacts, 'csr'>> {
   usages?: string[];
   signerName?: string;
   username?: string;
   groups?: string[];
   conditions?: string[];
-  credentialId?: string;
+  credentialId?: string | undefined;
   requestText?: string;
 }
 
-/** The three kinds of good requests; a test changes what it is about. */
+/** The kinds of good requests, on a server that writes ids of tokens; a test changes what it is about. */
 export const client: Change = {
   commonNames: [`system:node:${name}`],
   organizations: ['system:nodes'],
   usages: ['digital signature', 'client auth'],
   signerName: signer.kubeletClient,
   username: bootstrapper,
-  instances: [{ address: name, ipv4: '10.0.0.1' }],
+  credentialId: kubeletToken,
+  instance: record,
 };
 export const serving: Change = {
   ...client,
@@ -46,8 +75,9 @@ export const serving: Change = {
   usages: ['digital signature', 'server auth'],
   signerName: signer.kubeletServing,
   username: `system:node:${name}`,
+  credentialId: undefined,
   groups: ['system:nodes', 'system:authenticated'],
-  nodes: [windows],
+  node: windows,
 };
 export const agent: Change = {
   commonNames: [`system:wicd-node:${name}`],
@@ -55,7 +85,15 @@ export const agent: Change = {
   usages: ['digital signature', 'client auth', 'key encipherment'],
   signerName: signer.apiClient,
   username: agentAccount,
-  nodes: [windows],
+  credentialId: agentToken,
+  instance: record,
+  node: windows,
+};
+export const cloudNode: Change = {
+  ...agent,
+  commonNames: [`system:wicd-cloud-node:${name}`],
+  organizations: ['system:wicd-cloud-nodes'],
+  instance: { ...record, agentKeyHash: 'a'.repeat(64), cloudKeyHash: requestKeyHash },
 };
 
 export function viewOf(change: Change): CsrFacts['csr'] {
@@ -75,17 +113,17 @@ function factsOf(change: Change): CsrFacts {
   return {
     csr: viewOf(change),
     operatorNamespace: change.operatorNamespace ?? namespace,
-    instances: change.instances ?? [],
-    nodes: change.nodes ?? [],
-    tokenHolders: change.tokenHolders ?? [],
-    ptrAnswers: change.ptrAnswers ?? {},
-    hostNames: change.hostNames ?? {},
+    instance: change.instance,
+    node: change.node,
+    hasTokenIds: change.hasTokenIds ?? true,
+    reserved: 'reserved' in change ? change.reserved : nothingReserved,
+    taken: change.taken ?? {},
+    ageMs: change.ageMs ?? 3_600_000,
   };
 }
 
 export const decide = (base: Change, change: Change = {}) => decideCsr(factsOf({ ...base, ...change }));
-/** `approve`, `ignore`, `ask <addresses>` or the name of the rule that refused. */
+/** What was decided, or the name of the rule that refused. */
 export function brief(decision: CsrDecision): string {
-  if (decision.do === 'refuse') return decision.rule;
-  return decision.do === 'ask' ? `ask ${decision.addresses.join(' ')}` : decision.do;
+  return decision.do === 'refuse' ? decision.rule : decision.do;
 }

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { toBase64 } from '../../src/base/bytes.ts';
-import { systemClock } from '../../src/base/clock.ts';
 import { windowsInstances } from '../../src/cluster/windows-instances.ts';
 import { agentServiceAccountUser, defaultNamespace, identity, nodeLabel, signer } from '../../src/contract/names.ts';
+import { credentialIdKey, writesTokenIds } from '../../src/contract/token-id.ts';
+import type { WindowsInstanceStatus } from '../../src/contract/windows-instance/resource.ts';
 import { csrController, permissions } from '../../src/controllers/csr/controller.ts';
-import type { HostConnection } from '../../src/host/host.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { runManager } from '../../src/kube/controller/manager.ts';
@@ -14,13 +14,17 @@ import { noMetrics } from '../../src/kube/controller/metrics.ts';
 import { EventRecorder } from '../../src/kube/events/events.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { Informers } from '../../src/kube/informer/informers.ts';
+import { apiVersionOf } from '../../src/kube/resource.ts';
 import * as kinds from '../../src/kube/resources.ts';
-import { ops } from '../conformance/ops/csr-validation.ts';
+import { instancesOf, ops } from '../conformance/ops/csr-validation.ts';
 import type { Input, Row } from '../conformance/row.ts';
 import { installDefinitions } from './cluster/openshift-crds.ts';
-import { type CsrContent, makeCsr } from './csr.ts';
+import { type CsrContent, makeCsr, requestKeyHash } from './csr.ts';
+import { fixedFacts } from './fixed-facts.ts';
 import { grant } from './grant.ts';
+import { postAs } from './impersonation.ts';
 import { recordedLog } from './recorded-log.ts';
+import { type SkippingClock, skippingClock } from './skipping-clock.ts';
 
 /** A cluster, real or embedded, as far as these rows need one. */
 export interface CsrCluster {
@@ -42,13 +46,29 @@ const addresses = [
   { type: 'InternalIP', address: '10.1.42.1' },
 ];
 const [node, linuxNode] = ['windows', 'linux'].map(os => ({ name: host, os, addresses }));
+const [kubeletToken, agentToken] = ['JTI=kubelet-1', 'JTI=agent-1'];
+const someKey = { keyHash: requestKeyHash, installed: '2026-03-01T12:00:00Z' };
+const expires = '2026-03-01T13:00:00Z';
+const record: WindowsInstanceStatus = {
+  host: { name: host, addresses: ['10.1.42.1'] },
+  tokens: [
+    { id: kubeletToken, use: 'kubelet', expires },
+    { id: agentToken, use: 'agent', expires },
+  ],
+  agent: someKey,
+  cloudNode: someKey,
+};
 
 interface Further extends CsrContent {
   usages?: string[];
   signerName?: string;
   username?: string;
   groups?: string[];
+  /** Id of the token that the request is made with. */
+  token?: string | undefined;
   nodes?: unknown[];
+  /** Of the host; undefined for one without an instance. */
+  record?: WindowsInstanceStatus | undefined;
 }
 
 const clientRequest: Further = {
@@ -56,6 +76,8 @@ const clientRequest: Further = {
   usages: ['digital signature', 'client auth'],
   signerName: signer.kubeletClient,
   username: identity.nodeBootstrapper,
+  token: kubeletToken,
+  record,
 };
 const servingRequest: Further = {
   ...clientRequest,
@@ -63,6 +85,7 @@ const servingRequest: Further = {
   usages: ['digital signature', 'server auth'],
   signerName: signer.kubeletServing,
   username: `system:node:${host}`,
+  token: undefined,
   groups: ['system:nodes', 'system:authenticated'],
   nodes: [node],
 };
@@ -72,13 +95,30 @@ const agentRequest: Further = {
   usages: ['digital signature', 'client auth'],
   signerName: signer.apiClient,
   username: agentServiceAccountUser(defaultNamespace),
+  token: agentToken,
   nodes: [node],
+  record,
 };
+const renewal = { username: `system:wicd-node:${host}`, groups: ['system:wicd-nodes'], token: undefined };
+const cloudRequest: Further = {
+  ...agentRequest,
+  commonNames: [`system:wicd-cloud-node:${host}`],
+  organizations: ['system:wicd-cloud-nodes'],
+};
+/** A Node that reports names of the cluster, and an address of another host, as its own. */
+const lyingNode = {
+  ...node,
+  addresses: [
+    ...addresses,
+    ...['kubernetes.default.svc', '*.example.com', '10.1.42.9'].map(address => ({ type: 'ExternalDNS', address })),
+  ],
+};
+const otherKey = { ...someKey, keyHash: '0'.repeat(64) };
 
 /** What a thief of a token or certificate would try, beyond those rows. */
 const furtherRefusals: [name: string, request: Further][] = [
   ['a node asks for the client certificate of another', { ...clientRequest, username: 'system:node:other' }],
-  ['an agent asks for the certificate of its kubelet', { ...clientRequest, username: `system:wicd-node:${host}` }],
+  ['an agent asks for the certificate of its kubelet', { ...clientRequest, ...renewal }],
   [
     'the account of the agent asks for the certificate of a kubelet',
     { ...clientRequest, username: agentServiceAccountUser(defaultNamespace) },
@@ -102,6 +142,27 @@ const furtherRefusals: [name: string, request: Further][] = [
   ['a node asks for the serving certificate of another', { ...servingRequest, username: 'system:node:other' }],
   ['a serving certificate for the API server', { ...servingRequest, dnsNames: [host, 'kubernetes.default.svc'] }],
   ['a serving certificate with a wildcard', { ...servingRequest, dnsNames: ['*.example.com'] }],
+  [
+    'a serving certificate for the API server, which the Node says to be',
+    { ...servingRequest, dnsNames: ['kubernetes.default.svc'], nodes: [lyingNode] },
+  ],
+  [
+    'a serving certificate with a wildcard that the Node reports',
+    { ...servingRequest, dnsNames: ['*.example.com'], nodes: [lyingNode] },
+  ],
+  [
+    'a serving certificate for an address that only the Node reports',
+    { ...servingRequest, ips: [[10, 1, 42, 9]], nodes: [lyingNode] },
+  ],
+  [
+    'a serving certificate for an address that belongs to another Node',
+    {
+      ...servingRequest,
+      ips: [[10, 1, 42, 9]],
+      nodes: [node, { name: 'other', os: 'linux', addresses: [{ type: 'InternalIP', address: '10.1.42.9' }] }],
+      record: { ...record, host: { name: host, addresses: ['10.1.42.1', '10.1.42.9'] } },
+    },
+  ],
   ['a serving certificate without names', { ...servingRequest, dnsNames: [] }],
   ['a serving certificate of a node that does not exist', { ...servingRequest, nodes: [] }],
   ['a serving certificate of a Linux node', { ...servingRequest, nodes: [linuxNode] }],
@@ -120,16 +181,44 @@ const furtherRefusals: [name: string, request: Further][] = [
     { ...agentRequest, organizations: ['system:wicd-nodes', 'admins'] },
   ],
   ['the agent asks for a serving certificate', { ...agentRequest, usages: ['digital signature', 'server auth'] }],
+  ['the token of another host asks for the first certificate', { ...clientRequest, token: 'JTI=kubelet-2' }],
+  ['the token of the agent asks for the first certificate', { ...clientRequest, token: agentToken }],
+  ['a token without id asks for the first certificate', { ...clientRequest, token: undefined }],
+  ['a host that is listed and not recorded', { ...clientRequest, record: {} }],
+  [
+    'a host that is recorded under another name',
+    { ...clientRequest, record: { host: { name: 'winhost', addresses: [] } } },
+  ],
+  ['the token of another host asks for the agent', { ...agentRequest, token: 'JTI=agent-2' }],
+  ['a token without id asks for the agent', { ...agentRequest, token: undefined }],
+  ['the agent asks with a key that is not recorded', { ...agentRequest, record: { ...record, agent: otherKey } }],
+  [
+    'the agent renews with a key that is not recorded',
+    { ...agentRequest, ...renewal, record: { ...record, agent: otherKey } },
+  ],
+  ['the agent renews after its instance is gone', { ...agentRequest, ...renewal, record: undefined }],
+  [
+    'the agent asks for cloud-node-manager with another key',
+    { ...cloudRequest, ...renewal, record: { ...record, cloudNode: otherKey } },
+  ],
+  [
+    'the kubelet asks for cloud-node-manager',
+    { ...cloudRequest, username: `system:node:${host}`, groups: ['system:nodes'] },
+  ],
   ['somebody else asks for the agent', { ...agentRequest, username: 'eve' }],
 ];
 const furtherApprovals: [name: string, request: Further][] = [
   ['the client certificate of a listed host', clientRequest],
   ['the serving certificate of its node', servingRequest],
   ['the certificate of its agent', agentRequest],
+  ['the renewal by the agent itself', { ...agentRequest, ...renewal }],
+  ['the certificate of cloud-node-manager', cloudRequest],
+  ['the renewal for cloud-node-manager by the agent', { ...cloudRequest, ...renewal }],
   [
-    'the renewal by the agent itself',
-    { ...agentRequest, username: `system:wicd-node:${host}`, groups: ['system:wicd-nodes'] },
+    'the renewal by an agent of the Go operator',
+    { ...agentRequest, ...renewal, record: { host: { name: host, addresses: [] }, version: '10.0.0-go' } },
   ],
+  ['a serving certificate for recorded name and address', { ...servingRequest, ips: [[10, 1, 42, 1]] }],
 ];
 
 export const csrRows: readonly Row[] = [
@@ -139,9 +228,11 @@ export const csrRows: readonly Row[] = [
 ];
 
 function furtherRow(name: string, request: Further, decision: string): Row {
-  const { usages, signerName, username, groups = [], nodes: existingNodes = [] } = request;
-  const csr = { usages, signerName, username, groups, conditions: [], request: { pem: makeCsr(request) } };
-  const input = { csr, windowsInstances: { [host]: 'username=core' }, existingNodes, sshHostnames: {} };
+  const { usages, signerName, username, groups = [], nodes: existingNodes = [], token, record: status } = request;
+  const extra = token === undefined ? {} : { extra: { [credentialIdKey]: [token] } };
+  const csr = { usages, signerName, username, groups, conditions: [], request: { pem: makeCsr(request) }, ...extra };
+  const listed = status === undefined ? {} : { [host]: 'username=core' };
+  const input = { csr, windowsInstances: listed, records: { [host]: status }, existingNodes, serverVersion: 'v1.36.0' };
   return { id: `further/${name}`, name, op: 'kubeletApprover', input, expected: { decision } };
 }
 
@@ -173,7 +264,7 @@ export async function judgeRow(row: Row, cluster: CsrCluster): Promise<void> {
     await using controller = startController(cluster, input);
     const want = ops[row.op]?.(input) as { decision: string; condition?: object; because?: Input };
     expect(want.decision).toBe(row.expected['decision']);
-    await compare({ admin, request, want, messages: controller.messages });
+    await compare({ admin, request, want, controller });
   } finally {
     for (const undo of made.reverse()) await undo();
   }
@@ -197,25 +288,43 @@ async function makeWorld(admin: Client, input: Input): Promise<Undo[]> {
     const body = { status: { addresses } };
     await admin.patch(kinds.nodes, name, { type: 'strategic', body }, { subresource: 'status' });
   }
-  for (const address of Object.keys(input.windowsInstances ?? {})) {
-    const spec = { address, username: 'core', source: { kind: 'ConfigMap' as const, name: address } };
-    await admin.create(windowsInstances, { metadata: { name: address, namespace: defaultNamespace }, spec });
-    undo.push(() => admin.delete(windowsInstances, address, { namespace: defaultNamespace }));
+  for (const { metadata, spec, status } of instancesOf(input)) {
+    const { name = '' } = metadata;
+    const key = { name, namespace: defaultNamespace };
+    const made = await admin.create(windowsInstances, { metadata: key, spec });
+    undo.push(() => admin.delete(windowsInstances, name, { namespace: defaultNamespace }));
+    await admin.replace(windowsInstances, { ...made, ...(status && { status }) }, { subresource: 'status' });
   }
   return undo;
 }
 
-/** As the requester himself, whom the server then writes into the request. */
+/**
+ * As the requester himself, whom the server then writes into the request. Service accounts are impersonated: a certificate has an
+ * id of its own, and it is that of a token which counts.
+ */
 async function ask({ kubeconfigFor }: CsrCluster, { csr }: Input): Promise<kinds.CertificateSigningRequest> {
   const groups = (csr.groups as string[]).filter(group => group !== 'system:authenticated');
-  const client = createClient(loadKubeconfig(kubeconfigFor(csr.username, groups)));
+  const { signerName, usages, request, username: user, extra } = csr;
+  const object: kinds.CertificateSigningRequest = {
+    metadata: { generateName: 'row-' },
+    spec: { signerName, usages, request: toBase64(request.pem ?? request.requestText) },
+  };
+  if (user.startsWith('system:serviceaccount:')) {
+    const admin = loadKubeconfig(kubeconfigFor('impersonator', ['system:masters']));
+    const kind = { apiVersion: apiVersionOf(requests), kind: requests.kind };
+    const made = await postAs<kinds.CertificateSigningRequest & { spec: { extra?: unknown } }>(
+      admin,
+      { user, groups, extra },
+      '/apis/certificates.k8s.io/v1/certificatesigningrequests',
+      { ...kind, ...object },
+    );
+    expect(made.spec).toMatchObject({ username: user, ...(extra && { extra }) });
+    return made;
+  }
+  const client = createClient(loadKubeconfig(kubeconfigFor(user, groups)));
   try {
-    const { signerName, usages, request } = csr;
-    const made = await client.create(requests, {
-      metadata: { generateName: 'row-' },
-      spec: { signerName, usages, request: toBase64(request.pem ?? request.requestText) },
-    });
-    expect(made.spec.username).toBe(csr.username);
+    const made = await client.create(requests, object);
+    expect(made.spec.username).toBe(user);
     return made;
   } finally {
     await client.close();
@@ -236,25 +345,28 @@ function startController({ kubeconfigFor }: CsrCluster, input: Input) {
   const informers = new Informers({ client });
   const recorder = new EventRecorder({ client, component: 'test' });
   const log = recordedLog();
-  const answers = (from: Input) => (question: string) => Promise.resolve([from?.[question] ?? []].flat());
+  const clock = skippingClock();
   const controller = csrController({
     client,
     informers,
     recorder,
     namespace: defaultNamespace,
     version: 'v',
-    clock: systemClock,
+    clock,
     log: log.log,
     metrics: noMetrics,
     random: Math.random,
-    resolver: { addresses: answers(input.dnsA), names: answers(input.dnsPTR) },
-    hostKeys: { find: async () => ({ type: 'ssh-ed25519', blob: new Uint8Array([1]) }) },
+    facts: fixedFacts(),
+    hasTokenIds: writesTokenIds(input.serverVersion ?? ''),
+    resolver: { addresses: async () => [] },
     material: { keysFor: async () => [] },
-    connect: async ({ address }) => hostCalled(input.sshHostnames?.[address]),
+    payload: { agent: () => Promise.reject(new Error('no host is read')) },
+    connect: () => Promise.reject(new Error('no host answers')),
   });
   const stop = new AbortController();
   const over = runManager({ caches: [informers], others: [recorder], leaderOnly: [controller] }, stop.signal);
   return {
+    clock,
     messages: () => log.lines.map(({ message }) => message),
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -264,23 +376,14 @@ function startController({ kubeconfigFor }: CsrCluster, input: Input) {
   };
 }
 
-function hostCalled(fqdn: string | undefined): HostConnection {
-  if (fqdn === undefined) throw new Error('there is no such host');
-  const os = { product: 'p', build: 'b', installationType: 'i' };
-  const time = '2026-03-01T12:00:00Z';
-  const told = { agentVersion: 'v', hostName: '', fqdn, os, bootId: '1', containersFeature: 'enabled', time };
-  const exec = async () => ({ exitCode: 0, stdout: JSON.stringify(told), stderr: '' });
-  return { exec, [Symbol.asyncDispose]: async () => undefined } as unknown as HostConnection;
-}
-
 interface Comparison {
   admin: Client;
   request: kinds.CertificateSigningRequest;
   want: { decision: string; condition?: object; because?: Input };
-  messages: () => string[];
+  controller: { messages: () => string[]; clock: SkippingClock };
 }
 
-async function compare({ admin, request, want, messages }: Comparison): Promise<void> {
+async function compare({ admin, request, want, controller: { messages, clock } }: Comparison): Promise<void> {
   const { name = '' } = request.metadata;
   const conditions = async () => (await admin.get(requests, name)).status?.conditions ?? [];
   const before = await conditions();
@@ -292,7 +395,7 @@ async function compare({ admin, request, want, messages }: Comparison): Promise<
   const isDecided = before.some(({ type }) => type === 'Approved' || type === 'Denied');
   const isRefused = want.because?.do === 'refuse';
   if (isDecided) await delay(500);
-  else if (isRefused) await until(async () => messages().includes('Refusing CSR'), `${name} is refused`);
+  else if (isRefused) await until(async () => messages().includes('Refusing CSR'), `${name} is refused`, clock);
   else await until(async () => messages().includes('Ignoring CSR'), `${name} is ignored`);
   const told = async () =>
     (await admin.list(kinds.events, { namespace: 'default' })).items
@@ -304,10 +407,12 @@ async function compare({ admin, request, want, messages }: Comparison): Promise<
   expect(await conditions()).toEqual(before);
 }
 
-async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt += 1) {
+/** What takes its time, such as a second look at a host, is not waited for: half a minute goes by twice a second. */
+async function until(isSo: () => Promise<boolean>, what: string, clock?: SkippingClock): Promise<void> {
+  for (let attempt = 1; attempt <= 400; attempt += 1) {
     if (await isSo()) return;
     await delay(25);
+    if (attempt % 20 === 0) clock?.skip(31_000);
   }
   throw new Error(`it never became so that ${what}`);
 }

@@ -1,6 +1,7 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { element as der, oid, sequence, set } from '../../src/base/der-write.ts';
 import { printPem } from '../../src/base/pem.ts';
+import { sha256 } from '../../src/base/sha256.ts';
 
 export { element as der, oid, sequence, set } from '../../src/base/der-write.ts';
 
@@ -30,6 +31,9 @@ const oids = {
 };
 
 const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+/** As the record has it, of the key that requests are made with unless another one is given. */
+export const requestKeyHash = sha256(keys.publicKey.export({ type: 'spki', format: 'der' }));
 
 export interface CsrKey {
   privateKey: KeyObject;

@@ -47,7 +47,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     const answers = { 'win-1.example.com': '10.0.0.2', 'win-2': null, ...data };
     const nodes = [readNode(readObject(node))];
     resolveInstances(data, answers, nodes);
-    usernameForNode(data, nodes[0], answers);
+    usernameForNode(data, 'win-1', data);
   }),
   target('services ConfigMap', servicesSeeds(), input => parseManifest(configMapData(input))),
   target('mirror sets', mirrorSeeds(), input => {

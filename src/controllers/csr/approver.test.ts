@@ -1,117 +1,114 @@
 import { expect, test } from 'vitest';
-import { nodes } from '#kube/resources.ts';
-import { asks, csrBench, lists, node, stateOf } from '../../../test/kit/csr-bench.ts';
-import { type Change, client, name } from '../../../test/kit/csr-facts.ts';
+import { createPublicKey } from 'node:crypto';
+import { toBase64 } from '#base/bytes.ts';
+import { sha256 } from '#base/sha256.ts';
+import { signer } from '#contract/names.ts';
+import { certificateSigningRequests, nodes } from '#kube/resources.ts';
+import { TestCa } from '../../../test/kit/certificates.ts';
+import { asks, csrBench, inventoryText, lists, node, recorded, stateOf } from '../../../test/kit/csr-bench.ts';
+import { type Change, name, serving } from '../../../test/kit/csr-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
 
-const short: Change = { ...client, commonNames: ['system:node:win-a'] };
+const record = recorded(name, '10.0.0.1');
+const moved: Change = { ...serving, ips: [[10, 9, 0, 1]] };
 
-test('finds a host by the name that DNS has for its address', async () => {
+async function servingBench() {
+  const bench = await csrBench();
+  await lists(bench, '10.0.0.1', record);
+  await bench.put(nodes, node(name, '10.9.0.1'));
+  return bench;
+}
+
+test('reads the host again when its kubelet asks for another address, and approves when the host has it', async () => {
+  await using bench = await servingBench();
+  bench.hosts.set('10.0.0.1', inventoryText(name, '10.9.0.1'));
+  await asks(bench, moved);
+  await settle();
+  expect(bench.dialed).toEqual(['10.0.0.1']);
+  expect(bench.instance('10.0.0.1')?.status?.host?.addresses).toEqual(['10.0.0.1', '10.9.0.1']);
+  expect([stateOf(bench), bench.events]).toEqual(['Approved WMCOApprove', []]);
+});
+
+test('refuses an address that the host does not have, though its Node reports it', async () => {
+  await using bench = await servingBench();
+  bench.hosts.set('10.0.0.1', inventoryText(name, '10.0.0.1'));
+  await asks(bench, moved);
+  await bench.clock.advance(30_000);
+  expect(stateOf(bench)).toBe('pending');
+  expect(bench.events).toEqual([expect.stringMatching(/\(recorded-names\): .*10\.9\.0\.1/)]);
+});
+
+test('refuses another address while the host does not answer', async () => {
+  await using bench = await servingBench();
+  await asks(bench, moved);
+  await bench.clock.advance(30_000);
+  expect([stateOf(bench), bench.dialed]).toEqual(['pending', ['10.0.0.1']]);
+  expect(bench.events).toEqual([expect.stringContaining('(recorded-names)')]);
+});
+
+test('reads no host for a request that could not be approved anyway', async () => {
+  await using bench = await servingBench();
+  await asks(bench, { ...moved, usages: [] });
+  await asks(bench, { ...moved, dnsNames: ['kubernetes.default.svc'] }, 'csr-2');
+  await settle();
+  expect(bench.dialed).toEqual([]);
+  expect(bench.events).toEqual([expect.stringContaining('(usages)'), expect.stringContaining('(alternative-names)')]);
+});
+
+test('reads a host once for many requests', async () => {
+  await using bench = await servingBench();
+  for (const csr of ['csr-1', 'csr-2', 'csr-3']) await asks(bench, moved, csr);
+  await bench.clock.advance(60_000);
+  expect(bench.dialed).toEqual(['10.0.0.1']);
+});
+
+test('a hostile Node that reports the address of a host does not keep it from its certificate', async () => {
+  await using bench = await servingBench();
+  await bench.put(nodes, node('evil', '10.0.0.1'));
+  await asks(bench, serving);
+  expect(stateOf(bench)).toBe('Approved WMCOApprove');
+});
+
+test('a hostile host that says it has the address of another gets no certificate for it', async () => {
+  await using bench = await servingBench();
+  const host = { name: 'evil', addresses: ['10.0.0.66', '10.0.0.1'] };
+  await lists(bench, '10.0.0.66', recorded('evil', '10.0.0.66', { host }));
+  await bench.put(nodes, node('evil', '10.0.0.1'));
+  const evil = { commonNames: ['system:node:evil'], username: 'system:node:evil', dnsNames: ['evil'] };
+  await asks(bench, { ...serving, ...evil });
+  expect(stateOf(bench)).toBe('pending');
+  expect(bench.events).toEqual([expect.stringContaining('belongs to WindowsInstance 10.0.0.1')]);
+});
+
+const notAfter = Date.parse('2026-03-02T12:00:00Z');
+
+async function issue(bench: Awaited<ReturnType<typeof csrBench>>, commonName: string) {
+  const { cert, key } = new TestCa().issue({ commonName, notAfter });
+  const keyHash = sha256(createPublicKey(key).export({ type: 'spki', format: 'der' }));
+  const put = () =>
+    bench.put(certificateSigningRequests, {
+      metadata: { name: 'issued' },
+      spec: { signerName: signer.apiClient, username: 'x', usages: [], request: '' },
+      status: { conditions: [{ type: 'Approved', status: 'True' }], certificate: toBase64(cert) },
+    });
+  return { keyHash, put };
+}
+
+test('records until when the certificate of an agent is good, once', async () => {
   await using bench = await csrBench();
-  await lists(bench, '10.0.0.1');
-  bench.zone.set('10.0.0.1', ['win-a.corp.local.']);
-  await asks(bench, short);
-  expect(stateOf(bench)).toBe('Approved WMCOApprove');
-  expect(bench.asked).toEqual([]);
+  const { keyHash, put } = await issue(bench, `system:wicd-node:${name}`);
+  const agent = { keyHash, installed: '2026-03-01T12:00:00Z' };
+  await lists(bench, '10.0.0.1', { ...record, agent });
+  await put();
+  await put();
+  expect(bench.instance('10.0.0.1')?.status?.agent).toEqual({ ...agent, certificateEnds: '2026-03-02T12:00:00Z' });
+  expect(bench.api.calls.filter(({ verb }) => verb === 'patch')).toHaveLength(1);
 });
 
-test('refuses, and does not ignore, a bad request of a host that DNS knows', async () => {
+test('records no end of a certificate for another key', async () => {
   await using bench = await csrBench();
-  await lists(bench, '10.0.0.1');
-  bench.zone.set('10.0.0.1', ['win-a.corp.local.']);
-  await asks(bench, { ...short, username: 'system:admin' });
-  expect(bench.events).toEqual([expect.stringContaining('(requester)')]);
-});
-
-test('asks the host itself when DNS does not know it, and approves when it answers', async () => {
-  await using bench = await csrBench({ '10.0.0.1': 'win-a.corp.local', '10.0.0.2': 'win-b' });
-  await lists(bench, '10.0.0.1');
-  await lists(bench, '10.0.0.2');
-  bench.zone.set('10.0.0.1', new Error('no DNS'));
-  await asks(bench, short);
-  await settle();
-  expect(bench.asked).toEqual(['10.0.0.1', '10.0.0.2']);
-  expect(stateOf(bench)).toBe('Approved WMCOApprove');
-  // The answers serve the next request as well.
-  await asks(bench, { ...client, commonNames: ['system:node:win-b'] }, 'csr-2');
-  expect(stateOf(bench, 'csr-2')).toBe('Approved WMCOApprove');
-  expect(bench.asked).toHaveLength(2);
-});
-
-test('does not approve a name of which the host has only a part', async () => {
-  await using bench = await csrBench({ '10.0.0.1': 'win-abc.corp.local' });
-  await lists(bench, '10.0.0.1');
-  await asks(bench, short);
-  await bench.clock.advance(600_000);
-  expect(stateOf(bench)).toBe('pending');
-  expect(bench.events).toEqual([]);
-});
-
-test('asks nobody because of a request that could not be approved anyway', async () => {
-  await using bench = await csrBench({ '10.0.0.1': 'win-a' });
-  await lists(bench, '10.0.0.1');
-  await asks(bench, { ...short, username: 'system:admin' });
-  expect(bench.asked).toEqual([]);
-  expect(bench.events).toEqual([]);
-});
-
-test('a dead host delays neither the answer of another nor the next request', async () => {
-  await using bench = await csrBench({ '10.0.0.1': 'dead', '10.0.0.2': 'win-a' });
-  await lists(bench, '10.0.0.1');
-  await lists(bench, '10.0.0.2');
-  await lists(bench, name);
-  await asks(bench, short);
-  await asks(bench, client, 'csr-2');
-  await settle();
-  expect(stateOf(bench)).toBe('Approved WMCOApprove');
-  expect(stateOf(bench, 'csr-2')).toBe('Approved WMCOApprove');
-});
-
-test('name servers that say nothing delay a request by half a second', async () => {
-  await using bench = await csrBench({ '10.0.0.1': 'win-a' });
-  await lists(bench, '10.0.0.1');
-  await lists(bench, 'slow.example.com');
-  bench.zone.set('10.0.0.1', 'silent');
-  bench.zone.set('slow.example.com', 'silent');
-  await asks(bench, short);
-  expect(stateOf(bench)).toBe('pending');
-  await bench.clock.advance(500);
-  await bench.clock.advance(500);
-  await bench.clock.advance(500);
-  await bench.clock.advance(500);
-  expect(stateOf(bench)).toBe('Approved WMCOApprove');
-});
-
-test('asks a host that did not answer again, for as long as somebody waits', async () => {
-  await using bench = await csrBench();
-  await lists(bench, '10.0.0.1');
-  await asks(bench, short);
-  expect(bench.asked).toHaveLength(1);
-  bench.hosts.set('10.0.0.1', 'win-a');
-  await bench.clock.advance(15_000);
-  await settle();
-  expect(bench.asked).toHaveLength(2);
-  expect(stateOf(bench)).toBe('Approved WMCOApprove');
-  await bench.clock.advance(3_600_000);
-  expect(bench.asked).toHaveLength(2);
-});
-
-test('a host that was renamed meanwhile is asked again', async () => {
-  await using bench = await csrBench({ '10.0.0.1': 'old-name' });
-  await lists(bench, '10.0.0.1');
-  await asks(bench, short);
-  await settle();
-  expect(stateOf(bench)).toBe('pending');
-  bench.hosts.set('10.0.0.1', 'win-a');
-  await bench.clock.advance(180_000);
-  expect(stateOf(bench)).toBe('Approved WMCOApprove');
-});
-
-test('asks no host that is another node already', async () => {
-  await using bench = await csrBench({ '10.0.0.1': 'win-a', '10.0.0.2': 'win-a' });
-  await lists(bench, '10.0.0.1');
-  await bench.put(nodes, node('win-x', '10.0.0.1'));
-  await asks(bench, short);
-  expect(bench.asked).toEqual([]);
-  expect(stateOf(bench)).toBe('pending');
+  const { put } = await issue(bench, `system:wicd-node:${name}`);
+  await lists(bench, '10.0.0.1', record);
+  await put();
+  expect(bench.instance('10.0.0.1')?.status).toEqual(record);
 });

@@ -3,7 +3,6 @@ import type { FactsSource } from '#cluster/facts-source.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { readObject } from '#contract/object.ts';
-import { nothingReserved } from '#contract/reserved.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { StoreView } from '#kube/informer/store.ts';
@@ -25,7 +24,7 @@ import {
 import type { HostInspector, HostInspectorParts } from './host-inspector.ts';
 import { evidenceOf } from './evidence.ts';
 import { findInstance, freshInstance, freshNode, type NodeReader, takenNames } from './observe.ts';
-import type { CsrView } from './rules.ts';
+import { type CsrView, windowsNode } from './rules.ts';
 
 export interface CsrParts extends ControllerParts, HostInspectorParts {
   facts: Pick<FactsSource, 'read'>;
@@ -89,17 +88,21 @@ export class Approver {
       instance: instance && evidenceOf(instance, this.#parts.version),
       node: subject && nodes.get(subject.node),
       hasTokenIds: this.#parts.hasTokenIds,
-      reserved: this.#parts.facts.read().facts?.reserved ?? nothingReserved,
+      reserved: this.#parts.facts.read().facts?.reserved,
       taken: instance && subject ? takenNames(subject.names, instance, instances, nodes.list()) : {},
       ageMs: Number.isNaN(createdMs) ? 0 : this.#parts.clock.now() - createdMs,
     };
     return { csr, subject, instance, facts };
   }
 
-  /** What would be approved is decided once more, by Node and record as the server has them at that moment. */
+  /**
+   * What would be approved is decided once more, by Node and record as the server has them at that moment; what is refused for want
+   * of its Node as well, because a kubelet asks right after it has made its Node.
+   */
   async #decide({ facts, subject, instance }: Seen, { signal }: Pass): Promise<CsrDecision> {
     const decision = decideCsr(facts);
-    if (decision.do !== 'approve' || subject === undefined) return decision;
+    const mayBeOld = decision.do === 'approve' || (decision.do === 'refuse' && decision.rule === windowsNode.name);
+    if (!mayBeOld || subject === undefined) return decision;
     const { client } = this.#parts;
     const [node, fresh] = await Promise.all([
       freshNode(subject.node, client, signal),

@@ -1,37 +1,40 @@
 import { expect, test } from 'vitest';
+import { toBase64 } from '#base/bytes.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { signer } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
-import { agentHere, asks, csrBench, holds, lists, node, stateOf } from '../../../test/kit/csr-bench.ts';
+import { agentHere, asks, csrBench, lists, node, recorded, stateOf } from '../../../test/kit/csr-bench.ts';
 import { type Change, client, linux, name, serving } from '../../../test/kit/csr-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
-import { benchNamespace as namespace, type SourceBench, sourceBench } from '../../../test/kit/source-bench.ts';
-import { csrController } from './controller.ts';
+import type { SourceBench } from '../../../test/kit/source-bench.ts';
 
-test('approves the client certificate of a listed host', async () => {
+const record = recorded(name, '10.0.0.1');
+
+test('approves the first client certificate of a recorded host', async () => {
   await using bench = await csrBench();
-  await lists(bench, name);
+  await lists(bench, name, record);
   await asks(bench, client);
   expect(stateOf(bench)).toBe('Approved WMCOApprove');
   expect(bench.api.peek(certificateSigningRequests, 'csr-1')?.status?.conditions).toMatchObject([
     { status: 'True', message: 'This CSR was approved by the WMCO certificate Approver.' },
   ]);
-  expect(bench.asked).toEqual([]);
+  expect(bench.dialed).toEqual([]);
   expect(bench.events).toEqual([]);
 });
 
 test('approves the serving certificate of its Node', async () => {
   await using bench = await csrBench();
-  await lists(bench, name);
+  await lists(bench, name, record);
   await bench.put(nodes, node(name, '10.0.0.1'));
   await asks(bench, serving);
   expect(stateOf(bench)).toBe('Approved WMCOApprove');
 });
 
-test('approves the certificate of an agent on any Windows node', async () => {
+test('approves the certificate of the agent of a recorded host, a Machine too', async () => {
   await using bench = await csrBench();
+  await lists(bench, name, record, { source: { kind: 'Machine', name: 'm' } });
   await bench.put(nodes, node(name, '10.0.0.1'));
   await asks(bench, agentHere);
   expect(stateOf(bench)).toBe('Approved WICDAutoApproved');
@@ -39,41 +42,80 @@ test('approves the certificate of an agent on any Windows node', async () => {
 
 test('a token brings the host into the cluster that it was made for, and no other', async () => {
   await using bench = await csrBench();
-  await bench.put(nodes, node(name, '10.0.0.1'));
-  await bench.put(nodes, node('win-2', '10.0.0.2'));
-  await holds(bench, '10.0.0.1', 'JTI=1');
-  await holds(bench, '10.0.0.2', 'JTI=0,JTI=2', { source: { kind: 'Machine', name: 'm' } });
-  const win2 = { ...agentHere, commonNames: ['system:wicd-node:win-2'] };
-  await asks(bench, { ...agentHere, credentialId: 'JTI=1' }, 'own');
-  await asks(bench, { ...win2, credentialId: 'JTI=1' }, 'of another');
-  await asks(bench, { ...win2, credentialId: 'JTI=2' }, 'of a Machine');
-  expect(['own', 'of another', 'of a Machine'].map(csr => stateOf(bench, csr))).toEqual([
-    'Approved WICDAutoApproved',
-    'pending',
-    'Approved WICDAutoApproved',
-  ]);
+  await lists(bench, name, record);
+  const win2 = { ...record, tokens: [], host: { name: 'win-2', addresses: ['10.0.0.2'] }, ipv4: '10.0.0.2' };
+  await lists(bench, '10.0.0.2', win2);
+  await asks(bench, client, 'own');
+  await asks(bench, { ...client, commonNames: ['system:node:win-2'] }, 'of another');
+  expect(['own', 'of another'].map(csr => stateOf(bench, csr))).toEqual(['Approved WMCOApprove', 'pending']);
   expect(bench.events).toEqual([expect.stringContaining('(token)')]);
 });
 
-test('approves as soon as it is written down to whom the token was given', async () => {
+test('a token without id is refused, unless the server is too old to write one', async () => {
+  for (const [hasTokenIds, want] of [
+    [true, 'pending'],
+    [false, 'Approved WMCOApprove'],
+  ] as const) {
+    await using bench = await csrBench({ hasTokenIds });
+    await lists(bench, name, record);
+    await asks(bench, { ...client, credentialId: undefined });
+    expect(stateOf(bench)).toBe(want);
+  }
+});
+
+test('a request that comes before the key is recorded waits without an event', async () => {
   await using bench = await csrBench();
   await bench.put(nodes, node(name, '10.0.0.1'));
-  await lists(bench, '10.0.0.1');
-  await asks(bench, { ...agentHere, credentialId: 'JTI=1' });
-  expect(stateOf(bench)).toBe('pending');
-  await holds(bench, '10.0.0.1', 'JTI=1');
+  const { agent, ...early } = record;
+  await lists(bench, name, early);
+  await asks(bench, agentHere);
   await settle();
+  expect([stateOf(bench), bench.events]).toEqual(['pending', []]);
+  await lists(bench, name, { ...early, ...(agent && { agent }) });
+  await settle();
+  expect([stateOf(bench), bench.events]).toEqual(['Approved WICDAutoApproved', []]);
+});
+
+test('a request whose key is not recorded in time is reported, and approved all the same once it is', async () => {
+  await using bench = await csrBench();
+  await bench.put(nodes, node(name, '10.0.0.1'));
+  const { agent, ...early } = record;
+  await lists(bench, name, early);
+  await asks(bench, agentHere);
+  await bench.clock.advance(31_000);
+  expect(bench.events).toEqual([expect.stringContaining('(key)')]);
+  await lists(bench, name, { ...early, ...(agent && { agent }) });
   expect(stateOf(bench)).toBe('Approved WICDAutoApproved');
 });
 
-test('approves what was there before it started', async () => {
-  const bench = sourceBench();
-  await lists(bench, name);
+test('a stolen certificate is not renewed once the instance is gone', async () => {
+  await using bench = await csrBench();
+  const renewal = { ...agentHere, username: `system:wicd-node:${name}`, credentialId: undefined };
+  await bench.put(nodes, node(name, '10.0.0.1'));
+  await lists(bench, name, record);
+  await asks(bench, renewal);
+  expect(stateOf(bench)).toBe('Approved WICDAutoApproved');
+  bench.api.remove(windowsInstances, name, 'wmco');
+  await asks(bench, renewal, 'csr-2');
+  expect(stateOf(bench, 'csr-2')).toBe('pending');
+  expect(bench.events).toEqual([expect.stringContaining('(instance)')]);
+});
+
+test('decides by the record that the server has now, not by an old picture', async () => {
+  await using bench = await csrBench();
+  await lists(bench, name, record);
+  bench.api.isSilent = true;
+  await lists(bench, name, { ...record, tokens: [] });
+  bench.api.isSilent = false;
   await asks(bench, client);
-  const none = { find: async () => undefined };
-  const connect = () => Promise.reject(new Error('nobody'));
-  await bench.start(csrController({ ...bench.parts, hostKeys: none, material: { keysFor: async () => [] }, connect }));
-  await using _ = bench;
+  expect([stateOf(bench), bench.events]).toEqual(['pending', [expect.stringContaining('(token)')]]);
+});
+
+test('approves what was there before it started', async () => {
+  await using bench = await csrBench({ isStarted: false });
+  await lists(bench, name, record);
+  await asks(bench, client);
+  await bench.startController();
   expect(stateOf(bench)).toBe('Approved WMCOApprove');
 });
 
@@ -90,20 +132,20 @@ const refusals: [about: string, change: Change, rule: string][] = [
 for (const [about, change, rule] of refusals) {
   test(`leaves a request with ${about} pending, and says why once`, async () => {
     await using bench = await csrBench();
-    await lists(bench, name);
+    await lists(bench, name, record);
     await asks(bench, change);
     expect(stateOf(bench)).toBe('pending');
     expect(bench.events).toEqual([
       expect.stringMatching(new RegExp(`^CertificateSigningRequest/csr-1 CSRRefused Not approved \\(${rule}\\): `)),
     ]);
     await bench.put(nodes, node('other', '10.0.0.7'));
-    await lists(bench, 'win7.example.com');
+    await lists(bench, 'win7.example.com', recorded('win7', '10.0.0.8'));
     await bench.clock.advance(300_000);
     expect(bench.events).toHaveLength(1);
   });
 }
 
-test('tells of a name that no Node can have', async () => {
+test('reports a name that no Node can have', async () => {
   await using bench = await csrBench();
   await asks(bench, { ...client, commonNames: ['system:node:WIN_1'] });
   expect(bench.events).toEqual([
@@ -111,7 +153,7 @@ test('tells of a name that no Node can have', async () => {
   ]);
 });
 
-test('tells of a request that is no text, if it may be one of ours', async () => {
+test('reports a request that is no text, if it may be one of ours', async () => {
   await using bench = await csrBench();
   const binary = (signerName: string) => ({ signerName, username: 'x', usages: [], request: '/w==' });
   await bench.put(certificateSigningRequests, { metadata: { name: 'ours' }, spec: binary(signer.kubeletClient) });
@@ -129,36 +171,36 @@ const ignored: [about: string, change: Change][] = [
 ];
 for (const [about, change] of ignored) {
   test(`says nothing of a request ${about}`, async () => {
-    await using bench = await csrBench({ [name]: name });
-    await lists(bench, name, {}, { node: 'other', ipv4: '10.0.0.1' });
+    await using bench = await csrBench();
+    await lists(bench, name, record);
     await bench.put(nodes, node('other', '10.0.0.1'));
     bench.api.calls.length = 0;
     await asks(bench, change);
     expect(bench.events).toEqual([]);
     expect(bench.api.calls).toEqual([]);
-    expect(bench.asked).toEqual([]);
+    expect(bench.dialed).toEqual([]);
   });
 }
 
 test('approves a request whose signing has failed', async () => {
   await using bench = await csrBench();
-  await lists(bench, name);
+  await lists(bench, name, record);
   await asks(bench, { ...client, conditions: ['Failed'] });
   expect(stateOf(bench)).toBe('Failed, Approved WMCOApprove');
 });
 
-test('leaves kubelets of Machines to the cluster, and those of instances that are refused', async () => {
+test('leaves kubelets of Machines to the cluster, and those of instances that are not accepted', async () => {
   await using bench = await csrBench();
-  await lists(bench, name, { source: { kind: 'Machine', name: 'm1' } });
+  await lists(bench, name, record, { source: { kind: 'Machine', name: 'm1' } });
   await asks(bench, client);
   expect(stateOf(bench)).toBe('pending');
   const conditions = [
     { type: instanceCondition.accepted, status: 'False', reason: 'X', message: '', lastTransitionTime: '' } as const,
   ];
-  await bench.put(windowsInstances, { metadata: { name, namespace }, spec: { address: name }, status: { conditions } });
+  await lists(bench, name, { ...record, conditions });
   expect(stateOf(bench)).toBe('pending');
   expect(bench.events).toEqual([]);
-  await lists(bench, name, { source: { kind: 'ConfigMap', name } });
+  await lists(bench, name, record, { source: { kind: 'ConfigMap', name } });
   expect(stateOf(bench)).toBe('Approved WMCOApprove');
 });
 
@@ -168,28 +210,51 @@ const changes: [
   before: (bench: SourceBench) => unknown,
   cause: (bench: SourceBench) => unknown,
 ][] = [
-  ['the host is listed', client, () => undefined, bench => lists(bench, name)],
-  ['the Node is there', serving, bench => lists(bench, name), bench => bench.put(nodes, node(name, '10.0.0.1'))],
+  ['the host is recorded', client, bench => lists(bench, name), bench => lists(bench, name, record)],
   [
-    'the Node reports the address',
+    'it is recorded that the token was handed out',
+    client,
+    bench => lists(bench, name, { ...record, tokens: [] }),
+    bench => lists(bench, name, record),
+  ],
+  [
+    'the Node is there',
+    serving,
+    bench => lists(bench, name, record),
+    bench => bench.put(nodes, node(name, '10.0.0.1')),
+  ],
+  [
+    'the address is recorded',
     serving,
     async bench => {
-      await lists(bench, name);
-      await bench.put(nodes, node(name, '10.0.0.9'));
+      await lists(bench, name, recorded(name, '10.0.0.9'));
+      await bench.put(nodes, node(name, '10.0.0.1'));
     },
-    bench => bench.put(nodes, node(name, '10.0.0.1')),
+    bench => lists(bench, name, record),
+  ],
+  [
+    'the administrator adds the name',
+    { ...serving, dnsNames: ['alias.corp'] },
+    async bench => {
+      await lists(bench, name, record);
+      await bench.put(nodes, node(name, '10.0.0.1'));
+    },
+    bench => lists(bench, name, record, { servingNames: ['alias.corp'] }),
   ],
   [
     'the Node is known to run Windows',
     agentHere,
-    bench => bench.put(nodes, node(name, '10.0.0.1', 'linux')),
+    async bench => {
+      await lists(bench, name, record);
+      await bench.put(nodes, node(name, '10.0.0.1', 'linux'));
+    },
     bench => bench.put(nodes, node(name, '10.0.0.1')),
   ],
   [
     'the old Node is gone',
     client,
     async bench => {
-      await lists(bench, name);
+      await lists(bench, name, record);
       await bench.put(nodes, node(name, '10.0.0.1'));
     },
     bench => bench.api.remove(nodes, name),
@@ -209,7 +274,7 @@ for (const [about, change, before, cause] of changes) {
 
 test('decides by the Node that the server has now, not by an old picture', async () => {
   await using bench = await csrBench();
-  await lists(bench, name);
+  await lists(bench, name, record);
   bench.api.isSilent = true;
   bench.api.put(nodes, node(name, '10.0.0.1'));
   bench.api.isSilent = false;
@@ -222,7 +287,7 @@ test('decides by the Node that the server has now, not by an old picture', async
 
 test('never approves a client certificate for a Linux node, whatever its name', async () => {
   await using bench = await csrBench();
-  await lists(bench, name);
+  await lists(bench, name, record);
   await bench.put(nodes, node(linux.name, '10.0.0.1', 'linux'));
   await asks(bench, client);
   expect(stateOf(bench)).toBe('pending');
@@ -230,7 +295,7 @@ test('never approves a client certificate for a Linux node, whatever its name', 
 
 test('tries again when the server does not take the approval', async () => {
   await using bench = await csrBench();
-  await lists(bench, name);
+  await lists(bench, name, record);
   bench.api.before = ({ verb }) => {
     if (verb === 'replace') throw refused(500, 'InternalError');
   };
@@ -243,7 +308,7 @@ test('tries again when the server does not take the approval', async () => {
 
 test('heartbeats of Nodes and steps of instances cause no pass', async () => {
   await using bench = await csrBench();
-  await lists(bench, name);
+  await lists(bench, name, record);
   await bench.put(nodes, node(name, '10.0.0.1'));
   await asks(bench, { ...serving, usages: [] });
   bench.api.calls.length = 0;
@@ -251,35 +316,37 @@ test('heartbeats of Nodes and steps of instances cause no pass', async () => {
   const conditions = [{ type: 'Ready', status: 'True' }];
   await bench.put(nodes, { metadata, status: { ...status, conditions } });
   const instance = bench.instance(name) as InstanceObject;
-  await bench.put(windowsInstances, { ...instance, status: { step: 'connect' } });
+  await bench.put(windowsInstances, { ...instance, status: { ...record, step: 'connect' } });
   expect(bench.api.calls).toEqual([]);
-});
-
-test('a host that has told its name to a journey is not asked for it', async () => {
-  await using bench = await csrBench({ '10.0.0.1': name });
-  await lists(bench, '10.0.0.1');
-  await lists(bench, '10.0.0.2');
-  bench.heardNames.tell(bench.instance('10.0.0.1') as InstanceObject, name);
-  await asks(bench, client);
-  expect(stateOf(bench)).toBe('Approved WMCOApprove');
-  expect(bench.asked).toEqual([]);
-});
-
-test('a host that was asked in vain is not waited for once it has told its name to a journey', async () => {
-  await using bench = await csrBench();
-  await lists(bench, '10.0.0.1');
-  await asks(bench, client);
-  await settle();
-  expect([stateOf(bench), bench.asked]).toEqual(['pending', ['10.0.0.1']]);
-  bench.heardNames.tell(bench.instance('10.0.0.1') as InstanceObject, name);
-  await settle();
-  expect([stateOf(bench), bench.asked]).toEqual(['Approved WMCOApprove', ['10.0.0.1']]);
 });
 
 test('a Node that cannot be read stops nobody', async () => {
   await using bench = await csrBench();
   await bench.put(nodes, { metadata: { name: 'odd' }, status: { addresses: 5 as unknown as [] } });
-  await lists(bench, name);
+  await lists(bench, name, record);
   await asks(bench, client);
   expect(stateOf(bench)).toBe('Approved WMCOApprove');
+});
+
+test('waits with serving certificates until the names and addresses of the cluster are known', async () => {
+  await using bench = await csrBench();
+  bench.facts.become(undefined);
+  await lists(bench, name, record);
+  await bench.put(nodes, node(name, '10.0.0.1'));
+  await asks(bench, serving);
+  expect([stateOf(bench), bench.events]).toEqual(['pending', []]);
+  bench.facts.become({});
+  await bench.clock.advance(30_000);
+  expect(stateOf(bench)).toBe('Approved WMCOApprove');
+});
+
+test('a request that is decided by others is left alone', async () => {
+  await using bench = await csrBench();
+  await lists(bench, name, record);
+  await bench.put(certificateSigningRequests, {
+    metadata: { name: 'csr-1' },
+    spec: { signerName: signer.apiClient, username: 'x', usages: [], request: '' },
+    status: { conditions: [{ type: 'Approved', status: 'True' }], certificate: toBase64('no certificate') },
+  });
+  expect(bench.instance(name)?.status).toEqual(record);
 });

@@ -6,11 +6,14 @@ import { type CertificateRequest, parseCertificateRequest } from '#contract/csr-
 import { type EventText, eventText } from '#contract/events.ts';
 import { agentServiceAccountUser, identity, signer } from '#contract/names.ts';
 import type { KubeObject } from '#contract/object.ts';
+import { nothingReserved } from '#contract/reserved.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
 import { type Case, type CertificateKind, type CsrView, recordedNames, rules, subjects } from './rules.ts';
 
 /** Everything the decision about one request depends on. */
-export interface CsrFacts extends Omit<Case, 'request' | 'nodeName'> {
+export interface CsrFacts extends Omit<Case, 'request' | 'nodeName' | 'reserved'> {
+  /** Undefined while the cluster has not been read. */
+  reserved: Case['reserved'] | undefined;
   /** How long ago the request was made. */
   ageMs: number;
 }
@@ -121,8 +124,11 @@ function decideKind(kind: CertificateKind, request: CertificateRequest, facts: C
   // Evidence about another Node is none.
   const instance = facts.instance?.node === nodeName ? facts.instance : undefined;
   const node = facts.node?.name === nodeName ? facts.node : undefined;
-  const given: Case = { ...facts, request, nodeName, instance, node };
-  return kind === 'agent' || kind === 'cloud-node' ? decideAgent(kind, given, facts.ageMs) : decideKubelet(kind, given);
+  const given: Case = { ...facts, reserved: facts.reserved ?? nothingReserved, request, nodeName, instance, node };
+  if (kind === 'agent' || kind === 'cloud-node') return decideAgent(kind, given, facts.ageMs);
+  const decision = decideKubelet(kind, given);
+  const isEarly = kind === 'kubelet-serving' && facts.reserved === undefined && decision.do === 'approve';
+  return isEarly ? { do: 'wait', why: 'which names and addresses belong to the cluster is not known yet' } : decision;
 }
 
 /** `install` starts the agent before the operator can record the hash of its key. */

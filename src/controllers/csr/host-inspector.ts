@@ -1,11 +1,13 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, isAppError } from '#base/errors.ts';
+import { isIpv4 } from '#base/ipv4.ts';
 import type { Log } from '#base/log.ts';
 import { boundNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { agentCommands } from '#contract/agent-command.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { agentProgram } from '#contract/paths.ts';
 import type { Connect } from '#host/host.ts';
+import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
 import { withDeadline } from '#kube/deadline.ts';
 import type { Feed, Watch } from '#kube/controller/watches.ts';
@@ -22,6 +24,7 @@ export interface HostInspectorParts {
   client: Client;
   material: Pick<MaterialSource, 'keysFor'>;
   payload: Pick<PayloadSource, 'agent'>;
+  resolver: Pick<Resolver, 'addresses'>;
   clock: Clock;
 }
 
@@ -95,13 +98,15 @@ export class HostInspector implements Watch {
   }
 
   #read(instance: InstanceObject, caller: AbortSignal): Promise<{ inventory: Inventory; ipv4: string }> {
-    const { connect, material, payload, clock } = this.#parts;
+    const { connect, material, payload, resolver, clock } = this.#parts;
     const { address, port, username = '' } = instance.spec;
     const error = () => unreadable(address, `no answer within ${limitMs / 1000} s`);
     return withDeadline({ clock, ms: limitMs, error, signal: caller }, async signal => {
       const pinnedKey = knownKey(instance);
       // The answer decides about a certificate, so only the host whose key is pinned is asked.
       if (pinnedKey === undefined) throw unreadable(address, 'its host key is not pinned yet');
+      const ipv4 = isIpv4(address) ? address : (await resolver.addresses(address)).find(isIpv4);
+      if (ipv4 === undefined) throw unreadable(address, 'the name has no IPv4 address');
       const privateKeys = await material.keysFor(instance, signal);
       const { sha256 } = await payload.agent();
       const target = { address, username, privateKeys, pinnedKey, ...(port !== undefined && { port }) };
@@ -109,7 +114,7 @@ export class HostInspector implements Watch {
       const command = agentCommands(agentProgram(sha256)).inventory();
       const { exitCode, stdout } = await host.exec(command, { signal, timeoutMs: commandMs });
       if (exitCode !== 0) throw unreadable(address, `its agent ended with exit code ${exitCode}`);
-      return { inventory: parseInventory(stdout, address), ipv4: host.facts.address };
+      return { inventory: parseInventory(stdout, address), ipv4 };
     });
   }
 

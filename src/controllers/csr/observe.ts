@@ -1,6 +1,5 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { attempt } from '#base/errors.ts';
-import { isIpv4 } from '#base/ipv4.ts';
 import { boundNode, byNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { readObject } from '#contract/object.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
@@ -31,8 +30,8 @@ export function isEligible({ metadata, status }: InstanceObject): boolean {
 }
 
 /**
- * Which of the names belong to other hosts. What other nodes report about themselves counts only against an address that the host
- * itself has named: the one that the operator has dialed is proven.
+ * Which of the names belong to other hosts. What other hosts and nodes say about themselves counts only against what this host says
+ * about itself: its node name, the address that the operator dials and what the administrator has written cannot be taken from it.
  */
 export function takenNames(
   names: readonly string[],
@@ -41,23 +40,37 @@ export function takenNames(
   nodes: readonly NodeView[],
 ): Record<string, string> {
   const taken: Record<string, string> = {};
-  const dialed = isIpv4(own.spec.address) ? own.spec.address : own.status?.ipv4;
   const others = instances.list().filter(other => other.metadata.uid !== own.metadata.uid);
+  const otherNodes = nodes.filter(node => node.name !== boundNode(own));
+  const proven = new Set(provenNames(own).map(normalHostName));
   for (const name of names) {
     const wanted = normalHostName(name);
-    const isWanted = (text: string | undefined) => text !== undefined && normalHostName(text) === wanted;
-    const instance = others.find(({ spec, status }) =>
-      [spec.address, status?.ipv4, status?.host?.name, ...(status?.host?.addresses ?? [])].some(isWanted),
+    const isWanted = (text: string) => normalHostName(text) === wanted;
+    const isClaim = !proven.has(wanted);
+    const instance = others.find(other =>
+      [...provenNames(other), ...(isClaim ? claimedNames(other) : [])].some(isWanted),
     );
-    const node = nodes.find(
-      other =>
-        other.name !== boundNode(own) &&
-        (other.name === wanted || (wanted !== dialed && other.addresses.some(({ address }) => isWanted(address)))),
-    );
+    const node = otherNodes.find(other => [other.name, ...(isClaim ? reportedNames(other) : [])].some(isWanted));
     const holder = instance === undefined ? node && `Node ${node.name}` : `WindowsInstance ${instance.metadata.name}`;
     if (holder !== undefined) taken[name] = holder;
   }
   return taken;
+}
+
+/** By the administrator, by the operator's own dialing, or by the certificate of the kubelet. */
+function provenNames(instance: InstanceObject): string[] {
+  const { spec, status } = instance;
+  const dialed = status?.host?.addresses[0] ?? status?.ipv4;
+  return [spec.address, dialed, boundNode(instance), ...(spec.servingNames ?? [])].filter(text => text !== undefined);
+}
+
+/** What the host has said over the pinned connection. */
+function claimedNames({ status }: InstanceObject): string[] {
+  return status?.host?.addresses ?? [];
+}
+
+function reportedNames({ addresses }: NodeView): string[] {
+  return addresses.map(({ address }) => address);
 }
 
 /** All Nodes, each read once for as long as it stays what it is. */

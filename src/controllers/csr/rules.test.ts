@@ -7,10 +7,15 @@ const check = (kind: CertificateKind, content: CsrContent) => () =>
   checkCertificateContent(kind, parseCertificateRequest(makeCsr(content)), 'CSR csr-1');
 const kubelet: CsrContent = { commonNames: ['system:node:win1'], organizations: ['system:nodes'] };
 const agent: CsrContent = { commonNames: ['system:wicd-node:win1'], organizations: ['system:wicd-nodes'] };
+const cloud: CsrContent = {
+  commonNames: ['system:wicd-cloud-node:win1'],
+  organizations: ['system:wicd-cloud-nodes'],
+};
 const name = { dnsNames: ['win1'] };
 
 const good: [string, CertificateKind, CsrContent][] = [
   ['the agent’s group alone', 'agent', agent],
+  ['the group of cloud-node-manager alone', 'cloud-node', cloud],
   ['the nodes’ group alone for a client', 'kubelet-client', kubelet],
   ['the nodes’ group alone for a server', 'kubelet-serving', kubelet],
   ['names for a server', 'kubelet-serving', { ...kubelet, ...name, ips: [[10, 0, 0, 1]] }],
@@ -32,6 +37,8 @@ const organizations: [CertificateKind, CsrContent, string[], RegExp][] = [
   ['agent', agent, ['system:nodes'], /invalid subject organization/],
   ['agent', agent, ['System:wicd-nodes'], /invalid subject organization/],
   ['agent', agent, [''], /invalid subject organization/],
+  ['cloud-node', cloud, ['system:wicd-nodes'], /invalid subject organization/],
+  ['cloud-node', cloud, ['system:wicd-cloud-nodes', 'system:nodes'], /invalid number of organizations/],
   ['kubelet-client', kubelet, [], /invalid number of organizations/],
   ['kubelet-client', kubelet, ['system:wicd-nodes'], /invalid subject organization/],
   ['kubelet-serving', kubelet, ['system:nodes', 'system:masters'], /invalid number of organizations/],
@@ -63,6 +70,13 @@ const others: [string, CertificateKind, CsrContent, RegExp][] = [
     /holds \["2.5.4.11"\]/,
   ],
   ['names for the agent', 'agent', { ...agent, ...name }, /holds \["win1"\]/],
+  ['names for cloud-node-manager', 'cloud-node', { ...cloud, ...name }, /holds \["win1"\]/],
+  [
+    'the subject of the agent for cloud-node-manager',
+    'cloud-node',
+    { ...cloud, commonNames: ['system:wicd-node:win1'] },
+    /common name/,
+  ],
   ['names for a client', 'kubelet-client', { ...kubelet, uris: ['a:b'] }, /holds \["a:b"\]/],
 ];
 for (const [title, kind, content, message] of others)

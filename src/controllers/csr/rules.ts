@@ -92,7 +92,7 @@ const contentRules: Record<CertificateKind, readonly Rule<ContentCase>[]> = {
   'cloud-node': [...subjectRules('cloud-node'), noAlternativeNames],
 };
 
-const windowsNode: Rule = {
+export const windowsNode: Rule = {
   name: 'windows-node',
   broken: ({ node, nodeName }) => {
     if (node === undefined) return `there is no Node ${nodeName}`;
@@ -138,7 +138,10 @@ export const rules: Record<CertificateKind, readonly Rule[]> = {
     windowsNode,
     ofInstance,
     madeWithTokenFor('agent'),
-    { name: 'key', broken: ({ instance, request }) => wrongKey(instance?.agentKeyHash, request, instance) },
+    {
+      name: 'key',
+      broken: given => (isFormerAgent(given) ? undefined : wrongKey(given, given.instance?.agentKeyHash)),
+    },
   ],
   'cloud-node': [
     signedBy(signer.apiClient),
@@ -151,7 +154,7 @@ export const rules: Record<CertificateKind, readonly Rule[]> = {
     windowsNode,
     ofInstance,
     madeWithTokenFor('agent'),
-    { name: 'key', broken: ({ instance, request }) => wrongKey(instance?.cloudKeyHash, request, instance) },
+    { name: 'key', broken: given => wrongKey(given, given.instance?.cloudKeyHash) },
   ],
 };
 
@@ -254,9 +257,13 @@ function madeWithTokenFor(use: InstanceToken['use']): Rule {
 const serviceAccountPrefix = 'system:serviceaccount:';
 
 /** The key must be the one whose hash the host has printed over the pinned connection. */
-function wrongKey(hash: string | undefined, { keyHash }: CertificateRequest, instance: CsrInstance | undefined) {
-  if (hash === undefined && instance?.hasFormerAgent === true) return undefined;
-  return hash === keyHash ? undefined : `its key is not the one recorded for ${instance?.label}`;
+function wrongKey({ request, instance }: Case, recorded: string | undefined): string | undefined {
+  return recorded === request.keyHash ? undefined : `its key is not the one recorded for ${instance?.label}`;
+}
+
+/** Agents of the Go operator make a new key for each request. */
+function isFormerAgent({ instance }: Case): boolean {
+  return instance?.hasFormerAgent === true && instance.agentKeyHash === undefined;
 }
 
 /** What no server of a node may be named, whatever is recorded. */

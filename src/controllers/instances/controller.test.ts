@@ -205,88 +205,79 @@ test('one entry that the server refuses stops no other, and is tried again', asy
   expect(namesOf(bench)).toEqual(['10.0.0.2', '10.0.0.1']);
 });
 
-const byohNode = (addresses: [type: string, address: string][]): Node => ({
+const joined = { node: 'win1', host: { name: 'win1', addresses: ['10.0.0.1', '10.9.0.1'] } };
+/** A Node that reports what it likes, which is nobody's evidence. */
+const lying: Node = {
   metadata: { name: 'win1', labels: { [nodeLabel.os]: 'windows', [nodeLabel.byoh]: 'true' } },
-  status: { addresses: addresses.map(([type, address]) => ({ type, address })) },
-});
-const named = byohNode([
-  ['InternalIP', '10.0.0.1'],
-  ['Hostname', 'win1'],
-]);
-const nameless = byohNode([['InternalIP', '10.0.0.1']]);
+  status: { addresses: [{ type: 'InternalIP', address: '10.0.0.2' }] },
+};
 
 const orphans: [
   about: string,
-  node: Node,
   zone: [string, readonly string[] | Error][],
   data: Record<string, string>,
   kept: boolean,
 ][] = [
-  ['goes when no entry is its host', named, [], { '10.0.0.2': user }, false],
+  ['goes when no entry is its host', [], { '10.0.0.2': user }, false],
   [
     'goes when another entry is the same host, which takes it over',
-    named,
     [['win1.example.com', ['10.0.0.1']]],
     { 'win1.example.com': user },
     false,
   ],
   [
-    'stays while an entry that does not resolve has the name of its Node',
-    named,
+    'stays while an entry that does not resolve has its name',
     [['win1.example.com', []]],
     { 'win1.example.com': user },
     true,
   ],
   [
     'stays while DNS is out and it may be the entry',
-    named,
     [['win1.example.com', new Error('no DNS')]],
     { 'win1.example.com': user },
     true,
   ],
   [
     'goes although DNS is out when the entry is plainly another host',
-    named,
     [['other.example.com', new Error('no DNS')]],
     { 'other.example.com': user },
     false,
   ],
-  [
-    'stays while its Node reports no name and an entry does not resolve',
-    nameless,
-    [['other.example.com', new Error('no DNS')]],
-    { 'other.example.com': user },
-    true,
-  ],
-  ['stays while the entry of its name is broken', named, [], { 'win1.example.com': 'bad' }, true],
-  [
-    'goes when DNS gives its address the name of an entry elsewhere',
-    nameless,
-    [
-      ['10.0.0.1', ['win1.example.com.']],
-      ['win1.example.com', ['10.0.0.77']],
-    ],
-    { 'win1.example.com': user },
-    false,
-  ],
+  ['stays while the entry of its name is broken', [], { 'win1.example.com': 'bad' }, true],
+  ['stays while the entry of its other address is broken', [], { '10.9.0.1': 'bad' }, true],
+  ['goes whatever name DNS has for its address', [['10.0.0.1', ['other']]], { other: 'bad' }, false],
+  ['goes whatever its Node reports', [], { '10.0.0.2': 'bad' }, false],
 ];
-for (const [about, node, zone, data, kept] of orphans) {
-  test(`an instance with a Node whose entry is gone ${about}`, async () => {
+for (const [about, zone, data, kept] of orphans) {
+  test(`an instance that has joined and whose entry is gone ${about}`, async () => {
     await using bench = await started({ '10.0.0.1': user });
-    await bench.put(nodes, node);
+    await bench.put(nodes, lying);
     const before = bench.instance('10.0.0.1') as InstanceObject;
-    await bench.put(windowsInstances, { ...before, status: { node: 'win1' } });
+    await bench.put(windowsInstances, { ...before, status: joined });
     for (const [question, answer] of zone) bench.zone.set(question, answer);
     await listed(bench, data);
     expect(namesOf(bench).includes('10.0.0.1')).toBe(kept);
   });
 }
 
+test('an instance goes when the entry that fails is recorded as another Node', async () => {
+  await using bench = await started({ '10.0.0.1': user, 'win1.example.com': user });
+  for (const [name, status] of [
+    ['10.0.0.1', joined],
+    ['win1.example.com', { host: { name: 'win1-b', addresses: ['10.0.0.7'] } }],
+  ] as const) {
+    const before = bench.instance(name) as InstanceObject;
+    await bench.put(windowsInstances, { ...before, status: structuredClone(status) as InstanceObject['status'] & {} });
+  }
+  bench.zone.set('win1.example.com', new Error('no DNS'));
+  await listed(bench, { 'win1.example.com': user });
+  expect(namesOf(bench)).toEqual(['win1.example.com']);
+});
+
 test('looks at a doubtful instance again until the doubt is over', async () => {
   await using bench = await started({ '10.0.0.1': user });
-  await bench.put(nodes, named);
   const before = bench.instance('10.0.0.1') as InstanceObject;
-  await bench.put(windowsInstances, { ...before, status: { node: 'win1' } });
+  await bench.put(windowsInstances, { ...before, status: joined });
   bench.zone.set('win1.example.com', new Error('no DNS'));
   await listed(bench, { 'win1.example.com': user });
   expect(namesOf(bench)).toContain('10.0.0.1');

@@ -10,24 +10,23 @@ import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile
 import { watching } from '#kube/controller/watches.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { Informer } from '#kube/informer/informer.ts';
-import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
+import { type ConfigMap, configMaps } from '#kube/resources.ts';
 import type { ControllerParts } from '../parts.ts';
 import { type Permission, reading } from '../permissions.ts';
 import { carryOut, deleteInstance, instancesPermission } from '../sources/carry-out.ts';
 import { planInstance, type WantedInstance } from '../sources/plan.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '../sources/source.ts';
-import { decideOrphan } from './decide.ts';
-import { type EntryData, entriesOf, knownNode, lookUp, readEntriesNow } from './observe.ts';
+import { decideOrphan, noEntries } from './decide.ts';
+import { type EntryData, entriesOf, lookUp, readEntriesNow, recordedHost } from './observe.ts';
 
 export interface InstancesParts extends ControllerParts {
-  resolver: Resolver;
+  resolver: Pick<Resolver, 'addresses'>;
 }
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: reading },
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
-  { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   instancesPermission,
 ];
 
@@ -61,7 +60,6 @@ const doubtMs = 60_000;
 class EntrySource {
   readonly configMaps: Informer<ConfigMap>;
   readonly instances: Informer<InstanceObject>;
-  readonly #nodes: Informer<Node>;
   readonly #parts: InstancesParts;
   readonly #remarks: Remarks;
 
@@ -72,7 +70,6 @@ class EntrySource {
     this.configMaps = informers.get(configMaps, { namespace, fieldSelector });
     this.instances = informers.get(windowsInstances, { namespace });
     this.instances.addIndex(bySource, indexBySource);
-    this.#nodes = informers.get(nodes);
     this.#remarks = new Remarks(parts);
   }
 
@@ -104,13 +101,13 @@ class EntrySource {
 
   async #letGo(host: string, own: readonly InstanceObject[], pass: Pass): Promise<Outcome> {
     const { client, namespace, resolver } = this.#parts;
-    if (!this.#nodes.hasSynced) return after(1000, 'the Nodes have yet to be seen');
     const data: EntryData = await readEntriesNow(client, namespace, pass.signal);
     if (entriesOf(host, data).length > 0) return after(1000, 'the watch has yet to tell of its entry');
-    for (const instance of own) {
-      const node = knownNode(instance, this.#nodes.store);
-      const { entries, ptrAnswers } = await lookUp(node, data, resolver);
-      const orphan = decideOrphan(node, entries, ptrAnswers);
+    const hosts = own.map(instance => ({ instance, host: recordedHost(instance) }));
+    const hasJoined = hosts.some(({ host: { node } }) => node !== undefined);
+    const listed = hasJoined ? await lookUp(data, this.instances.store, resolver) : noEntries;
+    for (const { instance, host: recorded } of hosts) {
+      const orphan = decideOrphan(recorded, listed);
       if (orphan.do === 'keep') {
         pass.log.warn('Keeping WindowsInstance without an entry', { why: orphan.why });
         return after(doubtMs, orphan.why);

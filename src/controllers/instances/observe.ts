@@ -1,16 +1,15 @@
 import { normalHostName } from '#base/dns-name.ts';
-import { isIp, isIpv4 } from '#base/ipv4.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
 import { type EntryResult, parseEntries, resolveInstances } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
-import { type NodeView, readNode } from '#contract/node.ts';
-import { readObject } from '#contract/object.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { StoreView } from '#kube/informer/store.ts';
-import { type ConfigMap, configMaps, type Node } from '#kube/resources.ts';
-import type { ListedEntries, PtrAnswers } from './decide.ts';
+import { type ConfigMap, configMaps } from '#kube/resources.ts';
+import { bySource, sourceText } from '../sources/source.ts';
+import type { ListedEntries, RecordedHost } from './decide.ts';
 
 export type EntryData = Readonly<Record<string, string>>;
 
@@ -34,32 +33,35 @@ export async function readEntriesNow(
   }
 }
 
-/** The Node that an instance is known to be. */
-export function knownNode({ status }: InstanceObject, nodes: StoreView<Node>): NodeView | undefined {
-  const node = status?.node === undefined ? undefined : nodes.get({ namespace: '', name: status.node });
-  return node === undefined ? undefined : readNode(readObject(node));
+/** What the operator has recorded of the host of an instance. */
+export function recordedHost(instance: InstanceObject): RecordedHost {
+  const { spec, status } = instance;
+  return { node: boundNode(instance), address: spec.address, addresses: status?.host?.addresses ?? [] };
 }
 
-/** Asks DNS for whatever tells whether the Node is one of the entries. What cannot be found out is a failed entry, never a gone one. */
+/**
+ * Asks DNS for what tells whether a host is one of the entries, and the records of their instances. What cannot be found out is a
+ * failed entry, never a gone one.
+ */
 export async function lookUp(
-  node: NodeView | undefined,
   data: EntryData,
-  resolver: Resolver,
-): Promise<{ entries: ListedEntries; ptrAnswers: PtrAnswers }> {
-  if (node === undefined) return { entries: { instances: [], failures: [] }, ptrAnswers: {} };
+  instances: StoreView<InstanceObject>,
+  resolver: Pick<Resolver, 'addresses'>,
+): Promise<ListedEntries> {
   const names = Object.keys(data).filter(address => !isIpv4(address));
-  const ips = node.addresses.map(({ address }) => address).filter(isIp);
-  const [answers, ptrAnswers] = await Promise.all([
-    answersOf(names, async name => (await resolver.addresses(name))[0]),
-    answersOf(ips, address => resolver.names(address)),
-  ]);
-  return { entries: resolveInstances(data, answers, [node]), ptrAnswers };
+  const answers = names.map(async name => {
+    const [ipv4] = await resolver.addresses(name).catch(() => []);
+    return [name, ipv4] as const;
+  });
+  const resolved = resolveInstances(data, Object.fromEntries(await Promise.all(answers)), []);
+  const listed = (address: string, ipv4?: string) => ({ address, ipv4, node: nodeOfEntry(address, instances) });
+  return {
+    entries: resolved.instances.map(({ address, ipv4 }) => listed(address, ipv4)),
+    failures: resolved.failures.map(({ address }) => listed(address)),
+  };
 }
 
-async function answersOf<T>(
-  questions: readonly string[],
-  ask: (question: string) => Promise<T>,
-): Promise<Record<string, T | null>> {
-  const answers = questions.map(async question => [question, await ask(question).catch(() => null)] as const);
-  return Object.fromEntries(await Promise.all(answers));
+function nodeOfEntry(address: string, instances: StoreView<InstanceObject>): string | undefined {
+  const source = sourceText({ kind: 'ConfigMap', name: normalHostName(address) });
+  return instances.byIndex(bySource, source).flatMap(instance => boundNode(instance) ?? [])[0];
 }

@@ -16,10 +16,14 @@ export function tokenKubeconfig(user: string, apiServerUrl: string, credentials:
   return new Secret(print(user, apiServerUrl, credentials.ca, token === '' ? {} : { token }));
 }
 
-/** Of cloud-node-manager: names the file that the agent keeps, so that a renewed certificate is picked up. */
+/** Of cloud-node-manager. */
 export function cloudNodeKubeconfig(apiServerUrl: string, ca: string): string {
-  const credentials = { 'client-certificate': file.cloudNodeCertificate, 'client-key': file.cloudNodeCertificate };
-  return print('cloud-node-manager', apiServerUrl, ca, credentials);
+  return certificateKubeconfig('cloud-node-manager', apiServerUrl, ca, file.cloudNodeCertificate);
+}
+
+/** Names the file that the agent keeps, certificate and key in one, so that a renewed certificate is picked up. */
+export function certificateKubeconfig(user: string, apiServerUrl: string, ca: string, path: string): string {
+  return print(user, apiServerUrl, ca, { 'client-certificate': path, 'client-key': path });
 }
 
 /** JSON without apiVersion and kind, members in this order: the form that hosts of live clusters have on disk. */

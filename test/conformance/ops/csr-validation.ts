@@ -1,13 +1,21 @@
+import { attempt } from '../../../src/base/errors.ts';
 import { toBase64 } from '../../../src/base/bytes.ts';
-import { parseEntries } from '../../../src/contract/instances.ts';
+import { normalHostName } from '../../../src/base/dns-name.ts';
 import { isIpv4 } from '../../../src/base/ipv4.ts';
+import { byNode, indexByNode, type InstanceObject } from '../../../src/cluster/windows-instances.ts';
 import { parseCertificateRequest } from '../../../src/contract/csr-request.ts';
-import { nodeLabel } from '../../../src/contract/names.ts';
+import { parseEntries } from '../../../src/contract/instances.ts';
+import { defaultNamespace, nodeLabel } from '../../../src/contract/names.ts';
 import type { NodeView } from '../../../src/contract/node.ts';
 import { readObject } from '../../../src/contract/object.ts';
-import { type CsrDecision, type CsrFacts, decideCsr, readCsr } from '../../../src/controllers/csr/decide.ts';
-import { nodeNameMatchesInstance } from '../../../src/controllers/csr/names.ts';
+import { nothingReserved } from '../../../src/contract/reserved.ts';
+import { writesTokenIds } from '../../../src/contract/token-id.ts';
+import type { WindowsInstanceStatus } from '../../../src/contract/windows-instance/resource.ts';
+import { type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from '../../../src/controllers/csr/decide.ts';
+import { evidenceOf } from '../../../src/controllers/csr/evidence.ts';
+import { findInstance, takenNames } from '../../../src/controllers/csr/observe.ts';
 import { type CertificateKind, checkCertificateContent } from '../../../src/controllers/csr/rules.ts';
+import { Store } from '../../../src/kube/informer/store.ts';
 import type { Input, Operation } from '../row.ts';
 
 const kinds: Record<string, CertificateKind> = {
@@ -24,46 +32,86 @@ export const ops: Record<string, Operation> = {
     checkCertificateContent(kind, parseCertificateRequest(input.request.pem));
     return { ok: true };
   },
-  nodeNameMatchesInstance: (input: Input) => ({
-    value: nodeNameMatchesInstance(input.nodeName, input.instanceAddresses, input.dnsPTR ?? {}),
-  }),
-  kubeletApprover: decideRow,
-  wicdApprover: decideRow,
+  nodeNameMatchesInstance: ({ nodeName, instanceAddresses, ...input }: Input) => {
+    const windowsInstances = Object.fromEntries((instanceAddresses as string[]).map(each => [each, 'username=core']));
+    return { value: findInstance(nodeName, storeOf({ ...input, windowsInstances })) !== undefined };
+  },
+  kubeletApprover: (input: Input) => result(decideCsr(factsOf(input))),
+  wicdApprover: (input: Input) => result(decideCsr(factsOf(input))),
 };
 
-function decideRow(input: Input): unknown {
-  const facts = factsOf(input);
-  const first = decideCsr(facts);
-  return result(first.do === 'ask' ? decideCsr({ ...facts, hostNames: input.sshHostnames ?? {} }) : first);
-}
-
 function result(decision: CsrDecision): unknown {
-  return decision.do === 'approve'
-    ? { decision: 'approve', condition: decision.condition }
-    : { decision: 'refuse', because: decision };
+  if (decision.do === 'approve') return { decision: 'approve', condition: decision.condition };
+  // No row has a host that answers when it is read again.
+  return { decision: 'refuse', because: decision.do === 'inspect' ? decision.otherwise : decision };
 }
 
 function factsOf(input: Input): CsrFacts {
-  const { request, conditions, ...spec } = input.csr;
-  const csr = readObject({
+  const csr = csrOf(input);
+  const subject = subjectOf(csr);
+  const store = storeOf(input);
+  const instance = subject && findInstance(subject.node, store);
+  const nodes = ((input.existingNodes ?? []) as Input[]).map(nodeOf);
+  return {
+    csr,
+    operatorNamespace: input.operatorNamespace ?? '',
+    instance: instance && evidenceOf(instance, ownVersion),
+    node: nodes.find(({ name }) => name === subject?.node),
+    hasTokenIds: writesTokenIds(input.serverVersion ?? ''),
+    reserved: nothingReserved,
+    taken: instance && subject ? takenNames(subject.names, instance, store, nodes) : {},
+    ageMs: Number.POSITIVE_INFINITY,
+  };
+}
+
+const ownVersion = 'v';
+
+function csrOf({ csr: { request, conditions, ...spec } }: Input): CsrFacts['csr'] {
+  const object = {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { name: 'row' },
     spec: { ...spec, request: toBase64((request.pem ?? request.requestText ?? '') as string) },
     status: { conditions },
-  });
-  const entries = parseEntries(input.windowsInstances ?? {}).filter(entry => entry.ok);
-  return {
-    csr: readCsr(csr),
-    operatorNamespace: input.operatorNamespace ?? '',
-    instances: entries.map(({ address }) => ({
-      address,
-      ipv4: isIpv4(address) ? address : (input.dnsA?.[address] ?? undefined),
-    })),
-    nodes: ((input.existingNodes ?? []) as Input[]).map(nodeOf),
-    ptrAnswers: input.dnsPTR ?? {},
-    hostNames: {},
   };
+  return readCsr(readObject(object));
+}
+
+function storeOf(input: Input): Store<InstanceObject> {
+  const store = new Store<InstanceObject>();
+  store.addIndex(byNode, indexByNode);
+  for (const instance of instancesOf(input)) store.put(instance);
+  return store;
+}
+
+/**
+ * The WindowsInstances of a row. `records` gives their status by address; without one, what the operator would have recorded: the
+ * name that the host gives over SSH or is listed by, and for the host of an agent that is there already the key of its request.
+ */
+export function instancesOf(input: Input): InstanceObject[] {
+  const entries = parseEntries(input.windowsInstances ?? {}).filter(entry => entry.ok);
+  const agents = input.windowsInstances === undefined ? ((input.existingNodes ?? []) as Input[]) : [];
+  return [
+    ...entries.map(({ address }) => instanceOf(address, input.records?.[address] ?? recordOf(address, input))),
+    ...agents.map(({ name }) => instanceOf(name, input.records?.[name] ?? agentRecord(name, input))),
+  ];
+}
+
+function instanceOf(address: string, status: WindowsInstanceStatus): InstanceObject {
+  const metadata = { name: address, namespace: defaultNamespace, uid: address };
+  return { metadata, spec: { address, username: 'core', source: { kind: 'ConfigMap', name: address } }, status };
+}
+
+function recordOf(address: string, input: Input): WindowsInstanceStatus {
+  const name = input.sshHostnames?.[address] ?? (isIpv4(address) ? undefined : address);
+  const addresses = [isIpv4(address) ? address : (input.dnsA?.[address] ?? [])].flat();
+  return name === undefined ? {} : { host: { name: normalHostName(name), addresses } };
+}
+
+function agentRecord(name: string, { csr }: Input): WindowsInstanceStatus {
+  const parsed = attempt(() => parseCertificateRequest(csr.request.pem ?? ''));
+  const identity = parsed.ok ? { agent: { keyHash: parsed.value.keyHash, installed: '2026-03-01T12:00:00Z' } } : {};
+  return { host: { name, addresses: [] }, ...identity };
 }
 
 function nodeOf(node: Input): NodeView {

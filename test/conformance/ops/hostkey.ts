@@ -1,48 +1,44 @@
 import { attempt } from '../../../src/base/errors.ts';
-import {
-  findPinnedKey,
-  forgetKey,
-  type HostKeyChanges,
-  type HostKeyPlaces,
-  moveKeyToNode,
-  rememberKey,
-} from '../../../src/controllers/host-keys/decide.ts';
-import { type HostKey, parseHostKey, trustHostKey } from '../../../src/host/host-key.ts';
+import type { InstanceObject } from '../../../src/cluster/windows-instances.ts';
+import { findPinnedKey, forgetKey, knownKey } from '../../../src/controllers/host-keys/decide.ts';
+import { type HostKey, parseHostKey, printKnownKey, trustHostKey } from '../../../src/host/host-key.ts';
 import type { Input, Operation } from '../row.ts';
 
 export const ops: Record<string, Operation> = {
   connect: (input: Input) => {
-    const found = attempt(() => findPinnedKey(places(input)));
-    if (!found.ok) return { error: found.error, accepted: [], ...storage(input) };
-    const { accepted, newKey } = offerAll(input, found.value);
-    const stores = input.persist && input.namespace !== '' && newKey !== undefined;
-    return { accepted, ...storage(input, stores ? rememberKey(places(input), newKey) : undefined) };
+    const found = attempt(() => pinnedKey(input));
+    if (!found.ok) return { error: found.error, accepted: [], recordedKey: input.instance?.status?.hostKey ?? null };
+    const { accepted, key } = offerAll(input, found.value);
+    return { accepted, recordedKey: key === undefined ? null : printKnownKey(key) };
   },
-  migrate: (input: Input) => storage(input, moveKeyToNode(places(input))),
-  remove: (input: Input) => storage(input, forgetKey(input.address, input.configMap ?? {})),
+  /** What becomes of a key where an earlier operator has kept it, once the record of the instance has it. */
+  migrate: (input: Input) => {
+    const key = pinnedKey(input);
+    return { recordedKey: key === undefined ? null : printKnownKey(key), ...remaining(input) };
+  },
+  remove: (input: Input) => remaining(input),
 };
 
-function places(input: Input): HostKeyPlaces {
+/** In the order in which they count: of the administrator, of the record, of earlier operators. */
+function pinnedKey(input: Input): HostKey | undefined {
+  const { spec, status } = input.instance ?? {};
+  const instance: InstanceObject = { metadata: { name: 'row' }, spec: { address: input.address, ...spec }, status };
   const node = input.node ? { name: input.nodeName, annotations: input.node.annotations ?? {} } : undefined;
-  return { node, address: input.address, entries: input.configMap ?? {} };
+  return knownKey(instance) ?? findPinnedKey({ node, address: input.address, entries: input.configMap ?? {} });
 }
 
 /** One session with several attempts, each showing the next key. */
-function offerAll(input: Input, pinned: HostKey | undefined): { accepted: boolean[]; newKey: HostKey | undefined } {
+function offerAll(input: Input, pinned: HostKey | undefined): { accepted: boolean[]; key: HostKey | undefined } {
   let trusted = pinned;
   const accepted = (input.offeredKeys as string[]).map(line => {
     const trust = trustHostKey(trusted, parseHostKey(line.split(' ')[1] ?? ''), input.address);
     if (trust.accepted) trusted = trust.key;
     return trust.accepted;
   });
-  return { accepted, newKey: pinned === undefined ? trusted : undefined };
+  return { accepted, key: trusted };
 }
 
-/** The stores after the changes; a ConfigMap that did not exist comes into being with its first entry. */
-function storage(input: Input, changes: HostKeyChanges = { annotations: {}, entries: {} }): object {
-  const data = Object.entries({ ...input.configMap, ...changes.entries }).filter(([, value]) => value !== null);
-  return {
-    nodeAnnotations: input.node ? { ...input.node.annotations, ...changes.annotations } : undefined,
-    configMapData: input.configMap || data.length > 0 ? Object.fromEntries(data) : undefined,
-  };
+function remaining(input: Input): { configMapData: object } {
+  const data = { ...input.configMap, ...forgetKey(input.address, input.configMap ?? {}) };
+  return { configMapData: Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null)) };
 }

@@ -1,5 +1,7 @@
 import { Secret } from '../../../src/base/secret.ts';
 import { clusterDns } from '../../../src/cluster/network.ts';
+import { identity } from '../../../src/contract/names.ts';
+import { file } from '../../../src/contract/paths.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { parseAuthorizedKey, publicKeyHash } from '../../../src/host/keys/public-key.ts';
 import { caBundleEntry } from '../../../src/node/desired/ca-bundle.ts';
@@ -10,7 +12,14 @@ import type { Input, Operation } from '../row.ts';
 export const ops: Record<string, Operation> = {
   caBundleEntry: (input: Input) => ({ value: caBundleEntry(input) }),
   certificateKubeconfig: (input: Input) =>
-    document(certificateKubeconfig(input.nodeName, input.apiServerURL, input.caCert)),
+    document(
+      certificateKubeconfig(
+        `${identity.agentUserPrefix}${input.nodeName}`,
+        input.apiServerURL,
+        input.caCert,
+        file.agentCertificate,
+      ),
+    ),
   kubeletConfiguration: (input: Input) => document(kubeletConfig(clusterDns(input.serviceCIDR))),
   publicKeyHash: (input: Input) => {
     const isPrivate = typeof input.privateKeyPem === 'string';

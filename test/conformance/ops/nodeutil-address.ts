@@ -1,8 +1,10 @@
 import { findNodeName } from '../../../src/agent/node-name.ts';
+import { boundNode, type InstanceObject } from '../../../src/cluster/windows-instances.ts';
 import { machineLabel, managedDescription } from '../../../src/contract/names.ts';
 import { findNodeByAddress, usableAddress } from '../../../src/contract/node.ts';
 import { readObject } from '../../../src/contract/object.ts';
-import { nodeHasInstance } from '../../../src/controllers/instances/decide.ts';
+import { isSameHost } from '../../../src/controllers/instances/decide.ts';
+import { recordedHost } from '../../../src/controllers/instances/observe.ts';
 import { machineAccepted, readMachine } from '../../../src/controllers/machines/decide.ts';
 import { ModelHost } from '../../kit/model-host.ts';
 import type { Input, Operation } from '../row.ts';
@@ -14,7 +16,13 @@ export const ops: Record<string, Operation> = {
   usableAddress: (input: Input) => ({ value: usableAddress(input.addresses ?? []) }),
   machineAccepted: (input: Input) => ({ value: machineAccepted(readMachine(readObject(machineObject(input)))) }),
   nodeHasInstance: (input: Input) => ({
-    value: nodeHasInstance(input.nodeAddresses ?? [], input.instances ?? [], input.dnsPTR ?? {}),
+    value: (input.instances as Input[]).some(({ address, ipv4 }) =>
+      isSameHost(recordedHost(instanceOf({ record: input.record })), {
+        address,
+        ipv4: ipv4 || undefined,
+        node: undefined,
+      }),
+    ),
   }),
   nodeName: async (input: Input) => {
     const host = new ModelHost();
@@ -25,7 +33,15 @@ export const ops: Record<string, Operation> = {
     }
     return { nodeName: await findNodeName(host, input.source, new AbortController().signal) };
   },
+  nodeOfInstance: ({ instance, nodes }: Input) => {
+    const name = boundNode(instanceOf(instance));
+    return { nodeName: (nodes as Input[]).find(node => node.name === name)?.name ?? null };
+  },
 };
+
+function instanceOf({ address = '', record }: Input): InstanceObject {
+  return { metadata: { name: 'row' }, spec: { address }, ...(record && { status: { host: record } }) };
+}
 
 function nodesOf(input: Input): { name: string; addresses: [] }[] {
   return (input.nodes ?? []).map((node: Input) => ({ name: node.name, addresses: node.addresses ?? [] }));

@@ -22,9 +22,13 @@ export const ops: Record<string, Operation> = {
     };
   },
   usernameForNode: (input: Input) => ({
-    value: usernameForNode(input.configMapData ?? {}, input.node ? toNode(input.node) : undefined, input.dnsA ?? {}),
+    value: usernameForNode(input.configMapData ?? {}, input.node?.name, recordedNodes(input.records ?? {})),
   }),
 };
+
+function recordedNodes(records: Record<string, Input>): Record<string, string> {
+  return Object.fromEntries(Object.entries(records).map(([address, { name }]) => [address, name]));
+}
 
 function toNode(node: Input): NodeView {
   return {

@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest';
+import { byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { Store } from '#kube/informer/store.ts';
+import { type Node, nodes as nodeResource } from '#kube/resources.ts';
+import { nodeOf } from '../../../test/kit/csr-facts.ts';
+import { MemoryApi } from '../../../test/kit/memory-api.ts';
+import { findInstance, freshInstance, freshNode, NodeReader, takenNames } from './observe.ts';
+
+const signal = new AbortController().signal;
+
+function instanceOf(
+  name: string,
+  status: WindowsInstanceStatus = {},
+  more: { created?: string; address?: string; isGoing?: boolean; servingNames?: string[] } = {},
+): InstanceObject {
+  const { created = '2026-03-01T12:00:00Z', address = name, isGoing = false, servingNames } = more;
+  return {
+    metadata: {
+      name,
+      namespace: 'wmco',
+      uid: `uid-${name}`,
+      creationTimestamp: created,
+      ...(isGoing && { deletionTimestamp: created }),
+    },
+    spec: { address, ...(servingNames && { servingNames }) },
+    status,
+  };
+}
+
+const host = (name: string, ...addresses: string[]): WindowsInstanceStatus => ({ host: { name, addresses } });
+const rejected: WindowsInstanceStatus = {
+  ...host('win-1'),
+  conditions: [{ type: instanceCondition.accepted, status: 'False', reason: 'X', message: '', lastTransitionTime: '' }],
+};
+
+function storeOf(...instances: InstanceObject[]): Store<InstanceObject> {
+  const store = new Store<InstanceObject>();
+  store.addIndex(byNode, indexByNode);
+  for (const each of instances) store.put(each);
+  return store;
+}
+
+const early = { created: '2026-02-01T12:00:00Z' };
+const findings: [string, InstanceObject[], string | undefined][] = [
+  ['the instance whose record has the name', [instanceOf('a', host('win-1')), instanceOf('b', host('win-2'))], 'a'],
+  ['the instance that became the Node before hosts were recorded', [instanceOf('a', { node: 'win-1' })], 'a'],
+  ['the older one of two', [instanceOf('a', host('win-1')), instanceOf('b', host('win-1'), early)], 'b'],
+  [
+    'the first one by name of two of the same second',
+    [instanceOf('b', host('win-1')), instanceOf('a', host('win-1'))],
+    'a',
+  ],
+  ['no instance by its address', [instanceOf('win-1')], undefined],
+  ['no instance by an earlier name', [instanceOf('a', { node: 'win-1', ...host('win-2') })], undefined],
+  ['no instance by a part of the name', [instanceOf('a', host('win-1.corp'))], undefined],
+  ['no instance that is rejected', [instanceOf('a', rejected)], undefined],
+  ['no instance that is being deleted', [instanceOf('a', host('win-1'), { isGoing: true })], undefined],
+  [
+    'the next one when the older is rejected',
+    [{ ...instanceOf('a', rejected, early) }, instanceOf('b', host('win-1'))],
+    'b',
+  ],
+];
+for (const [title, instances, want] of findings) {
+  test(`finds ${title}`, () => expect(findInstance('win-1', storeOf(...instances))?.metadata.name).toBe(want));
+}
+
+const own = instanceOf(
+  'victim',
+  { ipv4: '10.0.0.1', ...host('win-1', '10.0.0.1', '10.9.0.1') },
+  { address: '10.0.0.1' },
+);
+const lying = nodeOf('evil', '10.0.0.1', {
+  addresses: ['10.0.0.1', 'win-1', '10.9.0.1'].map(address => ({ type: 'InternalIP', address })),
+});
+
+test('a hostile Node that reports the proven names of a host takes none of them', () => {
+  expect(takenNames(['win-1', '10.0.0.1'], own, storeOf(own), [lying])).toEqual({});
+});
+
+test('a hostile host that says it has the proven names of another takes none of them', () => {
+  const evil = instanceOf('evil', host('evil', '10.0.0.66', '10.0.0.1', 'win-1'), { address: '10.0.0.66' });
+  expect(takenNames(['win-1', '10.0.0.1'], own, storeOf(own, evil), [])).toEqual({});
+});
+
+test('a hostile Node takes no name that the administrator has added', () => {
+  const named = { ...own, spec: { ...own.spec, servingNames: ['alias.corp'] } };
+  const node = nodeOf('evil', 'alias.corp');
+  expect(takenNames(['alias.corp'], named, storeOf(named), [node])).toEqual({});
+});
+
+const claim = (name: string) => takenNames([name], own, storeOf(own, ...others), [lying, ...otherNodes]);
+const others = [
+  instanceOf('by-name.corp', { ipv4: '10.0.0.2', ...host('win-2', '10.0.0.2', '10.9.0.2') }, { servingNames: ['www'] }),
+];
+const otherNodes = [nodeOf('linux-1', '10.0.0.3')];
+const taken: [string, string, string][] = [
+  ['the address of another instance', 'By-Name.corp', 'WindowsInstance by-name.corp'],
+  ['the address that another instance is dialed at', '10.0.0.2', 'WindowsInstance by-name.corp'],
+  ['the node name of another instance', 'WIN-2', 'WindowsInstance by-name.corp'],
+  ['the address of the default route of another instance', '10.9.0.2', 'WindowsInstance by-name.corp'],
+  ['a name that the administrator has given to another instance', 'www', 'WindowsInstance by-name.corp'],
+  ['the name of another Node', 'linux-1', 'Node linux-1'],
+  ['an address that another Node reports', '10.0.0.3', 'Node linux-1'],
+  ['an address of its own default route that another Node reports too', '10.9.0.1', 'Node evil'],
+];
+for (const [title, name, holder] of taken) {
+  test(`a host does not get ${title}`, () => expect(claim(name)).toEqual({ [name]: holder }));
+}
+
+test('a name that no other host has is not taken', () => {
+  expect(takenNames(['win-1.corp', '10.0.0.9'], own, storeOf(own, ...others), otherNodes)).toEqual({});
+});
+
+test('what its own Node reports takes nothing from a host', () => {
+  expect(takenNames(['10.9.0.1'], own, storeOf(own), [nodeOf('win-1', '10.9.0.1')])).toEqual({});
+});
+
+test('an address dialed for two instances belongs to neither', () => {
+  const twin = instanceOf('twin', { ipv4: '10.0.0.1' }, { address: 'twin.corp' });
+  expect(takenNames(['10.0.0.1'], own, storeOf(own, twin), [])).toEqual({ '10.0.0.1': 'WindowsInstance twin' });
+});
+
+test('reads Nodes, and leaves out those that cannot be read', () => {
+  const store = new Store<Node>();
+  const kind = { apiVersion: 'v1', kind: 'Node' };
+  store.put({ ...kind, metadata: { name: 'win-1' } });
+  store.put({ ...kind, metadata: { name: 'odd' }, status: { addresses: 5 as unknown as [] } });
+  const reader = new NodeReader(store);
+  expect(reader.list().map(({ name }) => name)).toEqual(['win-1']);
+  expect([reader.get('win-1')?.name, reader.get('odd'), reader.get('none')]).toEqual(['win-1', undefined, undefined]);
+});
+
+test('a host that has got the former address of another one is not kept from it by what was dialed before', () => {
+  const moved = instanceOf('moved', { ipv4: '10.0.0.1', ...host('win-3', '10.0.0.3') }, { address: 'moved.corp' });
+  expect(takenNames(['10.0.0.1'], own, storeOf(own, moved), [])).toEqual({});
+});
+
+test('reads Node and instance as the server has them now', async () => {
+  const api = new MemoryApi();
+  expect(await freshNode('win-1', api as never, signal)).toBeUndefined();
+  api.put(nodeResource, { metadata: { name: 'win-1' } });
+  expect(await freshNode('win-1', api as never, signal)).toMatchObject({ name: 'win-1' });
+  const made = api.put(windowsInstances, { metadata: { name: 'a', namespace: 'wmco' }, spec: { address: 'a' } });
+  const fresh = (instance: InstanceObject) => freshInstance(instance, api as never, signal);
+  expect(await fresh(made)).toMatchObject({ metadata: { name: 'a' } });
+  expect(await fresh({ ...made, metadata: { ...made.metadata, uid: 'of an earlier one' } })).toBeUndefined();
+  api.put(windowsInstances, { ...made, status: rejected });
+  expect(await fresh(made)).toBeUndefined();
+  api.remove(windowsInstances, 'a', 'wmco');
+  expect(await fresh(made)).toBeUndefined();
+});
