@@ -9,6 +9,7 @@ import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { runIn, worldOf } from '../agent-bench.ts';
 import { ModelHost } from '../model-host.ts';
 import { recordedLog } from '../recorded-log.ts';
+import { completed, knownWords } from './agent-shim.ts';
 
 /** What goes wrong on a host; each is asked before the act and may throw. */
 export interface HostFaults {
@@ -122,9 +123,9 @@ export class LabHost {
       return { exitCode: 0, stdout: '', stderr: '' };
     }
     if (program !== file.agent || !this.model.fileTexts.has(program)) return absent;
-    const { code, out, err } = await runIn(worldOf(this.model, this.logged), words.join(' '));
+    const { code, out, err } = await runIn(worldOf(this.model, this.logged), knownWords(words).join(' '));
     this.onChange();
-    return { exitCode: code, stdout: this.#altered(words[0] ?? '', out), stderr: err };
+    return { exitCode: code, stdout: this.#altered(words[0] ?? '', completed(words, out, this)), stderr: err };
   }
 
   #altered(verb: string, out: string): string {
