@@ -85,11 +85,13 @@ export function atRest(node: NodeView | undefined, version: string, told: Told):
   return before => {
     const { step: _step, progress: _progress, reboot: _reboot, nextAttempt: _next, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
+    // The annotation is the Node's own word: any other version than this one is read from it once, when the host is adopted.
+    const recorded = running === version ? version : (before.version ?? running);
     const status = {
       ...rest,
       phase: 'Ready' as const,
       ...(node && { node: node.name }),
-      ...(running !== undefined && { version: running }),
+      ...(recorded !== undefined && { version: recorded }),
     };
     return said(status, restConditions(node, version), told);
   };
