@@ -20,6 +20,7 @@ function world(more: Partial<AllParts> = {}) {
     facts,
     settings: benchSettings,
     kind: 'openshift',
+    serverVersion: 'v1.33.0',
     serves: () => true,
     hosts: { joins: 2, uploads: 1 },
     connect: fail,
@@ -35,7 +36,16 @@ function world(more: Partial<AllParts> = {}) {
   return { ...bench, facts, controllers, names: controllers.map(({ name }) => name), asked: () => asked };
 }
 
-const always = ['services-config', 'agent-access', 'linux-nodes', 'instances', 'acceptance', 'csr', 'lifecycle'];
+const always = [
+  'services-config',
+  'agent-access',
+  'agent-reports',
+  'linux-nodes',
+  'instances',
+  'acceptance',
+  'csr',
+  'lifecycle',
+];
 const proxied = { ...benchSettings, proxy: { NO_PROXY: '' } };
 const noMachines = { serves: ({ plural }: Resource) => plural !== 'machines' };
 

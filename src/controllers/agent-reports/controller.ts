@@ -92,7 +92,10 @@ function isReport({ metadata }: ConfigMap): boolean {
 function nodeOfReport(report: string, { instances }: Pick<Stores, 'instances'>): string | undefined {
   const start = reportName('');
   if (report.startsWith(start)) return report.slice(start.length);
-  return instances.list().flatMap(indexByNode).find(node => reportName(node) === report);
+  return instances
+    .list()
+    .flatMap(indexByNode)
+    .find(node => reportName(node) === report);
 }
 
 const lagMs = 1000;

@@ -85,8 +85,7 @@ export function atRest(node: NodeView | undefined, version: string, told: Told):
   return before => {
     const { step: _step, progress: _progress, reboot: _reboot, nextAttempt: _next, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
-    // The annotation is the Node's own word: any other version than this one is read from it once, when the host is adopted.
-    const recorded = running === version ? version : (before.version ?? running);
+    const recorded = running === version ? version : (before.version ?? (isAdopted(before) ? running : undefined));
     const status = {
       ...rest,
       phase: 'Ready' as const,
@@ -95,6 +94,11 @@ export function atRest(node: NodeView | undefined, version: string, told: Told):
     };
     return said(status, restConditions(node, version), told);
   };
+}
+
+/** Another version than this one is read from the Node, whose own word it is, once: of a host that was never given a token. */
+function isAdopted({ tokens, agent }: WindowsInstanceStatus): boolean {
+  return tokens === undefined && agent === undefined;
 }
 
 /** At the end of the way. */

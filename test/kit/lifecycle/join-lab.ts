@@ -244,7 +244,8 @@ export class JoinLab {
 
   /** Records what the approver does: the end of the certificate that it has approved for a key. */
   async certify({ metadata, status }: InstanceObject): Promise<void> {
-    if (status?.agent === undefined || status.agent.certificateEnds !== undefined || this.behaviour.noCertificate) return;
+    if (status?.agent === undefined || status.agent.certificateEnds !== undefined || this.behaviour.noCertificate)
+      return;
     await this.patchStatus({ agent: { certificateEnds: timestamp(Date.now() + 86_400_000) } }, metadata.name);
   }
 
@@ -299,7 +300,9 @@ export async function startJoinLab(): Promise<JoinLab> {
   // The first pass of an agent may come before the operator has made its report.
   const lookAtReport = ({ metadata }: ConfigMap) =>
     lab.hosts.forEach(host => (reportName(host.model.system.name) === metadata.name ? lab.look(host) : undefined));
-  informers.get(configMaps, { namespace }).addHandler({ added: lookAtReport, updated: (_old, map) => lookAtReport(map) });
+  informers
+    .get(configMaps, { namespace })
+    .addHandler({ added: lookAtReport, updated: (_old, map) => lookAtReport(map) });
   const certify = (instance: InstanceObject) => void lab.certify(instance).catch(() => undefined);
   informers.get(windowsInstances, { namespace }).addHandler({ added: certify, updated: (_old, now) => certify(now) });
   informers.start();
