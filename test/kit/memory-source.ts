@@ -8,7 +8,7 @@ export class MemorySource<T extends KubeResource = KubeResource> implements Sour
   readonly synced: Promise<void>;
   readonly sync: () => void;
   readonly failSync: (error: Error) => void;
-  readonly store = { list: (): T[] => [...this.#objects.values()] };
+  readonly store = { list: (): T[] => [...this.#objects.values()], get: (key: Key): T | undefined => this.get(key) };
   readonly #objects = new Map<string, T>();
   readonly #handlers = new Set<Handler<T>>();
 

@@ -1,6 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import * as kinds from '#kube/resources.ts';
 import { servicesManifest } from '#node/desired/services.ts';
@@ -37,21 +39,29 @@ function begin(facts = fixedFacts(), makesBootstrapper = false) {
   return { ...bench, facts, all, writes, run: () => bench.start(controller) };
 }
 
-const windowsNode = (
-  name: string,
-  annotations: Record<string, string> = { [nodeAnnotation.pubKeyHash]: 'x' },
-  uid = `uid-${name}`,
-) => ({
+const agent = { keyHash: 'a', installed: '2026-03-01T12:00:00Z' };
+const windowsNode = (name: string, annotations: Record<string, string> = {}, uid = `uid-${name}`) => ({
   metadata: { name, uid, labels: { 'kubernetes.io/os': 'windows' }, annotations },
 });
+const at = (version: string) => ({ [nodeAnnotation.version]: version });
+const instanceOf = (node: string, status: WindowsInstanceStatus = { agent }): InstanceObject => ({
+  metadata: { name: `instance-${node}`, namespace },
+  spec: { address: '10.0.0.5' },
+  status: { host: { name: node, addresses: [] }, ...status },
+});
+/** A Node with the instance that is bound to it. */
+function join({ api }: Pick<ReturnType<typeof begin>, 'api'>, name: string, status?: WindowsInstanceStatus): void {
+  api.put(windowsInstances, instanceOf(name, status));
+  api.put(kinds.nodes, windowsNode(name));
+}
 const roleOf = (node: string) => `windows-instance-config-daemon:${node}`;
+const cloudRoleOf = (node: string) => `windows-instance-config-daemon-cloud:${node}`;
 
 test('makes everything that agents share', async () => {
   const { run, all } = begin();
   await run();
-  expect(all()).toHaveLength(11);
+  expect(all()).toHaveLength(9);
   expect(all()).toContain('clusterrolebindings /system-wicd-nodes');
-  expect(all()).toContain('roles default/system-wicd-nodes');
   expect(all()).toContain(`serviceaccounts ${namespace}/windows-instance-config-daemon`);
 });
 
@@ -71,17 +81,20 @@ test('does nothing the second time', async () => {
   expect(writes()).toHaveLength(before);
 });
 
-test('gives the agent of a marked Windows node its role, as soon as it is marked', async () => {
+test('gives the agent of a Node its role as soon as an instance is bound to it, whatever the Node says', async () => {
   const { run, api, all } = begin();
-  api.put(kinds.nodes, windowsNode('win-1', {}));
+  api.put(kinds.nodes, windowsNode('win-1', { [nodeAnnotation.pubKeyHash]: 'x', ...at('v1') }));
   await run();
   expect(all().join()).not.toContain(roleOf('win-1'));
-  api.put(kinds.nodes, windowsNode('win-1'));
+  api.put(windowsInstances, instanceOf('win-1', {}));
   await settle();
   expect(api.peek(kinds.clusterRoles, roleOf('win-1'))).toMatchObject({
-    rules: [{ resources: ['nodes'], resourceNames: ['win-1'], verbs: ['get', 'list', 'watch', 'patch'] }],
+    rules: [{ resources: ['nodes'], resourceNames: ['win-1'], verbs: ['get', 'list', 'watch'] }],
     metadata: { ownerReferences: [{ kind: 'Node', name: 'win-1', uid: 'uid-win-1' }] },
   });
+  expect(api.peek(kinds.roles, roleOf('win-1'), namespace)?.rules).toMatchObject([
+    { resources: ['configmaps'], resourceNames: ['wicd-report-win-1'], verbs: ['get', 'update', 'patch'] },
+  ]);
   expect(api.peek(kinds.clusterRoleBindings, roleOf('win-1'))?.subjects).toMatchObject([
     { name: 'system:wicd-node:win-1' },
   ]);
@@ -92,42 +105,43 @@ test('gives Linux nodes nothing', async () => {
   const node = windowsNode('linux-1');
   api.put(kinds.nodes, { metadata: { ...node.metadata, labels: { 'kubernetes.io/os': 'linux' } } });
   await run();
-  expect(all()).toHaveLength(11);
+  expect(all()).toHaveLength(9);
 });
 
 test('gives the cloud node manager of Azure what it needs', async () => {
-  const { run, api } = begin(fixedFacts({ platform: 'Azure' }));
-  api.put(kinds.nodes, windowsNode('win-1'));
-  await run();
-  expect(api.peek(kinds.clusterRoles, roleOf('win-1'))?.rules).toHaveLength(2);
+  const bench = begin(fixedFacts({ platform: 'Azure' }));
+  join(bench, 'win-1');
+  await bench.run();
+  expect(bench.api.peek(kinds.clusterRoles, cloudRoleOf('win-1'))?.rules).toHaveLength(2);
+  expect(bench.api.peek(kinds.clusterRoles, roleOf('win-1'))?.rules).toHaveLength(1);
 });
 
 test('waits for the platform, and then knows', async () => {
-  const { run, api, facts, clock } = begin(unknownFacts());
-  api.put(kinds.nodes, windowsNode('win-1'));
+  const bench = begin(unknownFacts());
+  const { run, api, facts, clock } = bench;
+  join(bench, 'win-1');
   await run();
   expect(api.peek(kinds.clusterRoles, roleOf('win-1'))).toBeUndefined();
   facts.become({ platform: 'Azure' });
   await clock.advance(10_000);
-  expect(api.peek(kinds.clusterRoles, roleOf('win-1'))?.rules).toHaveLength(2);
+  expect(api.peek(kinds.clusterRoles, cloudRoleOf('win-1'))?.rules).toHaveLength(2);
 });
 
 const ends: [name: string, end: (api: ReturnType<typeof begin>['api']) => void][] = [
   ['is gone', api => api.remove(kinds.nodes, 'win-1')],
-  ['has lost its marks', api => void api.put(kinds.nodes, windowsNode('win-1', {}))],
+  ['belongs to no instance any more', api => api.remove(windowsInstances, 'instance-win-1', namespace)],
 ];
 for (const [name, end] of ends) {
   test(`takes the role back when the Node ${name}`, async () => {
-    const { run, api, all } = begin();
-    api.put(kinds.nodes, windowsNode('win-1'));
-    api.put(kinds.nodes, windowsNode('win-2'));
+    const bench = begin(fixedFacts({ platform: 'Azure' }));
+    const { run, api, all } = bench;
+    join(bench, 'win-1');
+    join(bench, 'win-2');
     await run();
     end(api);
     await settle();
-    expect(all().filter(each => each.includes('daemon:'))).toEqual([
-      `clusterroles /${roleOf('win-2')}`,
-      `clusterrolebindings /${roleOf('win-2')}`,
-    ]);
+    expect(all().filter(each => each.includes('win-1'))).toEqual([]);
+    expect(all().filter(each => each.includes('win-2'))).toHaveLength(6);
   });
 }
 
@@ -140,10 +154,11 @@ test('takes roles back of Nodes that went while nobody looked', async () => {
 });
 
 test('makes the role over to a Node that was made anew', async () => {
-  const { run, api } = begin();
-  api.put(kinds.nodes, windowsNode('win-1'));
+  const bench = begin();
+  const { run, api } = bench;
+  join(bench, 'win-1');
   await run();
-  api.put(kinds.nodes, windowsNode('win-1', { [nodeAnnotation.pubKeyHash]: 'y' }, 'uid-2'));
+  api.put(kinds.nodes, windowsNode('win-1', {}, 'uid-2'));
   await settle();
   expect(api.peek(kinds.clusterRoles, roleOf('win-1'))?.metadata.ownerReferences?.[0]?.uid).toBe('uid-2');
 });
@@ -156,15 +171,16 @@ const harms: [name: string, harm: (api: ReturnType<typeof begin>['api']) => void
     api => api.remove(kinds.serviceAccounts, 'windows-instance-config-daemon', namespace),
   ],
   ['the deletion of a role of the namespace', api => api.remove(kinds.roles, 'system-wicd-nodes', namespace)],
-  ['the deletion of a role in default', api => api.remove(kinds.roles, 'system-wicd-nodes', 'default')],
+  ['the deletion of the role for a report', api => api.remove(kinds.roles, roleOf('win-1'), namespace)],
   ['a role that was widened', api => edit(api, kinds.clusterRoles, roleOf('win-1'), { rules: [] })],
   ['a role of all that was widened', api => edit(api, kinds.clusterRoles, 'system-wicd-nodes', { rules: null })],
   ['a binding for somebody else', api => edit(api, kinds.clusterRoleBindings, roleOf('win-1'), { subjects: [] })],
 ];
 for (const [name, harm] of harms) {
   test(`repairs ${name}`, async () => {
-    const { run, api } = begin();
-    api.put(kinds.nodes, windowsNode('win-1'));
+    const bench = begin();
+    const { run, api } = bench;
+    join(bench, 'win-1');
     await run();
     const good = snapshot(api);
     harm(api);
@@ -226,26 +242,68 @@ test('lets agents read each services ConfigMap as it comes, and no longer when i
   expect(names()).toEqual([`windows-services-${benchVersion}`]);
 });
 
-test('narrows the rights of all when the last agent of the Go operator is gone', async () => {
-  const { run, api } = begin();
+/** A cluster with a services ConfigMap of the Go operator. */
+function beginWithGo() {
+  const bench = begin();
+  const { api } = bench;
   const services = (name: string, data: Record<string, string>) =>
     api.put(kinds.configMaps, { metadata: { name: `windows-services-${name}`, namespace }, data });
   services('go', { services: '[]', files: '[]' });
   services(benchVersion, printManifest(servicesManifest(usualFacts, benchSettings)));
-  const at = (version: string) => api.put(kinds.nodes, windowsNode('win-1', { [nodeAnnotation.version]: version }));
-  const mayListNodes = () =>
-    JSON.stringify(api.peek(kinds.clusterRoles, 'system-wicd-nodes')?.rules).includes('"nodes"');
-  at('go');
-  await run();
-  expect(mayListNodes()).toBe(true);
-  at(benchVersion);
+  const text = (resource: Resource<AccessObject>, name: string) =>
+    JSON.stringify(api.peek(resource, name, resource.namespaced ? namespace : '')?.rules);
+  return {
+    ...bench,
+    accountSeesNodes: () => text(kinds.clusterRoles, 'windows-instance-config-daemon').includes('"nodes"'),
+    patchesNodes: (node: string) => text(kinds.clusterRoles, roleOf(node)).includes('"patch"'),
+    readsAllMaps: (node: string) => !text(kinds.roles, roleOf(node)).includes('resourceNames'),
+  };
+}
+
+test('a Node that calls itself one of the Go operator gets no agent wider rights', async () => {
+  const bench = beginWithGo();
+  join(bench, 'win-1');
+  join(bench, 'win-2');
+  await bench.run();
+  const before = snapshot(bench.api);
+  bench.api.put(kinds.nodes, windowsNode('win-1', at('go')));
   await settle();
-  expect(mayListNodes()).toBe(false);
+  expect(snapshot(bench.api)).toEqual(before);
+  expect([bench.accountSeesNodes(), bench.patchesNodes('win-1'), bench.readsAllMaps('win-1')]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('agents of the Go operator have their rights per node, until they are replaced', async () => {
+  const bench = beginWithGo();
+  join(bench, 'win-1', { version: 'go' });
+  join(bench, 'win-2');
+  await bench.run();
+  const rights = () =>
+    ['win-1', 'win-2'].map(node => [bench.patchesNodes(node), bench.readsAllMaps(node)].every(Boolean));
+  expect([rights(), bench.accountSeesNodes()]).toEqual([[true, false], true]);
+  bench.api.put(windowsInstances, instanceOf('win-1', { version: 'go', agent }));
+  await settle();
+  expect([rights(), bench.accountSeesNodes()]).toEqual([[false, false], false]);
+});
+
+test('a Node of the Go operator that has yet to be adopted keeps its rights', async () => {
+  const bench = beginWithGo();
+  bench.api.put(kinds.nodes, windowsNode('win-1', at('go')));
+  await bench.run();
+  expect([bench.patchesNodes('win-1'), bench.accountSeesNodes()]).toEqual([true, true]);
+  bench.api.remove(kinds.configMaps, 'windows-services-go', namespace);
+  await settle();
+  expect(bench.api.peek(kinds.clusterRoles, roleOf('win-1'))).toBeUndefined();
+  expect(bench.accountSeesNodes()).toBe(false);
 });
 
 test('does not look at every heartbeat of a Node', async () => {
-  const { run, api, parts } = begin();
-  api.put(kinds.nodes, windowsNode('win-1'));
+  const bench = begin();
+  const { run, api, parts } = bench;
+  join(bench, 'win-1');
   await run();
   const before = api.calls.length;
   api.put(kinds.nodes, { ...windowsNode('win-1'), status: { conditions: [{ type: 'Ready', status: 'True' }] } });
@@ -274,9 +332,10 @@ for (const [name, verb, code, reason] of races) {
 }
 
 test('tries again when the server refuses, and one Node does not hold up another', async () => {
-  const { run, api, clock, log } = begin();
-  api.put(kinds.nodes, windowsNode('bad'));
-  api.put(kinds.nodes, windowsNode('good'));
+  const bench = begin();
+  const { run, api, clock, log } = bench;
+  join(bench, 'bad');
+  join(bench, 'good');
   let isBroken = true;
   api.before = ({ verb, name }) => {
     if (isBroken && verb === 'create' && name === roleOf('bad')) throw refused(403, 'Forbidden');

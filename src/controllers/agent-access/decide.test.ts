@@ -3,57 +3,44 @@ import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { servicesManifest } from '#node/desired/services.ts';
 import { benchSettings, usualFacts } from '../../../test/kit/fixed-facts.ts';
-import { differenceTo, hasFormerAgents, isAgentNode, updated } from './decide.ts';
+import { type AccessNode, type AgentKind, agentOf, differenceTo, isOfGoOperator, updated } from './decide.ts';
 import type { AccessObject } from './desired.ts';
 
 const windows = { 'kubernetes.io/os': 'windows' };
-const { version, desiredVersion, pubKeyHash, username } = nodeAnnotation;
+const linux = { 'kubernetes.io/os': 'linux' };
+const former = new Set(['go', 'go2']);
+const agent = { keyHash: 'a', installed: '2026-03-01T12:00:00Z' };
+const node = (version?: string, labels: Record<string, string> = windows): AccessNode['node'] => ({
+  labels,
+  annotations: version === undefined ? {} : { [nodeAnnotation.version]: version },
+});
 
-const nodes: [name: string, labels: Record<string, string>, annotations: Record<string, string>, want: boolean][] = [
-  ['a Windows node that was taken in', windows, { [pubKeyHash]: 'x' }, true],
-  ['one whose hash was cleared', windows, { [pubKeyHash]: '' }, true],
-  ['one that is on its way to a version', windows, { [desiredVersion]: 'v' }, true],
-  ['one that has a version', windows, { [version]: 'v' }, true],
-  ['one without any mark of ours', windows, {}, false],
-  ['one with only a user name', windows, { [username]: 'x' }, false],
-  ['a Linux node with marks', { 'kubernetes.io/os': 'linux' }, { [version]: 'v' }, false],
-  ['a node without a system', {}, { [version]: 'v' }, false],
+const kinds: [name: string, given: AccessNode, want: AgentKind][] = [
+  ['a Node of the Go operator that no instance is bound to yet', { node: node('go'), record: undefined }, 'former'],
+  ['a Node of another version that no instance is bound to', { node: node('v1'), record: undefined }, 'none'],
+  ['a Node that nobody has finished and no instance is bound to', { node: node(), record: undefined }, 'none'],
+  ['a Linux node that calls itself one of the Go operator', { node: node('go', linux), record: undefined }, 'none'],
+  ['a node without a system', { node: node('go', {}), record: undefined }, 'none'],
+  ['a host that joins', { node: node(), record: {} }, 'ours'],
+  ['a host that has joined', { node: node('v2'), record: { agent, version: 'v2' } }, 'ours'],
+  ['a host that was adopted from the Go operator', { node: node('go'), record: { version: 'go' } }, 'former'],
+  ['an adopted host whose annotation is gone', { node: node(), record: { version: 'go' } }, 'former'],
+  ['an adopted host whose services ConfigMap is gone', { node: node('go'), record: { version: 'gone' } }, 'ours'],
+  ['a host of ours that calls itself one of the Go operator', { node: node('go'), record: { agent } }, 'ours'],
+  ['a host that joins and calls itself one of the Go operator', { node: node('go'), record: {} }, 'ours'],
+  ['a host that had the Go agent once', { node: node('go'), record: { agent, version: 'go' } }, 'ours'],
 ];
-for (const [name, labels, annotations, want] of nodes) {
-  test(`${want ? 'lets' : 'does not let'} the agent of ${name} in`, () =>
-    expect(isAgentNode({ labels, annotations })).toBe(want));
+for (const [name, given, want] of kinds) {
+  test(`the agent of ${name}: ${want}`, () => expect(agentOf(given, former)).toBe(want));
 }
 
-const ours = printManifest(servicesManifest(usualFacts, benchSettings));
-const former = {
-  services: '[{"name":"kubelet","path":"C:\\\\k\\\\kubelet.exe","powershellPreScripts":[]}]',
-  files: '[]',
-};
-const node = (of: string | undefined, labels: Record<string, string> = windows) => ({
-  labels,
-  annotations: of === undefined ? {} : { [version]: of },
-});
-const maps = (...entries: [version: string, data: Record<string, string>][]) =>
-  new Map(entries.map(([of, data]) => [`windows-services-${of}`, data]));
-
-const generations: [name: string, given: Parameters<typeof hasFormerAgents>, want: boolean][] = [
-  ['a node of the Go operator', [[node('go')], maps(['go', former])], true],
-  ['one of several nodes', [[node('ours'), node('go')], maps(['ours', ours], ['go', former])], true],
-  ['our own nodes', [[node('ours')], maps(['ours', ours])], false],
-  [
-    'our own nodes, with a ConfigMap of the Go operator left',
-    [[node('ours')], maps(['ours', ours], ['go', former])],
-    false,
-  ],
-  ['a node that was never finished', [[node(undefined)], maps(['go', former])], false],
-  ['a version whose ConfigMap is gone', [[node('go')], maps()], false],
-  ['a Linux node', [[node('go', { 'kubernetes.io/os': 'linux' })], maps(['go', former])], false],
-  ['an empty ConfigMap', [[node('go')], maps(['go', {}])], true],
-  ['nothing', [[], maps()], false],
+const data: [name: string, data: Record<string, string>, want: boolean][] = [
+  ['ours', printManifest(servicesManifest(usualFacts, benchSettings)), false],
+  ['one of the Go operator', { services: '[{"name":"kubelet","powershellPreScripts":[]}]', files: '[]' }, true],
+  ['an empty one', {}, true],
 ];
-for (const [name, given, want] of generations) {
-  test(`sees ${want ? 'agents' : 'no agent'} of the Go operator in ${name}`, () =>
-    expect(hasFormerAgents(...given)).toBe(want));
+for (const [name, given, want] of data) {
+  test(`tells a services ConfigMap: ${name}`, () => expect(isOfGoOperator(given)).toBe(want));
 }
 
 const owner = { apiVersion: 'v1', kind: 'Node', name: 'win-1', uid: 'u' };

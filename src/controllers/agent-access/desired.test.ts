@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { keyOf, keyText } from '#kube/resource.ts';
 import { accessLabels, nodeAccess, nodeOfRole, nodeRoleName, sharedAccess, type Wanted } from './desired.ts';
 
+const access = { namespace: 'wmco', isFormer: false, hasCloudNodeManager: false };
 const facts = { namespace: 'wmco', configMaps: ['windows-services-1'], formerAgents: false, bootstrapper: false };
 const nameOf = ({ resource, object }: Wanted) => `${resource.kind} ${keyText(keyOf(object))}`;
 const find = (all: readonly Wanted[], name: string) => all.find(each => nameOf(each) === name)?.object;
@@ -20,8 +21,6 @@ test('agents share an account, and roles by the names of the Go operator', () =>
     'RoleBinding wmco/system-wicd-nodes',
     'ClusterRole system-wicd-nodes',
     'ClusterRoleBinding system-wicd-nodes',
-    'Role default/system-wicd-nodes',
-    'RoleBinding default/system-wicd-nodes',
   ]);
 });
 
@@ -30,7 +29,6 @@ const bindings: [name: string, roleKind: string, subject: object][] = [
   ['ClusterRoleBinding windows-instance-config-daemon', 'ClusterRole', account],
   ['RoleBinding wmco/system-wicd-nodes', 'Role', group],
   ['ClusterRoleBinding system-wicd-nodes', 'ClusterRole', group],
-  ['RoleBinding default/system-wicd-nodes', 'Role', group],
 ];
 for (const [name, kind, subject] of bindings) {
   test(`${name} leads to the role of its name, for one subject`, () => {
@@ -43,7 +41,7 @@ for (const [name, kind, subject] of bindings) {
 test('everything bears labels by which it is found again', () => {
   for (const { object } of [
     ...sharedAccess({ ...facts, bootstrapper: true }),
-    ...nodeAccess({ name: 'n', uid: 'u' }, ''),
+    ...nodeAccess({ name: 'n', uid: 'u' }, access),
   ])
     expect(object.metadata.labels).toEqual(accessLabels);
   expect(accessLabels).toMatchObject({
@@ -58,12 +56,21 @@ test('what agents may read follows the services ConfigMaps', () => {
   expect(role?.rules?.[0]?.resourceNames).toEqual(['windows-services-1', 'windows-services-2']);
 });
 
-test('while agents of the Go operator run they may look at all Nodes and ConfigMaps, in their namespace', () => {
-  const all = sharedAccess({ ...facts, formerAgents: true });
-  expect(find(all, 'Role wmco/system-wicd-nodes')?.rules?.[0]?.resourceNames).toBeUndefined();
-  expect(JSON.stringify(find(all, 'ClusterRole system-wicd-nodes')?.rules)).toContain('nodes/status');
-  const strict = sharedAccess(facts);
-  expect(JSON.stringify(find(strict, 'ClusterRole system-wicd-nodes')?.rules)).not.toContain('nodes');
+test('the account may look for a Node only while agents of the Go operator run', () => {
+  const nodesOf = (formerAgents: boolean) => {
+    const role = find(sharedAccess({ ...facts, formerAgents }), 'ClusterRole windows-instance-config-daemon');
+    return role?.rules?.filter(({ resources }) => resources?.includes('nodes'));
+  };
+  expect(nodesOf(true)).toMatchObject([{ verbs: ['get', 'list'] }]);
+  expect(nodesOf(false)).toEqual([]);
+});
+
+test('the cloud node manager has a user and a role of its own', () => {
+  const all = nodeAccess({ name: 'win-1', uid: 'u' }, { ...access, hasCloudNodeManager: true });
+  expect(find(all, 'ClusterRoleBinding windows-instance-config-daemon-cloud:win-1')).toMatchObject({
+    roleRef: { name: 'windows-instance-config-daemon-cloud:win-1' },
+    subjects: [{ kind: 'User', name: 'system:wicd-cloud-node:win-1' }],
+  });
 });
 
 test('a plain cluster gets an account for kubelets that have no certificate yet', () => {
@@ -77,10 +84,12 @@ test('a plain cluster gets an account for kubelets that have no certificate yet'
 });
 
 test('the agent of a Node has a role that goes with the Node', () => {
-  const all = nodeAccess({ name: 'win-1', uid: 'uid-1' }, 'None');
+  const all = nodeAccess({ name: 'win-1', uid: 'uid-1' }, access);
   expect(all.map(nameOf)).toEqual([
     'ClusterRole windows-instance-config-daemon:win-1',
     'ClusterRoleBinding windows-instance-config-daemon:win-1',
+    'Role wmco/windows-instance-config-daemon:win-1',
+    'RoleBinding wmco/windows-instance-config-daemon:win-1',
   ]);
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'win-1', uid: 'uid-1' };
   for (const { object } of all) expect(object.metadata.ownerReferences).toEqual([owner]);
@@ -98,6 +107,7 @@ const names: [name: string, want: string | undefined][] = [
   ['windows-instance-config-daemon:win-1', 'win-1'],
   ['windows-instance-config-daemon:win-1.example.com', 'win-1.example.com'],
   ['windows-instance-config-daemon', undefined],
+  ['windows-instance-config-daemon-cloud:win-1', 'win-1'],
   ['windows-instance-config-daemon:', undefined],
   ['system-wicd-nodes', undefined],
   ['other:win-1', undefined],

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { nodeAnnotation } from '#contract/names.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { Resource } from '#kube/resource.ts';
 import { clusterRoles, configMaps, nodes, roles } from '#kube/resources.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
 import { benchNamespace as namespace, benchVersion as version } from '../../../test/kit/source-bench.ts';
 import { WatchedApi } from '../../../test/kit/watched-api.ts';
-import { findIn, marksOf, observeNode, observeShared, sourcesFrom } from './observe.ts';
+import { findIn, observeNode, observeShared, sourcesFrom } from './observe.ts';
 
 function world() {
   const api = new WatchedApi(manualClock());
@@ -21,13 +23,12 @@ test('watches nothing that it does not need', () => {
   };
   sourcesFrom({ get: get as typeof api.informers.get }, namespace);
   expect(asked).toEqual([
+    'windowsinstances {"namespace":"wmco"}',
     'nodes {}',
     'configmaps {"namespace":"wmco"}',
     'serviceaccounts {"namespace":"wmco"}',
     'roles {"namespace":"wmco"}',
     'rolebindings {"namespace":"wmco"}',
-    'roles {"namespace":"default"}',
-    'rolebindings {"namespace":"default"}',
     'clusterroles {"labelSelector":"app.kubernetes.io/part-of=wicd"}',
     'clusterrolebindings {"labelSelector":"app.kubernetes.io/part-of=wicd"}',
   ]);
@@ -45,25 +46,40 @@ test('names the services ConfigMaps there are, and the own one even before it is
   ]);
 });
 
-test('sees agents of the Go operator', () => {
-  const { api, sources } = world();
-  api.put(configMaps, { metadata: { name: 'windows-services-go', namespace }, data: { services: '[]' } });
-  expect(observeShared(sources, { namespace, version }).formerAgents).toBe(false);
-  api.put(nodes, {
-    metadata: {
-      name: 'w',
-      labels: { 'kubernetes.io/os': 'windows' },
-      annotations: { [nodeAnnotation.version]: 'go' },
-    },
-  });
-  expect(observeShared(sources, { namespace, version }).formerAgents).toBe(true);
+const goNode = {
+  metadata: {
+    name: 'w',
+    uid: 'u-1',
+    labels: { 'kubernetes.io/os': 'windows' },
+    annotations: { [nodeAnnotation.version]: 'go' },
+  },
+};
+const bound = (status: WindowsInstanceStatus): InstanceObject => ({
+  metadata: { name: 'i', namespace },
+  spec: { address: '10.0.0.5' },
+  status: { host: { name: 'w', addresses: [] }, ...status },
 });
 
-test('reads a Node by its name', () => {
+test('sees agents of the Go operator, by the record where an instance is bound to the Node', () => {
+  const { api, sources } = world();
+  const sees = () => observeShared(sources, { namespace, version }).formerAgents;
+  api.put(configMaps, { metadata: { name: 'windows-services-go', namespace }, data: { services: '[]' } });
+  expect(sees()).toBe(false);
+  api.put(nodes, goNode);
+  expect(sees()).toBe(true);
+  api.put(windowsInstances, bound({ version: 'go' }));
+  expect(sees()).toBe(true);
+  api.put(windowsInstances, bound({ version: 'go', agent: { keyHash: 'a', installed: '' } }));
+  expect(sees()).toBe(false);
+});
+
+test('reads a Node by its name, with its agent', () => {
   const { api, sources } = world();
   expect(observeNode(sources, 'w')).toBeUndefined();
-  api.put(nodes, { metadata: { name: 'w', uid: 'u-1', labels: { a: 'b' } } });
-  expect(observeNode(sources, 'w')).toMatchObject({ name: 'w', uid: 'u-1', labels: { a: 'b' }, annotations: {} });
+  api.put(nodes, goNode);
+  expect(observeNode(sources, 'w')).toEqual({ uid: 'u-1', agent: 'none' });
+  api.put(windowsInstances, bound({}));
+  expect(observeNode(sources, 'w')).toEqual({ uid: 'u-1', agent: 'ours' });
 });
 
 test('finds objects of either scope, by kind, namespace and name', () => {
@@ -71,25 +87,15 @@ test('finds objects of either scope, by kind, namespace and name', () => {
   const labels = { 'app.kubernetes.io/part-of': 'wicd' };
   api.put(clusterRoles, { metadata: { name: 'r', labels, uid: 'cluster' } });
   api.put(roles, { metadata: { name: 'r', namespace, uid: 'own' } });
-  api.put(roles, { metadata: { name: 'r', namespace: 'default', uid: 'default' } });
   api.put(roles, { metadata: { name: 'r', namespace: 'other', uid: 'other' } });
   const found = (resource: typeof roles, place?: string) =>
     findIn(sources, { resource, object: { metadata: { name: 'r', ...(place && { namespace: place }) } } })?.metadata
       .uid;
-  expect([found(clusterRoles), found(roles, namespace), found(roles, 'default'), found(roles, 'other')]).toEqual([
-    'cluster',
-    'own',
-    'default',
-    undefined,
-  ]);
+  expect([found(clusterRoles), found(roles, namespace), found(roles, 'other')]).toEqual(['cluster', 'own', undefined]);
 });
 
 test('does not find a role of the cluster that lacks our label', () => {
   const { api, sources } = world();
   api.put(clusterRoles, { metadata: { name: 'r' } });
   expect(findIn(sources, { resource: clusterRoles, object: { metadata: { name: 'r' } } })).toBeUndefined();
-});
-
-test('takes a Node without labels and annotations as it is', () => {
-  expect(marksOf({ metadata: { name: 'n' } })).toEqual({ labels: {}, annotations: {} });
 });

@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
 import type { PolicyRule } from '#kube/resources.ts';
 import { permissions } from './controller.ts';
+import { nodeAccess, sharedAccess, type Wanted } from './desired.ts';
 import {
   accountClusterRules,
   accountRules,
-  eventRules,
+  cloudNodeRules,
   formerAccountClusterRules,
-  formerClusterRules,
+  formerNamespaceRules,
+  formerNodeRules,
   groupClusterRules,
   groupRules,
   nodeRules,
+  reportRules,
 } from './rules.ts';
 
 /** `verb group/resource[/subresource] [name]`, one line for each thing a rule allows. */
@@ -26,78 +29,149 @@ function allowedBy(rules: readonly PolicyRule[]): string[] {
 }
 
 const csr = 'certificates.k8s.io/certificatesigningrequests';
+const facts = { namespace: 'wmco', configMaps: ['windows-services-v2'], formerAgents: false, bootstrapper: false };
+const access = { namespace: 'wmco', isFormer: false, hasCloudNodeManager: false };
 
-test('an agent may look at and patch its own Node, and no other', () => {
-  expect(allowedBy(nodeRules('win-1', 'None')).sort()).toEqual([
-    'get nodes win-1',
-    'list nodes win-1',
-    'patch nodes win-1',
-    'watch nodes win-1',
-  ]);
-});
+/** Everything that a subject may do: by the bindings for it, and the roles to which they lead. */
+function rightsOf(subject: string, wanted: readonly Wanted[]): string[] {
+  return wanted
+    .filter(({ object }) => object.subjects?.some(({ name }) => name === subject))
+    .flatMap(({ object: { metadata, roleRef } }) => {
+      const role = wanted.find(
+        ({ resource, object }) =>
+          resource.kind === roleRef?.kind &&
+          object.metadata.name === roleRef.name &&
+          object.metadata.namespace === metadata.namespace,
+      );
+      const place = metadata.namespace === undefined ? 'cluster' : metadata.namespace;
+      return allowedBy(role?.object.rules ?? []).map(line => `${place}: ${line}`);
+    })
+    .sort();
+}
 
-test('on Azure it may also do what the cloud node manager does, to the same Node', () => {
-  const lines = allowedBy(nodeRules('win-1', 'Azure'));
-  expect(lines).toContain('update nodes win-1');
-  expect(lines).toContain('patch nodes/status win-1');
-  expect(lines.every(line => line.endsWith(' win-1'))).toBe(true);
-});
+const readsRequests = [
+  `cluster: create ${csr} *`,
+  ...['get', 'list', 'watch'].map(verb => `cluster: ${verb} ${csr} *`),
+];
+const shared = sharedAccess(facts);
+const node = { name: 'win-1', uid: 'u' };
+
+const rights: [who: string, subjects: string[], wanted: Wanted[], want: string[]][] = [
+  [
+    'an agent: its Node by name, its services ConfigMap, its certificate requests, and one report that it writes',
+    ['system:wicd-node:win-1', 'system:wicd-nodes'],
+    [...shared, ...nodeAccess(node, access)],
+    [
+      ...readsRequests,
+      'cluster: get nodes win-1',
+      'cluster: list nodes win-1',
+      'cluster: watch nodes win-1',
+      'wmco: get configmaps wicd-report-win-1',
+      'wmco: get configmaps windows-services-v2',
+      'wmco: list configmaps windows-services-v2',
+      'wmco: patch configmaps wicd-report-win-1',
+      'wmco: update configmaps wicd-report-win-1',
+      'wmco: watch configmaps windows-services-v2',
+    ],
+  ],
+  [
+    'the account whose token is on a host: services ConfigMaps by name, and certificate requests',
+    ['windows-instance-config-daemon'],
+    shared,
+    [...readsRequests, 'wmco: get configmaps windows-services-v2'],
+  ],
+  [
+    'cloud-node-manager: its own Node and its status',
+    ['system:wicd-cloud-node:win-1'],
+    [...shared, ...nodeAccess(node, { ...access, hasCloudNodeManager: true })],
+    [
+      ...['get', 'list', 'patch', 'update', 'watch'].map(verb => `cluster: ${verb} nodes win-1`),
+      'cluster: patch nodes/status win-1',
+    ],
+  ],
+  ['cloud-node-manager of a platform without one: none', ['system:wicd-cloud-node:win-1'], [...shared], []],
+  [
+    'an agent of the Go operator: reads all Nodes and ConfigMaps, patches its own Node only',
+    ['system:wicd-node:win-1', 'system:wicd-nodes'],
+    [...sharedAccess({ ...facts, formerAgents: true }), ...nodeAccess(node, { ...access, isFormer: true })],
+    [
+      ...readsRequests,
+      'cluster: get nodes *',
+      'cluster: list nodes *',
+      'cluster: patch nodes win-1',
+      'cluster: update nodes win-1',
+      'cluster: watch nodes *',
+      'wmco: get configmaps *',
+      'wmco: get configmaps windows-services-v2',
+      'wmco: list configmaps *',
+      'wmco: list configmaps windows-services-v2',
+      'wmco: watch configmaps *',
+      'wmco: watch configmaps windows-services-v2',
+    ],
+  ],
+  [
+    'an agent of ours beside one of the Go operator: no more than before',
+    ['system:wicd-node:win-2', 'system:wicd-nodes'],
+    [
+      ...sharedAccess({ ...facts, formerAgents: true }),
+      ...nodeAccess(node, { ...access, isFormer: true }),
+      ...nodeAccess({ name: 'win-2', uid: 'u2' }, access),
+    ],
+    ownRightsOf('win-2'),
+  ],
+];
+
+/** What an agent of ours has where no other agent is. */
+function ownRightsOf(name: string): string[] {
+  const all = [...sharedAccess(facts), ...nodeAccess({ name, uid: 'u2' }, access)];
+  return [`system:wicd-node:${name}`, 'system:wicd-nodes'].flatMap(subject => rightsOf(subject, all));
+}
+
+for (const [who, subjects, wanted, want] of rights) {
+  test(`the rights of ${who}`, () => {
+    const all = subjects.flatMap(subject => rightsOf(subject, wanted));
+    expect(all.sort()).toEqual([...want].sort());
+  });
+}
 
 test('all agents may read services ConfigMaps by their names, in any order the same', () => {
-  expect(allowedBy(groupRules(['b', 'a']))).toEqual(
-    ['get', 'list', 'watch'].flatMap(verb => [`${verb} configmaps a`, `${verb} configmaps b`]),
-  );
   expect(groupRules(['b', 'a'])).toEqual(groupRules(['a', 'b']));
 });
 
 test('without any services ConfigMap they may read none, not all', () => {
   // A rule with an empty list of names would allow all names.
-  expect(groupRules([])).toEqual([]);
+  expect([groupRules([]), accountRules([])]).toEqual([[], []]);
 });
 
-test('all agents may ask for certificates and follow what becomes of them', () => {
-  expect(allowedBy(groupClusterRules)).toEqual([`create ${csr} *`, `get ${csr} *`, `list ${csr} *`, `watch ${csr} *`]);
-});
+const allRules = [
+  ...accountClusterRules,
+  ...accountRules(['x']),
+  ...groupClusterRules,
+  ...groupRules(['x']),
+  ...nodeRules('win-1'),
+  ...reportRules('win-1'),
+  ...cloudNodeRules('win-1'),
+  ...formerNodeRules('win-1'),
+  ...formerNamespaceRules,
+  ...formerAccountClusterRules,
+];
 
-test('agents say on events what troubles them', () => {
-  expect(allowedBy(eventRules)).toEqual(['create events *', 'patch events *']);
-});
-
-test('the account of the bootstrap may find its Node, and change none', () => {
-  const lines = allowedBy(accountClusterRules);
-  expect(lines.filter(line => line.includes('nodes'))).toEqual(['get nodes *', 'list nodes *']);
-  expect(lines).toContain(`create ${csr} *`);
-  expect(allowedBy(accountRules)).toEqual(['get configmaps *', 'list configmaps *', 'watch configmaps *']);
-});
-
-test('nobody may read a Secret, approve a request, make a token or do anything', () => {
-  const all = [
-    ...accountClusterRules,
-    ...accountRules,
-    ...groupClusterRules,
-    ...groupRules(['x']),
-    ...eventRules,
-    ...nodeRules('win-1', 'Azure'),
-    ...formerClusterRules,
-    ...formerAccountClusterRules,
-  ];
-  const lines = allowedBy(all);
-  expect(lines.filter(line => /secrets|approval|signers|serviceaccounts|roles|\* \*|pods/.test(line))).toEqual([]);
-  expect(all.flatMap(({ verbs }) => verbs)).not.toContain('*');
-});
-
-test('the agent of the Go operator may take its marks from its Node as that account', () => {
-  expect(allowedBy(formerAccountClusterRules)).toEqual(
-    expect.arrayContaining(['patch nodes *', ...allowedBy(accountClusterRules)]),
+test('nobody may read a Secret, write an event, approve a request, make a token or do anything', () => {
+  const lines = allowedBy(allRules);
+  expect(lines.filter(line => /secrets|events|approval|signers|serviceaccounts|roles|\* \*|pods/.test(line))).toEqual(
+    [],
   );
+  expect(allRules.flatMap(({ verbs }) => verbs)).not.toContain('*');
 });
 
-test('agents of the Go operator keep what its manifests give them', () => {
-  expect(allowedBy(formerClusterRules).filter(line => line.includes('nodes'))).toEqual([
-    'list nodes *',
-    ...['get', 'patch', 'update', 'watch'].map(verb => `${verb} nodes *`),
-    ...['get', 'patch', 'update', 'watch'].map(verb => `${verb} nodes/status *`),
-  ]);
+test('nobody may write to a Node or a ConfigMap that is not named', () => {
+  const writes = allowedBy(allRules).filter(line => /^(update|patch|delete|create)/.test(line));
+  expect(writes.filter(line => line.endsWith(' *'))).toEqual([`create ${csr} *`, `create ${csr} *`, `create ${csr} *`]);
+});
+
+test('the report of a Node with a long name is named by its hash', () => {
+  const [rule] = reportRules(`${'a'.repeat(63)}.`.repeat(4).slice(0, 253));
+  expect(rule?.resourceNames).toEqual([expect.stringMatching(/^wicd-long-report-[0-9a-f]{40}$/)]);
 });
 
 test('the operator has everything it gives, where it gives it', () => {
@@ -108,11 +182,13 @@ test('the operator has everything it gives, where it gives it', () => {
         .map(({ group, resources, verbs }) => ({ apiGroups: [group], resources: [...resources], verbs: [...verbs] })),
     ).map(line => line.replace(/ \*$/, ''));
   const inCluster = ours(place => place === 'cluster');
-  const inDefault = ours(place => typeof place === 'object' && place.namespace === 'default');
   const inOwn = ours(place => place === 'own namespace');
   const given = (rules: readonly PolicyRule[]) => allowedBy(rules).map(line => line.replace(/ \S+$/, ''));
-  for (const rules of [accountClusterRules, groupClusterRules, formerClusterRules, nodeRules('x', 'Azure')])
+  const clusterWide = [accountClusterRules, groupClusterRules, formerAccountClusterRules];
+  for (const rules of [...clusterWide, formerNodeRules('x'), nodeRules('x'), cloudNodeRules('x')]) {
     expect(inCluster).toEqual(expect.arrayContaining(given(rules)));
-  for (const rules of [accountRules, groupRules(['x'])]) expect(inOwn).toEqual(expect.arrayContaining(given(rules)));
-  expect(inDefault).toEqual(expect.arrayContaining(given(eventRules)));
+  }
+  for (const rules of [accountRules(['x']), groupRules(['x']), reportRules('x'), formerNamespaceRules]) {
+    expect(inOwn).toEqual(expect.arrayContaining(given(rules)));
+  }
 });

@@ -1,6 +1,7 @@
+import { slimConfigMap } from '#cluster/slim.ts';
 import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { isReportName, parseReport, reportName, type ReportRemark } from '#contract/agent-report.ts';
-import { agentName } from '#contract/names.ts';
+import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { marksPatch } from '#contract/node-marks.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
@@ -14,14 +15,14 @@ import type { Key } from '#kube/resource.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { ControllerParts } from '../parts.ts';
 import { nodeEventsNamespace, type Permission, reading } from '../permissions.ts';
-import { cleaned, mirrorMarks, newRemarks, newReport } from './decide.ts';
+import { mirrorMarks, newRemarks, newReport, type Repair, repairOf } from './decide.ts';
 
 export const permissions: readonly Permission[] = [
   {
     in: 'own namespace',
     group: '',
     resources: ['configmaps'],
-    verbs: [...reading, 'create', 'update', 'delete'],
+    verbs: [...reading, 'create', 'update', 'patch', 'delete'],
   },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
@@ -47,16 +48,10 @@ export function agentReportsController(parts: ControllerParts): Controller {
   const stores: Stores = { reports: reports.store, instances: instances.store, nodes: nodeSource.store };
   const mirror = new Mirror(parts, stores);
   const keys = (name: string | undefined): Key[] => (name === undefined ? [] : [{ namespace: '', name }]);
-  // Names of long reports are hashes: whose it is can be told from the record only.
-  const keysOfReport = ({ metadata }: ConfigMap) =>
-    instances.store.list().flatMap(instance => {
-      const name = boundNode(instance);
-      return name !== undefined && reportName(name) === metadata.name ? keys(name) : [];
-    });
-  const keyOfReport = (report: ConfigMap): Key[] => {
-    const short = shortName(report.metadata.name ?? '');
-    if (short !== undefined) return keys(short);
-    return keysOfReport(report);
+  const keyOfReport = ({ metadata: { name = '' } }: ConfigMap): Key[] => {
+    const node = nodeOfReport(name, stores);
+    // A hash that no record explains is of an instance that is gone.
+    return node === undefined ? [{ namespace, name }] : keys(node);
   };
   return new Controller({
     ...parts,
@@ -69,17 +64,23 @@ export function agentReportsController(parts: ControllerParts): Controller {
         predicate: changed<InstanceObject>(each => [
           boundNode(each),
           each.status?.node,
+          each.status?.agent === undefined,
           each.metadata.deletionTimestamp,
         ]),
         keys: instance => keys(boundNode(instance)),
       }),
       watching({
         source: nodeSource,
-        predicate: changed<Node>(({ metadata }) => metadata.uid),
+        predicate: changed<Node>(({ metadata: { uid, annotations = {} } }) => [
+          uid,
+          annotations[nodeAnnotation.version],
+          annotations[nodeAnnotation.rebootRequired],
+        ]),
         keys: ({ metadata }) => keys(metadata.name),
       }),
     ],
-    reconcile: ({ name }, pass) => mirror.reconcile(name, pass),
+    reconcile: (key, pass) =>
+      key.namespace === '' ? mirror.reconcile(key.name, pass) : mirror.removeOrphan(key.name, pass),
   });
 }
 
@@ -87,10 +88,14 @@ function isReport({ metadata }: ConfigMap): boolean {
   return isReportName(metadata.name ?? '');
 }
 
-/** The Node in the name of a report; undefined where the name is a hash. */
-function shortName(name: string): string | undefined {
+/** The Node whose report has this name. Long names are hashes, so that only the records can tell. */
+function nodeOfReport(report: string, { instances }: Pick<Stores, 'instances'>): string | undefined {
   const start = reportName('');
-  return name.startsWith(start) ? name.slice(start.length) : undefined;
+  if (report.startsWith(start)) return report.slice(start.length);
+  return instances
+    .list()
+    .flatMap(indexByNode)
+    .find(node => reportName(node) === report);
 }
 
 const lagMs = 1000;
@@ -107,35 +112,63 @@ class Mirror {
   }
 
   async reconcile(name: string, { signal, log }: Pass): Promise<Outcome> {
-    const { namespace, client } = this.#parts;
+    const { namespace } = this.#parts;
     const report = this.#stores.reports.get({ namespace, name: reportName(name) });
     const [bound] = this.#stores.instances.byIndex(byNode, name);
     if (bound?.status?.node !== name) return this.#remove(name, bound, report, signal);
-    if (report === undefined) {
-      await client.create(configMaps, newReport(name, namespace), { signal }).catch(unless(isAlreadyExists));
-      return done;
+    if (report === undefined) return this.#create(name, signal);
+    const repair = repairOf(report);
+    if (repair.do !== 'none') {
+      log.warn('Removing what the agent has put on its report', { ConfigMap: report.metadata.name });
+      await this.#repair(report, repair, signal);
+      return after(lagMs, 'the report was repaired');
     }
-    const clean = cleaned(report);
-    if (clean !== undefined) {
-      log.warn('Removing metadata that the agent has put on its report', { ConfigMap: report.metadata.name });
-      await client.replace(configMaps, clean, { signal }).catch(unless(isConflict, isNotFound));
-      return after(lagMs, 'the report was cleaned');
-    }
-    await this.#mirror(name, report, signal);
+    // An agent of the Go operator writes to its Node itself, and no report.
+    if (bound.status.agent !== undefined) await this.#mirror(name, report, signal);
     return done;
+  }
+
+  async #create(name: string, signal: AbortSignal): Promise<Outcome> {
+    const { namespace, client } = this.#parts;
+    const report = newReport(name, namespace);
+    await client.create(configMaps, report, { signal }).catch(unless(isAlreadyExists));
+    // What the agent writes before the watch brings the report is new.
+    this.#mirrored.set(name, report);
+    return done;
+  }
+
+  async #repair(report: ConfigMap, repair: Exclude<Repair, { do: 'none' }>, signal: AbortSignal): Promise<void> {
+    const { namespace, client } = this.#parts;
+    if (repair.do === 'replace') {
+      await client.replace(configMaps, repair.report, { signal }).catch(unless(isConflict, isNotFound));
+      return;
+    }
+    const { name = '' } = report.metadata;
+    const body = { metadata: { finalizers: null } };
+    if (repair.hasFinalizers) {
+      await client.patch(configMaps, name, { type: 'merge', body }, { namespace, signal }).catch(unless(isNotFound));
+    }
+    await this.#delete(report, signal);
   }
 
   async #mirror(name: string, report: ConfigMap, signal: AbortSignal): Promise<void> {
     const node = this.#stores.nodes.get({ namespace: '', name });
     if (node === undefined) return;
     const told = parseReport(report.data);
-    const annotations = mirrorMarks(told, node.metadata.annotations ?? {});
-    if (Object.keys(annotations).length > 0) {
-      const body = marksPatch({ annotations });
-      await this.#parts.client.patch(nodes, name, { type: 'merge', body }, { signal }).catch(unless(isNotFound));
-    }
+    const { annotations = {} } = node.metadata;
+    if (Object.keys(mirrorMarks(told, annotations)).length > 0) await this.#annotate(name, annotations, signal);
     for (const remark of newRemarks(this.#before(name, report), told)) this.#record(node, remark);
     this.#mirrored.set(name, report);
+  }
+
+  /** By the report as the server has it: a journey clears it before the Node, and the watch of the Node may be ahead. */
+  async #annotate(name: string, has: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
+    const { namespace, client } = this.#parts;
+    const report = await client.get(configMaps, reportName(name), { namespace, signal }).catch(unless(isNotFound));
+    const annotations = report === undefined ? {} : mirrorMarks(parseReport(slimConfigMap(report).data), has);
+    if (Object.keys(annotations).length === 0) return;
+    const patch = { type: 'merge', body: marksPatch({ annotations }) } as const;
+    await client.patch(nodes, name, patch, { signal }).catch(unless(isNotFound));
   }
 
   /** After a restart what is there has been recorded already. */
@@ -156,12 +189,21 @@ class Mirror {
     // A host that is about to join has its name recorded before its Node exists.
     if (bound !== undefined || report === undefined) return done;
     this.#mirrored.delete(name);
-    const { uid, namespace } = report.metadata;
-    const options = { signal, ...(namespace && { namespace }), ...(uid !== undefined && { preconditions: { uid } }) };
-    await this.#parts.client
-      .delete(configMaps, report.metadata.name ?? '', options)
-      .catch(unless(isNotFound, isConflict));
+    await this.#delete(report, signal);
     return done;
+  }
+
+  async removeOrphan(name: string, { signal }: Pass): Promise<Outcome> {
+    const report = this.#stores.reports.get({ namespace: this.#parts.namespace, name });
+    if (report !== undefined && nodeOfReport(name, this.#stores) === undefined) await this.#delete(report, signal);
+    return done;
+  }
+
+  async #delete({ metadata }: ConfigMap, signal: AbortSignal): Promise<void> {
+    const { uid, name = '' } = metadata;
+    const { namespace, client } = this.#parts;
+    const options = { namespace, signal, ...(uid !== undefined && { preconditions: { uid } }) };
+    await client.delete(configMaps, name, options).catch(unless(isNotFound, isConflict));
   }
 }
 

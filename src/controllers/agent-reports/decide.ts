@@ -20,21 +20,29 @@ export function newReport(node: string, namespace: string): ConfigMap {
   };
 }
 
+export type Repair =
+  | { do: 'none' }
+  | { do: 'replace'; report: ConfigMap }
+  /** The server lets nobody change an immutable object back; its finalizers have to go before it can. */
+  | { do: 'recreate'; hasFinalizers: boolean };
+
 /**
- * The report without what an agent must not put on an object in the operator's namespace: finalizers and owner references keep or
- * delete objects, labels and annotations steer controllers. Undefined when there is nothing to remove.
+ * Removes what an agent must not put on an object in the operator's namespace: finalizers and owner references keep or delete
+ * objects, labels and annotations steer controllers.
  */
-export function cleaned(report: ConfigMap): ConfigMap | undefined {
-  const { finalizers, ownerReferences, labels, annotations, ...metadata } = report.metadata;
+export function repairOf(report: ConfigMap): Repair {
+  const { finalizers = [], ownerReferences = [], labels, annotations = {}, ...metadata } = report.metadata;
   const { binaryData, immutable, ...rest } = report as ConfigMap & { binaryData?: unknown };
+  if (immutable === true) return { do: 'recreate', hasFinalizers: finalizers.length > 0 };
   const isClean =
-    (finalizers ?? []).length === 0 &&
-    (ownerReferences ?? []).length === 0 &&
-    Object.keys(annotations ?? {}).length === 0 &&
+    finalizers.length === 0 &&
+    ownerReferences.length === 0 &&
+    Object.keys(annotations).length === 0 &&
     sameData(labels, reportLabels) &&
     binaryData === undefined &&
     immutable === undefined;
-  return isClean ? undefined : { ...rest, metadata: { ...metadata, labels: { ...reportLabels } } };
+  if (isClean) return { do: 'none' };
+  return { do: 'replace', report: { ...rest, metadata: { ...metadata, labels: { ...reportLabels } } } };
 }
 
 /** Annotations of the Node that mirror the report: those that differ, null for one to remove. */

@@ -13,9 +13,10 @@ import { createHostKeyStore } from './store.ts';
 const never = new AbortController().signal;
 const address = '10.0.0.5';
 const [stored, other] = [anyKey(), anyKey()];
-const instance = (hostKey?: string): InstanceObject => ({
+const instance = (hostKey?: string, pinned?: string): InstanceObject => ({
   metadata: { name: 'win-5', namespace: 'ns' },
   spec: { address, ...(hostKey !== undefined && { hostKey }) },
+  ...(pinned !== undefined && { status: { hostKey: pinned } }),
 });
 const nodeWith = (annotations: Record<string, string> = {}): NodeView => ({
   name: 'win-5',
@@ -50,6 +51,13 @@ const places: [string, InstanceObject, NodeView | undefined, Record<string, stri
       printHostKey(stored),
     ],
     [
+      'that of the record, whatever the Node and the ConfigMap say',
+      instance(undefined, authorizedKey(stored)),
+      nodeWith({ [nodeAnnotation.sshHostKey]: printHostKey(other) }),
+      { [address]: printHostKey(other) },
+      printHostKey(stored),
+    ],
+    [
       'that of the administrator before all',
       instance(authorizedKey(other)),
       marked,
@@ -65,9 +73,10 @@ for (const [name, object, node, data, want] of places) {
   });
 }
 
-test('asks the server only where the administrator has not spoken', async () => {
+test('asks the server only for an instance without a key of its own', async () => {
   const { api, store } = bench();
   await store.find(instance(authorizedKey(other)), undefined, never);
+  await store.find(instance(undefined, authorizedKey(other)), undefined, never);
   expect(api.calls).toEqual([]);
 });
 
@@ -96,59 +105,6 @@ test('a server that does not answer is no host without a key', async () => {
     throw refused(500, 'InternalError');
   };
   await expect(store.find(instance(), undefined, never)).rejects.toThrow('InternalError');
-});
-
-test('keeps the key of a host without a Node under its address, and makes the ConfigMap with our label', async () => {
-  const { api, store, entries } = bench();
-  await store.remember(instance(), undefined, stored, never);
-  expect(entries()).toEqual({ [address]: printHostKey(stored) });
-  expect(api.peek(configMaps, configMapName.hostKeys, 'ns')?.metadata.labels).toEqual({
-    'app.kubernetes.io/managed-by': 'windows-machine-config-operator',
-  });
-});
-
-test('leaves the keys of other hosts as they are', async () => {
-  const { store, entries } = bench({ '10.0.0.6': printHostKey(other) });
-  await store.remember(instance(), undefined, stored, never);
-  expect(entries()).toEqual({ '10.0.0.6': printHostKey(other), [address]: printHostKey(stored) });
-});
-
-test('does not mind that another host has made the ConfigMap at the same moment', async () => {
-  const { api, store, entries } = bench();
-  api.before = ({ verb }) => {
-    if (verb !== 'create') return;
-    api.before = () => undefined;
-    api.put(configMaps, {
-      metadata: { name: configMapName.hostKeys, namespace: 'ns' },
-      data: { '10.0.0.6': printHostKey(other) },
-    });
-  };
-  await store.remember(instance(), undefined, stored, never);
-  expect(entries()).toEqual({ '10.0.0.6': printHostKey(other), [address]: printHostKey(stored) });
-});
-
-test('tells when the key could not be kept', async () => {
-  const { api, store } = bench();
-  api.before = ({ verb }) => {
-    if (verb === 'create') throw refused(403, 'Forbidden');
-  };
-  await expect(store.remember(instance(), undefined, stored, never)).rejects.toThrow('Forbidden');
-  api.before = ({ verb }) => {
-    if (verb === 'patch') throw refused(500, 'InternalError');
-  };
-  await expect(store.remember(instance(), undefined, stored, never)).rejects.toThrow('InternalError');
-});
-
-test('keeps the key of a host with a Node there, and takes it out of the ConfigMap afterwards', async () => {
-  const { api, store, entries } = bench({ [address]: printHostKey(other) });
-  await store.remember(instance(), nodeWith(), stored, never);
-  expect(api.peek(nodes, 'win-5')?.metadata.annotations).toEqual({
-    [nodeAnnotation.sshHostKey]: printHostKey(stored),
-    [nodeAnnotation.sshHostKeyType]: 'ssh-ed25519',
-  });
-  expect(entries()).toEqual({});
-  const writes = api.calls.filter(({ verb }) => verb === 'patch').map(({ resource }) => resource);
-  expect(writes).toEqual(['nodes', 'configmaps']);
 });
 
 test('forgets an entry, and does nothing where there is none', async () => {

@@ -38,7 +38,9 @@ const cases: [about: string, accepted: Accepted, reason: string, of: NodeView | 
 for (const [about, accepted, reason, of, want] of cases) {
   test(about, () => {
     const conditions = accepted === 'absent' ? [] : [condition(accepted, reason)];
-    const instance: InstanceObject = { metadata: { name: 'win-5' }, spec: { address: 'x' }, status: { conditions } };
+    const agent = { keyHash: 'a', installed: '2026-03-01T12:00:00Z' };
+    const status = { conditions, agent };
+    const instance: InstanceObject = { metadata: { name: 'win-5' }, spec: { address: 'x' }, status };
     const decision = decide({ instance, node: of, version, nowMs: 0 });
     expect(decision.do).toBe(want);
     if (decision.do === 'leave') expect(decision.why).toContain(reason);
@@ -58,7 +60,7 @@ test('a host is left alone until it is accepted', async () => {
   await lab.add();
   await say(lab, 'False');
   lab.start();
-  await until(async () => lab.logged.messages('info').includes('Nothing is done to the host'));
+  await until(async () => lab.logged.messages('info').includes('Skipping host'));
   expect(host.connectionCount).toBe(0);
   await say(lab, 'True');
   await until(async () => (await lab.instance()).status?.phase === 'Ready');
@@ -73,6 +75,6 @@ test('a journey ends when its host turns out to be that of another', async () =>
   await lab.add();
   await until(async () => (await lab.instance()).status?.step === 'find node');
   await say(lab, 'False');
-  await until(async () => lab.logged.messages('info').includes('Nothing is done to the host'));
+  await until(async () => lab.logged.messages('info').includes('Skipping host'));
   expect(host.openConnections).toBe(0);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { agentName, configMapName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import { authorizedKey } from '#host/keys/public-key.ts';
-import { printHostKey } from '#host/host-key.ts';
+import { printHostKey, printKnownKey } from '#host/host-key.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
@@ -39,9 +39,8 @@ async function stagingLab(): Promise<{ lab: JoinLab; host: LabHost; goOn: () => 
 }
 
 /** Takes the version away, and lets the agent confirm it again only when the journey waits for that. */
-async function loseVersion(lab: JoinLab, more: object = {}): Promise<void> {
-  lab.behaviour.noVersion = true;
-  await lab.patchNode({ ...more, metadata: { annotations: { [nodeAnnotation.version]: null } } });
+async function loseVersion(lab: JoinLab): Promise<void> {
+  await lab.forgetVersion();
   await until(async () => (await lab.instance()).status?.step === 'wait for agent');
   lab.behaviour.noVersion = false;
   lab.look();
@@ -61,8 +60,8 @@ test('a listed host becomes a Node with all its marks, schedulable, with few ses
     [nodeAnnotation.version]: version,
   });
   expect(node?.spec?.unschedulable).toBeUndefined();
-  expect(await keyEntries(lab)).toEqual({});
-  expect(host.verbs()).toEqual(['secure', 'stage', 'stage', 'bootstrap', 'install']);
+  await expect(keyEntries(lab)).rejects.toThrow('not found');
+  expect(host.verbs()).toEqual(['inventory', 'secure', 'stage', 'stage', 'bootstrap', 'install']);
   expect(host.uploads).toHaveLength(3);
   expect([host.connectionCount, host.openConnections, host.boots]).toEqual([1, 0, 1]);
 });
@@ -184,7 +183,8 @@ test('a reboot that variables or certificates need is made on the way, after the
 
 test('a Node that an administrator has cordoned stays cordoned', async () => {
   const { lab } = await joinedLab();
-  await loseVersion(lab, { spec: { unschedulable: true } });
+  await lab.patchNode({ spec: { unschedulable: true } });
+  await loseVersion(lab);
   const node = await lab.node();
   expect(node?.spec?.unschedulable).toBe(true);
   expect(marksOf(node)).not.toHaveProperty(nodeAnnotation.cordoned);
@@ -275,24 +275,29 @@ test('a spec that changes on the way begins a new journey with it', async () => 
   expect((await lab.instance()).status?.observedGeneration).toBe(2);
 });
 
-test('a Node that is configured already is reported, without a connection and without an event', async () => {
+test('an instance that is made anew takes its Node over: the record is made again, programs stay', async () => {
   const { lab, host } = await joinedLab();
+  const uid = (await lab.node())?.metadata.uid;
+  const sent = host.uploads.length;
   await lab.client.delete(windowsInstances, 'win-5', { namespace });
-  await until(async () => (await lab.remarks()).length === 1);
-  const { connectionCount } = host;
   await lab.add();
   await isReady(lab);
-  expect((await lab.instance()).status).toMatchObject({ node: 'win-5', version });
-  expect(host.connectionCount).toBe(connectionCount);
-  expect(await lab.remarks()).toHaveLength(1);
+  const { status } = await lab.instance();
+  expect(status).toMatchObject({ node: 'win-5', nodeUID: uid, version, hostKey: printKnownKey(host.hostKey) });
+  expect((await lab.node())?.metadata.uid).toBe(uid);
+  // Fresh tokens are all that travels.
+  expect(host.uploads).toHaveLength(sent + 1);
+  expect(host.verbs().slice(6)).toEqual(['inventory', 'stage', 'install']);
+  expect([host.boots, (await lab.node())?.spec?.unschedulable]).toEqual([1, undefined]);
 });
 
 test('a Node of another version is left to the upgrade, and told as such', async () => {
   const { lab, host } = await joinedLab();
-  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: '10.0.0-old' } } });
+  lab.behaviour.noVersion = true;
+  await lab.report({ version: '10.0.0-old' });
   const conditions = async () => (await lab.instance()).status?.conditions;
   await until(async () => (await conditions())?.[0]?.reason === 'OtherVersion');
-  expect((await lab.instance()).status).toMatchObject({ phase: 'Ready', version: '10.0.0-old' });
+  expect((await lab.instance()).status?.phase).toBe('Ready');
   expect(host.connectionCount).toBe(1);
 });
 
@@ -310,30 +315,6 @@ test('a Node that is not ready shows in the condition, and again when it is', as
   await reportNode(lab, 'True');
   await until(async () => (await readyOf(lab))?.status === 'True');
   expect(host.connectionCount).toBe(1);
-});
-
-test('a host that was away for so long that nobody knows its agent any more is brought a new token, and nothing else happens to it', async () => {
-  const { lab, host } = await joinedLab();
-  const before = [host.uploads.length, host.model.fileTexts.get(file.bootstrapKubeconfig)];
-  await reportNode(lab, 'Unknown');
-  await until(async () => (await readyOf(lab))?.reason === 'NodeNotReady');
-  const conditions = (await lab.instance()).status?.conditions?.map(one => ({
-    ...one,
-    lastTransitionTime: '2026-01-01T00:00:00Z',
-  }));
-  const aged = { type: 'merge', body: { status: { conditions } } } as const;
-  await lab.client.patch(windowsInstances, 'win-5', aged, { namespace, subresource: 'status' });
-  await reportNode(lab, 'True');
-  await until(async () => (await readyOf(lab))?.status === 'True');
-  expect(host.connectionCount).toBe(2);
-  expect(host.model.fileTexts.get(file.bootstrapKubeconfig)).not.toBe(before[1]);
-  expect([host.uploads.length, host.boots, host.verbs().filter(verb => verb === 'bootstrap')]).toEqual([
-    4,
-    1,
-    ['bootstrap'],
-  ]);
-  expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
-  expect(before[0]).toBe(3);
 });
 
 test('a Node that was left cordoned by a journey that ended too early is released', async () => {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import type { InstanceCondition } from '#contract/windows-instance/resource.ts';
-import { type Decision, decide } from './decide.ts';
+import type { InstanceIdentity } from '#contract/windows-instance/resource.ts';
+import { type Decision, decide, quietMs } from './decide.ts';
 
 const node = (annotations: Record<string, string> = {}): NodeView => ({
   name: 'win-5',
@@ -14,17 +14,22 @@ const node = (annotations: Record<string, string> = {}): NodeView => ({
   ready: true,
   unschedulable: false,
 });
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+const [minute, hour] = [60_000, 3_600_000];
+const at = (ms: number) => new Date(nowMs + ms).toISOString();
+const certified: InstanceIdentity = { keyHash: 'a', installed: at(-hour), certificateEnds: at(hour) };
+
 const instance = (
   over: Partial<InstanceObject['spec']> = {},
   metadata: InstanceObject['metadata'] = {},
+  agent: InstanceIdentity | undefined = certified,
 ): InstanceObject => ({
   metadata: { name: 'win-5', ...metadata },
   spec: { address: '10.0.0.5', ...over },
+  ...(agent && { status: { agent } }),
 });
 const deleted = { deletionTimestamp: '2026-03-01T12:00:00Z' };
 const { version, desiredVersion, cordoned } = nodeAnnotation;
-
-const nowMs = Date.parse('2026-03-01T12:00:00Z');
 
 const cases: [string, InstanceObject, NodeView | undefined, Decision['do']][] = [
   ['configures a host without a Node', instance(), undefined, 'configure'],
@@ -62,59 +67,79 @@ test('says why it leaves a host alone', () => {
   expect(decision).toEqual({ do: 'leave', why: 'it is being deleted' });
 });
 
-const minute = 60_000;
-const notReady = (agoMs: number, over: Partial<InstanceCondition> = {}): InstanceObject => ({
-  ...instance(),
-  status: {
-    conditions: [
-      {
-        type: 'Ready',
-        status: 'False',
-        reason: 'NodeNotReady',
-        message: 'm',
-        lastTransitionTime: new Date(nowMs - agoMs).toISOString(),
-        ...over,
-      },
-    ],
-  },
-});
-const back = node({ [version]: 'v2' });
+const configured = node({ [version]: 'v2' });
+const withAgent = (over: Partial<InstanceIdentity>, spec: Partial<InstanceObject['spec']> = {}) => {
+  const { certificateEnds, ...agent } = { ...certified, ...over };
+  return instance(spec, {}, { ...agent, ...(certificateEnds && { certificateEnds }) });
+};
+const unrecorded: InstanceObject = { metadata: { name: 'win-5' }, spec: { address: 'a' }, status: { node: 'win-5' } };
 
-const away: [string, InstanceObject, NodeView, Decision['do']][] = [
-  ['reports a Node that was away for a moment', notReady(9 * minute), back, 'report'],
+const identities: [string, InstanceObject, NodeView, Decision['do']][] = [
+  ['reconnects an agent whose key is not recorded', unrecorded, configured, 'reconnect'],
+  ['reconnects an agent whose certificate has ended', withAgent({ certificateEnds: at(-1) }), configured, 'reconnect'],
+  ['reconnects it in the very moment of the end', withAgent({ certificateEnds: at(0) }), configured, 'reconnect'],
+  ['leaves an agent whose certificate still lives', withAgent({ certificateEnds: at(1) }), configured, 'report'],
   [
-    'goes the way again with a host that was away for longer than its agent is known',
-    notReady(10 * minute),
-    back,
-    'configure',
-  ],
-  ['waits for a host that is still away', notReady(600 * minute), { ...back, ready: false }, 'report'],
-  ['leaves a host of another version to an upgrade', notReady(600 * minute), node({ [version]: 'v1' }), 'report'],
-  [
-    'reports a long join that was cut short at its end',
-    notReady(600 * minute, { reason: 'Configuring' }),
-    back,
+    'waits half an hour for the first certificate',
+    withAgent({ certificateEnds: '', installed: at(-30 * minute + 1) }),
+    configured,
     'report',
   ],
   [
-    'reports a Node that is as ready as it was',
-    notReady(600 * minute, { status: 'True', reason: 'Joined' }),
-    back,
-    'report',
+    'reconnects an agent that got no certificate within half an hour',
+    withAgent({ certificateEnds: '', installed: at(-30 * minute) }),
+    configured,
+    'reconnect',
   ],
   [
-    'does nothing to a paused host that was away',
-    { ...notReady(600 * minute), spec: { address: 'a', paused: true } },
-    back,
-    'pause',
+    'reconnects an agent of which nobody can say when it was installed',
+    withAgent({ certificateEnds: '', installed: '?' }),
+    configured,
+    'reconnect',
   ],
   [
-    'reports a Node when it is not told since when it was away',
-    notReady(0, { lastTransitionTime: 'x' }),
-    back,
+    'reconnects a Node that is not ready, too',
+    withAgent({ certificateEnds: at(-1) }),
+    { ...configured, ready: false },
+    'reconnect',
+  ],
+  [
+    'does not reconnect a Node of another version, whose agent is not ours',
+    unrecorded,
+    node({ [version]: 'v1' }),
     'report',
+  ],
+  ['does not reconnect a paused host', withAgent({ certificateEnds: at(-1) }, { paused: true }), configured, 'pause'],
+  [
+    'lets pods come before it reconnects',
+    withAgent({ certificateEnds: at(-1) }),
+    node({ [version]: 'v2', [cordoned]: '' }),
+    'release',
   ],
 ];
-for (const [name, object, seen, want] of away) {
+for (const [name, object, seen, want] of identities) {
   test(name, () => expect(decide({ instance: object, node: seen, version: 'v2', nowMs }).do).toBe(want));
+}
+
+test('does not reconnect a host that is not accepted', () => {
+  const refused = {
+    type: 'Accepted',
+    status: 'False',
+    reason: 'PRIVATE_KEY_MISSING',
+    message: 'x',
+    lastTransitionTime: at(0),
+  } as const;
+  const expired = withAgent({ certificateEnds: at(-1) });
+  const object = { ...expired, status: { ...expired.status, conditions: [refused] } };
+  expect(decide({ instance: object, node: configured, version: 'v2', nowMs }).do).toBe('leave');
+});
+
+const quiet: [string, InstanceObject, number | undefined][] = [
+  ['until the end of the certificate', withAgent({ certificateEnds: at(5000) }), 5000],
+  ['until the first certificate is overdue', withAgent({ certificateEnds: '', installed: at(0) }), 30 * minute],
+  ['for good without an agent of ours', unrecorded, undefined],
+  ['not at all once it has ended', withAgent({ certificateEnds: at(-1) }), undefined],
+];
+for (const [name, object, want] of quiet) {
+  test(`nothing can run out ${name}`, () => expect(quietMs({ instance: object, nowMs })).toBe(want));
 }

@@ -76,10 +76,10 @@ const cases: [name: string, code: ErrorCode, step: string, Arrange][] = [
   [
     'has a name that no Node can have',
     'HOST_NAME_INVALID',
-    'preflight',
+    'node name',
     (_, host) => void (host.model.system.name = 'win_5'),
   ],
-  ['has the name of another Node', 'HOST_NAME_TAKEN', 'preflight', lab => registerNamesake(lab)],
+  ['has the name of another Node', 'HOST_NAME_TAKEN', 'node name', lab => registerNamesake(lab)],
   [
     'has a containerd of somebody else',
     'HOST_SERVICE_FOREIGN',

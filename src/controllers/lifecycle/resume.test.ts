@@ -174,8 +174,7 @@ test('an agent of another version is replaced, although it runs', async () => {
   await isReady(lab);
   await first.stop();
   const [sent, before] = [host.uploads.length, host.commands.length];
-  lab.behaviour.noVersion = true;
-  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: null } } });
+  await lab.forgetVersion();
   lab.start();
   await until(async () => (await lab.instance()).status?.step === 'wait for agent');
   lab.behaviour.noVersion = false;

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { windowsInstances } from '#cluster/windows-instances.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { type ConfigMap, configMaps, nodes } from '#kube/resources.ts';
@@ -101,7 +102,7 @@ const node = (version: string) => ({
   },
 });
 
-test('deletes those of versions that no node has, when no node has them any more', async () => {
+test('keeps those of Nodes that are yet to be adopted, until no Node has them any more', async () => {
   const { run, api, writes, log } = begin();
   api.put(configMaps, map());
   api.put(configMaps, map({}, 'v1'));
@@ -112,6 +113,34 @@ test('deletes those of versions that no node has, when no node has them any more
   await settle();
   expect(writes()).toEqual(['delete windows-services-v1']);
   expect(log.messages('info')).toContain('Deleted outdated resource');
+});
+
+const instance = (version: string) => ({
+  metadata: { name: 'instance', namespace },
+  spec: { address: '10.0.0.5' },
+  status: { host: { name: 'win-1', addresses: [] }, version },
+});
+
+test('keeps that of the recorded version until the record says another', async () => {
+  const { run, api, writes } = begin();
+  api.put(configMaps, map());
+  api.put(configMaps, map({}, 'v1'));
+  api.put(windowsInstances, instance('v1'));
+  await run();
+  expect(writes()).toEqual([]);
+  api.put(windowsInstances, instance(benchVersion));
+  await settle();
+  expect(writes()).toEqual(['delete windows-services-v1']);
+});
+
+test('a Node that an instance is bound to keeps no ConfigMap by what it says of itself', async () => {
+  const { run, api, writes } = begin();
+  api.put(configMaps, map());
+  api.put(configMaps, map({}, 'v1'));
+  api.put(windowsInstances, instance(benchVersion));
+  api.put(nodes, node('v1'));
+  await run();
+  expect(writes()).toEqual(['delete windows-services-v1']);
 });
 
 test('does not look at every heartbeat of a Node', async () => {

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nodeAnnotation } from '#contract/names.ts';
 import type { ServicesManifest } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { servicesManifest } from '#node/desired/services.ts';
@@ -17,10 +16,7 @@ const stored = (more: Partial<StoredServices> = {}): StoredServices => ({
   isLeaving: false,
   ...more,
 });
-const windows = (marks: Record<string, string>) => ({ labels: { 'kubernetes.io/os': 'windows' }, annotations: marks });
-const at = (of: string) => windows({ [nodeAnnotation.version]: of });
-const towards = (of: string) => windows({ [nodeAnnotation.desiredVersion]: of });
-const see = (more: Partial<Seen> = {}): Seen => ({ version, wanted, stored: [stored()], nodes: [], ...more });
+const see = (more: Partial<Seen> = {}): Seen => ({ version, wanted, stored: [stored()], inUse: [], ...more });
 
 const own: [name: string, seen: Partial<Seen>, want: string][] = [
   ['keeps what is right', {}, 'keep'],
@@ -71,21 +67,14 @@ test('tells nothing of proxy passwords when variables differ', () => {
 });
 
 const old = ['v1', 'v2', 'v3'].map(of => stored({ name: name(of) }));
-const outdated: [name: string, nodes: Seen['nodes'], want: string[]][] = [
-  ['all that no node needs', [], ['v1', 'v2', 'v3']],
-  ['none that a node runs', [at('v1'), at('v3')], ['v2']],
-  ['none to which a node is on its way', [towards('v2')], ['v1', 'v3']],
-  [
-    'none of a node whose version was taken back for an upgrade',
-    [windows({ ...towards('v1').annotations })],
-    ['v2', 'v3'],
-  ],
-  ['those that only Linux nodes bear', [{ ...at('v1'), labels: { 'kubernetes.io/os': 'linux' } }], ['v1', 'v2', 'v3']],
-  ['those of an empty mark', [at('')], ['v1', 'v2', 'v3']],
+const outdated: [name: string, inUse: string[], want: string[]][] = [
+  ['all that no host needs', [], ['v1', 'v2', 'v3']],
+  ['none that a host runs', ['v1', 'v3'], ['v2']],
+  ['those beside a version that has none', ['v4'], ['v1', 'v2', 'v3']],
 ];
-for (const [text, nodes, want] of outdated) {
+for (const [text, inUse, want] of outdated) {
   test(`removes ${text}`, () => {
-    expect(decide(see({ stored: [stored(), ...old], nodes })).outdated).toEqual(want.map(of => name(of)));
+    expect(decide(see({ stored: [stored(), ...old], inUse })).outdated).toEqual(want.map(of => name(of)));
   });
 }
 
@@ -99,18 +88,12 @@ test('removes outdated ones while it waits for facts', () => {
   expect(decide(see({ wanted: undefined, stored: old })).outdated).toHaveLength(3);
 });
 
-test('never removes what a node needs or what is its own, whatever there is', () => {
+test('never removes what a host needs or what is its own, whatever there is', () => {
   const some = fc.constantFrom('v1', 'v2', 'v3', version);
-  const node = fc.record({ version: some, desired: some }).map(({ version: of, desired }) => ({
-    ...at(of),
-    annotations: { ...at(of).annotations, ...towards(desired).annotations },
-  }));
   fc.assert(
-    fc.property(fc.array(some), fc.array(node), (versions, nodes) => {
-      const seen = see({ stored: versions.map(of => stored({ name: name(of) })), nodes });
-      const needed = nodes.flatMap(({ annotations }) => Object.values(annotations));
-      const gone = decide(seen).outdated;
-      for (const of of [...needed, version]) expect(gone).not.toContain(name(of));
+    fc.property(fc.array(some), fc.array(some), (versions, inUse) => {
+      const gone = decide(see({ stored: versions.map(of => stored({ name: name(of) })), inUse })).outdated;
+      for (const of of [...inUse, version]) expect(gone).not.toContain(name(of));
     }),
     { numRuns: 500 },
   );

@@ -1,12 +1,33 @@
 import { expect, test } from 'vitest';
+import { byNode, indexByNode, type InstanceObject } from '#cluster/windows-instances.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { Store, type StoreView } from '#kube/informer/store.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
 import { benchSettings, fixedFacts, unknownFacts } from '../../../test/kit/fixed-facts.ts';
 import { isServices, observe } from './observe.ts';
 
 const listOf = <T>(...objects: T[]) => ({ list: () => objects });
+function storeOf(instances: readonly InstanceObject[]): StoreView<InstanceObject> {
+  const store = new Store<InstanceObject>();
+  store.addIndex(byNode, indexByNode);
+  for (const instance of instances) store.put(instance);
+  return store;
+}
 const map = (name: string, more: Partial<ConfigMap> = {}): ConfigMap => ({ metadata: { name }, ...more });
-const seen = (maps: ConfigMap[] = [], nodes: Node[] = [], facts = fixedFacts()) =>
-  observe({ facts, settings: benchSettings, configMaps: listOf(...maps), nodes: listOf(...nodes) });
+const seen = (
+  maps: ConfigMap[] = [],
+  nodes: Node[] = [],
+  facts = fixedFacts(),
+  instances: readonly InstanceObject[] = [],
+) =>
+  observe({
+    facts,
+    settings: benchSettings,
+    configMaps: listOf(...maps),
+    nodes: listOf(...nodes),
+    instances: storeOf(instances),
+  });
 
 test('sees services ConfigMaps only', () => {
   const { stored } = seen([
@@ -24,13 +45,48 @@ test('sees one without anything in it, and one that is on its way out', () => {
   ]);
 });
 
-test('sees what Nodes bear', () => {
-  const nodes = [{ metadata: { name: 'a', labels: { l: '1' }, annotations: { v: '2' } } }, { metadata: { name: 'b' } }];
-  expect(seen([], nodes).nodes).toEqual([
-    { labels: { l: '1' }, annotations: { v: '2' } },
-    { labels: {}, annotations: {} },
-  ]);
+const windows = { 'kubernetes.io/os': 'windows' };
+const node = (name: string, annotations: Record<string, string>, labels: Record<string, string> = windows): Node => ({
+  metadata: { name, labels, annotations },
 });
+const at = (version: string) => ({ [nodeAnnotation.version]: version });
+const towards = (version: string) => ({ [nodeAnnotation.desiredVersion]: version });
+const instance = (name: string, status?: WindowsInstanceStatus): InstanceObject => ({
+  metadata: { name, namespace: 'wmco' },
+  spec: { address: name },
+  ...(status && { status }),
+});
+const bound = { host: { name: 'win-1', addresses: [] } };
+
+const uses: [text: string, nodes: Node[], instances: InstanceObject[], want: string[]][] = [
+  ['none without hosts', [], [], []],
+  [
+    'the versions of the records',
+    [],
+    [instance('a', { version: 'v1' }), instance('b', { version: 'v2' })],
+    ['v1', 'v2'],
+  ],
+  ['each once', [], [instance('a', { version: 'v1' }), instance('b', { version: 'v1' })], ['v1']],
+  ['none of a host that joins', [], [instance('a'), instance('b', bound)], []],
+  [
+    'the record, and not the annotations of a Node that an instance is bound to',
+    [node('win-1', { ...at('v8'), ...towards('v9') })],
+    [instance('a', { ...bound, version: 'v1' })],
+    ['v1'],
+  ],
+  ['none by the annotations of a Node whose host joins', [node('win-1', at('v9'))], [instance('a', bound)], []],
+  [
+    'the annotations of a Node that is yet to be adopted',
+    [node('win-1', { ...at('v1'), ...towards('v2') })],
+    [],
+    ['v1', 'v2'],
+  ],
+  ['none of an empty annotation', [node('win-1', at(''))], [], []],
+  ['none of a Linux node', [node('l', at('v1'), { 'kubernetes.io/os': 'linux' }), { metadata: { name: 'x' } }], [], []],
+];
+for (const [text, nodes, instances, want] of uses) {
+  test(`sees in use: ${text}`, () => expect(seen([], nodes, fixedFacts(), instances).inUse).toEqual(want));
+}
 
 test('makes the manifest of facts and settings', () => {
   expect(seen().wanted?.services.map(({ name }) => name)).toContain('kubelet');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Secret } from '#base/secret.ts';
-import { certificateKubeconfig, serviceAccountToken, tokenKubeconfig } from './kubeconfig.ts';
+import { file } from '#contract/paths.ts';
+import { cloudNodeKubeconfig, serviceAccountToken, tokenKubeconfig } from './kubeconfig.ts';
 
 const server = 'https://api-int.c.example.com:6443';
 const secrets = (data: Record<string, string>) =>
@@ -41,14 +42,18 @@ test('keys of the prototype are not members of a Secret', () => {
   ).toThrow();
 });
 
-test('a certificate kubeconfig takes both halves from the file the agent renews', () => {
-  const config = JSON.parse(certificateKubeconfig('win1', server, 'CA')) as Record<string, unknown>;
-  const pem = 'C:\\k\\wicd-certs\\wicd-client-current.pem';
+test('the kubeconfig of cloud-node-manager names files, so that a renewed certificate is picked up', () => {
+  const config = JSON.parse(cloudNodeKubeconfig(server, 'CA')) as Record<string, unknown>;
   expect(config).toEqual({
     clusters: [{ name: 'local', cluster: { server, 'certificate-authority-data': 'Q0E=' } }],
-    users: [{ name: 'system:wicd-node:win1', user: { 'client-certificate': pem, 'client-key': pem } }],
-    contexts: [{ name: 'system:wicd-node:win1', context: { cluster: 'local', user: 'system:wicd-node:win1' } }],
-    'current-context': 'system:wicd-node:win1',
+    users: [
+      {
+        name: 'cloud-node-manager',
+        user: { 'client-certificate': file.cloudNodeCertificate, 'client-key': file.cloudNodeCertificate },
+      },
+    ],
+    contexts: [{ name: 'cloud-node-manager', context: { cluster: 'local', user: 'cloud-node-manager' } }],
+    'current-context': 'cloud-node-manager',
   });
 });
 

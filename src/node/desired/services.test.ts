@@ -158,9 +158,9 @@ test('log rotation reaches kubelet and kube-proxy, and nobody else', () => {
   expect(rotated[0]?.command).toContain('-log-file-age=168h -flush-interval=5s C:\\k\\kubelet.exe --config=');
 });
 
-test('the cloud node manager runs on Azure only, with the identity of the agent', () => {
+test('the cloud node manager runs on Azure only, with an identity of its own', () => {
   const { command, nodeVariables } = service('cloud-node-manager', { platform: 'Azure' });
-  expect(command).toContain('--kubeconfig=C:\\k\\wicd-kubeconfig');
+  expect(command).toContain('--kubeconfig=C:\\k\\cloud-node-manager-kubeconfig');
   expect(nodeVariables.map(({ name }) => name)).toEqual(['NODE_NAME']);
   for (const platform of platforms.filter(name => name !== 'Azure')) {
     expect(manifest({ platform }).services.some(({ name }) => name === 'cloud-node-manager')).toBe(false);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { emptyReport, printReport, reportName } from '#contract/agent-report.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import type { Informer } from '#kube/informer/informer.ts';
-import { type KubeEvent, type Node, nodes } from '#kube/resources.ts';
+import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { DrainResult } from '#kube/drain/drain.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { MemorySource } from '../../../test/kit/memory-source.ts';
@@ -9,17 +10,18 @@ import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { createClusterNodes } from './cluster-nodes.ts';
 
 const never = new AbortController().signal;
-const name = 'win-5';
+const [name, namespace] = ['win-5', 'wmco'];
 
 function bench(node: Partial<Node> = {}, drained: Partial<DrainResult> = {}) {
   const api = new MemoryApi();
   api.put(nodes, { metadata: { name }, ...node });
-  const [source, remarks] = [new MemorySource<Node>(), new MemorySource<KubeEvent>()];
+  const [source, reports] = [new MemorySource<Node>(), new MemorySource<ConfigMap>()];
   const drains: string[] = [];
   const cluster = createClusterNodes({
     client: api,
     nodes: source as unknown as Informer<Node>,
-    remarks: remarks as unknown as Informer<KubeEvent>,
+    configMaps: reports as unknown as Informer<ConfigMap>,
+    namespace,
     drainer: {
       drain: async which => {
         drains.push(which);
@@ -29,14 +31,19 @@ function bench(node: Partial<Node> = {}, drained: Partial<DrainResult> = {}) {
   });
   const stored = () => api.peek(nodes, name);
   const patches = () => api.calls.filter(({ verb }) => verb === 'patch').length;
-  return { api, source, remarks, cluster, drains, stored, patches };
+  return { api, source, reports, cluster, drains, stored, patches };
 }
-const event = (at: string, message: string, node = name): KubeEvent => ({
-  metadata: { name: message, namespace: 'default', creationTimestamp: at },
-  involvedObject: { kind: 'Node', name: node },
-  reason: 'ServiceFailure',
-  message,
-  lastTimestamp: at,
+const reportWith = (...messages: string[]): ConfigMap => ({
+  metadata: { name: reportName(name), namespace },
+  data: printReport({
+    ...emptyReport,
+    remarks: messages.map(message => ({
+      type: 'Warning',
+      reason: 'ServiceFailure',
+      message,
+      time: '2026-01-01T00:00:00Z',
+    })),
+  }),
 });
 
 test('lists what the watch has brought, read once', () => {
@@ -57,7 +64,7 @@ test('a Node that cannot be read takes no other along', () => {
 });
 
 test('tells of changes, not of what is there, until it is told to end', () => {
-  const { source, remarks, cluster } = bench();
+  const { source, reports, cluster } = bench();
   source.put({ metadata: { name: 'a' } });
   let told = 0;
   const end = cluster.onChange(() => void (told += 1));
@@ -65,11 +72,12 @@ test('tells of changes, not of what is there, until it is told to end', () => {
   source.put({ metadata: { name: 'a', labels: { x: 'y' } } });
   source.put({ metadata: { name: 'b' } });
   source.remove({ namespace: '', name: 'b' });
-  remarks.put(event('2026-01-01T00:00:00Z', 'm'));
+  reports.put(reportWith('m'));
+  reports.put({ metadata: { name: 'windows-instances', namespace } });
   expect(told).toBe(4);
   end();
   source.put({ metadata: { name: 'c' } });
-  expect([told, source.handlerCount, remarks.handlerCount]).toEqual([4, 0, 0]);
+  expect([told, source.handlerCount, reports.handlerCount]).toEqual([4, 0, 0]);
 });
 
 const ready = (status: string) => [{ type: 'Ready', status }];
@@ -103,14 +111,45 @@ for (const [what, before, after, times] of updates) {
   });
 }
 
-test('knows the last remark of the agent on each Node', () => {
-  const { remarks, cluster } = bench();
+test('finds a Node by its name alone', () => {
+  const { source, cluster } = bench();
+  source.put({ metadata: { name: 'a' }, status: { addresses: [{ type: 'InternalIP', address: name }] } });
+  expect(cluster.get(name)).toBeUndefined();
+  source.put({ metadata: { name } });
+  expect(cluster.get(name)?.name).toBe(name);
+});
+
+test('knows the last remark in the report of the agent', () => {
+  const { reports, cluster } = bench();
   expect(cluster.remarkOf(name)).toBeUndefined();
-  remarks.put(event('2026-01-01T00:00:05Z', 'new'));
-  remarks.put(event('2026-01-01T00:00:01Z', 'old'));
-  remarks.put(event('2026-01-01T00:00:09Z', 'other', 'win-6'));
-  remarks.put({ ...event('', 'no time'), lastTimestamp: null });
+  reports.put(reportWith('old', 'new'));
   expect(cluster.remarkOf(name)).toBe('ServiceFailure: new');
+  expect(cluster.remarkOf('win-6')).toBeUndefined();
+});
+
+const clears: ['version' | 'rebootRequired', Record<string, string>, Record<string, string>][] = [
+  ['version', { version: '', rebootRequired: 'true' }, { [nodeAnnotation.rebootRequired]: '', a: 'b' }],
+  ['rebootRequired', { version: 'v1', rebootRequired: 'false' }, { [nodeAnnotation.version]: 'v1', a: 'b' }],
+];
+for (const [what, data, annotations] of clears) {
+  test(`clears ${what} in the report before it clears the Node, and nothing else`, async () => {
+    const has = { [nodeAnnotation.version]: 'v1', [nodeAnnotation.rebootRequired]: '', a: 'b' };
+    const { api, cluster, stored } = bench({ metadata: { name, annotations: has } });
+    api.put(configMaps, { ...reportWith(), data: { version: 'v1', rebootRequired: 'true' } });
+    await cluster.clearReport(name, what, never);
+    expect(api.peek(configMaps, reportName(name), namespace)?.data).toEqual(data);
+    expect(stored()?.metadata.annotations).toEqual(annotations);
+    expect(api.calls.map(({ resource }) => resource)).toEqual(['configmaps', 'nodes']);
+  });
+}
+
+test('has nothing to clear where report and Node are gone, and tells what else goes wrong', async () => {
+  const { api, cluster } = bench();
+  await cluster.clearReport('gone', 'version', never);
+  api.before = () => {
+    throw refused(403, 'Forbidden');
+  };
+  await expect(cluster.clearReport(name, 'version', never)).rejects.toThrow('Forbidden');
 });
 
 const marks = { labels: { [nodeLabel.worker]: '' }, annotations: { [nodeAnnotation.pubKeyHash]: 'h' } };

@@ -33,6 +33,7 @@ const view = (
     reboot: undefined,
     ipv4: '10.0.0.5',
     node: undefined,
+    record: {},
     ...rest,
   };
 };

@@ -85,14 +85,20 @@ export function atRest(node: NodeView | undefined, version: string, told: Told):
   return before => {
     const { step: _step, progress: _progress, reboot: _reboot, nextAttempt: _next, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
+    const recorded = running === version ? version : (before.version ?? (isAdopted(before) ? running : undefined));
     const status = {
       ...rest,
       phase: 'Ready' as const,
       ...(node && { node: node.name }),
-      ...(running !== undefined && { version: running }),
+      ...(recorded !== undefined && { version: recorded }),
     };
     return said(status, restConditions(node, version), told);
   };
+}
+
+/** Another version than this one is read from the Node, whose own word it is, once: of a host that was never given a token. */
+function isAdopted({ tokens, agent }: WindowsInstanceStatus): boolean {
+  return tokens === undefined && agent === undefined;
 }
 
 /** At the end of the way. */

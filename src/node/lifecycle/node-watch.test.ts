@@ -1,43 +1,6 @@
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
-import type { NodeView } from '#contract/node.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
-import { addressesOf, findInstanceNode, untilNodes } from './node-watch.ts';
-
-const node = (name: string, addresses: string[], os = 'windows'): NodeView => ({
-  name,
-  uid: name,
-  labels: { 'kubernetes.io/os': os },
-  annotations: {},
-  addresses: addresses.map(address => ({ type: 'InternalIP', address })),
-  ready: true,
-  unschedulable: false,
-});
-const instance = (address: string, ipv4?: string): InstanceObject => ({
-  metadata: { name: 'x' },
-  spec: { address },
-  ...(ipv4 !== undefined && { status: { ipv4 } }),
-});
-
-const addresses: [string, InstanceObject, string[]][] = [
-  ['an address is its own', instance('10.0.0.5'), ['10.0.0.5']],
-  ['an address does not change with what was resolved', instance('10.0.0.5', '10.0.0.6'), ['10.0.0.5']],
-  ['a name goes with what it resolves to', instance('win.example.com', '10.0.0.5'), ['10.0.0.5', 'win.example.com']],
-  ['a name alone until it is resolved', instance('win.example.com'), ['win.example.com']],
-];
-for (const [name, object, want] of addresses) test(name, () => expect(addressesOf(object)).toEqual(want));
-
-const found: [string, string[], NodeView[], string | undefined][] = [
-  ['by an address', ['10.0.0.5'], [node('a', ['10.0.0.4']), node('b', ['10.0.0.5'])], 'b'],
-  ['by a name in any case', ['win.example.com'], [node('a', ['WIN.example.com'])], 'a'],
-  ['the first address decides', ['10.0.0.5', 'win'], [node('a', ['win']), node('b', ['10.0.0.5'])], 'b'],
-  ['no Node of another system', ['10.0.0.5'], [node('a', ['10.0.0.5'], 'linux')], undefined],
-  ['none', ['10.0.0.5'], [node('a', ['10.0.0.50'])], undefined],
-  ['nothing by nothing', [''], [node('a', [''])], undefined],
-];
-for (const [name, by, nodes, want] of found) {
-  test(`finds the Node: ${name}`, () => expect(findInstanceNode(by, nodes)?.name).toBe(want));
-}
+import { untilNodes } from './node-watch.ts';
 
 function bench() {
   const listeners = new Set<() => void>();

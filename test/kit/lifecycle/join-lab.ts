@@ -1,12 +1,16 @@
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock, timestamp } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
+import { slimClient } from '../../../src/cluster/slim.ts';
 import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instances.ts';
+import { parseReport, reportName } from '../../../src/contract/agent-report.ts';
 import { agentName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file } from '../../../src/contract/paths.ts';
+import { nothingReserved } from '../../../src/contract/reserved.ts';
 import { servicesConfigMap } from '../../../src/contract/services/print.ts';
 import { windowsInstanceCrd } from '../../../src/contract/windows-instance/crd.ts';
 import type { WindowsInstanceSpec, WindowsInstanceStatus } from '../../../src/contract/windows-instance/resource.ts';
+import { agentReportsController } from '../../../src/controllers/agent-reports/controller.ts';
 import { type LifecycleParts, lifecycleController } from '../../../src/controllers/lifecycle/controller.ts';
 import type { Connect } from '../../../src/host/host.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
@@ -18,6 +22,7 @@ import { EventRecorder } from '../../../src/kube/events/events.ts';
 import { createClient } from '../../../src/kube/http-client.ts';
 import { Informers } from '../../../src/kube/informer/informers.ts';
 import {
+  type ConfigMap,
   configMaps,
   type CustomResourceDefinition,
   customResourceDefinitions,
@@ -46,6 +51,8 @@ export interface LabBehaviour {
   noNode?: boolean;
   /** The agent never comes to its end. */
   noVersion?: boolean;
+  /** Nobody approves the request of the agent. */
+  noCertificate?: boolean;
 }
 
 export interface LabOperator {
@@ -139,7 +146,7 @@ export class JoinLab {
     const death = new AbortController();
     const client = mortal(over.client ?? this.client, death.signal);
     const [clock, { log }] = [fastClock(20), this.logged];
-    const informers = new Informers({ client, log });
+    const informers = new Informers({ client: slimClient(client), log });
     const recorder = new EventRecorder({ client, component: 'operator', flushMs: 200 });
     const connect: Connect = async (target, options) => {
       death.signal.throwIfAborted();
@@ -147,14 +154,10 @@ export class JoinLab {
       death.signal.addEventListener('abort', () => void connection.close(), { once: true });
       return connection;
     };
+    const shared = { informers, recorder, namespace, version, clock, log, metrics: this.metrics };
+    const mirror = agentReportsController({ ...shared, client });
     const controller = lifecycleController({
-      informers,
-      recorder,
-      namespace,
-      version,
-      clock,
-      log,
-      metrics: this.metrics,
+      ...shared,
       resolver: { addresses: async name => (name === 'win.example.com' ? [address] : []) },
       material: { keysFor: async () => [this.privateKey], materialFor: async () => this.material(this.#usual()) },
       payload: memoryPayload(),
@@ -166,6 +169,7 @@ export class JoinLab {
       informers.run(stop.signal, () => undefined),
       recorder.run(stop.signal, () => undefined),
       controller.run(stop.signal, () => undefined),
+      mirror.run(stop.signal, () => undefined),
     ];
     const end = async () => {
       stop.abort(new Error('stop'));
@@ -208,17 +212,41 @@ export class JoinLab {
     await this.client.replace(nodes, { ...made, status }, { subresource: 'status' });
   }
 
+  /** Speaks through its report only, as the agent does. */
   async #actAsAgent(name: string, host: LabHost): Promise<void> {
     const { annotations = {} } = (await this.node(name))?.metadata ?? {};
     const wanted = annotations[nodeAnnotation.desiredVersion];
-    const awaitsReboot = Object.hasOwn(annotations, nodeAnnotation.rebootRequired);
-    if (wanted === undefined || awaitsReboot || this.behaviour.noVersion) return;
+    const report = await this.client.get(configMaps, reportName(name), { namespace });
+    const { version: told, rebootRequired } = parseReport(report.data);
+    if (wanted === undefined || rebootRequired || this.behaviour.noVersion) return;
     host.agentBoot ??= host.boots;
     const isBefore = this.behaviour.settingsReboot === true && host.agentBoot === host.boots;
-    const mark = isBefore ? { [nodeAnnotation.rebootRequired]: '' } : { [nodeAnnotation.version]: wanted };
-    if (isBefore || annotations[nodeAnnotation.version] !== wanted) {
-      await this.patchNode({ metadata: { annotations: mark } }, name);
-    }
+    if (isBefore) await this.report({ rebootRequired: 'true' }, name);
+    else if (told !== wanted) await this.report({ version: wanted }, name);
+  }
+
+  /** What the agent of a host writes. */
+  async report(data: Record<string, string>, node = 'win-5'): Promise<void> {
+    await this.client.patch(configMaps, reportName(node), { type: 'merge', body: { data } }, { namespace });
+  }
+
+  /** The Node is as if its agent had confirmed no version yet. */
+  async forgetVersion(node = 'win-5'): Promise<void> {
+    this.behaviour.noVersion = true;
+    await this.report({ version: '' }, node);
+    await this.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: null } } }, node);
+  }
+
+  async patchStatus(status: object, name = 'win-5'): Promise<void> {
+    const patch = { type: 'merge', body: { status } } as const;
+    await this.client.patch(windowsInstances, name, patch, { namespace, subresource: 'status' });
+  }
+
+  /** Records what the approver does: the end of the certificate that it has approved for a key. */
+  async certify({ metadata, status }: InstanceObject): Promise<void> {
+    if (status?.agent === undefined || status.agent.certificateEnds !== undefined || this.behaviour.noCertificate)
+      return;
+    await this.patchStatus({ agent: { certificateEnds: timestamp(Date.now() + 86_400_000) } }, metadata.name);
   }
 
   #usual(): HostMaterial {
@@ -235,8 +263,12 @@ export class JoinLab {
       text(file.kubeletConfig, '{}'),
       text(`${dir.registries}\\quay.io\\hosts.toml`, 'server = "quay.io"'),
     ];
+    const expires = timestamp(Date.now() + 3_600_000);
     return {
       version,
+      reserved: nothingReserved,
+      certificateLifetime: '24h',
+      tokens: (['kubelet', 'agent'] as const).map(use => ({ id: `JTI=${use}-${this.tokens}`, use, expires })),
       namespace,
       platform: 'None',
       apiServerUrl: this.url,
@@ -265,6 +297,14 @@ export async function startJoinLab(): Promise<JoinLab> {
   const lookFor = ({ metadata }: Node) =>
     lab.hosts.forEach(host => (host.model.system.name === metadata.name ? lab.look(host) : undefined));
   seen.addHandler({ added: lookFor, updated: (_old, node) => lookFor(node) });
+  // The first pass of an agent may come before the operator has made its report.
+  const lookAtReport = ({ metadata }: ConfigMap) =>
+    lab.hosts.forEach(host => (reportName(host.model.system.name) === metadata.name ? lab.look(host) : undefined));
+  informers
+    .get(configMaps, { namespace })
+    .addHandler({ added: lookAtReport, updated: (_old, map) => lookAtReport(map) });
+  const certify = (instance: InstanceObject) => void lab.certify(instance).catch(() => undefined);
+  informers.get(windowsInstances, { namespace }).addHandler({ added: certify, updated: (_old, now) => certify(now) });
   informers.start();
   onTestFinished(() => informers.stop());
   await seen.synced;

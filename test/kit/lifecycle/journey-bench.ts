@@ -1,20 +1,27 @@
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { InstanceObject } from '../../../src/cluster/windows-instances.ts';
+import { printReport, reportName, type ReportRemark } from '../../../src/contract/agent-report.ts';
 import { nodeLabel } from '../../../src/contract/names.ts';
 import { file } from '../../../src/contract/paths.ts';
-import type { InstanceReboot, WindowsInstanceSpec } from '../../../src/contract/windows-instance/resource.ts';
+import { nothingReserved } from '../../../src/contract/reserved.ts';
+import type {
+  InstanceReboot,
+  InstanceRecord,
+  WindowsInstanceSpec,
+} from '../../../src/contract/windows-instance/resource.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { MemoryMetrics } from '../../../src/kube/controller/metrics.ts';
 import type { Informer } from '../../../src/kube/informer/informer.ts';
-import { type KubeEvent, type Node, nodes } from '../../../src/kube/resources.ts';
+import { type ConfigMap, type Node, nodes } from '../../../src/kube/resources.ts';
 import { BundleSeals } from '../../../src/node/bundle-seals.ts';
 import { createClusterNodes } from '../../../src/node/lifecycle/cluster-nodes.ts';
-import { ConfigureJourney } from '../../../src/node/lifecycle/configure/journey.ts';
+import { ConfigureJourney, type JourneyMemory } from '../../../src/node/lifecycle/configure/journey.ts';
 import { Journal } from '../../../src/node/lifecycle/journal.ts';
+import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
 import { Slots } from '../../../src/node/lifecycle/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
-import type { LifecycleWorld } from '../../../src/node/lifecycle/world.ts';
+import type { HostMaterial, LifecycleWorld } from '../../../src/node/lifecycle/world.ts';
 import { MemoryApi } from '../memory-api.ts';
 import { MemorySource } from '../memory-source.ts';
 import { recordedLog } from '../recorded-log.ts';
@@ -25,8 +32,12 @@ export interface BenchOptions {
   spec?: Partial<WindowsInstanceSpec>;
   awaitsNode?: boolean;
   reboot?: InstanceReboot | undefined;
+  /** What earlier journeys have recorded. */
+  record?: InstanceRecord;
   /** That of an earlier journey. */
   host?: LabHost;
+  material?: Partial<HostMaterial>;
+  names?: NodeNames;
 }
 
 /** One journey without a cluster, of which single steps can be taken. */
@@ -34,7 +45,7 @@ export class JourneyBench {
   readonly host: LabHost;
   readonly api = new MemoryApi();
   readonly nodes = new MemorySource<Node>();
-  readonly remarks = new MemorySource<KubeEvent>();
+  readonly reports = new MemorySource<ConfigMap>();
   readonly logged = recordedLog();
   readonly metrics = new MemoryMetrics();
   /** How much faster than the test's own the time of the journey goes by from the next wait on. */
@@ -48,6 +59,8 @@ export class JourneyBench {
   readonly stop = new AbortController();
   /** What was to be written down, in order. */
   readonly reboots: (InstanceReboot | undefined)[] = [];
+  /** What was recorded, in order. */
+  readonly records: InstanceRecord[] = [];
   readonly drained: string[] = [];
   readonly #key = parsePrivateKey(newKey());
 
@@ -55,22 +68,10 @@ export class JourneyBench {
     this.host = options.host ?? new LabHost('10.0.0.5');
     this.journal = new Journal([], this.clock, () => undefined);
     const instance: InstanceObject = {
-      metadata: { name: 'win-5', namespace: 'wmco', generation: 1 },
+      metadata: { name: 'win-5', namespace: 'wmco', generation: 1, uid: 'uid-win-5' },
       spec: { address: this.host.address, username: 'Administrator', ...options.spec },
     };
-    const { reboots } = this;
-    let { reboot } = options;
-    const memory = {
-      get reboot() {
-        return reboot;
-      },
-      rememberReboot: async (next: InstanceReboot | undefined) => {
-        reboot = next;
-        reboots.push(next);
-      },
-      awaitsNode: options.awaitsNode ?? false,
-    };
-    this.journey = new ConfigureJourney(instance, this.#world(), memory);
+    this.journey = new ConfigureJourney(instance, this.#world(options), this.#memory(options));
   }
 
   take(...steps: Step<ConfigureJourney>[]): Promise<void> {
@@ -89,7 +90,36 @@ export class JourneyBench {
     this.nodes.put(node);
   }
 
-  #world(): LifecycleWorld {
+  /** What the watch on reports would bring. */
+  putRemark(remark: Partial<ReportRemark>): void {
+    const remarks = [{ type: 'Warning', reason: 'x', message: '', time: '2026-03-01T12:00:00Z', ...remark } as const];
+    const data = printReport({ version: '', bootId: '', rebootRequired: false, remarks });
+    this.reports.put({ metadata: { name: reportName('win-5'), namespace: 'wmco' }, data });
+  }
+
+  #memory({ reboot, record = {}, awaitsNode = false }: BenchOptions): JourneyMemory {
+    const { reboots, records } = this;
+    let known = { reboot, record };
+    return {
+      get reboot() {
+        return known.reboot;
+      },
+      get record() {
+        return known.record;
+      },
+      rememberReboot: async next => {
+        known = { ...known, reboot: next };
+        reboots.push(next);
+      },
+      remember: async change => {
+        known = { ...known, record: { ...known.record, ...change } };
+        records.push(change);
+      },
+      awaitsNode,
+    };
+  }
+
+  #world(options: BenchOptions): LifecycleWorld {
     const { api, clock, metrics, drained } = this;
     const content = new Secret('{}');
     return {
@@ -99,19 +129,24 @@ export class JourneyBench {
         keysFor: async () => [this.#key],
         materialFor: async () => ({
           version: 'v2',
+          reserved: nothingReserved,
+          certificateLifetime: '24h',
+          tokens: [{ id: 'JTI=one', use: 'kubelet', expires: '2999-01-01T00:00:00Z' }],
           namespace: 'wmco',
           platform: 'None',
           apiServerUrl: '',
           files: { files: [{ path: file.kubeletConfig, content, sensitive: false }], ownedDirectories: [], hash: '' },
           publicKeyHash: 'hash',
           sealUsername: user => `sealed ${user}`,
+          ...options.material,
         }),
       },
       payload: memoryPayload(),
       nodes: createClusterNodes({
         client: api,
         nodes: this.nodes as unknown as Informer<Node>,
-        remarks: this.remarks as unknown as Informer<KubeEvent>,
+        configMaps: this.reports as unknown as Informer<ConfigMap>,
+        namespace: 'wmco',
         drainer: {
           drain: async node => {
             drained.push(node);
@@ -121,11 +156,11 @@ export class JourneyBench {
       }),
       hostKeys: {
         find: async () => undefined,
-        remember: async () => undefined,
         forget: async () => undefined,
       },
       slots: { joins: new Slots(20), uploads: new Slots(5) },
       seals: new BundleSeals(),
+      names: options.names ?? new NodeNames({ holders: () => [], find: () => undefined }),
       clock,
       log: this.logged.log,
       metrics,

@@ -1,40 +1,64 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
-import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
-import { type BenchOptions, JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
+import { fingerprint, printKnownKey } from '#host/host-key.ts';
+import { parseAuthorizedKey } from '#host/keys/public-key.ts';
+import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
+import { anyKey } from '../../../../test/kit/lifecycle/lab-host.ts';
+import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { connect } from './connect.ts';
 
-const changed = new AppError('HOST_KEY_CHANGED', '10.0.0.5: host key changed from a to b', { remedy: 'Find out why.' });
-
-function benchWith(error: Error, spec: BenchOptions['spec'] = {}): JourneyBench {
-  const bench = new JourneyBench({ spec });
-  bench.host.faults.connect = () => {
-    throw error;
-  };
-  return bench;
+/** A host of which another key is pinned than the one that it shows. */
+function changedHost() {
+  const bench = new JourneyBench();
+  const pinned = anyKey();
+  bench.journey.world.hostKeys.find = async () => pinned;
+  return { bench, pinned };
 }
 
-const annotated = { [nodeAnnotation.sshHostKey]: 'AAAA' };
-const places: [name: string, BenchOptions['spec'], annotations: Record<string, string> | undefined, place: string][] = [
-  ['in the ConfigMap before there is a Node', {}, undefined, 'entry 10.0.0.5 of ConfigMap windows-ssh-host-keys'],
-  ['there, too, while the Node has none', {}, {}, 'entry 10.0.0.5 of ConfigMap windows-ssh-host-keys'],
-  ['on the Node', {}, annotated, `annotation ${nodeAnnotation.sshHostKey} of Node win-5`],
-  ['in the instance', { hostKey: 'ssh-ed25519 AAAA' }, annotated, 'spec.hostKey of WindowsInstance win-5'],
-];
-for (const [name, spec, annotations, place] of places) {
-  test(`says where the key is stored that a host should have shown: ${name}`, async () => {
-    const bench = benchWith(changed, spec);
-    if (annotations) bench.putNode({ metadata: { name: 'win-5', labels: { [nodeLabel.os]: 'windows' }, annotations } });
-    await expect(bench.take(connect)).rejects.toMatchObject({
-      code: 'HOST_KEY_CHANGED',
-      message: changed.message,
-      remedy: `If the host was reinstalled, remove its stored key (${place}); if not, find out who answers at its address.`,
-      cause: changed,
-    });
-  });
-}
+test('refuses a changed host key, and names both in the error', async () => {
+  const { bench, pinned } = changedHost();
+  const error = await rejectionOf(bench.take(connect));
+  expect(error?.code).toBe('HOST_KEY_CHANGED');
+  for (const key of [pinned, bench.host.hostKey]) expect(error?.message).toContain(fingerprint(key));
+  expect([bench.records, bench.host.openConnections]).toEqual([[], 0]);
+});
+
+test('the remedy for a changed host key is a command that pins the new key', async () => {
+  const { bench } = changedHost();
+  const remedy = (await rejectionOf(bench.take(connect)))?.remedy ?? '';
+  const [, name, namespace, patch = ''] =
+    /`kubectl patch windowsinstance (\S+) -n (\S+) --type merge -p '([^']+)'`/.exec(remedy) ?? [];
+  expect([name, namespace]).toEqual(['win-5', 'wmco']);
+  const { spec } = JSON.parse(patch) as { spec: { hostKey: string } };
+  expect(printKnownKey(parseAuthorizedKey(spec.hostKey))).toBe(printKnownKey(bench.host.hostKey));
+  expect(remedy).toContain(fingerprint(bench.host.hostKey));
+});
 
 test('leaves other failures as they are', async () => {
   const refused = new AppError('HOST_REFUSED_KEY', '10.0.0.5: no', { remedy: 'Give it the key.' });
-  await expect(benchWith(refused).take(connect)).rejects.toBe(refused);
+  const bench = new JourneyBench();
+  bench.host.faults.connect = () => {
+    throw refused;
+  };
+  await expect(bench.take(connect)).rejects.toBe(refused);
+});
+
+test('records the key of a host that shows one for the first time', async () => {
+  const bench = new JourneyBench();
+  await bench.take(connect);
+  expect(bench.records).toEqual([{ hostKey: printKnownKey(bench.host.hostKey) }]);
+});
+
+test('records a key that an administrator or an earlier operator has stored', async () => {
+  const bench = new JourneyBench();
+  bench.journey.world.hostKeys.find = async () => bench.host.hostKey;
+  await bench.take(connect);
+  expect(bench.records).toEqual([{ hostKey: printKnownKey(bench.host.hostKey) }]);
+});
+
+test('writes no record when the key is recorded already', async () => {
+  const known = new JourneyBench();
+  const bench = new JourneyBench({ host: known.host, record: { hostKey: printKnownKey(known.host.hostKey) } });
+  await bench.take(connect);
+  expect(bench.records).toEqual([]);
 });

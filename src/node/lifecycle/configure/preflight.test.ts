@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import type { Inventory } from '#contract/inventory.ts';
-import type { NodeView } from '#contract/node.ts';
 import { errorOf } from '../../../../test/kit/outcome.ts';
 import { preflight, type Preflight } from './preflight.ts';
 
@@ -29,24 +28,11 @@ const good: Inventory = {
   probe: { url: 'https://api:6443', clockAheadMs: 0 },
   problems: [],
 };
-const node = (name: string, ...addresses: string[]): NodeView => ({
-  name,
-  uid: name,
-  labels: {},
-  annotations: {},
-  addresses: addresses.map(address => ({ type: 'InternalIP', address })),
-  ready: true,
-  unschedulable: false,
-});
-
 function check(inventory: Partial<Inventory> = {}, over: Partial<Preflight> = {}) {
   return errorOf(() =>
     preflight({
       address: '10.0.0.5',
-      addresses: ['10.0.0.5'],
       inventory: { ...good, ...inventory },
-      hostName: 'WIN-5',
-      nodes: [],
       missing: [{ bytes: gigabyte, packedBytes: gigabyte / 2 }],
       ...over,
     }),
@@ -67,13 +53,6 @@ const fine: [string, Partial<Inventory>, Partial<Preflight>?][] = [
   ['five minutes ahead', { probe: { url: 'x', clockAheadMs: 300_000 } }],
   ['five minutes behind', { probe: { url: 'x', clockAheadMs: -300_000 } }],
   ['whose API server tells no time', { probe: { url: 'x' } }],
-  ['that is its own Node', {}, { nodes: [node('win-5', '10.0.0.5')] }],
-  [
-    'that is its own Node by name',
-    {},
-    { nodes: [node('win-5', 'Win.example.com')], addresses: ['10.0.0.9', 'win.example.com'] },
-  ],
-  ['beside other Nodes', {}, { nodes: [node('win-50', '10.0.0.6'), node('linux', '10.0.0.7')] }],
   ['with services of ours', { services: [service('kubelet', true), service('containerd', true, 'stopped')] }],
   ['with an agent that lacks our mark', { services: [service('windows-instance-config-daemon', false)] }],
   ['whose kubelet listens', { services: [service('kubelet', true)], portsInUse: [10_250] }],
@@ -83,7 +62,7 @@ for (const [name, inventory, over] of fine) {
   test(`lets pass a host ${name}`, () => expect(check(inventory, over)).toBeUndefined());
 }
 
-const refused: [string, ErrorCode, message: string, Partial<Inventory>, Partial<Preflight>?][] = [
+const refused: [string, ErrorCode, message: string, Partial<Inventory>][] = [
   ['a simple user', 'HOST_NOT_ADMINISTRATOR', 'no rights of an administrator', { isAdministrator: false }],
   ['Windows Server 2016', 'HOST_SYSTEM_UNSUPPORTED', 'Windows 10.0.14393.1 (Server)', os('14393.1')],
   ['a build between two', 'HOST_SYSTEM_UNSUPPORTED', '25398', os('25398.1')],
@@ -99,16 +78,6 @@ const refused: [string, ErrorCode, message: string, Partial<Inventory>, Partial<
   ['a full disk', 'HOST_DISK_FULL', 'has 4.3 GB free and needs 4.3 GB', { freeBytes: 4 * gigabyte - 1 }],
   ['a clock ahead', 'HOST_CLOCK_WRONG', '6 min ahead of', { probe: { url: 'x', clockAheadMs: 360_000 } }],
   ['a clock behind', 'HOST_CLOCK_WRONG', '10 min behind', { probe: { url: 'x', clockAheadMs: -600_000 } }],
-  ['a name with an underscore', 'HOST_NAME_INVALID', '"win_5"', {}, { hostName: 'win_5' }],
-  ['a name in other letters', 'HOST_NAME_INVALID', '"wín"', {}, { hostName: 'wín' }],
-  ['no name', 'HOST_NAME_INVALID', '""', {}, { hostName: '' }],
-  [
-    'the name of another Node',
-    'HOST_NAME_TAKEN',
-    'Node win-5 is another machine (10.0.0.6, x)',
-    {},
-    { nodes: [node('win-5', '10.0.0.6', 'x')] },
-  ],
   [
     'a kubelet of somebody else',
     'HOST_SERVICE_FOREIGN',
@@ -135,9 +104,9 @@ const refused: [string, ErrorCode, message: string, Partial<Inventory>, Partial<
     { probe: { url: 'https://api:6443', problem: 'ETIMEDOUT' } },
   ],
 ];
-for (const [name, code, message, inventory, over] of refused) {
+for (const [name, code, message, inventory] of refused) {
   test(`refuses ${name}`, () => {
-    const error = check(inventory, over);
+    const error = check(inventory);
     expect(error?.code).toBe(code);
     expect(error?.message).toContain('10.0.0.5: ');
     expect(error?.message).toContain(message);
@@ -151,11 +120,11 @@ test('says which update is missing, and which systems there are', () => {
 });
 
 test('tells all that is wrong, with the code of the first and the host named once', () => {
-  const error = check({ ...os('14393.1'), isAdministrator: false, freeBytes: 0 }, { hostName: 'win_5' });
+  const error = check({ ...os('14393.1'), isAdministrator: false, freeBytes: 0 });
   expect(error?.code).toBe('HOST_NOT_ADMINISTRATOR');
   expect(error?.message.match(/10\.0\.0\.5: /g)).toHaveLength(1);
-  expect(error?.message.split('; ')).toHaveLength(4);
-  for (const words of ['Administrators', 'Windows Server 2022', 'Make room', 'Rename the host']) {
+  expect(error?.message.split('; ')).toHaveLength(3);
+  for (const words of ['Administrators', 'Windows Server 2022', 'Make room']) {
     expect(error?.remedy).toContain(words);
   }
 });
@@ -176,7 +145,7 @@ test('throws nothing but errors of ours, whatever a host tells of itself', () =>
     probe: fc.record({ url: text, clockAheadMs: fc.double({ noNaN: true }) }),
   });
   fc.assert(
-    fc.property(inventory, text, (found, hostName) => void check(found, { hostName })),
+    fc.property(inventory, found => void check(found)),
     { numRuns: 2000 },
   );
 });

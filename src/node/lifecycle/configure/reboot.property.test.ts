@@ -36,7 +36,8 @@ interface Remains {
 /** One life of an operator, which ends before its act of the number given; true when it came to the end of the way. */
 async function live(remains: Remains, spec: { hostname?: string }, lastAct: number): Promise<boolean> {
   const { host } = remains;
-  const bench = new JourneyBench({ host, spec, reboot: remains.reboot });
+  const record = { host: { name: 'win-5', addresses: [] } };
+  const bench = new JourneyBench({ host, spec, record, reboot: remains.reboot });
   bench.pace = 2000;
   let acts = 0;
   const act = () => {
@@ -64,10 +65,10 @@ async function live(remains: Remains, spec: { hostname?: string }, lastAct: numb
   const annotations = remains.asksForReboot ? { [nodeAnnotation.rebootRequired]: '' } : {};
   bench.putNode({ metadata: { name: 'win-5', labels: { 'kubernetes.io/os': 'windows' }, annotations } });
   const { nodes } = bench.journey.world;
-  const annotate = nodes.annotate.bind(nodes);
-  nodes.annotate = async (...args) => {
+  const clear = nodes.clearReport.bind(nodes);
+  nodes.clearReport = async (...args) => {
     act();
-    await annotate(...args);
+    await clear(...args);
     remains.asksForReboot = false;
   };
   try {

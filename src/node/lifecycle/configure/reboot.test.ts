@@ -118,8 +118,10 @@ test('Containers that need no reboot cause none', async () => {
   expect(bench.host.boots).toBe(1);
 });
 
+const record = { host: { name: 'win-5', addresses: ['10.0.0.5'] } };
+
 test('a reboot for settings is made once for each time the agent asks, and pods leave before', async () => {
-  const bench = new JourneyBench();
+  const bench = new JourneyBench({ record });
   await bench.take(...begin);
   const ask = (version?: string) =>
     bench.putNode({
@@ -143,7 +145,7 @@ test('a reboot for settings is made once for each time the agent asks, and pods 
 });
 
 test('a reboot for settings that was made before a kill is not made again', async () => {
-  const bench = new JourneyBench({ reboot: { bootId: 'boot-0', because: 'variables and certificates' } });
+  const bench = new JourneyBench({ record, reboot: { bootId: 'boot-0', because: 'variables and certificates' } });
   await bench.take(...begin);
   bench.putNode({
     metadata: {

@@ -9,16 +9,20 @@ import { awaitSettings, awaitVersion, installAgent } from './agent-service.ts';
 import { bootstrap } from './bootstrap.ts';
 import { connect } from './connect.ts';
 import { gather } from './gather.ts';
+import { claimName } from './identify.ts';
 import { desireVersion, findNode, releaseNode, takeInNode } from './node.ts';
-import { configureSteps } from './steps.ts';
+import { configureSteps, reconnectSteps } from './steps.ts';
 
-const begin = [connect, gather, bringAgent, takeInventory];
+const begin = [connect, gather, bringAgent, takeInventory, claimName];
 const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
 
-test('every step has a name of its own, says what it does, and has a limit', () => {
-  const names = configureSteps.map(({ name }) => name);
+test.each([
+  ['configure', configureSteps],
+  ['reconnect', reconnectSteps],
+])('every step of %s has a name of its own, says what it does, and has a limit', (_, steps) => {
+  const names = steps.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
-  for (const { does, limitMs } of configureSteps) {
+  for (const { does, limitMs } of steps) {
     expect(does).toMatch(/^[a-z].*[^.]$/);
     expect(limitMs).toBeGreaterThan(0);
     expect(limitMs).toBeLessThanOrEqual(2 * 3_600_000);
@@ -52,14 +56,14 @@ test('docs/lifecycle.md has the steps in their order, with what they do, their l
 test('connects by the address a name has, and takes an IPv4 one', async () => {
   const bench = new JourneyBench({ spec: { address: 'win.example.com' } });
   await bench.take(connect);
-  expect(bench.journey.addresses).toEqual(['10.0.0.5', 'win.example.com']);
+  expect(bench.journey.ipv4).toBe('10.0.0.5');
   const nowhere = new JourneyBench({ spec: { address: 'nowhere' } });
   expect(await rejectionOf(nowhere.take(connect))).toMatchObject({ code: 'INSTANCE_ADDRESS_UNRESOLVED' });
 });
 
 test('a connection whose key cannot be kept is closed', async () => {
   const bench = new JourneyBench();
-  bench.journey.world.hostKeys.remember = () => Promise.reject(new Error('the server is gone'));
+  bench.journey.memory.remember = () => Promise.reject(new Error('the server is gone'));
   expect(await rejectionOf(bench.take(connect))).toMatchObject({ code: 'INTERNAL_ERROR' });
   expect(bench.host.openConnections).toBe(0);
 });
@@ -89,20 +93,21 @@ test('an agent that is not the one that was uploaded is not used', async () => {
   });
 });
 
-test('a Node that does not come in time is told with the addresses and what to look for', async () => {
-  const bench = new JourneyBench({ spec: { address: 'win.example.com' } });
-  await bench.take(connect);
+test('a Node that does not come in time is told with its name and what to look for', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
   bench.pace = 10_000;
   const error = await rejectionOf(bench.take(findNode));
   expect(error).toMatchObject({
     code: 'NODE_NOT_FOUND',
-    message: 'no Node with address 10.0.0.5 or win.example.com came within 10 min',
+    message: 'Node win-5 was not registered within 10 min',
   });
   expect(error?.remedy).toContain('kubectl get csr');
 });
 
 test('the Node is found as soon as the watch tells of it', async () => {
   const bench = new JourneyBench();
+  await bench.take(...begin);
   const finding = bench.take(findNode);
   await soon();
   expect(bench.journal.waitsFor).toContain('kubelet');
@@ -142,7 +147,7 @@ test('a host key that cannot be taken out of the ConfigMap keeps nobody', async 
   bench.putNode();
   bench.journey.world.hostKeys.forget = () => Promise.reject(new Error('forbidden'));
   await bench.take(takeInNode);
-  expect(bench.logged.messages('warn')).toEqual(['Host key stays in the ConfigMap although the Node has it']);
+  expect(bench.logged.messages('warn')).toEqual(['Host key stays in the ConfigMap although it is recorded']);
 });
 
 test('the desired version is written only where it is another', async () => {
@@ -175,24 +180,13 @@ const bootstraps: [string, withNode: boolean, state: string, runs: boolean][] = 
   ['starts services that have stopped', true, 'stopped', true],
   ['leaves services alone that run and have their Node', true, 'running', false],
 ];
-const names: [string, Record<string, string>, heard: string][] = [
-  ['its full name', { fqdn: 'win-5.corp.local' }, 'win-5.corp.local'],
-  ['the short one when it knows no other', { hostName: 'WIN-5', fqdn: '' }, 'WIN-5'],
-];
-for (const [name, told, heard] of names) {
-  test(`bootstrap: tells ${name} before the host is told to start`, async () => {
-    const bench = new JourneyBench();
-    await bench.take(...begin);
-    bench.journey.inventory = { ...bench.journey.inventory, ...told };
-    bench.host.faults.exec = () => ({ exitCode: 0, stdout: '', stderr: '' });
-    const before = bench.host.verbs().length;
-    const seen: unknown[] = [];
-    bench.journey.world.onHostName = (instance, said) =>
-      seen.push([instance.spec.address, said, bench.host.verbs().length - before]);
-    await bench.take(bootstrap);
-    expect(seen).toEqual([['10.0.0.5', heard, 0]]);
-  });
-}
+test('bootstrap names the Node that is recorded', async () => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  bench.host.faults.exec = () => ({ exitCode: 0, stdout: '', stderr: '' });
+  await bench.take(bootstrap);
+  expect(bench.host.commands.at(-1)).toMatch(/ --node win-5$/);
+});
 
 for (const [name, withNode, state, runs] of bootstraps) {
   test(name, async () => {
@@ -212,6 +206,7 @@ test('the size of log files is passed on to the service', async () => {
   await bench.take(...begin);
   const { gathered } = bench.journey;
   bench.journey.gathered = { ...gathered, material: { ...gathered.material, agentLogMegabytes: 105 } };
+  bench.putNode();
   await bench.take(installAgent);
   const [service] = await bench.host.model.services.list();
   expect(service).toMatchObject({
@@ -228,13 +223,7 @@ test('an agent that does not come to its end is told with its last words, which 
   const waiting = rejectionOf(bench.take(awaitSettings));
   await soon(5);
   expect(bench.journal.waitsFor).toBe('the agent sets up the host');
-  bench.remarks.put({
-    metadata: { name: 'e', namespace: 'default' },
-    involvedObject: { kind: 'Node', name: 'win-5' },
-    reason: 'ServiceFailure',
-    message: 'kube-proxy does not start',
-    lastTimestamp: '2026-03-01T12:00:00Z',
-  });
+  bench.putRemark({ reason: 'ServiceFailure', message: 'kube-proxy does not start' });
   expect(bench.journal.waitsFor).toBe('ServiceFailure: kube-proxy does not start');
   const error = await waiting;
   expect(error).toMatchObject({

@@ -1,0 +1,291 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { slimClient } from '#cluster/slim.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { emptyReport, maxReportBytes, printReport, type ReportRemark, reportName } from '#contract/agent-report.ts';
+import type { EventText } from '#contract/events.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { windowsInstanceCrd } from '#contract/windows-instance/crd.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { isNotFound } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
+import { noMetrics } from '#kube/controller/metrics.ts';
+import { createClient } from '#kube/http-client.ts';
+import { Informers } from '#kube/informer/informers.ts';
+import {
+  type ConfigMap,
+  configMaps,
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  namespaces,
+  nodes,
+  type ObjectReference,
+} from '#kube/resources.ts';
+import { startEmbeddedCluster } from '../../sandbox/embedded-cluster.ts';
+import { until } from '../../../test/kit/agent-bench.ts';
+import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { fastClock } from '../../../test/kit/scripted-client.ts';
+import { agentReportsController } from './controller.ts';
+import { newReport, reportLabels } from './decide.ts';
+
+const namespace = 'wmco';
+const agent = { keyHash: 'a'.repeat(64), installed: '2026-03-01T12:00:00Z' };
+
+async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
+  return found.catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+}
+
+/** A cluster with the controller, and what an agent and an administrator do there. */
+class Bench {
+  readonly events: string[] = [];
+  readonly logged = recordedLog();
+  readonly client: Client;
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /** One process of the operator. */
+  start(): { stop: () => Promise<void> } {
+    const stop = new AbortController();
+    const { log } = this.logged;
+    const informers = new Informers({ client: slimClient(this.client), log });
+    const record = ({ kind, name }: ObjectReference, { type, reason, message }: EventText) =>
+      void this.events.push(`${type} ${kind} ${name} ${reason}: ${message}`);
+    const controller = agentReportsController({
+      client: this.client,
+      informers,
+      recorder: { record },
+      namespace,
+      version: 'v2',
+      clock: fastClock(20),
+      log,
+      metrics: noMetrics,
+    });
+    const runs = [informers, controller].map(each => each.run(stop.signal, () => undefined));
+    const end = async () => {
+      stop.abort(new Error('stop'));
+      await Promise.allSettled(runs);
+    };
+    onTestFinished(end);
+    return { stop: end };
+  }
+
+  async bind(node: string, status: WindowsInstanceStatus = { agent }): Promise<void> {
+    const name = `instance-${node}`.slice(0, 200);
+    const made = await this.client.create<InstanceObject>(windowsInstances, {
+      metadata: { name, namespace },
+      spec: { address: '10.0.0.5' },
+    });
+    const body = { status: { node, host: { name: node, addresses: [] }, ...status } };
+    const { name: instance = '' } = made.metadata;
+    await this.client.patch(windowsInstances, instance, { type: 'merge', body }, { namespace, subresource: 'status' });
+  }
+
+  async addNode(name: string, annotations: Record<string, string> = {}): Promise<void> {
+    await this.client.create(nodes, { metadata: { name, annotations } });
+  }
+
+  report(node: string): Promise<ConfigMap | undefined> {
+    return unlessGone(this.client.get(configMaps, reportName(node), { namespace }));
+  }
+
+  async write(node: string, body: object): Promise<void> {
+    await this.client.patch(configMaps, reportName(node), { type: 'merge', body }, { namespace });
+  }
+
+  async marks(node: string): Promise<Record<string, string>> {
+    return (await this.client.get(nodes, node)).metadata.annotations ?? {};
+  }
+}
+
+async function begin(): Promise<Bench> {
+  const cluster = await startEmbeddedCluster();
+  const client = createClient(loadKubeconfig(cluster.kubeconfigFor()), { clock: systemClock });
+  onTestFinished(async () => {
+    await client.close();
+    await cluster.close();
+  });
+  await client.create(namespaces, { metadata: { name: namespace } });
+  await client.create(customResourceDefinitions, windowsInstanceCrd() as CustomResourceDefinition);
+  await client.list(windowsInstances, { namespace });
+  return new Bench(client);
+}
+
+/** With one host whose agent has its report. */
+async function beginWithReport(node = 'win-1'): Promise<Bench> {
+  const bench = await begin();
+  bench.start();
+  await bench.addNode(node);
+  await bench.bind(node);
+  await until(() => bench.report(node));
+  return bench;
+}
+
+const { version, rebootRequired } = nodeAnnotation;
+const remark = (message: string): ReportRemark => ({
+  type: 'Warning',
+  reason: 'ServiceFailure',
+  message,
+  time: '2026-03-01T12:00:00Z',
+});
+const remarksOf = (...messages: string[]) => ({
+  data: { remarks: printReport({ ...emptyReport, remarks: messages.map(remark) })['remarks'] ?? '' },
+});
+
+test('makes the report of a host once its Node is known, and makes it again when it is deleted', async () => {
+  const bench = await beginWithReport();
+  expect(await bench.report('win-1')).toMatchObject({ data: newReport('win-1', namespace).data });
+  await bench.client.delete(configMaps, reportName('win-1'), { namespace });
+  await until(() => bench.report('win-1'));
+});
+
+test('makes no report for a host that has yet to join, nor for a Node without an instance', async () => {
+  const bench = await begin();
+  bench.start();
+  await bench.addNode('lone');
+  await bench.bind('win-1', { agent, node: 'other' });
+  await bench.bind('win-2');
+  await until(() => bench.report('win-2'));
+  expect([await bench.report('win-1'), await bench.report('lone'), await bench.report('other')]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test('mirrors version and required reboot to the own Node only', async () => {
+  const bench = await beginWithReport();
+  await bench.addNode('win-2', { [rebootRequired]: '' });
+  await bench.write('win-1', { data: { version: 'v2', rebootRequired: 'true', node: 'win-2' } });
+  await until(async () => (await bench.marks('win-1'))[version] === 'v2');
+  expect(await bench.marks('win-1')).toEqual({ [version]: 'v2', [rebootRequired]: '' });
+  await bench.write('win-1', { data: { rebootRequired: 'false' } });
+  await until(async () => !(rebootRequired in (await bench.marks('win-1'))));
+  expect(await bench.marks('win-2')).toEqual({ [rebootRequired]: '' });
+});
+
+test('restores what the report says when the Node says otherwise', async () => {
+  const bench = await beginWithReport();
+  await bench.write('win-1', { data: { version: 'v2' } });
+  await until(async () => (await bench.marks('win-1'))[version] === 'v2');
+  const body = { metadata: { annotations: { [version]: 'other', [rebootRequired]: '' } } };
+  await bench.client.patch(nodes, 'win-1', { type: 'merge', body });
+  await until(async () => (await bench.marks('win-1'))[version] === 'v2');
+  expect(await bench.marks('win-1')).toEqual({ [version]: 'v2' });
+});
+
+test('leaves the Node of an agent of the Go operator alone: it writes there itself', async () => {
+  const bench = await begin();
+  bench.start();
+  await bench.addNode('win-1', { [version]: 'go', [rebootRequired]: '' });
+  await bench.bind('win-1', {});
+  await bench.bind('win-2');
+  await until(() => bench.report('win-1'));
+  await bench.write('win-1', { data: { version: 'v2' } });
+  await bench.addNode('win-2');
+  await until(() => bench.report('win-2'));
+  await bench.write('win-2', { data: { version: 'v2' } });
+  await until(async () => (await bench.marks('win-2'))[version] === 'v2');
+  expect(await bench.marks('win-1')).toEqual({ [version]: 'go', [rebootRequired]: '' });
+});
+
+test('records each remark once as an event on the Node, also after a restart', async () => {
+  const bench = await begin();
+  const first = bench.start();
+  await bench.addNode('win-1');
+  await bench.bind('win-1');
+  await until(() => bench.report('win-1'));
+  await bench.write('win-1', remarksOf('one'));
+  await until(() => bench.events.length === 1);
+  await bench.write('win-1', { data: { version: 'v1' } });
+  await bench.write('win-1', remarksOf('one', 'two'));
+  await until(() => bench.events.length === 2);
+  await first.stop();
+  bench.start();
+  await bench.write('win-1', remarksOf('one', 'two', 'three'));
+  await bench.write('win-1', { data: { version: 'v2' } });
+  await until(async () => (await bench.marks('win-1'))[version] === 'v2');
+  await bench.write('win-1', remarksOf('one', 'two', 'three', 'four'));
+  await until(() => bench.events.some(line => line.includes('four')));
+  const said = (message: string) => `Warning Node win-1 ServiceFailure: windows-instance-config-daemon: ${message}`;
+  expect(bench.events.filter(line => line !== said('three'))).toEqual(['one', 'two', 'four'].map(said));
+});
+
+const finalizers = ['evil.example.com/keep'];
+const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'x', uid: 'u', blockOwnerDeletion: true }];
+const attacks: [string, object][] = [
+  ['a finalizer', { metadata: { finalizers } }],
+  ['an owner reference', { metadata: { ownerReferences } }],
+  ['a label', { metadata: { labels: { 'app.kubernetes.io/part-of': 'wicd' } } }],
+  ['an annotation', { metadata: { annotations: { a: 'b' } } }],
+  ['binary data', { binaryData: { a: 'AAAA' } }],
+  ['immutability', { immutable: true }],
+  ['all at once', { metadata: { finalizers, ownerReferences, labels: { a: 'b' } }, binaryData: {}, immutable: true }],
+];
+for (const [name, body] of attacks) {
+  test(`removes ${name} from a report at once, and goes on with it`, async () => {
+    const bench = await beginWithReport();
+    await bench.write('win-1', { data: { version: 'v1' } });
+    await bench.write('win-1', body);
+    const isClean = async () => {
+      const { metadata, ...rest } = (await bench.report('win-1')) ?? { metadata: {} };
+      const { finalizers: kept = [], ownerReferences: owners = [], labels, annotations = {} } = metadata;
+      const isPlain = !('binaryData' in rest) && !('immutable' in rest) && metadata.uid !== undefined;
+      const isBare = kept.length + owners.length + Object.keys(annotations).length === 0;
+      return isPlain && isBare && JSON.stringify(labels) === JSON.stringify(reportLabels);
+    };
+    await until(isClean);
+    await bench.write('win-1', { data: { version: 'v2' } });
+    await until(async () => (await bench.marks('win-1'))[version] === 'v2');
+    expect(bench.logged.messages('error')).toEqual([]);
+  });
+}
+
+test('ignores a report of more than 16 KiB, and reads the next one', async () => {
+  const bench = await beginWithReport();
+  await bench.write('win-1', { data: { version: 'v1', more: 'x'.repeat(maxReportBytes) } });
+  await bench.addNode('win-2');
+  await bench.bind('win-2');
+  await until(() => bench.report('win-2'));
+  expect(await bench.marks('win-1')).toEqual({});
+  await bench.write('win-1', { data: { more: null } });
+  await until(async () => (await bench.marks('win-1'))[version] === 'v1');
+});
+
+const long = `${'a'.repeat(60)}.`.repeat(5).slice(0, 250).replace(/\.$/, 'b');
+
+for (const node of ['win-1', long]) {
+  test(`deletes the report when the instance is gone, for a name of ${node.length} characters`, async () => {
+    const bench = await beginWithReport(node);
+    await bench.client.delete(windowsInstances, `instance-${node}`.slice(0, 200), { namespace });
+    await until(async () => (await bench.report(node)) === undefined);
+  });
+
+  test(`deletes what an instance has left while nobody looked, for a name of ${node.length} characters`, async () => {
+    const bench = await begin();
+    await bench.client.create(configMaps, newReport(node, namespace));
+    bench.start();
+    await until(async () => (await bench.report(node)) === undefined);
+  });
+}
+
+test('mirrors the report of a long name', async () => {
+  const bench = await beginWithReport(long);
+  await bench.write(long, { data: { version: 'v2' } });
+  await until(async () => (await bench.marks(long))[version] === 'v2');
+});
+
+test('touches no other ConfigMap', async () => {
+  const bench = await begin();
+  const metadata = { name: 'windows-instances', namespace, annotations: { a: 'b' }, finalizers };
+  const before = await bench.client.create(configMaps, { metadata, data: { '10.0.0.5': 'username=x' } });
+  bench.start();
+  await bench.bind('win-1');
+  await until(() => bench.report('win-1'));
+  expect(await bench.client.get(configMaps, 'windows-instances', { namespace })).toEqual(before);
+});

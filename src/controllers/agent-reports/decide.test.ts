@@ -1,0 +1,102 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type AgentReport, emptyReport, parseReport, printReport, type ReportRemark } from '#contract/agent-report.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import type { ConfigMap } from '#kube/resources.ts';
+import { mirrorMarks, newRemarks, newReport, repairOf, reportLabels } from './decide.ts';
+
+const clean = newReport('win-5', 'wmco');
+const withMetadata = (metadata: object): ConfigMap => ({ ...clean, metadata: { ...clean.metadata, ...metadata } });
+const owner = { apiVersion: 'v1', kind: 'Pod', name: 'x', uid: 'u' };
+
+test('a new report is empty and bears the label of the operator', () => {
+  expect(clean.metadata).toEqual({ name: 'wicd-report-win-5', namespace: 'wmco', labels: reportLabels });
+  expect(parseReport(clean.data)).toEqual(emptyReport);
+});
+
+test('the report of a long name is named by its hash', () => {
+  expect(newReport('a'.repeat(250), 'wmco').metadata.name).toMatch(/^wicd-long-report-[0-9a-f]{40}$/);
+});
+
+const clear: [string, ConfigMap][] = [
+  ['a report as the operator made it', clean],
+  ['one as the server has it', withMetadata({ uid: 'u', resourceVersion: '5', managedFields: [{}], finalizers: [] })],
+  ['one that the agent has filled', { ...clean, data: { version: 'v1', other: 'x' } }],
+];
+for (const [name, report] of clear) {
+  test(`has no repair for ${name}`, () => expect(repairOf(report)).toEqual({ do: 'none' }));
+}
+
+const foreign: [string, ConfigMap][] = [
+  ['a finalizer', withMetadata({ finalizers: ['evil.example.com/keep'] })],
+  ['an owner reference', withMetadata({ ownerReferences: [owner] })],
+  ['a label', withMetadata({ labels: { ...reportLabels, 'app.kubernetes.io/part-of': 'wicd' } })],
+  ['no label of ours', withMetadata({ labels: {} })],
+  ['another value of our label', withMetadata({ labels: { 'app.kubernetes.io/managed-by': 'helm' } })],
+  ['an annotation', withMetadata({ annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' } })],
+  ['binary data', { ...clean, binaryData: {} } as ConfigMap],
+  ['immutable: false', { ...clean, immutable: false }],
+];
+for (const [name, report] of foreign) {
+  test(`removes ${name}, and keeps the data`, () => {
+    const repair = repairOf(report);
+    expect(repair).toEqual({ do: 'replace', report: clean });
+    expect(repair.do === 'replace' && repairOf(repair.report)).toEqual({ do: 'none' });
+  });
+}
+
+test('a report that cannot be changed any more is made anew, after its finalizers are gone', () => {
+  expect(repairOf({ ...clean, immutable: true })).toEqual({ do: 'recreate', hasFinalizers: false });
+  const held = withMetadata({ finalizers: ['evil.example.com/keep'] });
+  expect(repairOf({ ...held, immutable: true })).toEqual({ do: 'recreate', hasFinalizers: true });
+});
+
+const { version, rebootRequired } = nodeAnnotation;
+const said = (over: Partial<AgentReport>): AgentReport => ({ ...emptyReport, ...over });
+const mirrored: [string, AgentReport, Record<string, string>, Record<string, string | null>][] = [
+  ['nothing of an empty report', said({}), {}, {}],
+  ['the version', said({ version: 'v2' }), { [version]: 'v1' }, { [version]: 'v2' }],
+  ['no version that is there', said({ version: 'v2' }), { [version]: 'v2', a: 'b' }, {}],
+  ['no removal of a version that is not reported', said({}), { [version]: 'v1' }, {}],
+  ['a reboot that is required', said({ rebootRequired: true }), {}, { [rebootRequired]: '' }],
+  ['no reboot twice', said({ rebootRequired: true }), { [rebootRequired]: 'x' }, {}],
+  ['a reboot that is not required any more', said({}), { [rebootRequired]: '' }, { [rebootRequired]: null }],
+];
+for (const [name, report, annotations, want] of mirrored) {
+  test(`mirrors ${name}`, () => expect(mirrorMarks(report, annotations)).toEqual(want));
+}
+
+test('mirrors two annotations at most, whatever the report says', () => {
+  const anyData = fc.dictionary(
+    fc.constantFrom('version', 'rebootRequired', 'bootID', 'remarks', version),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(anyData, data => {
+      const marks = mirrorMarks(parseReport(data), {});
+      for (const [name, value] of Object.entries(marks)) {
+        expect([version, rebootRequired]).toContain(name);
+        expect(value).toMatch(/^[\w.:+-]{0,128}$/);
+      }
+    }),
+  );
+});
+
+const remark = (message: string, time = '2026-03-01T12:00:00Z'): ReportRemark => ({
+  type: 'Warning',
+  reason: 'ServiceFailure',
+  message,
+  time,
+});
+const reportOf = (...remarks: ReportRemark[]) => ({ ...clean, data: printReport(said({ remarks })) });
+const news: [string, ConfigMap | undefined, ReportRemark[], string[]][] = [
+  ['all of a first report', undefined, [remark('a'), remark('b')], ['a', 'b']],
+  ['none that was there before', reportOf(remark('a')), [remark('a')], []],
+  ['one that came', reportOf(remark('a')), [remark('a'), remark('b')], ['b']],
+  ['one that is said again later', reportOf(remark('a')), [remark('a', '2026-03-01T13:00:00Z')], ['a']],
+];
+for (const [name, before, now, want] of news) {
+  test(`new remarks: ${name}`, () => {
+    expect(newRemarks(before, said({ remarks: now })).map(({ message }) => message)).toEqual(want);
+  });
+}

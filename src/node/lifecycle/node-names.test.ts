@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { boundNode } from '#cluster/windows-instances.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { NodeNames } from './node-names.ts';
+
+const instance = (
+  name: string,
+  status?: WindowsInstanceStatus,
+  metadata: InstanceObject['metadata'] = {},
+): InstanceObject => ({
+  metadata: { name, namespace: 'wmco', uid: `uid-${name}`, creationTimestamp: '2026-03-01T12:00:00Z', ...metadata },
+  spec: { address: name },
+  ...(status && { status }),
+});
+const called = (name: string): WindowsInstanceStatus => ({ host: { name, addresses: [] } });
+
+function bench(...first: InstanceObject[]) {
+  let all = first;
+  const names = new NodeNames({
+    holders: name => all.filter(each => boundNode(each) === name),
+    find: ({ metadata }) => all.find(each => each.metadata.name === metadata.name),
+  });
+  const become = (...now: InstanceObject[]) => (all = now);
+  const claim = (name: string, by: InstanceObject) => names.claim(name, by)?.metadata.name;
+  return { claim, become };
+}
+const [a, b] = [instance('a'), instance('b')];
+
+test('a name is free until it is claimed, and stays with the first', () => {
+  const { claim } = bench(a, b);
+  expect([claim('win', a), claim('win', b), claim('win', a), claim('other', b)]).toEqual([
+    undefined,
+    'a',
+    undefined,
+    undefined,
+  ]);
+});
+
+test('of two that claim a name at the same moment the second hears of the first, before any record is seen', () => {
+  const { claim } = bench(a, b);
+  expect([claim('win', b), claim('win', a)]).toEqual([undefined, 'b']);
+});
+
+const ends: [string, InstanceObject[]][] = [
+  ['is gone', [b]],
+  ['was made anew', [instance('a', undefined, { uid: 'other' }), b]],
+  ['turned out to have another name', [instance('a', called('else')), b]],
+];
+for (const [name, now] of ends) {
+  test(`a claim ends when its instance ${name}`, () => {
+    const { claim, become } = bench(a, b);
+    claim('win', a);
+    become(...now);
+    expect(claim('win', b)).toBeUndefined();
+  });
+}
+
+test('a record holds a name, whoever claims it', () => {
+  const { claim } = bench(instance('a', called('win')), b);
+  expect([claim('win', b), claim('win', a)]).toEqual(['a', undefined]);
+});
+
+test('the node in the status of an earlier operator holds its name, too', () => {
+  const { claim } = bench(instance('a', { node: 'win' }), b);
+  expect(claim('win', b)).toBe('a');
+});
+
+test('a record that came meanwhile goes before a claim', () => {
+  const { claim, become } = bench(a, b);
+  claim('win', a);
+  become(a, instance('b', called('win')));
+  expect([claim('win', a), claim('win', b)]).toEqual(['b', undefined]);
+});
+
+const elder = { creationTimestamp: '2026-02-01T12:00:00Z' };
+const pairs: [string, InstanceObject[], string][] = [
+  ['the elder', [instance('a', called('win')), instance('b', called('win'), elder)], 'b'],
+  ['the first by name, of two of one age', [instance('b', called('win')), instance('a', called('win'))], 'a'],
+];
+for (const [name, all, keeps] of pairs) {
+  test(`of two records with one name ${name} keeps it`, () => {
+    const { claim } = bench(...all);
+    for (const each of all) {
+      expect(claim('win', each)).toBe(each.metadata.name === keeps ? undefined : keeps);
+    }
+  });
+}
+
+const machine = (name?: string): InstanceObject => ({
+  ...a,
+  spec: { address: 'x', source: { kind: 'Machine', ...(name !== undefined && { name }) } },
+});
+const machines: [string, InstanceObject, readonly string[] | undefined][] = [
+  ['those that the cloud has given it', machine('m-1'), ['m-1.internal', 'M-1']],
+  ['any, where the cloud gives none', machine('m-2'), undefined],
+  ['any, for a Machine without a name', machine(), undefined],
+  ['any, for a host that is no Machine', a, undefined],
+];
+for (const [name, object, want] of machines) {
+  test(`names that a Node may have: ${name}`, () => {
+    const machineNames = (of: string) => (of === 'm-1' ? ['m-1.internal', 'M-1'] : []);
+    const names = new NodeNames({ holders: () => [], find: () => undefined, machineNames });
+    expect(names.machineNames(object)).toEqual(want);
+  });
+}
+
+test('names are not compared where there are no Machines', () => {
+  const names = new NodeNames({ holders: () => [], find: () => undefined });
+  expect(names.machineNames(machine('m-1'))).toBeUndefined();
+});
