@@ -207,6 +207,46 @@ test('writes, reads, hashes, lists and removes files', async () => {
   expect(host.drive.exists('C:\\k\\new')).toBe(false);
 });
 
+test('looks at files and folders themselves; owners are what Wine cannot tell, and it says so', async () => {
+  await host.drive.write('C:\\k\\rights\\a.txt', 'a');
+  await host.drive.write('C:\\k\\rights\\b .txt.', 'b');
+  const entry = { names: 1, access: 'unreadable' };
+  expect(
+    await values(
+      ['files', 'inspect', 'C:\\k\\rights\\a.txt'],
+      ['files', 'inspect', 'C:\\k\\rights\\b .txt.'],
+      ['files', 'inspect', 'C:\\k\\rights'],
+      ['files', 'inspect', 'C:\\Windows'],
+      ['files', 'inspect', 'C:\\k\\rights\\none'],
+      ['files', 'inspect', 'C:\\k\\none\\none'],
+    ),
+  ).toEqual([
+    { is: 'file', ...entry },
+    { is: 'file', ...entry },
+    { is: 'directory', names: expect.any(Number), access: 'unreadable' },
+    { is: 'directory', names: expect.any(Number), access: 'unreadable' },
+    undefined,
+    undefined,
+  ]);
+});
+
+test('sets rights by a handle, for files and folders, and tells what is not there', async () => {
+  await host.drive.write('C:\\k\\rights\\a.txt', 'a');
+  for (const access of ['secret', 'programs', 'shared']) {
+    await values(['files', 'protect', 'C:\\k\\rights\\a.txt', access], ['files', 'protect', 'C:\\k\\rights', access]);
+    expect(await value('files', 'read', 'C:\\k\\rights\\a.txt')).toBe('a');
+  }
+  expect(await error('files', 'protect', 'C:\\k\\rights\\none', 'secret')).toMatchObject({
+    message: expect.stringContaining('CreateFileW failed for C:\\k\\rights\\none'),
+  });
+});
+
+test('moves a folder with all that is in it', async () => {
+  await host.drive.write('C:\\k\\rights\\sub\\a.txt', 'a');
+  expect(await value('files', 'move', 'C:\\k\\rights\\sub', 'C:\\k\\moved')).toBe(true);
+  expect([host.drive.read('C:\\k\\moved\\a.txt'), host.drive.exists('C:\\k\\rights\\sub')]).toEqual(['a', false]);
+});
+
 test('writes a secret, and leaves nothing but it', async () => {
   await value('files', 'write', 'C:\\k\\secrets\\key.pem', 'secret', 'secret');
   await value('files', 'write', 'C:\\k\\secrets\\key.pem', 'newer secret', 'secret');

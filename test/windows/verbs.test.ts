@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { controllerCommand } from '../../src/contract/agent-command.ts';
+import { agentCommands, controllerCommand } from '../../src/contract/agent-command.ts';
 import { parseInventory } from '../../src/contract/inventory.ts';
 import { agentName } from '../../src/contract/names.ts';
-import { dir, file } from '../../src/contract/paths.ts';
+import { agentProgram, dir, file, requiredDirectories } from '../../src/contract/paths.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
@@ -119,6 +121,28 @@ test('switches on Containers, for which it takes a reboot', async () => {
     changed: false,
     rebootNeeded: true,
   });
+});
+
+test('secures the host from a folder of its hash, puts itself in place, and removes what was there before', async () => {
+  const hash = createHash('sha256')
+    .update(readFileSync(inject('agentProgram')))
+    .digest('hex');
+  const program = agentProgram(hash);
+  await host.drive.copyIn(inject('agentProgram'), program);
+  await host.drive.write(agentProgram('a'.repeat(64)), 'of before');
+  await host.drive.write(file.agent, 'another program');
+  const { code, stdout } = await host.exec(agentCommands(program).secure(), { timeoutMs: 120_000 });
+  const { inventory, ...outcome } = json(stdout);
+  expect([code, outcome]).toEqual([0, { placed: true, pruned: 1, remarks: [] }]);
+  const { files, problems } = parseInventory(JSON.stringify(inventory), host.name);
+  // Windows tells the path of a program in the spelling of the disk.
+  const hashes = Object.fromEntries(Object.entries(files).map(([path, value]) => [path.toLowerCase(), value]));
+  expect(hashes).toMatchObject({ [program.toLowerCase()]: hash, [file.agent.toLowerCase()]: hash });
+  expect(problems).toEqual([]);
+  for (const path of requiredDirectories) expect([path, host.drive.exists(path)]).toEqual([path, true]);
+  expect(host.drive.list(dir.agentPrograms)).toEqual([hash]);
+  expect(json((await host.exec(agentCommands(program).secure())).stdout)).toMatchObject({ placed: false, pruned: 0 });
+  expect(json((await agent('secure -o json')).out)).toMatchObject({ error: { code: 'USAGE' } });
 });
 
 const stateOf = async () => /STATE\s+: \d\s+(\w+)/.exec((await host.exec(`sc query ${agentName}`)).stdout)?.[1];
