@@ -1,10 +1,14 @@
-import { textFromBase64 } from '../../src/base/bytes.ts';
-import { sha256 } from '../../src/base/sha256.ts';
-import { parseCertificateRequest } from '../../src/contract/csr-request.ts';
-import { agentServiceAccountUser, identity, signer } from '../../src/contract/names.ts';
-import { credentialIdKey, tokenIdOf } from '../../src/contract/token-id.ts';
+import { systemClock, timestamp } from '../../src/base/clock.ts';
+import { signer } from '../../src/contract/names.ts';
+import type { NodeView } from '../../src/contract/node.ts';
+import { readObject } from '../../src/contract/object.ts';
+import { nothingReserved } from '../../src/contract/reserved.ts';
+import { tokenIdOf } from '../../src/contract/token-id.ts';
 import type { InstanceRecord, InstanceToken } from '../../src/contract/windows-instance/resource.ts';
+import { type CsrDecision, decideCsr, readCsr, subjectOf } from '../../src/controllers/csr/decide.ts';
+import { evidenceOf } from '../../src/controllers/csr/evidence.ts';
 import type { CertificateSigningRequest } from '../../src/kube/resources.ts';
+import { nodeOf } from './csr-facts.ts';
 
 /** What `install` prints. */
 export interface InstallAnswer {
@@ -41,36 +45,48 @@ export class AgentRecords {
   }
 
   recordKeys(node: string, { keyHash, cloudKeyHash }: Pick<InstallAnswer, 'keyHash' | 'cloudKeyHash'>): void {
-    const cloudNode = cloudKeyHash === undefined ? {} : { cloudNode: { keyHash: cloudKeyHash } };
-    this.#change(node, { agent: { keyHash }, ...cloudNode });
+    const installed = timestamp(systemClock.now());
+    const cloudNode = cloudKeyHash === undefined ? {} : { cloudNode: { keyHash: cloudKeyHash, installed } };
+    this.#change(node, { agent: { keyHash, installed }, ...cloudNode });
   }
 
   forget(node: string): void {
     this.#byNode.delete(node);
   }
 
-  /** For an agent or cloud-node-manager, by the evidence that the operator goes by; undefined for any other request. */
-  approves({ spec }: CertificateSigningRequest): boolean | undefined {
-    const parsed = parseCertificateRequest(textFromBase64(spec.request) ?? '');
-    const kinds = [
-      { prefix: identity.agentUserPrefix, group: identity.agentsGroup, key: 'agent' },
-      { prefix: identity.cloudNodeUserPrefix, group: identity.cloudNodesGroup, key: 'cloudNode' },
-    ] as const;
-    const kind = kinds.find(({ prefix }) => parsed.commonName.startsWith(prefix));
-    if (kind === undefined) return undefined;
-    const node = parsed.commonName.slice(kind.prefix.length);
-    const record = this.of(node);
-    const account = agentServiceAccountUser(this.#namespace);
-    const { extra } = spec as { extra?: Record<string, string[]> };
-    const [credentialId] = extra?.[credentialIdKey] ?? [];
-    const tokenIds = record.tokens?.filter(({ use }) => use === 'agent').map(({ id }) => id) ?? [];
-    const isOwnToken = spec.username === account && (credentialId === undefined || tokenIds.includes(credentialId));
-    return (
-      spec.signerName === signer.apiClient &&
-      parsed.organizations.join() === kind.group &&
-      (isOwnToken || spec.username === `${identity.agentUserPrefix}${node}`) &&
-      record[kind.key]?.keyHash === sha256(parsed.subjectPublicKeyInfo)
+  /** What the operator would decide about a request, by these records and the Node as it is. */
+  decide(request: CertificateSigningRequest, node: NodeView | undefined): CsrDecision {
+    const csr = readCsr(
+      readObject({ ...request, apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' }),
     );
+    const name = subjectOf(csr)?.node ?? '';
+    const status = this.#byNode.get(name);
+    const object = { metadata: { name }, spec: { address: '' }, ...(status && { status }) };
+    return decideCsr({
+      csr,
+      operatorNamespace: this.#namespace,
+      instance: status && evidenceOf(object, ''),
+      node,
+      // Where the server writes them, they are compared.
+      hasTokenIds: false,
+      reserved: nothingReserved,
+      taken: {},
+      ageMs: 0,
+    });
+  }
+
+  /** Whether the request of an agent or of cloud-node-manager would be approved; undefined for any other request. */
+  approves(request: CertificateSigningRequest): boolean | undefined {
+    if (request.spec.signerName !== signer.apiClient) return undefined;
+    const name = this.nodeOf(request) ?? '';
+    return this.decide(request, nodeOf(name, '')).do === 'approve';
+  }
+
+  /** The Node that a request is about. */
+  nodeOf(request: CertificateSigningRequest): string | undefined {
+    return subjectOf(
+      readCsr(readObject({ ...request, apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' })),
+    )?.node;
   }
 
   #change(node: string, change: Partial<InstanceRecord>): void {

@@ -2,18 +2,20 @@ import { systemClock as clock } from '../../src/base/clock.ts';
 import { identity, signer } from '../../src/contract/names.ts';
 import { readNode } from '../../src/contract/node.ts';
 import { readObject } from '../../src/contract/object.ts';
-import { type CsrDecision, decideCsr, readCsr } from '../../src/controllers/csr/decide.ts';
+import type { CsrDecision } from '../../src/controllers/csr/decide.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { type CertificateSigningRequest, certificateSigningRequests, nodes } from '../../src/kube/resources.ts';
-import type { AgentRecords } from './agent-records.ts';
+import { AgentRecords } from './agent-records.ts';
 
 export interface ApproverOptions {
   operatorNamespace: string;
-  /** Host names by the address of the host: what windows-instances lists and the hosts would tell. */
+  /** Node names by the address of the host. */
   hosts: Readonly<Record<string, string>>;
-  /** What is recorded about agents; their requests are left alone while they do not fit. */
+  /** What is recorded about hosts and agents; requests that come before that stay pending. */
   records?: AgentRecords;
+  /** Handed to all of these hosts, for their kubelets. */
+  tokens?: readonly string[];
 }
 
 export interface Approver extends AsyncDisposable {
@@ -28,6 +30,11 @@ const everyMs = 200;
  * kubelet's own certificate.
  */
 export function startApproving(client: Client, options: ApproverOptions): Approver {
+  const { operatorNamespace, hosts, tokens = [], records = new AgentRecords(operatorNamespace) } = options;
+  for (const [address, name] of Object.entries(hosts)) {
+    records.recordHost(name, [address]);
+    for (const token of tokens) records.recordToken(name, 'kubelet', token);
+  }
   const stop = new AbortController();
   const decisions: Approver['decisions'] = [];
   const run = async () => {
@@ -37,8 +44,8 @@ export function startApproving(client: Client, options: ApproverOptions): Approv
       for (const request of items.filter(
         ({ metadata, status }) => !status?.conditions && !decided.has(metadata.uid ?? ''),
       )) {
-        const decision = await decide(client, request, options);
-        if (decision.do !== 'ask') decided.add(request.metadata.uid ?? '');
+        const decision = await decide(client, request, records);
+        if (decision.do !== 'wait') decided.add(request.metadata.uid ?? '');
         decisions.push({ request, decision });
         if (decision.do === 'approve') await approve(client, request, decision.condition);
       }
@@ -57,29 +64,21 @@ export function startApproving(client: Client, options: ApproverOptions): Approv
   };
 }
 
-const byRecord = { type: 'Approved', status: 'True', reason: 'Test', message: 'the key is recorded' } as const;
-
-async function decide(
-  client: Client,
-  request: CertificateSigningRequest,
-  { operatorNamespace, hosts, records }: ApproverOptions,
-): Promise<CsrDecision> {
-  const isKnown = records?.approves(request);
-  if (isKnown !== undefined) return isKnown ? { do: 'approve', condition: byRecord } : { do: 'ask', addresses: [] };
-  const { items } = await client.list(nodes);
-  const decision = decideCsr({
-    csr: readCsr(readObject({ ...request, apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' })),
-    operatorNamespace,
-    instances: Object.keys(hosts).map(address => ({ address, ipv4: address })),
-    nodes: items.map(item => readNode(readObject({ ...item, apiVersion: 'v1', kind: 'Node' }))),
-    ptrAnswers: {},
-    hostNames: hosts,
-  });
+/** The record of each host that is listed here, beside what is recorded about its agent. */
+async function decide(client: Client, request: CertificateSigningRequest, records: AgentRecords): Promise<CsrDecision> {
+  const name = records.nodeOf(request);
+  const found = name === undefined ? undefined : await client.get(nodes, name).catch(unlessGone);
+  const node = found && readNode(readObject({ ...found, apiVersion: 'v1', kind: 'Node' }));
+  const decision = records.decide(request, node);
   const { signerName, username = '' } = request.spec;
   const isRenewal = signerName === signer.kubeletClient && username.startsWith(identity.nodeUserPrefix);
   if (decision.do !== 'ignore' || !isRenewal) return decision;
   const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message: 'renewal' } as const;
   return { do: 'approve', condition };
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
 }
 
 async function approve(client: Client, request: CertificateSigningRequest, condition: object): Promise<void> {

@@ -1,3 +1,4 @@
+import { nothingReserved } from '../../src/contract/reserved.ts';
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentReport } from '../../src/contract/agent-report.ts';
@@ -212,6 +213,7 @@ export class HandOperator implements AsyncDisposable {
       platform: 'None',
       apiServerUrl: this.sandbox.url,
       network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
+      reserved: nothingReserved,
       kubeletArguments: {},
       workerFiles: {},
       kubeletCa: this.sandbox.ca,

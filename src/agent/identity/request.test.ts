@@ -5,8 +5,7 @@ import { textFromBase64 } from '#base/bytes.ts';
 import { sha256 } from '#base/sha256.ts';
 import { parseCertificateRequest } from '#contract/csr-request.ts';
 import { agentServiceAccountUser } from '#contract/names.ts';
-import { readObject } from '#contract/object.ts';
-import { decideCsr, readCsr } from '#controllers/csr/decide.ts';
+import { AgentRecords } from '../../../test/kit/agent-records.ts';
 import { nodeOf } from '../../../test/kit/csr-facts.ts';
 import { nodeName, showsKey } from '../../../test/kit/agent-certificates.ts';
 import { agentIdentity, cloudNodeIdentity } from './kept-identity.ts';
@@ -87,18 +86,15 @@ for (const node of names) {
   for (const [name, username] of requesters) {
     test(`is approved ${name} for a name of ${node.length} characters`, () => {
       const object = prepare(node);
-      const spec = { ...object.spec, username: username(node), groups: ['system:authenticated'] };
-      const csr = readCsr(
-        readObject({
-          apiVersion: 'certificates.k8s.io/v1',
-          kind: 'CertificateSigningRequest',
-          metadata: { name: 'csr-1' },
-          spec,
-        }),
-      );
-      const facts = { csr, operatorNamespace: 'wmco', instances: [], ptrAnswers: {}, hostNames: {} };
-      expect(decideCsr({ ...facts, nodes: [nodeOf(node, '10.0.0.1')] })).toMatchObject({ do: 'approve' });
-      expect(decideCsr({ ...facts, nodes: [nodeOf('other', '10.0.0.1')] })).toMatchObject({ do: 'refuse' });
+      const records = new AgentRecords('wmco');
+      records.recordHost(node);
+      records.recordKeys(node, { keyHash: key.hash });
+      const request = {
+        ...object,
+        spec: { ...object.spec, username: username(node), groups: ['system:authenticated'] },
+      };
+      expect(records.decide(request, nodeOf(node, '10.0.0.1'))).toMatchObject({ do: 'approve' });
+      expect(records.decide(request, nodeOf('other', '10.0.0.1'))).toMatchObject({ do: 'refuse' });
     });
   }
 }

@@ -2,11 +2,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { HostConnection, HostTarget } from '#host/host.ts';
+import type { Key } from '#kube/resource.ts';
 import { inventoryText, pinnedKey } from '../../../test/kit/csr-bench.ts';
 import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { MemoryApi } from '../../../test/kit/memory-api.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
-import { HostInspector } from './host-inspector.ts';
+import { type HostInspectorParts, HostInspector } from './host-inspector.ts';
 
 const namespace = 'wmco';
 const sha256 = 'e'.repeat(64);
@@ -29,7 +30,8 @@ function scene({ stdout, exitCode = 0, status, spec, isDead = false }: Scene = {
   const log = recordedLog();
   const dialed: HostTarget[] = [];
   const commands: string[] = [];
-  const inspector = new HostInspector({
+  const fed: Key[] = [];
+  const parts: HostInspectorParts = {
     client: api as never,
     clock,
     material: { keysFor: async () => [] },
@@ -45,13 +47,14 @@ function scene({ stdout, exitCode = 0, status, spec, isDead = false }: Scene = {
       if (!isDead) return Promise.resolve(connection);
       return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
     },
-  });
+  };
+  const inspector = new HostInspector(parts, () => [{ namespace: '', name: 'csr-1' }]);
   const instance = api.put(windowsInstances, {
     metadata: { name: 'win-1', namespace },
     spec: { address: '10.0.0.1', username: 'core', ...spec },
     status: { hostKey: pinnedKey, host, ...status },
   });
-  const stop = inspector.start();
+  const stop = inspector.start(key => void fed.push(key));
   onTestFinished(stop);
   const ask = async (of = instance) => {
     const isTaken = inspector.request(of, log.log);
@@ -59,7 +62,7 @@ function scene({ stdout, exitCode = 0, status, spec, isDead = false }: Scene = {
     return isTaken;
   };
   const recorded = () => api.peek(windowsInstances, 'win-1', namespace)?.status?.host;
-  return { api, clock, log, dialed, commands, instance, ask, recorded, stop };
+  return { api, clock, log, dialed, commands, instance, ask, recorded, stop, fed };
 }
 
 test('reads the addresses over the pinned connection and records them', async () => {
@@ -148,4 +151,12 @@ test('stops with the controller, without a word', async () => {
   expect(await ask()).toBe(false);
   expect(log.messages('info')).toEqual([]);
   expect(recorded()).toEqual(host);
+});
+
+test('has waiting requests judged again, whether the host answered or not', async () => {
+  for (const options of [{}, { exitCode: 1 }]) {
+    const { ask, fed } = scene(options);
+    await ask();
+    expect(fed).toEqual([{ namespace: '', name: 'csr-1' }]);
+  }
 });

@@ -8,7 +8,6 @@ import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { runIn, worldOf } from '../agent-bench.ts';
 import { ModelHost } from '../model-host.ts';
 import { recordedLog } from '../recorded-log.ts';
-import { completed, knownWords } from './agent-shim.ts';
 
 /** What goes wrong on a host; each is asked before the act and may throw. */
 export interface HostFaults {

@@ -1,3 +1,4 @@
+import { nothingReserved } from '../../../src/contract/reserved.ts';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -242,6 +243,7 @@ export class PretendOperator {
       platform: 'None',
       apiServerUrl: this.world.url,
       network: { serviceCidr, clusterDns: '10.96.0.10', vxlanPort: '' },
+      reserved: nothingReserved,
       kubeletArguments: {},
       workerFiles: {},
       kubeletCa: this.world.ca,
