@@ -22,6 +22,7 @@ test('needs two keys and fills in the rest', () => {
       kubeletCa: certificate,
       registryBundles: [],
       trustedCa: undefined,
+      reserved: { networks: ['10.96.0.0/12'], addresses: [], names: ['api.example.com'], domains: [] },
     },
   });
 });

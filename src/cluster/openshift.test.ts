@@ -50,6 +50,12 @@ test('reads all facts of a healthy cluster', () => {
         { file: 'image-registry.openshift-image-registry.svc..5000', data: kubeletCaPem },
       ],
       trustedCa: undefined,
+      reserved: {
+        networks: ['172.30.0.0/16', '10.128.0.0/14', '10.132.0.0/14'],
+        addresses: [],
+        names: ['api.east.example.com', 'api-int.east.example.com'],
+        domains: ['apps.east.example.com'],
+      },
     },
   });
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { maxReportBytes, reportName } from '#contract/agent-report.ts';
 import type { Client } from '#kube/client.ts';
 import type { KubeResource, WatchEvent } from '#kube/resource.ts';
-import { configMaps, type Node, nodes } from '#kube/resources.ts';
+import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import { type MachineConfig, machineConfigs, networkConfigs } from '#kube/resources-openshift.ts';
 import {
   cloudConfigText,
@@ -13,7 +14,7 @@ import {
 } from '../../test/kit/openshift-objects.ts';
 import { benchSettings } from '../../test/kit/fixed-facts.ts';
 import { openshiftFacts } from './openshift.ts';
-import { slimClient, slimMachineConfig, slimNode } from './slim.ts';
+import { slimClient, slimConfigMap, slimMachineConfig, slimNode } from './slim.ts';
 
 const node: Node = {
   metadata: { name: 'n', annotations: { a: 'b' } },
@@ -101,6 +102,38 @@ test('passes over entries that are none, and over lists that are none', () => {
     systemd: { units: [{ name: 'kubelet.service' }] },
     storage: { files: 7 },
   });
+});
+
+const report = (data: Record<string, string>, more: object = {}): ConfigMap => ({
+  metadata: { name: reportName('win-1'), namespace: 'wmco' },
+  data,
+  ...more,
+});
+const full = { version: 'v1', remarks: 'x'.repeat(maxReportBytes - 'versionv1remarks'.length) };
+
+const reports: [name: string, given: ConfigMap, want: ConfigMap][] = [
+  ['keeps a report of the largest size', report(full), report(full)],
+  ['drops the data of a larger one', report({ ...full, a: '' }), report({})],
+  ['counts keys, too', report({ ['k'.repeat(maxReportBytes + 1)]: '' }), report({})],
+  [
+    'keeps of binary data that there was some',
+    report({ a: 'b' }, { binaryData: { big: 'AAAA' } }),
+    report({ a: 'b' }, { binaryData: {} }),
+  ],
+  ['keeps that a report is immutable', report({}, { immutable: true }), report({}, { immutable: true })],
+  [
+    'leaves other ConfigMaps alone, whatever their size',
+    { ...report({ a: 'x'.repeat(50_000) }), metadata: { name: 'windows-instances' } },
+    { ...report({ a: 'x'.repeat(50_000) }), metadata: { name: 'windows-instances' } },
+  ],
+];
+for (const [name, given, want] of reports) test(name, () => expect(slimConfigMap(given)).toEqual(want));
+
+test('a report that is too large never comes to the cache', async () => {
+  const { client } = serverOf([report({ a: 'x'.repeat(maxReportBytes) })]);
+  expect((await client.list(configMaps)).items).toEqual([report({})]);
+  const [first] = await Array.fromAsync(client.watch(configMaps, {}));
+  expect(first?.object).toEqual(report({}));
 });
 
 /** A server whose every list and watch gives these objects. */

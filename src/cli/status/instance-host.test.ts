@@ -156,15 +156,14 @@ test('tells that a Node runs another version', () => {
   expect(host).toMatchObject({ tone: 'good', remark: 'Node win-1 runs v1, and this operator is v2' });
 });
 
-test('finds its Node by the name in the status, else by an address', () => {
-  const [byName, byAddress] = [
-    nodeOf('win-1'),
-    nodeOf('other', { addresses: [{ type: 'InternalIP', address: '10.0.0.9' }] }),
-  ];
-  const nodes = { nodes: [byAddress, byName], hostKeys: {} };
-  expect(hostOfInstance(instanceOf('x', { node: 'win-1' }), nodes).node).toBe(byName);
-  expect(hostOfInstance(instanceOf('10.0.0.9'), nodes).node).toBe(byAddress);
-  expect(hostOfInstance(instanceOf('x.example.com', { ipv4: '10.0.0.9' }), nodes).nodeName).toBe('other');
+test('finds its Node by the name in the record, never by an address', () => {
+  const [own, other] = [nodeOf('win-1'), nodeOf('other', { addresses: [{ type: 'InternalIP', address: '10.0.0.9' }] })];
+  const nodes = { nodes: [other, own], hostKeys: {} };
+  expect(hostOfInstance(instanceOf('x', { node: 'win-1' }), nodes).node).toBe(own);
+  const host = { name: 'win-1', addresses: ['10.0.0.9'] };
+  expect(hostOfInstance(instanceOf('x', { node: 'other', host }), nodes).node).toBe(own);
+  expect(hostOfInstance(instanceOf('10.0.0.9'), nodes).node).toBeUndefined();
+  expect(hostOfInstance(instanceOf('x.example.com', { ipv4: '10.0.0.9' }), nodes).node).toBeUndefined();
   expect(hostOfInstance(instanceOf('y'), nodes).node).toBeUndefined();
   expect(hostOfInstance(instanceOf('y', { node: 'gone' }), nodes)).toMatchObject({ node: undefined, nodeName: 'gone' });
 });

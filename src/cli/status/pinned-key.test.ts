@@ -20,6 +20,15 @@ test('that of the administrator goes before all others', () => {
   });
 });
 
+test('that of the record goes before those that earlier operators have stored', () => {
+  const instance = instanceOf(address, { hostKey: authorizedKey(given) });
+  expect(pinnedKeyOf(instance, marked, entries)).toEqual({
+    type: 'ssh-ed25519',
+    fingerprint: fingerprint(given),
+    where: 'status.hostKey',
+  });
+});
+
 test('that of the Node goes before that of the ConfigMap', () => {
   expect(pinnedKeyOf(instanceOf(address), marked, entries)).toMatchObject({
     fingerprint: fingerprint(onNode),
@@ -45,6 +54,7 @@ const none: [string, Parameters<typeof pinnedKeyOf>][] = [
     'that of the Node cannot be read',
     [instanceOf(address), nodeOf('x', { annotations: { [nodeAnnotation.sshHostKey]: '!' } }), {}],
   ],
+  ['that of the record cannot be read', [instanceOf(address, { hostKey: '!' }), marked, entries]],
   [
     'that of the administrator cannot be read',
     [instanceOf(address, undefined, { hostKey: 'ssh-rsa ?' }), undefined, entries],
