@@ -36,8 +36,6 @@ export const optionTexts = {
   serviceCidr: ['--service-cidr <cidr>', 'service network, instead of the one in the Network object'],
   showSecrets: ['--show-secrets', 'print keys, tokens and passwords'],
   resolve: ['--resolve', 'ask DNS for the names listed'],
-  ptr: ['--ptr <ADDRESS=NAME...>', 'answer of a reverse look-up'],
-  hostName: ['--host-name <ADDRESS=NAME...>', 'name a host gives for itself over SSH'],
   serverVersion: ['--server-version <version>', 'gitVersion of the API server, such as v1.36.2'],
 } as const;
 

@@ -8,6 +8,24 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'InstanceSetup',
     'Configured instance with address 10.1.42.1 as a worker node',
   ],
+  [
+    eventText.instanceAdopted('10.1.42.1'),
+    'Normal',
+    'InstanceAdopted',
+    'Instance with address 10.1.42.1 was set up by another version and is left as it is',
+  ],
+  [
+    eventText.agentReconnected('10.1.42.1'),
+    'Normal',
+    'AgentReconnected',
+    'Gave the agent of the instance with address 10.1.42.1 new credentials',
+  ],
+  [
+    eventText.nodeAddressConflict('evil', '10.1.42.1', 'win-1'),
+    'Warning',
+    'NodeAddressConflict',
+    'Node evil reports the address 10.1.42.1, which belongs to Node win-1. Find out which of the two hosts has it',
+  ],
   [eventText.instanceSetupFailure('no route to host'), 'Warning', 'InstanceSetupFailure', 'no route to host'],
   [
     eventText.instanceTeardown(['10.1.42.1', 'win-1']),

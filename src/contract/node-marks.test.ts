@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { awaitsReboot, isUpgrading, isUpToDate, marksPatch, needsUpgrade, versionsInUse } from './node-marks.ts';
+import { awaitsReboot, isUpgrading, isUpToDate, marksPatch, needsUpgrade } from './node-marks.ts';
 
 const prefix = 'windowsmachineconfig.openshift.io';
 const marked = (version?: string, desired?: string) => ({
@@ -60,17 +60,6 @@ for (const [labels, want] of upgrades) {
   test(`labels ${JSON.stringify(labels)}: ${want ? 'upgrading' : 'not upgrading'}`, () => {
     expect(isUpgrading({ labels })).toBe(want);
   });
-}
-
-const inUse: [string, ReturnType<typeof marked>[], string[]][] = [
-  ['no Nodes', [], []],
-  ['Nodes without marks', [marked(), marked('')], []],
-  ['versions that run', [marked('v1'), marked('v2'), marked('v1')], ['v1', 'v2']],
-  ['a version somebody is on its way to', [marked(undefined, 'v1')], ['v1']],
-  ['both ends of an upgrade', [marked('v1', 'v2')], ['v1', 'v2']],
-];
-for (const [name, nodes, want] of inUse) {
-  test(`keeps the services of ${name}`, () => expect([...versionsInUse(nodes)]).toEqual(want));
 }
 
 const patches: [string, Parameters<typeof marksPatch>[0], object][] = [

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addTokenId, readTokenIds, tokenIdOf, tokenIdsAnnotation } from './token-id.ts';
+import { tokenIdOf, writesTokenIds } from './token-id.ts';
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const token = (claims: unknown) => `${encode({ alg: 'RS256' })}.${encode(claims)}.c2lnbmF0dXJl`;
@@ -40,28 +40,20 @@ test('whatever a token is, looking at it does no harm', () => {
   );
 });
 
-const lists: [text: string | undefined, ids: string[]][] = [
-  [undefined, []],
-  ['', []],
-  ['JTI=a', ['JTI=a']],
-  ['JTI=a,JTI=b', ['JTI=a', 'JTI=b']],
-  [',JTI=a,,', ['JTI=a']],
+const servers: [version: string, want: boolean][] = [
+  ['v1.30.0', true],
+  ['v1.36.4', true],
+  ['v1.100.0', true],
+  ['v2.0.0', true],
+  ['v1.30.0-rc.1+k3s1', true],
+  ['v1.29.9', false],
+  ['v1.20.2', false],
+  ['v1.3', false],
+  ['v0.30.0', false],
+  ['1.30.0', false],
+  ['', false],
 ];
-for (const [text, ids] of lists) {
-  test(`the annotation ${text ?? 'that is not there'} names ${ids.length} tokens`, () => {
-    expect(readTokenIds(text === undefined ? {} : { [tokenIdsAnnotation]: text })).toEqual(ids);
-  });
+for (const [version, want] of servers) {
+  test(`a server of version ${version || '(none)'} writes ${want ? 'ids' : 'no ids'} of tokens`, () =>
+    expect(writesTokenIds(version)).toBe(want));
 }
-
-test('an object without annotations names none', () => expect(readTokenIds(undefined)).toEqual([]));
-
-test('a new id comes last, and is there once', () => {
-  expect(addTokenId([], 'JTI=a')).toBe('JTI=a');
-  expect(addTokenId(['JTI=a', 'JTI=b'], 'JTI=a')).toBe('JTI=b,JTI=a');
-});
-
-test('the newest twenty are kept, however many come', () => {
-  const names = Array.from({ length: 30 }, (_, index) => `JTI=${index}`);
-  const kept = names.reduce<string[]>((ids, name) => readTokenIds({ [tokenIdsAnnotation]: addTokenId(ids, name) }), []);
-  expect(kept).toEqual(names.slice(10));
-});

@@ -2,9 +2,8 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { file } from '#contract/paths.ts';
-import { tokenIdsAnnotation } from '#contract/token-id.ts';
 import { openUsername } from '#host/keys/username-seal.ts';
 import type { Resource } from '#kube/resource.ts';
 import { configMaps, type SecretObject, secrets } from '#kube/resources.ts';
@@ -88,34 +87,30 @@ test('brings what hosts need', async () => {
 
 const jwt = (jti: string) => `e30.${Buffer.from(JSON.stringify({ jti })).toString('base64url')}.c2ln`;
 
-test('writes down to which host a token was given, before the host has it', async () => {
+const tokenPath = (where: string, account: string) => `/api/v1/namespaces/${where}/serviceaccounts/${account}/token`;
+
+test('tells ids and ends of the tokens, so that they are recorded before the host gets them', async () => {
   const { bring, api } = world();
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/windows-instance-config-daemon/token`;
-  const ids = () => api.peek(windowsInstances, 'win-1', namespace)?.metadata.annotations?.[tokenIdsAnnotation];
-  api.put(windowsInstances, instance());
-  await bring();
-  expect(ids()).toBeUndefined();
-  api.paths.set(path, { status: { token: jwt('one') } });
-  await bring();
-  expect(ids()).toBe('JTI=one');
-  api.before = ({ verb, resource }) => {
-    if (verb === 'patch' && resource === 'windowsinstances') throw new Error('503');
-  };
-  await expect(bring()).rejects.toThrow('503');
+  const [kubelet, agent] = ['2026-03-01T13:00:00Z', '2026-03-01T14:00:00Z'];
+  const answer = (jti: string, expirationTimestamp: string) => ({ status: { token: jwt(jti), expirationTimestamp } });
+  api.paths.set(tokenPath('openshift-machine-config-operator', 'node-bootstrapper'), answer('one', kubelet));
+  api.paths.set(tokenPath(namespace, 'windows-instance-config-daemon'), answer('two', agent));
+  expect((await bring()).tokens).toEqual([
+    { id: 'JTI=one', use: 'kubelet', expires: kubelet },
+    { id: 'JTI=two', use: 'agent', expires: agent },
+  ]);
+  expect(api.calls.filter(({ verb }) => verb === 'patch')).toEqual([]);
 });
 
-test('keeps the tokens that the host was given before', async () => {
-  const { source, api } = world();
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/windows-instance-config-daemon/token`;
-  const given = instance();
-  const annotations = { [tokenIdsAnnotation]: 'JTI=old', other: 'x' };
-  const object = api.put(windowsInstances, { ...given, metadata: { ...given.metadata, annotations } });
-  api.paths.set(path, { status: { token: jwt('new') } });
-  await source.materialFor(object, signal);
-  expect(api.peek(windowsInstances, 'win-1', namespace)?.metadata.annotations).toEqual({
-    [tokenIdsAnnotation]: 'JTI=old,JTI=new',
-    other: 'x',
-  });
+test('tells nothing of tokens without id, as clusters before 1.30 issue them', async () => {
+  expect((await world().bring()).tokens).toEqual([]);
+});
+
+test('gives agents certificates for as long as is set, and hosts no name of the cluster', async () => {
+  const reserved = { networks: ['172.30.0.0/16'], addresses: [], names: [], domains: [] };
+  const facts = fixedFacts({ reserved });
+  const material = await world({ facts, settings: { certificateLifetime: '72h' } }).bring();
+  expect(material).toMatchObject({ certificateLifetime: '72h', reserved });
 });
 
 test('seals user names with the key', async () => {

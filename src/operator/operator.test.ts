@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
 import { systemClock } from '#base/clock.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
-import { nodeAnnotation, secretName } from '#contract/names.ts';
+import { secretName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
@@ -75,8 +75,8 @@ test('makes its singletons with the rights of its manifests, and without the pri
   await eventually(() => found(kinds.configMaps, `windows-services-${operatorVersion}`, namespace)).toMatchObject({
     immutable: true,
   });
-  await eventually(() => found(kinds.clusterRoleBindings, 'windows-instance-config-daemon')).toBeDefined();
-  await eventually(() => found(kinds.roleBindings, 'system-wicd-nodes', 'default')).toBeDefined();
+  await eventually(() => found(kinds.roleBindings, 'windows-instance-config-daemon', namespace)).toBeDefined();
+  await eventually(() => found(kinds.roleBindings, 'system-wicd-nodes', namespace)).toBeDefined();
   expect(operator.log.messages('error')).toEqual([]);
   expect(JSON.stringify(operator.log.lines)).not.toContain('orbidden');
 });
@@ -122,16 +122,22 @@ test('makes an instance of an entry and tells what became of it', async () => {
   await admin.delete(kinds.configMaps, 'windows-instances', { namespace });
 });
 
-test('gives an agent its own Node, and takes that back with the Node', async () => {
+test('gives the agent of a recorded host its own Node, and takes that back with the Node', async () => {
+  const { namespace } = scene;
   await start();
+  const key = { name: 'win-1', namespace };
+  const spec = { address: '10.7.7.8', username: 'Administrator', paused: true };
+  const made = await admin.create(windowsInstances, { metadata: key, spec });
+  const agent = { keyHash: 'a'.repeat(64), installed: '2026-03-01T12:00:00Z' };
+  const status = { host: { name: 'win-1', addresses: ['10.7.7.8'] }, agent };
+  await admin.replace(windowsInstances, { ...made, status }, { subresource: 'status' });
   const labels = { 'kubernetes.io/os': 'windows' };
-  await admin.create(kinds.nodes, {
-    metadata: { name: 'win-1', labels, annotations: { [nodeAnnotation.pubKeyHash]: 'x' } },
-  });
+  await admin.create(kinds.nodes, { metadata: { name: 'win-1', labels } });
   await eventually(() => found(kinds.clusterRoleBindings, 'windows-instance-config-daemon:win-1')).toBeDefined();
   await admin.delete(kinds.nodes, 'win-1');
   await eventually(() => found(kinds.clusterRoleBindings, 'windows-instance-config-daemon:win-1')).toBeUndefined();
   await eventually(() => found(kinds.clusterRoles, 'windows-instance-config-daemon:win-1')).toBeUndefined();
+  await admin.delete(windowsInstances, 'win-1', { namespace });
 });
 
 test('of two operators one leads, and the other follows when it ends', async () => {

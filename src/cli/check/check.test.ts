@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -128,36 +129,46 @@ test('instances: what is wrong with a WindowsInstance hides no entry', async () 
   ]);
 });
 
-test('csr: approves, refuses with the rule, and says whom to ask', async () => {
+const verdictsOf = (out: string) => JSON.parse(out) as { csr: string; decision: string; rule: string; why: string }[];
+
+test('csr: approves by the record, and refuses with the rule', async () => {
   const { code, out } = await runWmco(['check', 'csr', '-f', example('csr.yaml'), '-o', 'json']);
   expect(code).toBe(1);
-  const verdicts = JSON.parse(out) as { csr: string; decision: string; rule: string }[];
-  expect(verdicts.map(({ csr, decision, rule }) => [csr, decision, rule])).toEqual([
+  expect(verdictsOf(out).map(({ csr, decision, rule }) => [csr, decision, rule])).toEqual([
     ['csr-good', 'approve', 'WMCOApprove'],
+    ['csr-agent', 'approve', 'WICDAutoApproved'],
     ['csr-wrong-requester', 'refuse', 'requester'],
-    ['csr-foreign-name', 'ask', ''],
+    ['csr-other-token', 'refuse', 'token'],
+    ['csr-api-server', 'refuse', 'alternative-names'],
+    ['csr-foreign-name', 'ignore', ''],
   ]);
 });
 
-test('csr: a name that a host gave over SSH settles it', async () => {
-  const words = [
-    'check',
-    'csr',
-    '-f',
-    example('csr.yaml'),
-    '-o',
-    'json',
-    '--host-name',
-    'win1.winc.example.com=linux-7',
-  ];
-  const verdicts = JSON.parse((await runWmco(words)).out) as { csr: string; decision: string }[];
-  expect(verdicts.find(({ csr }) => csr === 'csr-foreign-name')?.decision).toBe('approve');
-});
+/** The example with a text of it replaced. */
+async function changedExample(from: string, to: string, words: string[] = []) {
+  const text = (await readFile(example('csr.yaml'), 'utf8')).replaceAll(from, to);
+  return verdictsOf((await runWmco(['check', 'csr', '-f', '-', '-o', 'json', ...words], text)).out);
+}
 
-test('csr: another name makes it none of our business', async () => {
-  const words = ['check', 'csr', '-f', example('csr.yaml'), '-o', 'json', '--host-name', 'win1.winc.example.com=win1'];
-  const verdicts = JSON.parse((await runWmco(words)).out) as { csr: string; decision: string }[];
-  expect(verdicts.find(({ csr }) => csr === 'csr-foreign-name')?.decision).toBe('ignore');
+const changes: [about: string, from: string, to: string, csr: string, want: string][] = [
+  ['a host that is recorded under another name', '    name: win1.winc', '    name: other.winc', 'csr-good', 'ignore '],
+  ['a key that is not recorded', '  agent:', '  other:', 'csr-agent', 'refuse key'],
+  ['a name that is not recorded', '- 10.1.42.2', '- 10.1.42.9', 'csr-api-server', 'refuse alternative-names'],
+  ['a token without id', 'authentication.kubernetes.io/credential-id', 'x', 'csr-good', 'refuse token'],
+];
+for (const [about, from, to, csr, want] of changes) {
+  test(`csr: does not approve ${about}`, async () => {
+    const verdict = (await changedExample(from, to)).find(each => each.csr === csr);
+    expect(`${verdict?.decision} ${verdict?.rule}`).toBe(want);
+  });
+}
+
+test('csr: a token without id will do before 1.30', async () => {
+  const [first] = await changedExample('authentication.kubernetes.io/credential-id', 'x', [
+    '--server-version',
+    'v1.29.4',
+  ]);
+  expect(first?.decision).toBe('approve');
 });
 
 test('csr: an unreadable request is told and does not stop the others', async () => {
@@ -177,18 +188,21 @@ test('csr: an unreadable request is told and does not stop the others', async ()
   expect(err).toContain('CSR_MALFORMED: CertificateSigningRequest broken');
 });
 
-test('csr: neither a bad Node nor a bad entry stops the verdicts', async () => {
+test('csr: neither a bad Node nor a bad WindowsInstance stops the verdicts', async () => {
   const broken = [
     { ...node('x'), status: 5 },
-    { ...instances({}), data: { 'win1.winc.example.com': 7, b: 'username=c' } },
+    { ...windowsInstance('odd', { address: 'x' }), status: { host: 5 } },
   ];
   const { code, out, err } = await runWmco(
     ['check', 'csr', '-f', '-', '-f', example('csr.yaml'), '-o', 'json'],
     list(...broken),
   );
   expect(code).toBe(1);
-  expect((JSON.parse(out) as unknown[]).length).toBe(3);
+  expect(verdictsOf(out).map(({ decision }) => decision)).toEqual(
+    'approve approve refuse refuse refuse ignore'.split(' '),
+  );
   expect(err).toContain('Node x (standard input): status is 5, not an object');
+  expect(err).toContain('status.host is 5, not an object');
 });
 
 test('csr: without a request the input is said to lack one', async () => {

@@ -52,11 +52,13 @@ interface Evidence {
 
 function evidenceFrom(objects: readonly KubeObject[], options: Options): { evidence: Evidence; problems: AppError[] } {
   const { nodes, problems } = readNodes(objects);
-  const instances = ofKind(objects, windowsInstanceKind).map(readEvidence);
+  const read = ofKind(objects, windowsInstanceKind).map(object => attempt(() => readEvidence(object)));
+  const instances = read.flatMap(result => (result.ok ? [result.value] : []));
   const operatorNamespace = textOption(options, 'namespace') ?? defaultNamespace;
   const version = textOption(options, 'serverVersion');
   const hasTokenIds = version === undefined || writesTokenIds(version);
-  return { evidence: { operatorNamespace, instances, nodes, hasTokenIds }, problems };
+  const unreadable = read.flatMap(result => (result.ok ? [] : [result.error]));
+  return { evidence: { operatorNamespace, instances, nodes, hasTokenIds }, problems: [...problems, ...unreadable] };
 }
 
 /** The record in the status of a WindowsInstance. */
