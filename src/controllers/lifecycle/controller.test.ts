@@ -217,6 +217,12 @@ test('services of another configuration are removed before anything is put in th
   host.model.services
     .install('kubelet', { command: 'old.exe', description: 'OpenShift managed kubelet' })
     .install('old-service', { description: 'OpenShift managed old-service' });
+  // A kubelet of that configuration has no certificate of this cluster.
+  lab.behaviour.noNode = true;
+  host.faults.exec = command => {
+    if (command.includes(' bootstrap ')) lab.behaviour = {};
+    return undefined;
+  };
   lab.start();
   await lab.add();
   await isReady(lab);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import type { InstanceIdentity } from '#contract/windows-instance/resource.ts';
+import type { InstanceIdentity, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { type Decision, decide, quietMs } from './decide.ts';
 
 const node = (annotations: Record<string, string> = {}): NodeView => ({
@@ -19,6 +19,7 @@ const [minute, hour] = [60_000, 3_600_000];
 const at = (ms: number) => new Date(nowMs + ms).toISOString();
 const certified: InstanceIdentity = { keyHash: 'a', installed: at(-hour), certificateEnds: at(hour) };
 
+const host = { name: 'win-5', addresses: ['10.0.0.5'] };
 const instance = (
   over: Partial<InstanceObject['spec']> = {},
   metadata: InstanceObject['metadata'] = {},
@@ -26,7 +27,7 @@ const instance = (
 ): InstanceObject => ({
   metadata: { name: 'win-5', ...metadata },
   spec: { address: '10.0.0.5', ...over },
-  ...(agent && { status: { agent } }),
+  status: { host, ...(agent && { agent }) },
 });
 const deleted = { deletionTimestamp: '2026-03-01T12:00:00Z' };
 const { version, desiredVersion, cordoned } = nodeAnnotation;
@@ -72,7 +73,8 @@ const withAgent = (over: Partial<InstanceIdentity>, spec: Partial<InstanceObject
   const { certificateEnds, ...agent } = { ...certified, ...over };
   return instance(spec, {}, { ...agent, ...(certificateEnds && { certificateEnds }) });
 };
-const unrecorded: InstanceObject = { metadata: { name: 'win-5' }, spec: { address: 'a' }, status: { node: 'win-5' } };
+const withStatus = (status: WindowsInstanceStatus): InstanceObject => ({ ...instance(), status });
+const unrecorded = withStatus({ node: 'win-5', host });
 
 const identities: [string, InstanceObject, NodeView, Decision['do']][] = [
   ['reconnects an agent whose key is not recorded', unrecorded, configured, 'reconnect'],
@@ -108,6 +110,12 @@ const identities: [string, InstanceObject, NodeView, Decision['do']][] = [
     unrecorded,
     node({ [version]: 'v1' }),
     'report',
+  ],
+  [
+    'adopts a Node of another version whose host is not recorded',
+    withStatus({ node: 'win-5' }),
+    node({ [version]: 'v1' }),
+    'configure',
   ],
   ['does not reconnect a paused host', withAgent({ certificateEnds: at(-1) }, { paused: true }), configured, 'pause'],
   [

@@ -50,8 +50,9 @@ function decideWork(seen: Seen): Decision {
   if (instance.spec.paused === true) return { do: 'pause' };
   if (node === undefined) return { do: 'configure' };
   if (isUpToDate(node, version)) return decideAtRest(node, seen);
-  // What another version has finished is for an upgrade to change; what nobody has finished is finished.
-  return needsUpgrade(node, version) ? { do: 'report', node } : { do: 'configure' };
+  // What another version has finished is for an upgrade to change, once its host is recorded; what nobody has finished is finished.
+  const isLeft = needsUpgrade(node, version) && instance.status?.host !== undefined;
+  return isLeft ? { do: 'report', node } : { do: 'configure' };
 }
 
 function decideAtRest(node: NodeView, seen: Seen): Decision {

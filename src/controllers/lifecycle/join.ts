@@ -81,7 +81,7 @@ export async function runJourney(
     journal,
     reboot: state.reboot,
     ipv4: journey.ipv4,
-    node: journey.node?.name,
+    node: recordedNode(journey),
     record: state.changes,
   });
   const fail = async (why: AppError): Promise<never> => {
@@ -105,6 +105,11 @@ export async function runJourney(
   } finally {
     await writer.end();
   }
+}
+
+/** A name that is only claimed may still turn out to be that of another Node. */
+function recordedNode({ memory, node }: ConfigureJourney): string | undefined {
+  return node?.name === memory.record.host?.name ? node?.name : undefined;
 }
 
 /** As the server has it: a reboot that was written down a moment ago must not be overlooked. Undefined when it is gone. */

@@ -3,8 +3,16 @@ import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { instanceAnnotation } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
 import type { InstanceCondition, TimelineStep } from '#contract/windows-instance/resource.ts';
-import { failureRemarks, mayStillCome, setupRemarks } from './remarks.ts';
+import {
+  addressConflicts,
+  adoptedRemarks,
+  failureRemarks,
+  mayStillCome,
+  reconnectedRemarks,
+  setupRemarks,
+} from './remarks.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const ago = (minutes: number) => new Date(nowMs - minutes * 60_000).toISOString();
@@ -46,6 +54,48 @@ test('a host that was set up, told of what the administrator has made', () => {
     'Machine openshift-machine-api/m-1 Normal MachineSetup: Machine m-1 configured successfully',
   ]);
 });
+
+test('a host that was adopted, and one whose agent was reconnected', () => {
+  expect(lines([...adoptedRemarks(instance()), ...reconnectedRemarks(instance({ kind: 'Machine' }))])).toEqual([
+    'ConfigMap wmco/windows-instances Normal InstanceAdopted: Instance with address 10.0.0.5 was set up by another version and is left as it is',
+    'Machine openshift-machine-api/m-1 Normal AgentReconnected: Gave the agent of the instance with address 10.0.0.5 new credentials',
+  ]);
+});
+
+const nodeAt = (name: string, ...addresses: string[]): NodeView => ({
+  name,
+  uid: name,
+  labels: {},
+  annotations: {},
+  addresses: addresses.map(address => ({ type: 'InternalIP', address })),
+  ready: true,
+  unschedulable: false,
+});
+const recorded: InstanceObject = {
+  ...instance(),
+  spec: { address: 'Win.example.com' },
+  status: { host: { name: 'win-5', addresses: ['10.0.0.5', '192.168.0.5'] } },
+};
+const shared: [string, NodeView[], string[]][] = [
+  ['no other Node', [nodeAt('win-5', '10.0.0.5')], []],
+  ['Nodes with other addresses', [nodeAt('a', '10.0.0.50'), nodeAt('b')], []],
+  ['a Node with the address that is dialed', [nodeAt('win-5', '10.0.0.5'), nodeAt('a', '10.0.0.5')], ['a 10.0.0.5']],
+  ['a Node with another address of the host', [nodeAt('a', '10.9.9.9', '192.168.0.5')], ['a 192.168.0.5']],
+  ['a Node with the name that is listed', [nodeAt('a', 'win.EXAMPLE.com')], ['a win.EXAMPLE.com']],
+  ['a Node with two of them, once', [nodeAt('a', '10.0.0.5', '192.168.0.5')], ['a 10.0.0.5']],
+  ['two Nodes', [nodeAt('a', '10.0.0.5'), nodeAt('b', '10.0.0.5')], ['a 10.0.0.5', 'b 10.0.0.5']],
+];
+for (const [name, nodes, want] of shared) {
+  test(`address conflicts with ${name}`, () => {
+    const told = addressConflicts(recorded, 'win-5', nodes).map(({ message }) => message);
+    expect(told).toEqual(
+      want.map(each => {
+        const [node, address] = each.split(' ');
+        return `Node ${node} reports the address ${address}, which belongs to Node win-5. Find out which of the two hosts has it`;
+      }),
+    );
+  });
+}
 
 test('an instance without a source is told of itself', () => {
   const { metadata, spec } = instance();

@@ -141,6 +141,35 @@ for (const [name, seen, want] of rest) {
   });
 }
 
+const identity = { keyHash: 'a', installed: now };
+const versions: [string, WindowsInstanceStatus, running: string, want: string | undefined][] = [
+  ['this version', {}, 'v2', 'v2'],
+  ['this version in place of another', { version: 'v1', agent: identity }, 'v2', 'v2'],
+  ['another version of a host that was never given a token', {}, 'v1', 'v1'],
+  ['that version once', { version: 'v1' }, 'v0', 'v1'],
+  ['what was recorded, whatever the Node of our agent says', { version: 'v2', agent: identity }, 'v1', 'v2'],
+  ['no version by the word of a host that joins', { tokens: [] }, 'v1', undefined],
+  ['no version by the word of a host whose agent is ours', { agent: identity }, 'v1', undefined],
+];
+for (const [name, before, running, want] of versions) {
+  test(`records ${name}`, () => expect(atRest(node(running), 'v2', told)(before).version).toBe(want));
+}
+
+test('what a journey has recorded is in every status, and the end of a certificate stays with its key', () => {
+  const host = { name: 'win-5', addresses: ['10.0.0.5'] };
+  const before = { hostKey: 'old', agent: { ...identity, certificateEnds: now } };
+  const made = view({ record: { hostKey: 'new', host, agent: identity } });
+  for (const change of [onTheWay(made, told), failed(made, error, false, told), joined(made, node('v2'), 'v2', told)]) {
+    expect(change(before)).toMatchObject({ hostKey: 'new', host, agent: before.agent });
+  }
+  const other = view({ record: { agent: { ...identity, keyHash: 'b' } } });
+  expect(onTheWay(other, told)(before).agent).toEqual({ ...identity, keyHash: 'b' });
+});
+
+test('a reconnect has a phase of its own', () => {
+  expect(onTheWay(view(), told, 'Reconnecting')({}).phase).toBe('Reconnecting');
+});
+
 test('at the end of the way the whole timeline is kept', () => {
   const status = joined(view({ reboot: { bootId: 'b', because: 'x' } }), node('v2'), 'v2', told)({ step: 'x' });
   expect(status).toMatchObject({ phase: 'Ready', timeline: [done], version: 'v2', ipv4: '10.0.0.5' });
@@ -177,6 +206,7 @@ test('nothing is said of a generation that is not known', () => {
 const journeys: [string, InstancePhase | undefined, observed: number | undefined, boolean][] = [
   ['first', undefined, undefined, true],
   ['cut short', 'Configuring', 3, false],
+  ['cut short while it reconnected', 'Reconnecting', 3, false],
   ['failed', 'Failed', 3, false],
   ['paused', 'Paused', 3, false],
   ['ended', 'Ready', 3, true],

@@ -9,7 +9,12 @@ import { dir, file } from '../../../src/contract/paths.ts';
 import { nothingReserved } from '../../../src/contract/reserved.ts';
 import { servicesConfigMap } from '../../../src/contract/services/print.ts';
 import { windowsInstanceCrd } from '../../../src/contract/windows-instance/crd.ts';
-import type { WindowsInstanceSpec, WindowsInstanceStatus } from '../../../src/contract/windows-instance/resource.ts';
+import {
+  type InstanceCondition,
+  instanceCondition,
+  type WindowsInstanceSpec,
+  type WindowsInstanceStatus,
+} from '../../../src/contract/windows-instance/resource.ts';
 import { agentReportsController } from '../../../src/controllers/agent-reports/controller.ts';
 import { type LifecycleParts, lifecycleController } from '../../../src/controllers/lifecycle/controller.ts';
 import type { Connect } from '../../../src/host/host.ts';
@@ -124,6 +129,25 @@ export class JoinLab {
       return found;
     });
     return found ?? {};
+  }
+
+  /** Until the host has joined. */
+  ready(name?: string): Promise<WindowsInstanceStatus> {
+    return this.statusWhen(({ phase }) => phase === 'Ready', name);
+  }
+
+  /** Until an attempt has failed for this reason; gives what is said of it. */
+  async failed(code: string, name?: string): Promise<string> {
+    const isSo = ({ type, reason }: InstanceCondition) => type === instanceCondition.configured && reason === code;
+    const { conditions } = await this.statusWhen(
+      ({ phase, conditions: all }) => phase === 'Failed' && all?.some(isSo) === true,
+      name,
+    );
+    return conditions?.find(isSo)?.message ?? '';
+  }
+
+  async patchSpec(spec: Partial<WindowsInstanceSpec>, name = 'win-5'): Promise<void> {
+    await this.client.patch(windowsInstances, name, { type: 'merge', body: { spec } }, { namespace });
   }
 
   async patchNode(body: object, name = 'win-5'): Promise<void> {

@@ -3,7 +3,7 @@ import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { type AgentCommands, agentCommands } from '#contract/agent-command.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';
-import type { NodeView } from '#contract/node.ts';
+import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { agentProgram } from '#contract/paths.ts';
 import type { InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
 import type { HostKey } from '#host/host-key.ts';
@@ -76,7 +76,8 @@ export class ConfigureJourney implements AsyncDisposable {
   }
 
   get node(): NodeView | undefined {
-    return this.nodeName === undefined ? undefined : this.world.nodes.get(this.nodeName);
+    const node = this.nodeName === undefined ? undefined : this.world.nodes.get(this.nodeName);
+    return node !== undefined && isWindowsNode(node) ? node : undefined;
   }
 
   /** For steps that come after the one which finds it. */

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { dir } from '#contract/paths.ts';
+import { printHostKey, printKnownKey } from '#host/host-key.ts';
+import { type Node, nodes } from '#kube/resources.ts';
+import { until } from '../../../test/kit/agent-bench.ts';
+import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { anyKey, type LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
+
+const old = '10.0.0-old';
+
+/** A host that another version or operator has set up. */
+async function configuredLab(annotations: Record<string, string> = {}): Promise<{ lab: JoinLab; host: LabHost }> {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.services.install('kubelet', { command: 'old.exe', description: 'OpenShift managed kubelet' });
+  const made = await lab.client.create<Node>(nodes, {
+    metadata: {
+      name: 'win-5',
+      labels: { [nodeLabel.os]: 'windows', [nodeLabel.byoh]: 'true' },
+      annotations: {
+        [nodeAnnotation.pubKeyHash]: 'h',
+        [nodeAnnotation.desiredVersion]: old,
+        [nodeAnnotation.version]: old,
+        [nodeAnnotation.sshHostKey]: printHostKey(host.hostKey),
+        ...annotations,
+      },
+    },
+  });
+  const status = { addresses: [{ type: 'InternalIP', address }], conditions: [{ type: 'Ready', status: 'True' }] };
+  await lab.client.replace(nodes, { ...made, status }, { subresource: 'status' });
+  return { lab, host };
+}
+
+function expectUntouched(host: LabHost): void {
+  expect(host.verbs().filter(verb => verb !== 'inventory')).toEqual([]);
+  expect(host.uploads.filter(path => path.startsWith(dir.incoming))).toEqual([]);
+  expect([host.model.services.calls, host.boots]).toEqual([[], 1]);
+}
+
+test('a host whose Node another version has finished is recorded and left as it is', async () => {
+  const { lab, host } = await configuredLab();
+  const before = await lab.node();
+  lab.start();
+  await lab.add();
+  const status = await lab.ready();
+  expect(status).toMatchObject({
+    node: 'win-5',
+    host: { name: 'win-5', addresses: [address] },
+    hostKey: printKnownKey(host.hostKey),
+    version: old,
+  });
+  expect([status.tokens, status.agent]).toEqual([undefined, undefined]);
+  expect(status.conditions?.find(({ type }) => type === 'Configured')).toMatchObject({
+    status: 'True',
+    reason: 'OtherVersion',
+    message: `Node win-5 runs version ${old}, and this operator is ${version}`,
+  });
+  expectUntouched(host);
+  expect((await lab.node())?.metadata).toEqual(before?.metadata);
+  await until(async () => (await lab.remarks()).length > 0);
+  expect(await lab.remarks()).toEqual([
+    `ConfigMap windows-instances: InstanceAdopted: Instance with address ${address} was set up by another version and is left as it is`,
+  ]);
+});
+
+test('it is adopted once: another operator only reports it', async () => {
+  const { lab, host } = await configuredLab();
+  const first = lab.start();
+  await lab.add();
+  await lab.ready();
+  await first.stop();
+  const { connectionCount } = host;
+  await lab.patchStatus({ phase: 'Pending' });
+  lab.start();
+  await lab.ready();
+  expect(host.connectionCount).toBe(connectionCount);
+});
+
+test('an instance of an earlier operator, which recorded the Node only, is adopted, too', async () => {
+  const { lab, host } = await configuredLab();
+  await lab.add();
+  await lab.patchStatus({ phase: 'Ready', node: 'win-5', version: old });
+  lab.start();
+  const status = await lab.statusWhen(({ phase, host: known }) => phase === 'Ready' && known !== undefined);
+  expect(status).toMatchObject({ node: 'win-5', hostKey: printKnownKey(host.hostKey), version: old });
+  expectUntouched(host);
+});
+
+test('a Node that was set up with another host key is not adopted', async () => {
+  const { lab, host } = await configuredLab({ [nodeAnnotation.sshHostKey]: printHostKey(anyKey()) });
+  lab.start();
+  await lab.add();
+  expect(await lab.failed('HOST_NAME_TAKEN')).toContain('Node win-5 was set up with another SSH host key');
+  const { status } = await lab.instance();
+  expect([status?.node, status?.host, status?.version]).toEqual([undefined, undefined, undefined]);
+  expectUntouched(host);
+});
+
+test('what the Node says of its version later changes no record', async () => {
+  const { lab } = await configuredLab();
+  lab.start();
+  await lab.add();
+  await lab.ready();
+  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: 'other' } } });
+  const { version: recorded } = await lab.statusWhen(
+    ({ conditions }) => conditions?.some(({ message }) => message.includes('runs version other')) === true,
+  );
+  expect(recorded).toBe(old);
+});
+
+test('a host of ours that calls itself one of another version is not recorded as such', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  lab.start();
+  await lab.add();
+  await lab.ready();
+  lab.behaviour.noVersion = true;
+  await lab.report({ version: old });
+  const { version: recorded } = await lab.statusWhen(
+    ({ conditions }) => conditions?.some(({ reason }) => reason === 'OtherVersion') === true,
+  );
+  expect(recorded).toBe(version);
+});
+
+test('a host that joins and calls itself one of another version is not recorded as such', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  const operator = lab.start();
+  host.faults.exec = async command => {
+    if (command.includes(' install ')) await operator.kill();
+    return undefined;
+  };
+  await lab.add();
+  await until(() => host.verbs().includes('install') && host.openConnections === 0);
+  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: old } } });
+  host.faults.exec = () => undefined;
+  lab.start();
+  const status = await lab.ready();
+  expect([status.version, status.conditions?.[0]?.reason]).toEqual([undefined, 'OtherVersion']);
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { type BenchOptions, JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
+import { rejectionOf } from '../../../../test/kit/outcome.ts';
+import type { Step } from '../step.ts';
+import { bringAgent, takeInventory } from './agent-program.ts';
+import { installAgent, reinstallAgent } from './agent-service.ts';
+import { connect } from './connect.ts';
+import { gather } from './gather.ts';
+import { claimName } from './identify.ts';
+import type { ConfigureJourney } from './journey.ts';
+
+const [keyHash, cloudKeyHash] = ['a'.repeat(64), 'b'.repeat(64)];
+const recorded = { agent: { keyHash: 'c'.repeat(64), installed: '2026-01-01T00:00:00Z' } };
+
+/** A journey whose agent answers `install` with this. */
+async function installing(options: BenchOptions = {}, answer: object = { keyHash }): Promise<JourneyBench> {
+  const bench = new JourneyBench(options);
+  await bench.take(connect, gather, bringAgent, takeInventory, claimName);
+  bench.putNode();
+  bench.host.faults.answer = (verb, data) => (verb === 'install' ? answer : data);
+  return bench;
+}
+
+const keys: [string, Step<ConfigureJourney>, BenchOptions, isNew: boolean][] = [
+  ['a first installation', installAgent, {}, true],
+  ['another installation', installAgent, { record: recorded }, false],
+  ['a reconnect', reinstallAgent, { record: recorded }, true],
+];
+for (const [name, step, options, isNew] of keys) {
+  test(`${name} ${isNew ? 'makes a new key' : 'keeps the key'}, and records its hash`, async () => {
+    const bench = await installing(options);
+    await bench.take(step);
+    const command = bench.host.commands.at(-1) ?? '';
+    expect(command).toContain(' install --namespace wmco --node win-5 --cert-duration 24h');
+    expect(command.includes(' --new-key')).toBe(isNew);
+    expect(bench.records.at(-1)).toEqual({ agent: { keyHash, installed: expect.stringMatching(/Z$/) as string } });
+  });
+}
+
+test('on Azure the key of cloud-node-manager is recorded, too', async () => {
+  const bench = await installing({ material: { platform: 'Azure' } }, { keyHash, cloudKeyHash });
+  await bench.take(installAgent);
+  expect(bench.host.commands.at(-1)).toContain(' --cloud-node');
+  expect(bench.records.at(-1)).toMatchObject({ agent: { keyHash }, cloudNode: { keyHash: cloudKeyHash } });
+});
+
+const answers: [string, BenchOptions, object, code: string][] = [
+  ['without a hash', {}, {}, 'FIELD_INVALID'],
+  ['with a hash that is none', {}, { keyHash: 'A'.repeat(64) }, 'AGENT_ANSWER_INVALID'],
+  ['with more than a hash', {}, { keyHash: `${keyHash} ` }, 'AGENT_ANSWER_INVALID'],
+  ['without the second hash on Azure', { material: { platform: 'Azure' } }, { keyHash }, 'FIELD_INVALID'],
+];
+for (const [name, options, answer, code] of answers) {
+  test(`an answer ${name} is refused, and no key recorded`, async () => {
+    const bench = await installing(options, answer);
+    expect(await rejectionOf(bench.take(installAgent))).toMatchObject({ code });
+    expect(bench.records.some(({ agent }) => agent !== undefined)).toBe(false);
+  });
+}
