@@ -7,6 +7,7 @@ import { bundlePath, dir, file } from '#contract/paths.ts';
 import { withDeadline } from '#kube/deadline.ts';
 import type { Adapter, Files, HnsNetwork, HostFiles, HostPorts, InstalledService } from '../ports.ts';
 import { serviceKey } from '../services/order.ts';
+import type { HashOf } from '../stage/hash-cache.ts';
 import { readRecord } from '../stage/record.ts';
 import { probeServer } from './probe.ts';
 
@@ -14,6 +15,8 @@ export interface InventoryOptions {
   agentVersion: string;
   /** Path of the program that runs; its hash is told beside those of our files. */
   program: string;
+  /** By reading the file when missing. */
+  hashOf?: HashOf | undefined;
   /** Address of an API server that the host should be able to reach. */
   probeUrl?: string;
   clock: Clock;
@@ -26,7 +29,7 @@ const partLimitMs = 60_000;
 /** Everything the operator wants to know about the host. What cannot be found out is told, and takes nothing else along. */
 export async function inventory(
   { system, services, files, network }: HostPorts,
-  { agentVersion, program, probeUrl, clock, signal }: InventoryOptions,
+  { agentVersion, program, hashOf = path => files.sha256(path), probeUrl, clock, signal }: InventoryOptions,
 ): Promise<Inventory> {
   const problems: string[] = [];
   const part = async <T>(what: string, find: () => Promise<T>, otherwise: T): Promise<T> => {
@@ -52,7 +55,11 @@ export async function inventory(
     isAdministrator: part('rights', () => system.isAdministrator(), false),
     portsInUse: part('ports', async () => (await system.listeningPorts()).filter(port => ourPorts.has(port)), []),
     services: part('services', async () => (await services.list()).filter(isOurs).map(shownService), []),
-    files: part('files', () => hashFiles(program, files, what => problems.push(what)), {}),
+    files: part(
+      'files',
+      async () => hashFiles([program, ...(await ourFiles(files))], hashOf, what => problems.push(what)),
+      {},
+    ),
     stagedVersion: part('staged files', async () => (await readRecord(files)).version, ''),
     bundles: part('bundles', () => findBundles(files), {}),
     networks: part('networks', async () => (await network.networks()).map(shownNetwork), []),
@@ -104,17 +111,20 @@ function shownService(service: InstalledService): InventoryService {
 }
 
 /** Whatever the operator writes, and whatever was staged; logs are nobody's business here. */
+async function ourFiles(files: HostFiles): Promise<string[]> {
+  const fixed = Object.values(file).filter(path => !path.startsWith(`${dir.log}\\`) && path !== file.stagedRecord);
+  return [...(await readRecord(files)).files.map(({ path }) => path), ...fixed];
+}
+
 async function hashFiles(
-  program: string,
-  files: HostFiles,
+  paths: readonly string[],
+  hashOf: HashOf,
   note: (what: string) => void,
 ): Promise<Record<string, string>> {
-  const fixed = Object.values(file).filter(path => !path.startsWith(`${dir.log}\\`) && path !== file.stagedRecord);
-  const staged = (await readRecord(files)).files.map(({ path }) => path);
   const hashes = new Map<string, string>();
-  for (const path of new Set<string>([program, ...staged, ...fixed])) {
+  for (const path of new Set(paths)) {
     try {
-      const hash = await files.sha256(path);
+      const hash = await hashOf(path);
       if (hash !== undefined) hashes.set(path, hash);
     } catch (error) {
       note(`file ${path}: ${error instanceof Error ? error.message : String(error)}`);
