@@ -8,9 +8,9 @@ export const inventory: Verb = {
   required: [],
   optional: ['probe'],
   async run(values, world) {
-    const { version: agentVersion, program, clock, signal } = world;
+    const { version: agentVersion, program, hashOf, clock, signal } = world;
     const probe = values.probe === '' ? {} : { probeUrl: values.probe };
-    const found = await takeInventory(world.host(), { agentVersion, program, ...probe, clock, signal });
+    const found = await takeInventory(world.host(), { agentVersion, program, hashOf, ...probe, clock, signal });
     return { text: textOf(found), data: found };
   },
 };
