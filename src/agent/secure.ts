@@ -4,6 +4,7 @@ import { agentProgramHash, dir, file } from '#contract/paths.ts';
 import { whyWritable } from './access/plan.ts';
 import { secureFolders } from './access/secure-folders.ts';
 import type { HostFiles } from './ports.ts';
+import type { HashOf } from './stage/hash-cache.ts';
 import { readRecord, writeRecord } from './stage/record.ts';
 
 export interface SecureOutcome {
@@ -19,15 +20,20 @@ export interface SecureOutcome {
  * The first thing that runs on a host, from a folder to which only administrators write: makes sure of that folder, takes our
  * own folders into possession, and only then puts the program where services run it.
  */
-export async function secureHost(program: string, files: HostFiles, signal: AbortSignal): Promise<SecureOutcome> {
-  const sha256 = await checkProgram(program, files);
+export async function secureHost(
+  program: string,
+  hashOf: HashOf,
+  files: HostFiles,
+  signal: AbortSignal,
+): Promise<SecureOutcome> {
+  const sha256 = await checkProgram(program, hashOf);
   const remarks = [...(await secureProgramFolders(program, files)), ...(await secureFolders(files, signal))];
-  const placed = await placeAgent(program, sha256, files);
+  const placed = await placeAgent(program, sha256, hashOf, files);
   const { pruned, left } = await pruneFormer(sha256, files);
   return { placed, pruned, remarks: [...remarks, ...left] };
 }
 
-async function checkProgram(program: string, files: HostFiles): Promise<string> {
+async function checkProgram(program: string, hashOf: HashOf): Promise<string> {
   const named = agentProgramHash(program);
   if (named === undefined) {
     throw new AppError(
@@ -38,7 +44,7 @@ async function checkProgram(program: string, files: HostFiles): Promise<string> 
       },
     );
   }
-  const actual = await files.sha256(program);
+  const actual = await hashOf(program);
   if (actual === named) return named;
   throw new AppError('AGENT_PROGRAM_DAMAGED', `${program} has the hash ${actual ?? 'of no file'}`, {
     remedy: 'Delete the folder; the operator uploads the program again.',
@@ -68,9 +74,9 @@ async function problemOf(directory: string, files: HostFiles): Promise<string | 
 }
 
 /** A former program that runs there is moved aside. */
-async function placeAgent(program: string, sha256: string, files: HostFiles): Promise<boolean> {
+async function placeAgent(program: string, sha256: string, hashOf: HashOf, files: HostFiles): Promise<boolean> {
   await forgetStaged(files);
-  if ((await files.sha256(file.agent)) === sha256) return false;
+  if ((await hashOf(file.agent)) === sha256) return false;
   await files.writeChunks(file.agent, files.readChunks(program));
   return true;
 }

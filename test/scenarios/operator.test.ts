@@ -52,9 +52,9 @@ test('certificates of listed hosts were approved by the operator, those of the M
   expect(reasons).toEqual(new Set(['WMCOApprove', 'WICDAutoApproved', 'NodeCSRApprove']));
 });
 
-test('a join takes at most fifteen sessions, one upload of everything and no reboot', () => {
+test('a join takes at most eight sessions, one upload of everything and no reboot', () => {
   for (const { stats } of sandbox.hosts) {
-    expect(stats.execSessions + stats.sftpSessions).toBeLessThanOrEqual(15);
+    expect(stats.execSessions + stats.sftpSessions).toBeLessThanOrEqual(8);
     expect(stats.reboots).toBe(0);
     expect(stats.uploadedBytes).toBeLessThan(1_200_000);
   }

@@ -9,6 +9,7 @@ import { withDeadline } from '#kube/deadline.ts';
 import { findNodeName } from '../node-name.ts';
 import type { Adapter, Files, HnsNetwork, HostFiles, HostPorts, HostValues, InstalledService } from '../ports.ts';
 import { serviceKey } from '../services/order.ts';
+import type { HashOf } from '../stage/hash-cache.ts';
 import { readRecord } from '../stage/record.ts';
 import { probeServer } from './probe.ts';
 
@@ -16,6 +17,8 @@ export interface InventoryOptions {
   agentVersion: string;
   /** Path of the program that runs; its hash is told beside those of our files. */
   program: string;
+  /** By reading the file when missing. */
+  hashOf?: HashOf | undefined;
   /** Address of an API server that the host should be able to reach. */
   probeUrl?: string;
   /** Where the kubelet's `--hostname-override` will come from on a host that is not configured; the computer name when missing. */
@@ -30,9 +33,11 @@ const partLimitMs = 60_000;
 /** Everything the operator wants to know about the host. What cannot be found out is told, and takes nothing else along. */
 export async function inventory(
   ports: HostPorts & { host: Pick<HostValues, 'resolve'> },
-  { agentVersion, program, probeUrl, nameSource, clock, signal }: InventoryOptions,
+  options: InventoryOptions,
 ): Promise<Inventory> {
   const { system, files, network } = ports;
+  const { agentVersion, program, probeUrl, nameSource, clock, signal } = options;
+  const { hashOf = (path: string) => files.sha256(path) } = options;
   // Asked for twice, read once: there are hundreds.
   let listing: Promise<InstalledService[]> | undefined;
   const services = { list: () => (listing ??= ports.services.list()) };
@@ -60,7 +65,11 @@ export async function inventory(
     isAdministrator: part('rights', () => system.isAdministrator(), false),
     portsInUse: part('ports', async () => (await system.listeningPorts()).filter(port => ourPorts.has(port)), []),
     services: part('services', async () => (await services.list()).filter(isOurs).map(shownService), []),
-    files: part('files', () => hashFiles(program, files, what => problems.push(what)), {}),
+    files: part(
+      'files',
+      async () => hashFiles([program, ...(await ourFiles(files))], hashOf, what => problems.push(what)),
+      {},
+    ),
     stagedVersion: part('staged files', async () => (await readRecord(files)).version, ''),
     bundles: part('bundles', () => findBundles(files), {}),
     networks: part('networks', async () => (await network.networks()).map(shownNetwork), []),
@@ -112,17 +121,20 @@ function shownService(service: InstalledService): InventoryService {
 }
 
 /** Whatever the operator writes, and whatever was staged; logs are nobody's business here. */
+async function ourFiles(files: HostFiles): Promise<string[]> {
+  const fixed = Object.values(file).filter(path => !path.startsWith(`${dir.log}\\`) && path !== file.stagedRecord);
+  return [...(await readRecord(files)).files.map(({ path }) => path), ...fixed];
+}
+
 async function hashFiles(
-  program: string,
-  files: HostFiles,
+  paths: readonly string[],
+  hashOf: HashOf,
   note: (what: string) => void,
 ): Promise<Record<string, string>> {
-  const fixed = Object.values(file).filter(path => !path.startsWith(`${dir.log}\\`) && path !== file.stagedRecord);
-  const staged = (await readRecord(files)).files.map(({ path }) => path);
   const hashes = new Map<string, string>();
-  for (const path of new Set<string>([program, ...staged, ...fixed])) {
+  for (const path of new Set(paths)) {
     try {
-      const hash = await files.sha256(path);
+      const hash = await hashOf(path);
       if (hash !== undefined) hashes.set(path, hash);
     } catch (error) {
       note(`file ${path}: ${error instanceof Error ? error.message : String(error)}`);

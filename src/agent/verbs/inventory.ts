@@ -11,14 +11,9 @@ export const inventory: Verb = {
   required: [],
   optional: ['probe', 'name-source'],
   async run(values, world) {
-    const { version: agentVersion, program, clock, signal } = world;
-    const found = await takeInventory(portsIn(world), {
-      agentVersion,
-      program,
-      ...inventoryQuestions(values),
-      clock,
-      signal,
-    });
+    const { version: agentVersion, program, hashOf, clock, signal } = world;
+    const questions = inventoryQuestions(values);
+    const found = await takeInventory(portsIn(world), { agentVersion, program, hashOf, ...questions, clock, signal });
     return { text: textOf(found), data: found };
   },
 };

@@ -1,4 +1,5 @@
 import { type SecureOutcome, secureHost } from '../secure.ts';
+import { createHashCache } from '../stage/hash-cache.ts';
 import { inventory } from './inventory.ts';
 import type { Verb } from './verb.ts';
 
@@ -12,9 +13,11 @@ export const secure: Verb = {
   async run(values, world) {
     const { files, system } = world.host();
     // Who cannot do any of it learns that from the inventory.
-    const outcome = (await system.isAdministrator()) ? await secureHost(world.program, files, world.signal) : nothing;
+    const hashOf = createHashCache(files, world.clock);
+    const { program, signal } = world;
+    const outcome = (await system.isAdministrator()) ? await secureHost(program, hashOf, files, signal) : nothing;
     for (const remark of outcome.remarks) world.log.warn('Secured', { remark });
-    const found = await inventory.run(values, world);
+    const found = await inventory.run(values, { ...world, hashOf });
     const lines = [outcome.placed ? 'Put the agent in place.' : 'The agent is in place.', ...outcome.remarks];
     return { text: [...lines, '', found?.text].join('\n'), data: { ...outcome, inventory: found?.data } };
   },

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { ClientOptions } from '#kube/http-client.ts';
 import type { HostPorts } from '../ports.ts';
+import type { HashOf } from '../stage/hash-cache.ts';
 import type { VerbLine } from './arguments.ts';
 import type { FlagValues } from './flags.ts';
 
@@ -30,6 +31,8 @@ export interface World {
   runtime: string;
   /** Path of the program that runs. */
   program: string;
+  /** How files are hashed where one command needs the same hash twice; by reading them when missing. */
+  hashOf?: HashOf;
 }
 
 /** What a verb has to say, for people and for programs. */
