@@ -197,7 +197,7 @@ test('a Node that has lost its version gets it back without a program sent, a se
   // Fresh tokens are all that travels.
   expect(host.uploads.slice(sent)).toHaveLength(1);
   expect(host.model.services.calls.slice(calls)).toEqual([]);
-  expect(host.verbs().slice(5)).toEqual(['secure', 'stage', 'install']);
+  expect(host.verbs().slice(6)).toEqual(['inventory', 'secure', 'stage', 'install']);
   expect(host.boots).toBe(1);
 });
 
@@ -207,7 +207,7 @@ test('a host whose Node was deleted is cleaned, so that its kubelet registers ag
   await lab.client.delete(nodes, 'win-5');
   await until(async () => marksOf(await lab.node())[nodeAnnotation.version] === version);
   await isReady(lab);
-  expect(host.verbs().slice(before)).toEqual(['secure', 'cleanup', 'stage', 'bootstrap', 'install']);
+  expect(host.verbs().slice(before)).toEqual(['inventory', 'secure', 'cleanup', 'stage', 'bootstrap', 'install']);
   expect(host.commands[before + 1]).toContain('--keep-settings');
 });
 
@@ -293,7 +293,7 @@ test('an instance that is made anew takes its Node over: the record is made agai
   expect((await lab.node())?.metadata.uid).toBe(uid);
   // Fresh tokens are all that travels.
   expect(host.uploads).toHaveLength(sent + 1);
-  expect(host.verbs().slice(6)).toEqual(['inventory', 'stage', 'install']);
+  expect(host.verbs().slice(6)).toEqual(['inventory', 'secure', 'stage', 'install']);
   expect([host.boots, (await lab.node())?.spec?.unschedulable]).toEqual([1, undefined]);
 });
 

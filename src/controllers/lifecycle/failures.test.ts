@@ -96,13 +96,13 @@ const cases: [name: string, code: ErrorCode, step: string, Arrange][] = [
   [
     'has an agent whose native part is broken',
     'WINDOWS_NATIVE_UNUSABLE',
-    'inventory',
+    'secure folders',
     (_, host) => void (host.faults.exec = failing('secure', 'WINDOWS_NATIVE_UNUSABLE')),
   ],
   [
     'lets users write where the agent runs',
     'HOST_FOLDER_UNSAFE',
-    'inventory',
+    'secure folders',
     (_, host) => host.model.files.rights.set('C:\\Windows', { owner: 'S-1-5-18', entries: undefined }),
   ],
   [

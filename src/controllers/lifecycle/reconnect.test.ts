@@ -52,7 +52,7 @@ test('an agent whose certificate has ended gets a new key and a new token, witho
   };
   lab.start();
   const status = await lab.statusWhen(isBack(away));
-  expect(host.verbs().slice(commands)).toEqual(['inventory', 'stage', 'install']);
+  expect(host.verbs().slice(commands)).toEqual(['inventory', 'secure', 'stage', 'install']);
   expect(host.commands.at(-1)).toContain(' --new-key');
   expect(seen).toEqual([
     [undefined, 'Reconnecting'],
@@ -109,7 +109,7 @@ for (const [name, agent] of others) {
       status =>
         status.phase === 'Ready' && status.agent !== undefined && status.agent.keyHash !== before.agent?.keyHash,
     );
-    expect(host.verbs().slice(commands)).toEqual(['inventory', 'stage', 'install']);
+    expect(host.verbs().slice(commands)).toEqual(['inventory', 'secure', 'stage', 'install']);
   });
 }
 
@@ -151,10 +151,10 @@ test('an agent whose certificate lives is left alone, and looked at when it ends
   // Nothing but the time can wake the operator now.
   passDay();
   await lab.statusWhen(now => now.phase === 'Ready' && now.agent?.keyHash !== agent?.keyHash);
-  expect(host.verbs().slice(commands)).toEqual(['inventory', 'stage', 'install']);
+  expect(host.verbs().slice(commands)).toEqual(['inventory', 'secure', 'stage', 'install']);
 });
 
-for (const verb of ['inventory', 'stage', 'install']) {
+for (const verb of ['inventory', 'secure', 'stage', 'install']) {
   test(`an operator that is killed at ${verb} is followed by one that reconnects the agent`, async () => {
     const away = await awayLab();
     const { lab, host } = away;

@@ -29,9 +29,9 @@ test('name, addresses and token ids are recorded before the first file with a to
   await lab.add();
   await lab.ready();
   expect(seen.map(({ what }) => what)).toEqual([
-    'inventory',
     'agent',
     'inventory',
+    'secure',
     'bundle',
     'stage',
     'bundle',
@@ -40,7 +40,7 @@ test('name, addresses and token ids are recorded before the first file with a to
     'install',
   ]);
   for (const { what, status } of seen) {
-    const isBefore = ['inventory', 'agent'].includes(what);
+    const isBefore = ['inventory', 'agent', 'secure'].includes(what);
     expect(status.host).toEqual(isBefore ? undefined : { name: 'win-5', addresses: [address] });
     expect(status.tokens?.map(({ id, use }) => [id, use])).toEqual(
       isBefore
@@ -70,7 +70,7 @@ test('no file with a token comes to a host while its id cannot be recorded', asy
   await lab.add();
   await until(() => refusals > 5);
   expect(host.uploads.filter(path => path.startsWith(dir.incoming))).toEqual([]);
-  expect(host.verbs().filter(verb => verb !== 'inventory')).toEqual([]);
+  expect(host.verbs().filter(verb => !['inventory', 'secure'].includes(verb))).toEqual([]);
   isRefused = false;
   await lab.ready();
 });

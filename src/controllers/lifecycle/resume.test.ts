@@ -181,7 +181,7 @@ test('an agent of another version is replaced, although it runs', async () => {
   lab.look();
   await isReady(lab);
   expect(host.uploads.slice(sent).filter(path => path.startsWith(dir.k))).toHaveLength(2);
-  expect(host.verbs().slice(before, before + 3)).toEqual(['secure', 'stage', 'stage']);
+  expect(host.verbs().slice(before, before + 4)).toEqual(['inventory', 'secure', 'stage', 'stage']);
   const programs = host.model.fileTexts.keys().filter(path => path.startsWith(dir.agentPrograms));
   expect(programs).toHaveLength(1);
   expect(host.model.fileTexts.get(file.agent)).toContain('.exe one');

@@ -5,7 +5,7 @@ import { AppError } from '#base/errors.ts';
 import { agentProgram, dir, file } from '#contract/paths.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
-import { bringAgent, takeInventory } from './agent-program.ts';
+import { bringAgent, secureFolders, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
 import { gather } from './gather.ts';
 
@@ -24,21 +24,22 @@ const told = (code: ErrorCode) => ({
   stderr: '',
 });
 
-test('an agent that is there is not sent, and all is done in one session for files and one command', async () => {
+test('an agent that is there is not sent; there is one session for files and one for each command', async () => {
   const { lab, program, content, fileTexts } = await bench();
   fileTexts.set(program, content);
-  await lab.take(bringAgent, takeInventory);
-  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['secure'], []]);
-  expect(lab.journey.host.usage()).toMatchObject({ execSessions: 1, sftpSessions: 1 });
+  await lab.take(bringAgent, takeInventory, secureFolders);
+  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory', 'secure'], []]);
+  expect(lab.journey.host.usage()).toMatchObject({ execSessions: 2, sftpSessions: 1 });
   expect(lab.journey.inventory.hostName).toBe('win-5');
 });
 
 test('an agent that is not there is sent to a folder of its hash, and put in place from there', async () => {
   const { lab, program, content, fileTexts } = await bench();
   await lab.take(bringAgent, takeInventory);
-  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['secure'], [program]]);
+  expect(fileTexts.has(file.agent)).toBe(false);
+  await lab.take(secureFolders);
+  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory', 'secure'], [program]]);
   expect(fileTexts.get(file.agent)).toBe(content.toString());
-  expect(lab.journey.host.usage()).toMatchObject({ execSessions: 1, sftpSessions: 1 });
 });
 
 test('no program below C:\\k is ever run, whoever put it there', async () => {
@@ -46,7 +47,7 @@ test('no program below C:\\k is ever run, whoever put it there', async () => {
   fileTexts.set(file.agent, 'evil');
   fileTexts.set(`${dir.k}\\version.dll`, 'evil');
   files.rights.set(dir.k, { ...descriptorOf('programs'), owner: 'S-1-5-21-1-2-3-1001' });
-  await lab.take(bringAgent, takeInventory);
+  await lab.take(bringAgent, takeInventory, secureFolders);
   expect(lab.host.commands.filter(command => !command.startsWith(`${dir.agentPrograms}\\`))).toEqual([]);
   expect([fileTexts.get(file.agent), fileTexts.has(`${dir.k}\\version.dll`)]).toEqual([content.toString(), false]);
   expect(lab.logged.messages('warn')).toEqual(['Secured folders of the host']);
@@ -56,14 +57,14 @@ test('one of another size is sent again before anything is run', async () => {
   const { lab, program, fileTexts } = await bench();
   fileTexts.set(program, 'cut short');
   await lab.take(bringAgent, takeInventory);
-  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['secure'], [program]]);
+  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory'], [program]]);
 });
 
 test('one of the same size and another content is sent once more', async () => {
   const { lab, program, content, fileTexts } = await bench();
   fileTexts.set(program, Buffer.alloc(content.length, 'x'));
   await lab.take(bringAgent, takeInventory);
-  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['secure', 'secure'], [program]]);
+  expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory', 'inventory'], [program]]);
   expect(fileTexts.get(program)).toBe(content.toString());
 });
 
@@ -93,7 +94,7 @@ test('a program that never starts is told, after two attempts', async () => {
     code: 'AGENT_UNUSABLE',
     remedy: expect.stringContaining(program) as string,
   });
-  expect(lab.host.verbs()).toEqual(['secure', 'secure']);
+  expect(lab.host.verbs()).toEqual(['inventory', 'inventory']);
 });
 
 const others: [string, () => never, ErrorCode][] = [
@@ -116,22 +117,33 @@ test.each<ErrorCode>(['WINDOWS_NATIVE_UNUSABLE', 'HOST_FOLDER_UNSAFE'])(
   'an agent that fails with %s says why, and is not sent again',
   async code => {
     const { lab, program } = await bench();
-    lab.host.faults.exec = () => told(code);
-    expect(await rejectionOf(lab.take(bringAgent, takeInventory))).toMatchObject({ code });
+    lab.host.faults.exec = command => (command.includes(' secure') ? told(code) : undefined);
+    expect(await rejectionOf(lab.take(bringAgent, takeInventory, secureFolders))).toMatchObject({ code });
     expect(lab.host.uploads).toEqual([program]);
   },
 );
 
 test('an agent that is not in place although it says so is not used', async () => {
   const { lab, program } = await bench();
-  for (const missing of [program, file.agent]) {
-    lab.host.faults.answer = (_verb, data) => {
-      const files = data['files'] as Record<string, string>;
-      return { ...data, files: Object.fromEntries(Object.entries(files).filter(([path]) => path !== missing)) };
+  const without = (missing: string) => (verb: string, data: Record<string, unknown>) => {
+    const inventory = (verb === 'secure' ? data['inventory'] : data) as Record<string, unknown>;
+    const files = inventory['files'] as Record<string, string>;
+    const left = {
+      ...inventory,
+      files: Object.fromEntries(Object.entries(files).filter(([path]) => path !== missing)),
     };
-    const error = await rejectionOf(lab.take(bringAgent, takeInventory));
-    expect(error).toMatchObject({ code: 'AGENT_UNUSABLE', message: expect.stringContaining(missing) as string });
-  }
+    return verb === 'secure' ? { ...data, inventory: left } : left;
+  };
+  lab.host.faults.answer = without(file.agent);
+  expect(await rejectionOf(lab.take(bringAgent, takeInventory, secureFolders))).toMatchObject({
+    code: 'AGENT_UNUSABLE',
+    message: expect.stringContaining(file.agent) as string,
+  });
+  lab.host.faults.answer = without(program);
+  expect(await rejectionOf(lab.take(takeInventory))).toMatchObject({
+    code: 'AGENT_PROGRAM_DAMAGED',
+    message: expect.stringContaining(program) as string,
+  });
 });
 
 test.each<ErrorCode>(['HOST_FILE_DENIED', 'HOST_FILE_MISSING'])(

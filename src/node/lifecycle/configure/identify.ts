@@ -1,3 +1,4 @@
+import { isNodeName } from '#base/dns-name.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { needsUpgrade } from '#contract/node-marks.ts';
@@ -33,21 +34,28 @@ export const recordHost: Step<ConfigureJourney> = {
   limitMs: shortMs,
   async make(journey) {
     const { inventory, memory, gathered, world } = journey;
-    check(journey, inventory.nodeName);
-    journey.claimedName = inventory.nodeName;
+    const name = reportedName(inventory);
+    check(journey, name);
+    journey.claimedName = name;
     const tokens = addTokens(memory.record.tokens, gathered.material.tokens, world.clock.now());
-    await memory.remember({ host: hostOf(journey, inventory.nodeName), tokens });
+    await memory.remember({ host: hostOf(journey, name), tokens });
   },
 };
 
 /** The name under which the kubelet registers once the host has been renamed. */
 function nameToBe({ instance, inventory }: ConfigureJourney): string {
   const { hostname } = instance.spec;
-  const { nodeName } = inventory;
+  const nodeName = reportedName(inventory);
   if (hostname === undefined) return nodeName;
   const [, ...domain] = nodeName.split('.');
   const isOwn = nodeName.split('.', 1)[0] === inventory.hostName.toLowerCase();
   return isOwn ? [hostname.toLowerCase(), ...domain].join('.') : nodeName;
+}
+
+/** The agent reports no node name that is none; the computer name then says why. */
+function reportedName({ nodeName, hostName }: Inventory): string {
+  const computerName = hostName.toLowerCase();
+  return nodeName === '' && !isNodeName(computerName) ? computerName : nodeName;
 }
 
 function check(journey: ConfigureJourney, name: string): void {

@@ -107,7 +107,7 @@ test('a rename that does not last is told after one reboot', async () => {
 test('a host that has its name and Containers is neither renamed nor rebooted', async () => {
   const bench = new JourneyBench({ spec: { hostname: 'WIN-5' } });
   await bench.take(...begin, rename, enableContainers, reboot);
-  expect(bench.host.verbs()).toEqual(['secure']);
+  expect(bench.host.verbs()).toEqual(['inventory']);
 });
 
 test('Containers that need no reboot cause none', async () => {

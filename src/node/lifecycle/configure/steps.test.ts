@@ -88,8 +88,8 @@ test('an agent that is not the one that was uploaded is not used', async () => {
   const bench = new JourneyBench();
   bench.host.faults.answer = (_verb, data) => ({ ...data, files: {} });
   expect(await rejectionOf(bench.take(...begin))).toMatchObject({
-    code: 'AGENT_UNUSABLE',
-    message: expect.stringContaining('is not the one that was uploaded') as string,
+    code: 'AGENT_PROGRAM_DAMAGED',
+    message: expect.stringContaining('is not the program that was uploaded') as string,
   });
 });
 
