@@ -1,16 +1,26 @@
 import { systemClock as clock } from '../../src/base/clock.ts';
+import { attempt } from '../../src/base/errors.ts';
+import { parseCertificateRequest } from '../../src/contract/csr-request.ts';
 import { identity, signer } from '../../src/contract/names.ts';
 import { readNode } from '../../src/contract/node.ts';
 import { readObject } from '../../src/contract/object.ts';
-import { type CsrDecision, decideCsr, readCsr } from '../../src/controllers/csr/decide.ts';
+import { nothingReserved } from '../../src/contract/reserved.ts';
+import type { InstanceRecord } from '../../src/contract/windows-instance/resource.ts';
+import { type CsrDecision, decideCsr, readCsr, subjectOf } from '../../src/controllers/csr/decide.ts';
+import type { CsrInstance, CsrView } from '../../src/controllers/csr/rules.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { type CertificateSigningRequest, certificateSigningRequests, nodes } from '../../src/kube/resources.ts';
 
 export interface ApproverOptions {
   operatorNamespace: string;
-  /** Host names by the address of the host: what windows-instances lists and the hosts would tell. */
+  /** Host names by the address of the host: what windows-instances lists and the operator has read from the hosts. */
   hosts: Readonly<Record<string, string>>;
+  /**
+   * What the operator would have recorded, by the name of the Node. Without it every host counts as recorded with the token and the
+   * key of its request.
+   */
+  records?: { of(node: string): InstanceRecord };
 }
 
 export interface Approver extends AsyncDisposable {
@@ -35,7 +45,9 @@ export function startApproving(client: Client, options: ApproverOptions): Approv
         ({ metadata, status }) => !status?.conditions && !decided.has(metadata.uid ?? ''),
       )) {
         const decision = await decide(client, request, options);
-        if (decision.do !== 'ask') decided.add(request.metadata.uid ?? '');
+        // What waits is judged again when the record has changed.
+        if (decision.do === 'wait') continue;
+        if (options.records === undefined || decision.do === 'approve') decided.add(request.metadata.uid ?? '');
         decisions.push({ request, decision });
         if (decision.do === 'approve') await approve(client, request, decision.condition);
       }
@@ -57,22 +69,63 @@ export function startApproving(client: Client, options: ApproverOptions): Approv
 async function decide(
   client: Client,
   request: CertificateSigningRequest,
-  { operatorNamespace, hosts }: ApproverOptions,
+  options: ApproverOptions,
 ): Promise<CsrDecision> {
+  const csr = readCsr(
+    readObject({ ...request, apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' }),
+  );
+  const name = subjectOf(csr)?.node ?? '';
   const { items } = await client.list(nodes);
+  const node = items.find(({ metadata }) => metadata.name === name);
   const decision = decideCsr({
-    csr: readCsr(readObject({ ...request, apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' })),
-    operatorNamespace,
-    instances: Object.keys(hosts).map(address => ({ address, ipv4: address })),
-    nodes: items.map(item => readNode(readObject({ ...item, apiVersion: 'v1', kind: 'Node' }))),
-    ptrAnswers: {},
-    hostNames: hosts,
+    csr,
+    operatorNamespace: options.operatorNamespace,
+    instance: recordFor(name, csr, options),
+    node: node && readNode(readObject({ ...node, apiVersion: 'v1', kind: 'Node' })),
+    hasTokenIds: false,
+    reserved: nothingReserved,
+    taken: {},
+    ageMs: Number.POSITIVE_INFINITY,
   });
   const { signerName, username = '' } = request.spec;
   const isRenewal = signerName === signer.kubeletClient && username.startsWith(identity.nodeUserPrefix);
   if (decision.do !== 'ignore' || !isRenewal) return decision;
   const condition = { type: 'Approved', status: 'True', reason: 'AutoApproved', message: 'renewal' } as const;
   return { do: 'approve', condition };
+}
+
+/** The evidence about the host of a Node. */
+export function recordFor(
+  node: string,
+  { requestText, credentialId = '' }: CsrView,
+  { hosts, records }: Pick<ApproverOptions, 'hosts' | 'records'>,
+): CsrInstance {
+  const addresses = Object.keys(hosts).filter(address => hosts[address]?.toLowerCase() === node);
+  const common = { label: `host of ${node}`, servingNames: [], hasFormerAgent: false };
+  if (records !== undefined) {
+    const { host, tokens = [], agent, cloudNode } = records.of(node);
+    const isListed = addresses.length > 0;
+    const known = { node: host?.name ?? (isListed ? node : ''), addresses: [...addresses, ...(host?.addresses ?? [])] };
+    return {
+      ...common,
+      ...known,
+      isMachine: !isListed,
+      tokens,
+      agentKeyHash: agent?.keyHash,
+      cloudKeyHash: cloudNode?.keyHash,
+    };
+  }
+  const key = attempt(() => parseCertificateRequest(requestText).keyHash);
+  const keyHash = key.ok ? key.value : undefined;
+  return {
+    ...common,
+    node,
+    addresses,
+    isMachine: addresses.length === 0,
+    tokens: (['kubelet', 'agent'] as const).map(use => ({ id: credentialId, use })),
+    agentKeyHash: keyHash,
+    cloudKeyHash: keyHash,
+  };
 }
 
 async function approve(client: Client, request: CertificateSigningRequest, condition: object): Promise<void> {

@@ -1,9 +1,11 @@
 import { toBase64 } from '../../src/base/bytes.ts';
 import { agentName, agentServiceAccountUser, identity } from '../../src/contract/names.ts';
 import { readObject } from '../../src/contract/object.ts';
+import { nothingReserved } from '../../src/contract/reserved.ts';
 import { decideCsr, readCsr } from '../../src/controllers/csr/decide.ts';
 import type { Client } from '../../src/kube/client.ts';
 import * as kinds from '../../src/kube/resources.ts';
+import { recordFor } from './approve-requests.ts';
 import { nodeOf } from './csr-facts.ts';
 
 const requests = kinds.certificateSigningRequests;
@@ -106,11 +108,19 @@ async function judge(admin: Client, enrolment: Enrolment, request: kinds.Certifi
   const isOurs =
     username === agentServiceAccountUser(namespace) || username === `${identity.agentUserPrefix}${nodeName}`;
   if (!isOurs || request.status?.conditions !== undefined) return;
-  const facts = { operatorNamespace: namespace, instances: [], nodes: [nodeOf(nodeName, '10.0.0.1')] };
   const csr = readCsr(
     readObject({ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', ...request }),
   );
-  const decision = decideCsr({ ...facts, csr, ptrAnswers: {}, hostNames: {} });
+  const decision = decideCsr({
+    csr,
+    operatorNamespace: namespace,
+    instance: recordFor(nodeName, csr, { hosts: {} }),
+    node: nodeOf(nodeName, '10.0.0.1'),
+    hasTokenIds: false,
+    reserved: nothingReserved,
+    taken: {},
+    ageMs: Number.POSITIVE_INFINITY,
+  });
   judged.push({ username, verdict: answer === 'judge' ? decision.do : answer });
   if (answer === 'leave' || (answer === 'judge' && decision.do !== 'approve')) return;
   const denied = { type: 'Denied', status: 'True', reason: 'Test', message: 'as the test wants' };

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Inventory, parseInventory } from '../../src/contract/inventory.ts';
 import { nodeAnnotation, nodeLabel, secretKey, secretName, namespaceName } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
+import { nothingReserved } from '../../src/contract/reserved.ts';
 import { printManifest } from '../../src/contract/services/print.ts';
 import { servicesConfigMapName } from '../../src/contract/version.ts';
 import { Secret } from '../../src/base/secret.ts';
@@ -204,6 +205,7 @@ export class HandOperator implements AsyncDisposable {
       kubeletCa: this.sandbox.ca,
       registryBundles: [],
       trustedCa: undefined,
+      reserved: nothingReserved,
     };
   }
 

@@ -6,6 +6,7 @@ import { parseCertificateRequest } from '#contract/csr-request.ts';
 import { agentServiceAccountUser } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { decideCsr, readCsr } from '#controllers/csr/decide.ts';
+import { recordFor } from '../../../test/kit/approve-requests.ts';
 import { nodeOf } from '../../../test/kit/csr-facts.ts';
 import { nodeName, showsKey } from '../../../test/kit/agent-certificates.ts';
 import { prepareRequest } from './request.ts';
@@ -90,9 +91,10 @@ for (const node of names) {
           spec,
         }),
       );
-      const facts = { csr, operatorNamespace: 'wmco', instances: [], ptrAnswers: {}, hostNames: {} };
-      expect(decideCsr({ ...facts, nodes: [nodeOf(node, '10.0.0.1')] })).toMatchObject({ do: 'approve' });
-      expect(decideCsr({ ...facts, nodes: [nodeOf('other', '10.0.0.1')] })).toMatchObject({ do: 'refuse' });
+      const cluster = { operatorNamespace: 'wmco', hasTokenIds: false, reserved: undefined, taken: {}, ageMs: 60_000 };
+      const facts = { ...cluster, csr, instance: recordFor(node, csr, { hosts: {} }) };
+      expect(decideCsr({ ...facts, node: nodeOf(node, '10.0.0.1') })).toMatchObject({ do: 'approve' });
+      expect(decideCsr({ ...facts, node: nodeOf('other', '10.0.0.1') })).toMatchObject({ do: 'refuse' });
     });
   }
 }

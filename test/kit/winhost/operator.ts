@@ -9,6 +9,7 @@ import { agentRecovery, controllerCommand } from '../../../src/contract/agent-co
 import { parseInventory } from '../../../src/contract/inventory.ts';
 import { agentName, managedDescription, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
+import { nothingReserved } from '../../../src/contract/reserved.ts';
 import type { ServicesManifest } from '../../../src/contract/services/manifest.ts';
 import { printManifest } from '../../../src/contract/services/print.ts';
 import { servicesConfigMapName } from '../../../src/contract/version.ts';
@@ -223,6 +224,7 @@ export class PretendOperator {
       kubeletCa: this.world.ca,
       registryBundles: [],
       trustedCa: this.#wanted.trustedCa,
+      reserved: nothingReserved,
     };
   }
 
