@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
-import { findNodeByAddress, isByohNode, isWindowsNode, type NodeAddress, readNode, usableAddress } from './node.ts';
+import { findNodeByAddress, isWindowsNode, type NodeAddress, readNode, usableAddress } from './node.ts';
 import { readObject } from './object.ts';
 
 const object = (members: object) =>
@@ -77,21 +77,14 @@ for (const [name, members, message] of malformed) {
   });
 }
 
-const byoh = 'windowsmachineconfig.openshift.io/byoh';
-const kinds: [string, Record<string, string>, boolean, boolean][] = [
-  ['no labels', {}, false, false],
-  ['Linux', { 'kubernetes.io/os': 'linux' }, false, false],
-  ['Windows', { 'kubernetes.io/os': 'windows' }, true, false],
-  ['Windows with a capital', { 'kubernetes.io/os': 'Windows' }, false, false],
-  ['Windows of the user', { 'kubernetes.io/os': 'windows', [byoh]: 'true' }, true, true],
-  ['Windows, label false', { 'kubernetes.io/os': 'windows', [byoh]: 'false' }, true, false],
-  ['Windows, label empty', { 'kubernetes.io/os': 'windows', [byoh]: '' }, true, false],
-  ['Linux with the label of a user’s Windows', { 'kubernetes.io/os': 'linux', [byoh]: 'true' }, false, false],
+const kinds: [string, Record<string, string>, boolean][] = [
+  ['no labels', {}, false],
+  ['Linux', { 'kubernetes.io/os': 'linux' }, false],
+  ['Windows', { 'kubernetes.io/os': 'windows' }, true],
+  ['Windows with a capital', { 'kubernetes.io/os': 'Windows' }, false],
 ];
-for (const [name, labels, windows, ours] of kinds) {
-  test(`a Node with ${name} is ${windows ? '' : 'not '}Windows and ${ours ? '' : 'not '}brought by the user`, () => {
-    expect([isWindowsNode({ labels }), isByohNode({ labels })]).toEqual([windows, ours]);
-  });
+for (const [name, labels, windows] of kinds) {
+  test(`a Node with ${name} is ${windows ? '' : 'not '}Windows`, () => expect(isWindowsNode({ labels })).toBe(windows));
 }
 
 const usable: [string, NodeAddress[], string | undefined][] = [

@@ -42,10 +42,6 @@ export function isWindowsNode(node: Pick<NodeView, 'labels'>): boolean {
   return node.labels[nodeLabel.os] === 'windows';
 }
 
-export function isByohNode(node: Pick<NodeView, 'labels'>): boolean {
-  return isWindowsNode(node) && node.labels[nodeLabel.byoh] === 'true';
-}
-
 /** The address over which the operator reaches a Node: the first internal one that is not IPv6. */
 export function usableAddress(addresses: readonly NodeAddress[], node = 'node'): string {
   const internal = addresses.filter(({ type }) => type === 'InternalIP' || type === 'InternalDNS');

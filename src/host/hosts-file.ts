@@ -1,28 +1,20 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { isIp } from '#base/ipv4.ts';
 
-/** What /etc/hosts of the operator's own machine says, both ways. */
+/** What /etc/hosts of the operator's own machine says. */
 export interface HostsFile {
   addressesOf(name: string): readonly string[];
-  namesOf(address: string): readonly string[];
 }
 
 /** Lines that make no sense are skipped, as every resolver does. */
 export function parseHostsFile(text: string): HostsFile {
   const addresses = new Map<string, string[]>();
-  const names = new Map<string, string[]>();
   for (const line of text.slice(0, maxCharacters).split('\n')) {
     const [address = '', ...hosts] = line.replace(/#.*/, '').trim().split(/\s+/);
     if (!isIp(address)) continue;
-    for (const host of hosts) {
-      add(addresses, normalHostName(host), address);
-      add(names, address, host);
-    }
+    for (const host of hosts) add(addresses, normalHostName(host), address);
   }
-  return {
-    addressesOf: name => addresses.get(normalHostName(name)) ?? [],
-    namesOf: address => names.get(address) ?? [],
-  };
+  return { addressesOf: name => addresses.get(normalHostName(name)) ?? [] };
 }
 
 const maxCharacters = 1_000_000;

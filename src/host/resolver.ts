@@ -3,17 +3,15 @@ import { readFile } from 'node:fs/promises';
 import type { Clock } from '#base/clock.ts';
 import { isHostName, normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
-import { isIp, isIpv4, parseIpv4 } from '#base/ipv4.ts';
+import { isIpv4, parseIpv4 } from '#base/ipv4.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { parseHostsFile } from './hosts-file.ts';
 import { Turns } from './turns.ts';
 
-/** Asks which address a name has and which names an address has. Fails only when nobody can tell: no answer is no "no". */
+/** Asks which address a name has. Fails only when no server can tell: no answer is no "no". Which name an address has is not asked. */
 export interface Resolver {
   /** IPv4 addresses in the order of their numbers; none for a name that has none. An address is its own answer. */
   addresses(name: string): Promise<readonly string[]>;
-  /** Names of an IPv4 or IPv6 address, as they are written; none for an address without a name. */
-  names(address: string): Promise<readonly string[]>;
 }
 
 export interface ResolverOptions {
@@ -49,13 +47,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     addresses: async name => {
       if (isIpv4(name)) return [name];
       if (!isHostName(name)) return [];
-      return cache.get(`name ${normalHostName(name)}`, () =>
-        limited(name, end => findAddresses(normalHostName(name), end)),
-      );
-    },
-    names: async address => {
-      if (!isIp(address)) return [];
-      return cache.get(`address ${address}`, () => limited(address, () => findNames(address)));
+      return cache.get(normalHostName(name), () => limited(name, end => findAddresses(normalHostName(name), end)));
     },
   };
 
@@ -64,17 +56,6 @@ export function createResolver(options: ResolverOptions): Resolver {
     if (listed.length > 0) return inOrder(listed);
     const known = await unlessUnknown(() => servers.resolve4(name));
     return inOrder(known ?? (await askLibrary(name, end)));
-  }
-
-  async function findNames(address: string): Promise<readonly string[]> {
-    const listed = (await readHosts()).namesOf(address);
-    return listed.length > 0 ? listed : ((await unlessUnknown(() => askForNames(address))) ?? []);
-  }
-
-  function askForNames(address: string): Promise<string[]> {
-    // The general question takes a server that fails for one that knows nothing; the exact one does not.
-    if (!isIpv4(address)) return servers.reverse(address);
-    return servers.resolvePtr(`${address.split('.').reverse().join('.')}.in-addr.arpa`);
   }
 
   async function askLibrary(name: string, end: AbortSignal): Promise<string[]> {

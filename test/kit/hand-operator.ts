@@ -5,6 +5,7 @@ import type { AgentReport } from '../../src/contract/agent-report.ts';
 import { type Inventory, parseInventory } from '../../src/contract/inventory.ts';
 import { nodeAnnotation, nodeLabel, secretKey, secretName, namespaceName } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
+import { nothingReserved } from '../../src/contract/reserved.ts';
 import { printManifest } from '../../src/contract/services/print.ts';
 import { servicesConfigMapName } from '../../src/contract/version.ts';
 import { Secret } from '../../src/base/secret.ts';
@@ -219,6 +220,7 @@ export class HandOperator implements AsyncDisposable {
       kubeletCa: this.sandbox.ca,
       registryBundles: [],
       trustedCa: undefined,
+      reserved: nothingReserved,
     };
   }
 

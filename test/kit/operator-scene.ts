@@ -109,7 +109,7 @@ async function startOperator(
         ...settings,
       },
       connect: nobodyAnswers,
-      resolver: { addresses: async name => [name], names: async () => [] },
+      resolver: { addresses: async name => [name] },
       payload: noPayload,
       clock: systemClock,
       log: log.log,

@@ -41,7 +41,7 @@ export function sourceBench(): SourceBench {
   const stop = new AbortController();
   const running: Promise<void>[] = [];
   const ask = (question: string) => answer(zone, question, stop.signal);
-  const resolver: Resolver = { addresses: ask, names: ask };
+  const resolver: Resolver = { addresses: ask };
   const record = ({ kind, name }: ObjectReference, { reason, message }: Pick<EventText, 'reason' | 'message'>) =>
     void events.push(`${kind}/${name} ${reason} ${message}`);
   return {

@@ -48,7 +48,7 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
   const zone = new Map<string, string[]>();
   const informers = new Informers({ client });
   const recorder = new EventRecorder({ client, component: 'test' });
-  const resolver: Resolver = { addresses: async name => zone.get(name) ?? [], names: async () => [] };
+  const resolver: Resolver = { addresses: async name => zone.get(name) ?? [] };
   const settings = { platform: 'VSphere', pubKeyHash: 'hash', userDataIsCurrent: true };
   const { log } = recordedLog();
   const common: ControllerParts & { resolver: Resolver } = {

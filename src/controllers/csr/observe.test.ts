@@ -139,11 +139,11 @@ test('a host that has got the former address of another one is not kept from it 
 
 test('reads Node and instance as the server has them now', async () => {
   const api = new MemoryApi();
-  expect(await freshNode('win-1', api as never, signal)).toBeUndefined();
+  expect(await freshNode('win-1', api, signal)).toBeUndefined();
   api.put(nodeResource, { metadata: { name: 'win-1' } });
-  expect(await freshNode('win-1', api as never, signal)).toMatchObject({ name: 'win-1' });
+  expect(await freshNode('win-1', api, signal)).toMatchObject({ name: 'win-1' });
   const made = api.put(windowsInstances, { metadata: { name: 'a', namespace: 'wmco' }, spec: { address: 'a' } });
-  const fresh = (instance: InstanceObject) => freshInstance(instance, api as never, signal);
+  const fresh = (instance: InstanceObject) => freshInstance(instance, api, signal);
   expect(await fresh(made)).toMatchObject({ metadata: { name: 'a' } });
   expect(await fresh({ ...made, metadata: { ...made.metadata, uid: 'of an earlier one' } })).toBeUndefined();
   api.put(windowsInstances, { ...made, status: rejected });

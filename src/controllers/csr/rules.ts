@@ -1,12 +1,10 @@
-import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
-import { ownMember } from '#base/fields.ts';
-import { isIp } from '#base/ipv4.ts';
 import type { CertificateRequest } from '#contract/csr-request.ts';
 import { agentServiceAccountUser, bootstrapperUser, identity, signer } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
-import { type Reserved, reservedProblem } from '#contract/reserved.ts';
+import type { Reserved } from '#contract/reserved.ts';
 import type { InstanceToken } from '#contract/windows-instance/resource.ts';
+import { alternativeNames, brokenServingNames, unknownServingNames } from './serving-names.ts';
 
 export type CertificateKind = 'kubelet-client' | 'kubelet-serving' | 'agent' | 'cloud-node';
 
@@ -194,11 +192,6 @@ function wrongOrganization(organizations: readonly string[], wanted: string): st
   return organizations[0] === wanted ? undefined : `invalid subject organization ${found}`;
 }
 
-function alternativeNames(request: CertificateRequest): string[] {
-  const unknown = Array.from({ length: request.otherNames }, () => '(of another kind)');
-  return [...request.dnsNames, ...request.ipAddresses, ...request.emailAddresses, ...request.uris, ...unknown];
-}
-
 function signedBy(wanted: string): Rule {
   return {
     name: 'signer',
@@ -264,34 +257,4 @@ function wrongKey({ request, instance }: Case, recorded: string | undefined): st
 /** Agents of the Go operator make a new key for each request. */
 function isFormerAgent({ instance }: Case): boolean {
   return instance?.hasFormerAgent === true && instance.agentKeyHash === undefined;
-}
-
-/** What no server of a node may be named, whatever is recorded. */
-function brokenServingNames(given: Case): string | undefined {
-  const { request, reserved, taken } = given;
-  if (alternativeNames(request).length === 0) return 'it names no server: there are no alternative names';
-  const strange = [...request.emailAddresses, ...request.uris];
-  if (strange.length + request.otherNames > 0)
-    return `only DNS names and IP addresses may name a server, not ${shown(strange)}`;
-  const asked = [...request.dnsNames, ...request.ipAddresses];
-  for (const name of asked) {
-    const problem = reservedProblem(name, reserved);
-    if (problem !== undefined) return `${shown(name)} ${problem}`;
-    const holder = ownMember(taken, name);
-    if (holder !== undefined) return `${shown(name)} belongs to ${holder}`;
-  }
-  return undefined;
-}
-
-/** Names asked for that no evidence has. */
-function unknownServingNames({ request, instance, nodeName }: Case): string | undefined {
-  const recorded = [nodeName, ...(instance?.addresses ?? []), ...(instance?.servingNames ?? [])];
-  const ips = new Set(recorded.filter(isIp).map(normalHostName));
-  const names = new Set(recorded.filter(text => !isIp(text)).map(normalHostName));
-  const unknown = [
-    ...request.dnsNames.filter(name => !names.has(normalHostName(name))),
-    ...request.ipAddresses.filter(address => !ips.has(address)),
-  ];
-  if (unknown.length === 0) return undefined;
-  return `these names are not recorded for the host: ${shown(unknown)} (recorded: ${recorded.join(', ')})`;
 }

@@ -94,7 +94,7 @@ for (const [name, act, message] of refusals) {
   });
 }
 
-test('name servers know some hosts, in both directions and without regard to case', async () => {
+test('name servers know some hosts, without regard to case', async () => {
   await using made = await scene();
   const known = made.fleet.add(wish('win-1', { hasDnsName: true }));
   const unknown = made.fleet.add(wish('win-2'));
@@ -110,9 +110,6 @@ test('name servers know some hosts, in both directions and without regard to cas
   for (const other of ['win-1', 'win-2.sandbox.test', 'sandbox.test', ''])
     expect(await names.addresses(other)).toEqual([]);
   expect(await names.addresses('10.9.9.9')).toEqual(['10.9.9.9']);
-  expect(await names.names(known.spec.address)).toEqual(['win-1.sandbox.test']);
-  expect(await names.names(unknown.spec.address)).toEqual([]);
-  expect(await names.names('10.9.9.9')).toEqual([]);
 });
 
 test('ways lead to hosts that are on, by address and by name', async () => {

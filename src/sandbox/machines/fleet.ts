@@ -91,10 +91,6 @@ export class Fleet {
       const plain = name.toLowerCase().replace(/\.$/, '');
       return this.hosts.filter(host => dnsNameOf(host) === plain).map(({ spec }) => spec.address);
     },
-    names: async address => {
-      const name = dnsNameOf(this.at(address));
-      return name === undefined ? [] : [name];
-    },
   };
 
   #nextAddress(): string {

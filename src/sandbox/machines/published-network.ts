@@ -38,8 +38,6 @@ export function publishedNetwork(client: Client): { findRoute: FindRoute; names:
         const address = isIpv4(name) ? name : (await look())[name.toLowerCase()];
         return address === undefined ? [] : [address];
       },
-      names: async address =>
-        Object.entries(await look()).flatMap(([name, value]) => (value === address ? [name] : [])),
     },
   };
 }

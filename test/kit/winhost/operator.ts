@@ -10,6 +10,7 @@ import { type AgentReport, reportName } from '../../../src/contract/agent-report
 import { parseInventory } from '../../../src/contract/inventory.ts';
 import { agentName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
+import { nothingReserved } from '../../../src/contract/reserved.ts';
 import type { ServicesManifest } from '../../../src/contract/services/manifest.ts';
 import { printManifest } from '../../../src/contract/services/print.ts';
 import { servicesConfigMapName } from '../../../src/contract/version.ts';
@@ -249,6 +250,7 @@ export class PretendOperator {
       kubeletCa: this.world.ca,
       registryBundles: [],
       trustedCa: this.#wanted.trustedCa,
+      reserved: nothingReserved,
     };
   }
 

@@ -25,9 +25,9 @@ const newMembers: readonly NewMember[] = [
 export async function createMembers(scene: RealScene): Promise<Member[]> {
   const members = await Promise.all(newMembers.map(each => createMember(scene, each)));
   const [first, second] = members;
-  // Who the first is says a PTR record, who the second is its entry; the third has to say so itself.
+  // Reverse DNS says that the first host is the third, which counts for nothing.
   const reverse = first?.host.address.split('.').reverse().join('.');
-  scene.names.records.set(`PTR ${reverse}.in-addr.arpa`, [`win-1.${domain}`]);
+  scene.names.records.set(`PTR ${reverse}.in-addr.arpa`, [`win-3.${domain}`]);
   scene.names.records.set(`A win-2.${domain}`, [second?.host.address ?? '']);
   return members;
 }
