@@ -1,4 +1,3 @@
-import { nothingReserved } from '../../src/contract/reserved.ts';
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentReport } from '../../src/contract/agent-report.ts';
@@ -220,7 +219,6 @@ export class HandOperator implements AsyncDisposable {
       kubeletCa: this.sandbox.ca,
       registryBundles: [],
       trustedCa: undefined,
-      reserved: nothingReserved,
     };
   }
 

@@ -34,7 +34,7 @@ const foreign: [string, ConfigMap][] = [
   ['no label of ours', withMetadata({ labels: {} })],
   ['another value of our label', withMetadata({ labels: { 'app.kubernetes.io/managed-by': 'helm' } })],
   ['an annotation', withMetadata({ annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' } })],
-  ['binary data', { ...clean, binaryData: {} } as ConfigMap],
+  ['binary data', Object.assign({}, clean, { binaryData: {} })],
   ['immutable: false', { ...clean, immutable: false }],
 ];
 for (const [name, report] of foreign) {

@@ -1,4 +1,3 @@
-import { nothingReserved } from '../../../src/contract/reserved.ts';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -250,7 +249,6 @@ export class PretendOperator {
       kubeletCa: this.world.ca,
       registryBundles: [],
       trustedCa: this.#wanted.trustedCa,
-      reserved: nothingReserved,
     };
   }
 

@@ -7,7 +7,7 @@ import type { ConfigureJourney } from './journey.ts';
 
 export const connect: Step<ConfigureJourney> = {
   name: 'connect',
-  does: 'resolves the name, connects by SSH with the operator’s key, checks the host key or stores a new one',
+  does: 'resolves the name, connects by SSH with the operator’s key, checks the host key or records the first one',
   limitMs: 90_000,
   make: async (journey, { signal }) => void (await journey.host.connect(signal)),
 };

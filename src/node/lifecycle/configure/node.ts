@@ -28,7 +28,7 @@ export const findNode: Step<ConfigureJourney> = {
 
 export const takeInNode: Step<ConfigureJourney> = {
   name: 'mark node',
-  does: 'cordons the Node, sets labels, annotations and taints, and moves the host key to it',
+  does: 'cordons the Node and sets labels, annotations and taints',
   limitMs: shortMs,
   async make(journey, { signal }) {
     const { joinedNode: node, world, instance } = journey;
