@@ -6,7 +6,7 @@ import { reconcileServices } from '../services/reconcile.ts';
 import { readState } from '../state.ts';
 
 /**
- * Brings up the services the host last ran while there is no way to the API server, as after a reboot of everything or when
+ * Brings up the services the host last ran while the cluster is out of reach, as after a reboot of everything or when
  * certificate and token are over. Only services: what else is wanted by now, nobody can say.
  */
 export async function startKnownGood(
@@ -19,7 +19,7 @@ export async function startKnownGood(
   if (known === undefined) return 'nothing known';
   const { reboot } = await readState(ports.files);
   if (reboot !== undefined && reboot.bootId === (await ports.host.bootId())) return 'reboot awaited';
-  log.warn('Starting the services of the last version known, for there is no client certificate', {
+  log.warn('Starting the services of the last version known, for the cluster is out of reach', {
     version: known.version,
   });
   onStart();

@@ -276,7 +276,6 @@ async function bootedWithoutServer(): Promise<AgentBench> {
   await until(() => isMarked(world, 'v1'));
   await end();
   await world.host.reboot();
-  world.host.fileTexts.delete(file.agentCertificate);
   await world.stopServer();
   return world;
 }
@@ -295,7 +294,7 @@ test('starts nothing without the API server when a reboot is awaited', async () 
   const reboot = { bootId: world.host.bootId, variables: [] };
   world.host.fileTexts.set('C:\\k\\wicd-state.json', JSON.stringify({ reboot }));
   startAgentController(world, fastClock(100));
-  await until(() => world.logged.messages('info').includes('Still waiting for a client certificate'));
+  await until(() => world.logged.messages('info').includes('Still waiting for the cluster'));
   expect((await statesOf(world))['kube-proxy']).toBe('stopped');
 });
 

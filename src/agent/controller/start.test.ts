@@ -94,7 +94,7 @@ test('starts the services of before when nobody approves its certificate, though
   await until(async () => (await statesOf(world))['kubelet'] === 'running');
   expect(told.ready).toBe(1);
   expect(world.logged.messages('warn')).toContain(
-    'Starting the services of the last version known, for there is no client certificate',
+    'Starting the services of the last version known, for the cluster is out of reach',
   );
 });
 
@@ -102,7 +102,7 @@ test('is not ready, and starts nothing, when nobody approves its certificate on 
   const world = await bench();
   await world.stopApproving();
   const { told } = enrolling(world, 100);
-  await until(() => world.logged.messages('info').includes('Still waiting for a client certificate'));
+  await until(() => world.logged.messages('info').includes('Still waiting for the cluster'));
   expect([told.ready, await statesOf(world)]).toEqual([0, {}]);
 });
 
@@ -140,4 +140,16 @@ test('is told to stop before it begins', async () => {
   const { stop, enrolled } = enrolling(world);
   stop.abort(new Error('shutting down'));
   expect(await enrolled).toMatchObject({ message: 'shutting down' });
+});
+
+test('keeps the services of before running with a valid certificate, too, when the API server does not answer', async () => {
+  const world = await bench();
+  const first = enrolling(world);
+  await first.enrolled;
+  first.stop.abort(new Error('stop'));
+  await knows(world);
+  await world.stopServer();
+  const { told } = enrolling(world, 100);
+  await until(async () => (await statesOf(world))['kubelet'] === 'running');
+  expect(told.ready).toBe(1);
 });

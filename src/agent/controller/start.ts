@@ -1,5 +1,8 @@
 import type { Clock } from '#base/clock.ts';
+import { isNotFound } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
 import { withDeadline } from '#kube/deadline.ts';
+import { nodes } from '#kube/resources.ts';
 import { type AgentIdentity, startIdentity } from '../identity/identity.ts';
 import { servicePatience } from '../poll.ts';
 import { retry } from '../retry.ts';
@@ -21,8 +24,9 @@ export interface StartOptions extends ControllerOptions {
 const patienceMs = 20_000;
 
 /**
- * Gets the certificate of the agent. While there is none, the services that ran before are kept running from what is known on
- * the host. It goes on until it is stopped: the operator may be away for long, and brings a new token when it is back.
+ * Gets the certificate of the agent and reaches the API server with it. Until then the services that ran before are kept running
+ * from what is known on the host. It goes on until it is stopped: the operator may be away for long, and brings a new token
+ * when it is back.
  */
 export async function enrol(world: ControllerWorld, options: StartOptions): Promise<AgentIdentity> {
   const { clock, log, ports } = world;
@@ -33,7 +37,7 @@ export async function enrol(world: ControllerWorld, options: StartOptions): Prom
   for (let ms = patienceMs; await isSlow(enrolling, ms, clock, signal); ms = periodMs) {
     const waiting = { clock, signal, patience: servicePatience };
     const outcome = await startKnownGood(ports, waiting, log, () => options.onReady());
-    log.info('Still waiting for a client certificate', { outcome });
+    log.info('Still waiting for the cluster', { outcome });
   }
   const identity = await enrolling;
   options.onReady();
@@ -61,10 +65,23 @@ async function identify(world: ControllerWorld, options: StartOptions): Promise<
   const identity = await retry(start, { clock, signal, onFailure });
   try {
     await identity.ready;
+    await reachServer(identity.client, world, options);
   } catch (error) {
     await identity.stopped;
     await identity.client.close();
     throw error;
   }
   return identity;
+}
+
+/** Returns when the own Node could be asked for, whether it exists or not. */
+async function reachServer(client: Client, { clock, log }: ControllerWorld, options: StartOptions): Promise<void> {
+  const { nodeName, signal } = options;
+  const onFailure = (error: unknown) => log.warn('The own Node cannot be read; retrying', { error });
+  const look = async (within: AbortSignal) => {
+    await client.get(nodes, nodeName, { signal: within }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  };
+  await retry(look, { clock, signal, onFailure });
 }

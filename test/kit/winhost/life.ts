@@ -61,7 +61,8 @@ export class Life {
     [this.#reboots, this.#broken] = [0, []];
     const { ms, wasHit } = await this.#take[step](disturbance);
     if (this.#whole.size === 0) this.#whole = seeFiles(this.host);
-    const marks = step === 'stage' || step === 'bootstrap' ? {} : await this.#marks();
+    // Clean-up says nothing in the cluster, and an agent that a power cut brings back for a moment may.
+    const marks = step === 'settings' || step === 'services' ? await this.#marks() : {};
     const state = await seeLastingState(this.host, { marks, usual: this.#usual });
     return { ms, wasHit, reboots: this.#reboots, broken: this.#broken, state };
   }
