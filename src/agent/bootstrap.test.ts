@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { dir } from '#contract/paths.ts';
 import { type Service, service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../test/kit/model-host.ts';
@@ -94,4 +95,16 @@ test('fails when a service does not start, after it has tried the others', async
     message: expect.stringContaining('a (1053)'),
   });
   expect(await running(host)).toEqual(['b arg']);
+});
+
+test('wipes CNI state of an earlier life before anything starts, and none of a life that goes on', async () => {
+  const lease = `${dir.cniState}\\networks\\x\\10.132.0.7`;
+  const host = hostFor(entry('containerd', true, 0));
+  host.fileTexts.set(lease, 'old');
+  host.services.before = () => expect(host.fileTexts.has(lease)).toBe(false);
+  await run(host);
+  host.services.before = () => undefined;
+  host.fileTexts.set(lease, 'in use');
+  await run(host);
+  expect(host.fileTexts.get(lease)).toBe('in use');
 });
