@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { dir } from '#contract/paths.ts';
 import { type Service, service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../test/kit/model-host.ts';
@@ -121,3 +122,15 @@ for (const [name, command, node] of names) {
     expect(host.services.calls).toEqual([]);
   });
 }
+
+test('wipes CNI state of an earlier life before anything starts, and none of a life that goes on', async () => {
+  const lease = `${dir.cniState}\\networks\\x\\10.132.0.7`;
+  const host = hostFor(entry('containerd', true, 0));
+  host.fileTexts.set(lease, 'old');
+  host.services.before = () => expect(host.fileTexts.has(lease)).toBe(false);
+  await run(host);
+  host.services.before = () => undefined;
+  host.fileTexts.set(lease, 'in use');
+  await run(host);
+  expect(host.fileTexts.get(lease)).toBe('in use');
+});

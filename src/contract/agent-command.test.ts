@@ -45,6 +45,7 @@ const lines: [string, string, string][] = [
     commands.bootstrap({ version: '11.0.0-1b759bf', namespace, node: 'win-1' }),
     `${agent} bootstrap --desired-version 11.0.0-1b759bf --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace} --node win-1`,
   ],
+  ['secures the host', commands.secure(), `${agent} secure -o json`],
   ['takes an inventory', commands.inventory(), `${agent} inventory -o json`],
   [
     'takes an inventory with the name of the cloud',

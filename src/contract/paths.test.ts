@@ -1,7 +1,7 @@
 import { win32 } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dir, file, requiredDirectories, splitPath } from './paths.ts';
+import { agentProgram, agentProgramHash, dir, file, requiredDirectories, splitPath } from './paths.ts';
 
 test('directories are created in the order of the contract', () => {
   expect(requiredDirectories).toEqual([
@@ -118,3 +118,17 @@ test('both parts of a split path make it up again, and the name has no backslash
     }),
   );
 });
+
+const hash = '0a'.repeat(32);
+const programs: [string, string, string | undefined][] = [
+  ['the path that the operator uses', agentProgram(hash), hash],
+  ['the same in other capitals', agentProgram(hash).toUpperCase(), hash],
+  ['the copy for services', file.agent, undefined],
+  ['a hash that is too short', agentProgram(hash.slice(1)), undefined],
+  ['a folder of another name', agentProgram('quarantine'), undefined],
+  ['a folder further below', agentProgram(hash).replace(/\\([^\\]+)$/, '\\x\\$1'), undefined],
+  ['a way out', agentProgram(hash).replace('Windows\\', 'Windows\\..\\k\\'), undefined],
+];
+for (const [name, path, want] of programs) {
+  test(`finds the hash of an agent program in ${name}`, () => expect(agentProgramHash(path)).toBe(want));
+}

@@ -222,7 +222,7 @@ export const failingHosts: readonly FailingHost[] = [
   },
   {
     name: 'dropped',
-    traits: { mishaps: [{ kind: 'drop', on: 'inventory', times: 1000 }] },
+    traits: { mishaps: [{ kind: 'drop', on: 'secure', times: 1000 }] },
     code: 'HOST_CONNECTION_LOST',
     says: /connection broke/,
     remedy: /it is tried again/,

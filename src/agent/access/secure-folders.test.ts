@@ -177,9 +177,9 @@ test('looks at everything else although one entry cannot be set right, and rejec
 
 test('changes nothing on a system that tells no owners, but makes folders', async () => {
   const host = new ModelHost();
-  const { inspect } = host.files;
+  const inspect = host.files.inspect.bind(host.files);
   host.files.inspect = async path => {
-    const entry = await inspect.call(host.files, path);
+    const entry = await inspect(path);
     return entry === undefined || entry.is === 'link' ? entry : { ...entry, access: 'unreadable' };
   };
   plant(host, 'C:\\k\\x.dll');

@@ -206,14 +206,10 @@ async function reconcileFiles(
 }
 
 /** Owner and rights of our folders and of what is in them. */
-async function tryToSecure(
-  files: HostFiles,
-  { onSecured }: PassOptions,
-  signal: AbortSignal,
-): Promise<AppError | undefined> {
+async function tryToSecure(files: HostFiles, options: PassOptions, signal: AbortSignal): Promise<AppError | undefined> {
   try {
     const remarks = await secureFolders(files, signal);
-    if (remarks.length > 0) onSecured?.(remarks);
+    if (remarks.length > 0) options.onSecured?.(remarks);
     return undefined;
   } catch (error) {
     if (error instanceof AppError) return error;

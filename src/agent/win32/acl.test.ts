@@ -46,7 +46,8 @@ function bench(disk: Record<string, Node>, failing: Record<string, number> = {})
       bytes.writeUInt32LE(nodeOf(handle).names, 40);
       return 1;
     },
-    GetKernelObjectSecurity: (handle: bigint, parts: number, bytes: Buffer, _length: number, needed: number[]) => {
+    GetKernelObjectSecurity: (...args: unknown[]) => {
+      const [handle, parts, bytes, , needed] = args as [bigint, number, Buffer, number, number[]];
       if (fails('GetKernelObjectSecurity')) return 0;
       expect(parts).toBe(5);
       needed[0] = nodeOf(handle).descriptor.copy(bytes);

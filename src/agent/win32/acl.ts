@@ -17,7 +17,7 @@ type Handle = bigint;
 
 interface Windows {
   call: Record<keyof typeof aclCalls, NativeFunction>;
-  lastError(): number;
+  lastError: () => number;
 }
 
 const invalidHandle = 0xffff_ffff_ffff_ffffn;

@@ -40,7 +40,7 @@ const cases: [name: string, error: AppError, code: string, says: string, remedy:
     'a command that was refused',
     failures.commandRefused('10.1.2.3', command, new Error('Unable to exec')),
     'HOST_COMMAND_REFUSED',
-    '"C:\\\\k\\\\agent.exe inventory": "Unable to exec"',
+    '"agent.exe inventory": "Unable to exec"',
     /MaxSessions/,
   ],
   [

@@ -23,7 +23,7 @@ export function connectionClosed(address: string): AppError {
 }
 
 export function commandRefused(address: string, command: string, cause: unknown): AppError {
-  const message = `${address}: the host did not start ${shown(command)}: ${shown(messageOf(cause))}`;
+  const message = `${address}: the host did not start ${shownCommand(command)}: ${shown(messageOf(cause))}`;
   return new AppError('HOST_COMMAND_REFUSED', message, {
     remedy: 'Check on the host that the user may run commands over SSH (ForceCommand, MaxSessions in sshd_config).',
     cause,
@@ -31,16 +31,29 @@ export function commandRefused(address: string, command: string, cause: unknown)
 }
 
 export function commandTimeout(address: string, command: string, ms: number): AppError {
-  return new AppError('HOST_COMMAND_TIMEOUT', `${address}: ${shown(command)} did not end within ${ms / 1000} s`, {
-    remedy: 'Look at the load of the host and at what the command waits for; it is tried again.',
-  });
+  return new AppError(
+    'HOST_COMMAND_TIMEOUT',
+    `${address}: ${shownCommand(command)} did not end within ${ms / 1000} s`,
+    {
+      remedy: 'Look at the load of the host and at what the command waits for; it is tried again.',
+    },
+  );
+}
+
+/** Without the folders of its program, of which the path alone would be as long as what is shown. */
+function shownCommand(command: string): string {
+  return shown(command.replace(/^\S+\\/, ''));
 }
 
 export function noExitCode(address: string, command: string, signal: string | undefined): AppError {
   const how = signal === undefined ? '' : `, by ${shown(signal)}`;
-  return new AppError('HOST_COMMAND_NO_EXIT_CODE', `${address}: ${shown(command)} ended without exit code${how}`, {
-    remedy: 'The host was rebooting, or somebody ended the command; it is tried again.',
-  });
+  return new AppError(
+    'HOST_COMMAND_NO_EXIT_CODE',
+    `${address}: ${shownCommand(command)} ended without exit code${how}`,
+    {
+      remedy: 'The host was rebooting, or somebody ended the command; it is tried again.',
+    },
+  );
 }
 
 export function outputTooLong(address: string, what: string, maxBytes: number): AppError {

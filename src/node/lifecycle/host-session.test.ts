@@ -178,3 +178,14 @@ test('measures connections, and commands by their verb, failed ones too', async 
   expect(metrics.read(hostMetrics.commandSeconds, { verb: 'inventory' })).toBe(2);
   expect(metrics.read(hostMetrics.connectSeconds, {})).toBe(1);
 });
+
+test('asks for the size of a file, once more when the connection breaks meanwhile', async () => {
+  const { host, clock, session } = bench();
+  host.model.fileTexts.set('C:\\k\\x', 'abc');
+  await session.connect(never);
+  host.disconnect();
+  const asking = session.fileSize('C:\\k\\x', never);
+  await clock.advance(1000);
+  expect([await asking, await session.fileSize('C:\\k\\none', never)]).toEqual([3, undefined]);
+  expect(session.usage()).toMatchObject({ execSessions: 0, sftpSessions: 1 });
+});

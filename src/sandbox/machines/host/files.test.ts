@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { descriptorOf } from '#agent/access/plan.ts';
 import { sha256 } from '#base/sha256.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
 import { ContentStore } from './content-store.ts';
@@ -241,4 +242,43 @@ test('reads parts of a content', async () => {
   await files.write(path, 'abcdef');
   const content = files.content(path);
   expect(Buffer.from((content && (await files.readAt(content, 2, 3))) ?? []).toString()).toBe('cde');
+});
+
+const user = { ...descriptorOf('programs'), owner: 'S-1-5-21-1-2-3-1001' };
+
+test('tells what an entry is, with owner and rights that are inherited until they are set', async () => {
+  await files.makeDirectory('C:\\k\\keys', 'secret');
+  await files.write('C:\\k\\keys\\a.key', 'key');
+  await files.write(path, 'text');
+  files.rights.plantLink('C:\\k\\link');
+  expect(await files.inspect('C:\\k\\keys\\a.key')).toEqual({ is: 'file', names: 1, access: descriptorOf('secret') });
+  expect(await files.inspect(path)).toMatchObject({ is: 'file', access: descriptorOf('programs') });
+  expect(await files.inspect('C:\\k')).toMatchObject({ is: 'directory' });
+  expect(await files.inspect('C:\\k\\link')).toEqual({ is: 'link' });
+  expect(await files.inspect('C:\\k\\none')).toBeUndefined();
+  files.rights.set(path, user);
+  expect(await files.inspect(path.toUpperCase())).toMatchObject({ access: user });
+  await files.write(path, 'new');
+  expect(await files.inspect(path)).toMatchObject({ access: descriptorOf('programs') });
+});
+
+test('lists links, removes them, and fails loudly when something is written through one', async () => {
+  await files.makeDirectory('C:\\k');
+  files.rights.plantLink('C:\\k\\link');
+  expect(await files.list('C:\\k')).toEqual(['link']);
+  await expect(files.write('C:\\k\\link\\a.txt', 'x')).rejects.toThrow(/through the link/);
+  await files.remove('C:\\k\\link');
+  expect(await files.list('C:\\k')).toEqual([]);
+});
+
+test('moves a folder with files, folders, links and rights', async () => {
+  await files.write('C:\\k\\sub\\a.txt', 'a');
+  await files.makeDirectory('C:\\k\\sub\\empty');
+  files.rights.set('C:\\k\\sub', user);
+  files.rights.plantLink('C:\\k\\sub\\link');
+  expect(await files.move('C:\\k\\sub', 'C:\\aside\\1')).toBe(true);
+  expect(await files.inspect('C:\\k\\sub')).toBeUndefined();
+  expect([await files.read('C:\\aside\\1\\a.txt'), files.isFolder('C:\\aside\\1\\empty')]).toEqual(['a', true]);
+  expect(await files.inspect('C:\\aside\\1')).toMatchObject({ access: user });
+  expect(await files.inspect('C:\\aside\\1\\link')).toEqual({ is: 'link' });
 });

@@ -211,7 +211,10 @@ export class SimulatedHost {
     const shell = {
       traits,
       hostName: () => this.state.hostName,
-      run: (path: string, words: readonly string[], to: Output) => this.#launcher.run(path, words, to),
+      run: (path: string, words: readonly string[], to: Output) => {
+        this.stats.programs.push(path);
+        return this.#launcher.run(path, words, to);
+      },
     };
     return runCommand(command, shell, output);
   }
@@ -266,5 +269,6 @@ function noStats(): HostStats {
     uploadedBytes: 0,
     reboots: 0,
     verbs: [],
+    programs: [],
   };
 }

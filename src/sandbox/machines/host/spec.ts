@@ -41,4 +41,6 @@ export interface HostStats {
   reboots: number;
   /** Verbs of the agent, in the order in which they were run. */
   verbs: string[];
+  /** Paths of programs that were run over SSH, in order. */
+  programs: string[];
 }

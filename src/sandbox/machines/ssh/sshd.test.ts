@@ -2,7 +2,7 @@ import { connect as dialTcp } from 'node:net';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { file } from '#contract/paths.ts';
+import { agentProgram, dir, file } from '#contract/paths.ts';
 import { makeKey } from '../../../../test/kit/ssh-server.ts';
 import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { findFault, type FaultName } from '../faults.ts';
@@ -185,4 +185,23 @@ test('many hosts listen at once, each on its own port', async () => {
   const ports = made.map(({ host }) => (host.route() as { port: number }).port);
   expect(new Set(ports).size).toBe(20);
   await Promise.all(made.map(each => each[Symbol.asyncDispose]()));
+});
+
+test('tells the size of a file over the session that uploads use', async () => {
+  await using made = await startHost();
+  await using connection = await made.connect();
+  const program = agentProgram('ab'.repeat(32));
+  expect(await connection.fileSize(program)).toBeUndefined();
+  await connection.upload(program, Buffer.from('12345'));
+  expect([await connection.fileSize(program), await connection.fileSize(dir.agentPrograms)]).toEqual([5, undefined]);
+  expect(connection.usage()).toMatchObject({ execSessions: 0, sftpSessions: 1 });
+});
+
+test('lets only an administrator write below C:\\Windows', async () => {
+  await using made = await hostWith('no-admin');
+  await using connection = await made.connect();
+  await connection.upload('C:\\k\\x.exe', Buffer.from('1'));
+  expect(await codeOf(() => connection.upload('C:\\Windows\\x.exe', Buffer.from('1')))).toBe('HOST_FILE_DENIED');
+  const below = agentProgram('ab'.repeat(32));
+  expect(await codeOf(() => connection.upload(below, Buffer.from('1')))).toBe('HOST_FILE_MISSING');
 });
