@@ -166,9 +166,16 @@ export class Life {
     return wasHit;
   }
 
-  /** Wine does not carry out the recovery of a service; and what was installed just now may be lost in a power cut. */
+  /**
+   * Wine does not carry out the recovery of a service, and takes a moment to notice that one has died; and what was installed
+   * just now may be lost in a power cut.
+   */
   async #revive(): Promise<void> {
-    await this.#operator.installAgentService(this.host);
+    await this.#operator.waitFor('an agent that runs', async () => {
+      await this.#operator.installAgentService(this.host);
+      await delay(1000);
+      return this.agent.pids().length > 0 ? true : undefined;
+    });
   }
 
   async #appeared(unless: Promise<unknown>): Promise<void> {
