@@ -2,6 +2,11 @@ import { expect, test } from 'vitest';
 import { admissionManifests } from './admission-policies.ts';
 
 const manifests = admissionManifests();
+const pairs = [
+  ['(', ')'],
+  ['[', ']'],
+  ['{', '}'],
+] as const;
 const policies = manifests.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
 
 test('every policy has a binding that denies', () => {
@@ -25,7 +30,7 @@ test('parentheses and quotes of every expression are closed', () => {
   for (const { spec } of policies) {
     const parts = [spec['validations'], spec['variables'], spec['matchConditions']].flat() as { expression: string }[];
     for (const { expression } of parts) {
-      for (const [open, close] of ['()', '[]', '{}'].map(pair => [...pair] as [string, string])) {
+      for (const [open, close] of pairs) {
         expect(expression.split(open).length, expression).toBe(expression.split(close).length);
       }
       expect(expression.split("'").length % 2, expression).toBe(1);

@@ -208,7 +208,7 @@ test('a host whose Node was deleted is cleaned, so that its kubelet registers ag
   await until(async () => marksOf(await lab.node())[nodeAnnotation.version] === version);
   await isReady(lab);
   expect(host.verbs().slice(before)).toEqual(['inventory', 'secure', 'cleanup', 'stage', 'bootstrap', 'install']);
-  expect(host.commands[before + 1]).toContain('--keep-settings');
+  expect(host.commands[before + 2]).toContain('--keep-settings');
 });
 
 test('services of another configuration are removed before anything is put in their place', async () => {

@@ -178,8 +178,7 @@ test('a Node that is deleted while the journey goes on is waited for again', asy
   await until(async () => (await lab.instance()).status?.step === 'wait for agent');
   await lab.client.delete(nodes, 'win-5');
   lab.behaviour.noVersion = false;
-  // The kubelet of the lab registers again by itself.
-  lab.look(host);
+  lab.restartKubelet(host);
   await until(async () => (await lab.node()) !== undefined);
   await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.desiredVersion]: version } } });
   await isReady(lab);

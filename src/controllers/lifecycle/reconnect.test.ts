@@ -58,6 +58,7 @@ test('an agent whose certificate has ended gets a new key and a new token, witho
     [undefined, 'Reconnecting'],
     [undefined, 'Reconnecting'],
     [undefined, 'Reconnecting'],
+    [undefined, 'Reconnecting'],
   ]);
   expect(host.model.fileTexts.get(file.bootstrapKubeconfig)).not.toBe(token);
   expect(status.tokens?.map(({ id }) => id)).toContain('JTI=agent-2');

@@ -81,6 +81,7 @@ export class JoinLab {
   tokens = 0;
   readonly #kubeconfig: string;
   readonly #looking = new Map<LabHost, Promise<void>>();
+  readonly #registered = new Set<LabHost>();
 
   constructor(client: Client, url: string, kubeconfig: string) {
     this.client = client;
@@ -218,11 +219,22 @@ export class JoinLab {
     }
   }
 
+  /** A kubelet that starts registers its Node if it is not there. */
+  restartKubelet(host: LabHost): void {
+    this.#registered.delete(host);
+    this.look(host);
+  }
+
   async #lookAt(host: LabHost): Promise<void> {
     const services = await host.model.services.list();
     const runs = (name: string) => services.some(one => one.name === name && one.state === 'running');
     const node = host.model.system.name;
-    if (runs('kubelet') && !this.behaviour.noNode && (await this.node(node)) === undefined) await this.#register(host);
+    // A kubelet registers once: one that runs does not when its Node is deleted.
+    if (!runs('kubelet')) this.#registered.delete(host);
+    else if (!this.behaviour.noNode && !this.#registered.has(host)) {
+      if ((await this.node(node)) === undefined) await this.#register(host);
+      this.#registered.add(host);
+    }
     if (runs(agentName)) await this.#actAsAgent(node, host);
   }
 
