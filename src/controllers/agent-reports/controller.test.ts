@@ -179,6 +179,30 @@ test('restores what the report says when the Node says otherwise', async () => {
   expect(await bench.marks('win-1')).toEqual({ [version]: 'v2' });
 });
 
+test('does not mirror to a Node that was made again, until that one is recorded', async () => {
+  const bench = await begin();
+  bench.start();
+  await bench.addNode('win-1');
+  await bench.bind('win-1', { agent, nodeUID: 'former' });
+  await until(() => bench.report('win-1'));
+  await bench.write('win-1', { data: { version: 'v2' } });
+  await bench.addNode('win-2');
+  await bench.bind('win-2');
+  await until(() => bench.report('win-2'));
+  await bench.write('win-2', { data: { version: 'v2' } });
+  await until(async () => (await bench.marks('win-2'))[version] === 'v2');
+  expect(await bench.marks('win-1')).toEqual({});
+  const { uid } = (await bench.client.get(nodes, 'win-1')).metadata;
+  const body = { status: { nodeUID: uid } };
+  await bench.client.patch(
+    windowsInstances,
+    'instance-win-1',
+    { type: 'merge', body },
+    { namespace, subresource: 'status' },
+  );
+  await until(async () => (await bench.marks('win-1'))[version] === 'v2');
+});
+
 test('leaves the Node of an agent of the Go operator alone: it writes there itself', async () => {
   const bench = await begin();
   bench.start();

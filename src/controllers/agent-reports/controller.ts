@@ -64,6 +64,7 @@ export function agentReportsController(parts: ControllerParts): Controller {
         predicate: changed<InstanceObject>(each => [
           boundNode(each),
           each.status?.node,
+          each.status?.nodeUID,
           each.status?.agent === undefined,
           each.metadata.deletionTimestamp,
         ]),
@@ -124,7 +125,7 @@ class Mirror {
       return after(lagMs, 'the report was repaired');
     }
     // An agent of the Go operator writes to its Node itself, and no report.
-    if (bound.status.agent !== undefined) await this.#mirror(name, report, signal);
+    if (bound.status.agent !== undefined) await this.#mirror(name, bound.status.nodeUID, report, signal);
     return done;
   }
 
@@ -151,9 +152,10 @@ class Mirror {
     await this.#delete(report, signal);
   }
 
-  async #mirror(name: string, report: ConfigMap, signal: AbortSignal): Promise<void> {
+  async #mirror(name: string, nodeUID: string | undefined, report: ConfigMap, signal: AbortSignal): Promise<void> {
     const node = this.#stores.nodes.get({ namespace: '', name });
-    if (node === undefined) return;
+    // A Node that was made again has to be set up first; the report is about the one before.
+    if (node === undefined || (nodeUID !== undefined && nodeUID !== node.metadata.uid)) return;
     const told = parseReport(report.data);
     const { annotations = {} } = node.metadata;
     if (Object.keys(mirrorMarks(told, annotations)).length > 0) await this.#annotate(name, annotations, signal);

@@ -211,6 +211,21 @@ test('a host whose Node was deleted is cleaned, so that its kubelet registers ag
   expect(host.commands[before + 2]).toContain('--keep-settings');
 });
 
+test('a Node that was made again is configured only when the agent has confirmed the version for it', async () => {
+  const { lab, host } = await joinedLab();
+  lab.behaviour.noVersion = true;
+  await lab.client.delete(nodes, 'win-5');
+  // Its kubelet registers again, as it does after a reboot, and the report still names the version.
+  lab.look(host);
+  await lab.statusWhen(({ step }) => step === 'wait for agent');
+  const node = await lab.node();
+  expect(marksOf(node)).not.toHaveProperty(nodeAnnotation.version);
+  expect([node?.spec?.unschedulable, (await lab.instance()).status?.nodeUID]).toEqual([true, node?.metadata.uid]);
+  lab.behaviour.noVersion = false;
+  lab.look(host);
+  await isReady(lab);
+});
+
 test('services of another configuration are removed before anything is put in their place', async () => {
   const lab = await startJoinLab();
   const host = lab.host();

@@ -206,6 +206,8 @@ test('preflight tells everything that is wrong at once', async () => {
   host.model.system.free = 1e6;
   host.model.system.administrator = false;
   host.model.services.install('kubelet');
+  // That kubelet belongs to no cluster.
+  lab.behaviour.noNode = true;
   lab.start();
   await lab.add();
   await until(async () => (await configured(lab))?.reason === 'HOST_NOT_ADMINISTRATOR');

@@ -33,7 +33,10 @@ for (const [name, step, options, isNew] of keys) {
     const command = bench.host.commands.at(-1) ?? '';
     expect(command).toContain(' install --namespace wmco --node win-5 --cert-duration 24h');
     expect(command.includes(' --new-key')).toBe(isNew);
-    expect(bench.records.at(-1)).toEqual({ agent: { keyHash, installed: expect.stringMatching(/Z$/) as string } });
+    expect(bench.records.at(-1)).toEqual({
+      nodeUID: bench.journey.joinedNode.uid,
+      agent: { keyHash, installed: expect.stringMatching(/Z$/) as string },
+    });
   });
 }
 

@@ -64,6 +64,7 @@ async function install(journey: ConfigureJourney, newKey: boolean, { signal }: S
   const identity = (hash: string) => ({ keyHash: hash, installed });
   // Requests of the agent are approved by the hash; one that comes earlier stays pending until it is recorded.
   await memory.remember({
+    nodeUID: joinedNode.uid,
     agent: identity(hashIn(answer, 'keyHash')),
     ...(cloudNode && { cloudNode: identity(hashIn(answer, 'cloudKeyHash')) }),
   });

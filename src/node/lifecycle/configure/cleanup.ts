@@ -43,7 +43,6 @@ export const cleanUpFormer: Step<ConfigureJourney> = {
 };
 
 /** The former agent has reported it, and the next one is waited for by it. */
-async function clearVersion({ node, world }: ConfigureJourney, signal: AbortSignal): Promise<void> {
-  if (node === undefined) return;
-  await world.nodes.clearReport(node.name, 'version', signal);
+async function clearVersion({ nodeName, world }: ConfigureJourney, signal: AbortSignal): Promise<void> {
+  if (nodeName !== undefined) await world.nodes.clearReport(nodeName, 'version', signal);
 }

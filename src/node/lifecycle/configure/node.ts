@@ -31,9 +31,12 @@ export const takeInNode: Step<ConfigureJourney> = {
   does: 'cordons the Node and sets labels, annotations and taints',
   limitMs: shortMs,
   async make(journey, { signal }) {
-    const { joinedNode: node, world, instance } = journey;
+    const { joinedNode: node, world, instance, memory } = journey;
     await world.nodes.takeIn(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
-    await journey.memory.remember({ nodeUID: node.uid });
+    const { nodeUID = node.uid } = memory.record;
+    // What the agent has reported was about a Node that is gone.
+    if (nodeUID !== node.uid) await world.nodes.clearReport(node.name, 'version', signal);
+    await memory.remember({ nodeUID: node.uid });
     try {
       await world.hostKeys.forget(instance, signal);
     } catch (error) {
