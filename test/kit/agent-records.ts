@@ -56,14 +56,16 @@ export class AgentRecords {
 
   /** What the operator would decide about a request, by these records and the Node as it is. */
   decide(request: CertificateSigningRequest, node: NodeView | undefined): CsrDecision {
-    const csr = readCsr(
+    const { credentialId, ...csr } = readCsr(
       readObject({ ...request, apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' }),
     );
-    const name = subjectOf(csr)?.node ?? '';
+    const name = this.nodeOf(request) ?? '';
     const status = this.#byNode.get(name);
     const object = { metadata: { name }, spec: { address: '' }, ...(status && { status }) };
+    // Tests show a certificate where a host shows the token of an account; servers from 1.32 on write its id, too.
+    const isToken = credentialId !== undefined && !credentialId.startsWith('X509SHA256=');
     return decideCsr({
-      csr,
+      csr: { ...csr, ...(isToken && { credentialId }) },
       operatorNamespace: this.#namespace,
       instance: status && evidenceOf(object, ''),
       node,
@@ -90,6 +92,7 @@ export class AgentRecords {
   }
 
   #change(node: string, change: Partial<InstanceRecord>): void {
-    this.#byNode.set(node, { ...this.of(node), ...change });
+    // A host whose key is recorded has been read.
+    this.#byNode.set(node, { host: { name: node, addresses: [] }, ...this.of(node), ...change });
   }
 }

@@ -7,6 +7,7 @@ import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { type CertificateSigningRequest, certificateSigningRequests, nodes } from '../../src/kube/resources.ts';
 import { AgentRecords } from './agent-records.ts';
+import { nodeOf } from './csr-facts.ts';
 
 export interface ApproverOptions {
   operatorNamespace: string;
@@ -38,15 +39,15 @@ export function startApproving(client: Client, options: ApproverOptions): Approv
   const stop = new AbortController();
   const decisions: Approver['decisions'] = [];
   const run = async () => {
-    const decided = new Set<string>();
+    const known = new Map<string, string>();
     while (!stop.signal.aborted) {
       const { items } = await client.list(certificateSigningRequests, { signal: stop.signal });
-      for (const request of items.filter(
-        ({ metadata, status }) => !status?.conditions && !decided.has(metadata.uid ?? ''),
-      )) {
+      // Looked at again and again, for what was not recorded at first may be recorded later.
+      for (const request of items.filter(({ status }) => !status?.conditions)) {
         const decision = await decide(client, request, records);
-        if (decision.do !== 'wait') decided.add(request.metadata.uid ?? '');
-        decisions.push({ request, decision });
+        const { uid = '' } = request.metadata;
+        if (known.get(uid) !== decision.do) decisions.push({ request, decision });
+        known.set(uid, decision.do);
         if (decision.do === 'approve') await approve(client, request, decision.condition);
       }
       await clock.sleep(everyMs, stop.signal);
@@ -69,7 +70,9 @@ async function decide(client: Client, request: CertificateSigningRequest, record
   const name = records.nodeOf(request);
   const found = name === undefined ? undefined : await client.get(nodes, name).catch(unlessGone);
   const node = found && readNode(readObject({ ...found, apiVersion: 'v1', kind: 'Node' }));
-  const decision = records.decide(request, node);
+  // Some tests start an agent before there is a Node, which the operator never does.
+  const isAgent = request.spec.signerName === signer.apiClient;
+  const decision = records.decide(request, node ?? (isAgent ? nodeOf(name ?? '', '') : undefined));
   const { signerName, username = '' } = request.spec;
   const isRenewal = signerName === signer.kubeletClient && username.startsWith(identity.nodeUserPrefix);
   if (decision.do !== 'ignore' || !isRenewal) return decision;
