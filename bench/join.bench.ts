@@ -15,7 +15,7 @@ const wantedSeconds = new Map([
   [1, 20],
   [10, 70],
 ]);
-const [goCommands, goTransfers, wantedSessions] = [81, 26, 15];
+const [goCommands, goTransfers, wantedSessions] = [81, 26, 8];
 const goMegabytes = 76;
 
 /** `npm run bench -- join [MEGABYTES] [HOSTS | resumed …]`; exit code 1 where something is not as wanted. */
