@@ -81,6 +81,8 @@ export class JoinLab {
   tokens = 0;
   readonly #kubeconfig: string;
   readonly #looking = new Map<LabHost, Promise<void>>();
+  /** Process of the kubelet that has registered: one that runs does not register again. */
+  readonly #registered = new Map<LabHost, number>();
 
   constructor(client: Client, url: string, kubeconfig: string) {
     this.client = client;
@@ -209,6 +211,12 @@ export class JoinLab {
     };
   }
 
+  /** The kubelet restarts, and registers its Node if that is gone. */
+  restartKubelet(host: LabHost): void {
+    this.#registered.delete(host);
+    this.look(host);
+  }
+
   /** Lets kubelets and agents do what they do, on one host or on all. */
   look(host?: LabHost): void {
     for (const one of host === undefined ? this.hosts.values() : [host]) {
@@ -220,10 +228,14 @@ export class JoinLab {
 
   async #lookAt(host: LabHost): Promise<void> {
     const services = await host.model.services.list();
-    const runs = (name: string) => services.some(one => one.name === name && one.state === 'running');
+    const running = (name: string) => services.find(one => one.name === name && one.state === 'running');
     const node = host.model.system.name;
-    if (runs('kubelet') && !this.behaviour.noNode && (await this.node(node)) === undefined) await this.#register(host);
-    if (runs(agentName)) await this.#actAsAgent(node, host);
+    const pid = running('kubelet')?.pid;
+    if (pid !== undefined && !this.behaviour.noNode && pid !== this.#registered.get(host)) {
+      if ((await this.node(node)) === undefined) await this.#register(host);
+      this.#registered.set(host, pid);
+    }
+    if (running(agentName)) await this.#actAsAgent(node, host);
   }
 
   async #register({ model, address: at }: LabHost): Promise<void> {
