@@ -215,8 +215,8 @@ test('a Node that was made again is configured only when the agent has confirmed
   const { lab, host } = await joinedLab();
   lab.behaviour.noVersion = true;
   await lab.client.delete(nodes, 'win-5');
-  // Its kubelet registers again, as it does after a reboot, and the report still names the version.
-  lab.look(host);
+  // The report still names the version.
+  lab.restartKubelet(host);
   await lab.statusWhen(({ step }) => step === 'wait for agent');
   const node = await lab.node();
   expect(marksOf(node)).not.toHaveProperty(nodeAnnotation.version);

@@ -73,12 +73,7 @@ const cases: [name: string, code: ErrorCode, step: string, Arrange][] = [
     'preflight',
     seen(() => ({ probe: { url: 'https://x', problem: 'ETIMEDOUT' } })),
   ],
-  [
-    'has a name that no Node can have',
-    'HOST_NAME_INVALID',
-    'node name',
-    (_, host) => void (host.model.system.name = 'win_5'),
-  ],
+  ['has a name that no Node can have', 'HOST_NAME_INVALID', 'node name', seen(() => ({ nodeName: 'win_5' }))],
   ['has the name of another Node', 'HOST_NAME_TAKEN', 'node name', lab => registerNamesake(lab)],
   [
     'has a containerd of somebody else',

@@ -169,7 +169,7 @@ test('marks that the server refuses are told as the refusal of the server', asyn
   expect(conditions?.[0]?.message).toContain('nodes is forbidden');
 });
 
-test('a Node that is deleted while the journey goes on is waited for again', async () => {
+test('a Node that is deleted and registered again while its agent is waited for is set up anew', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   lab.behaviour.noVersion = true;
@@ -177,10 +177,13 @@ test('a Node that is deleted while the journey goes on is waited for again', asy
   await lab.add();
   await until(async () => (await lab.instance()).status?.step === 'wait for agent');
   await lab.client.delete(nodes, 'win-5');
-  lab.behaviour.noVersion = false;
   lab.restartKubelet(host);
   await until(async () => (await lab.node()) !== undefined);
-  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.desiredVersion]: version } } });
+  const uid = (await lab.node())?.metadata.uid;
+  await lab.statusWhen(({ nodeUID }) => nodeUID === uid);
+  expect((await lab.node())?.metadata.annotations).toMatchObject({ [nodeAnnotation.pubKeyHash]: 'hash-of-key' });
+  lab.behaviour.noVersion = false;
+  lab.look(host);
   await isReady(lab);
 });
 

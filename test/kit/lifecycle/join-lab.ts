@@ -81,7 +81,8 @@ export class JoinLab {
   tokens = 0;
   readonly #kubeconfig: string;
   readonly #looking = new Map<LabHost, Promise<void>>();
-  readonly #registered = new Set<LabHost>();
+  /** Process of the kubelet that has registered: one that runs does not register again. */
+  readonly #registered = new Map<LabHost, number>();
 
   constructor(client: Client, url: string, kubeconfig: string) {
     this.client = client;
@@ -210,6 +211,12 @@ export class JoinLab {
     };
   }
 
+  /** The kubelet restarts, and registers its Node if that is gone. */
+  restartKubelet(host: LabHost): void {
+    this.#registered.delete(host);
+    this.look(host);
+  }
+
   /** Lets kubelets and agents do what they do, on one host or on all. */
   look(host?: LabHost): void {
     for (const one of host === undefined ? this.hosts.values() : [host]) {
@@ -219,23 +226,16 @@ export class JoinLab {
     }
   }
 
-  /** A kubelet that starts registers its Node if it is not there. */
-  restartKubelet(host: LabHost): void {
-    this.#registered.delete(host);
-    this.look(host);
-  }
-
   async #lookAt(host: LabHost): Promise<void> {
     const services = await host.model.services.list();
-    const runs = (name: string) => services.some(one => one.name === name && one.state === 'running');
+    const running = (name: string) => services.find(one => one.name === name && one.state === 'running');
     const node = host.model.system.name;
-    // A kubelet registers once: one that runs does not when its Node is deleted.
-    if (!runs('kubelet')) this.#registered.delete(host);
-    else if (!this.behaviour.noNode && !this.#registered.has(host)) {
+    const pid = running('kubelet')?.pid;
+    if (pid !== undefined && !this.behaviour.noNode && pid !== this.#registered.get(host)) {
       if ((await this.node(node)) === undefined) await this.#register(host);
-      this.#registered.add(host);
+      this.#registered.set(host, pid);
     }
-    if (runs(agentName)) await this.#actAsAgent(node, host);
+    if (running(agentName)) await this.#actAsAgent(node, host);
   }
 
   async #register({ model, address: at }: LabHost): Promise<void> {

@@ -126,9 +126,18 @@ async function untilAgent(
   const look = (): true | undefined => {
     const { node } = journey;
     if (node === undefined) return undefined;
+    const { nodeUID = node.uid } = journey.memory.record;
+    if (nodeUID !== node.uid) throw madeAgain(node.name);
     if (isEnough(node) || isUpToDate(node, journey.gathered.material.version)) return true;
     note(nodes.remarkOf(node.name) ?? 'the agent sets up the host');
     return undefined;
   };
   await untilNodes(nodes, look, signal);
+}
+
+/** It lacks all marks, so that the journey has to begin again. */
+function madeAgain(node: string): AppError {
+  return new AppError('NODE_NOT_FOUND', `Node ${node} was deleted and registered again`, {
+    remedy: 'Find out who deleted it; the host is set up again.',
+  });
 }
