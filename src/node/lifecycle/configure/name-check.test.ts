@@ -65,6 +65,7 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
   ['a name in capitals', 'HOST_NAME_INVALID', '"WIN-5"', { name: 'WIN-5' }],
   ['a name in other letters', 'HOST_NAME_INVALID', '"wín"', { name: 'wín' }],
   ['a wildcard', 'HOST_NAME_INVALID', '*', { name: '*.example.com' }],
+  ['the address of another host', 'NODE_NAME_FORBIDDEN', '10.0.0.2 is an address', { name: '10.0.0.2' }],
   ['the name of the API server in every cluster', 'NODE_NAME_FORBIDDEN', 'kubernetes', { name: 'kubernetes' }],
   [
     'the service of the API server',

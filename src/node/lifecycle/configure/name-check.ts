@@ -1,5 +1,6 @@
 import { isNodeName, normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
+import { isIp } from '#base/ipv4.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { type Reserved, reservedProblem } from '#contract/reserved.ts';
@@ -50,8 +51,9 @@ const isValid: Rule = ({ address, name }) =>
         remedy: 'Rename the host: letters, digits and hyphens, beginning and ending with a letter or digit.',
       });
 
+/** An address as a name would be proven like a name, and be somebody else's address in a certificate. */
 const isFree: Rule = ({ address, name, reserved }) => {
-  const problem = reservedProblem(name, reserved);
+  const problem = reservedProblem(name, reserved) ?? (isIp(name) ? 'is an address' : undefined);
   if (problem === undefined) return undefined;
   return new AppError('NODE_NAME_FORBIDDEN', `${address}: the host name ${name} ${problem}`, {
     remedy: 'Rename the host; find out who gave it this name.',
