@@ -128,6 +128,8 @@ export interface HostFiles extends Files {
   stat(path: string): Promise<FileStat | undefined>;
   /** There already is fine. What is made in it later gets the same access. */
   makeDirectory(path: string, access?: Access): Promise<void>;
+  /** Makes one directory in one that is there; false when there is something of that name already. */
+  createDirectory(path: string, access: Access): Promise<boolean>;
   /** Links in it are removed, not followed. Absent is fine. */
   removeDirectory(path: string): Promise<void>;
   /** What is at the path, with its owner and rights; undefined when nothing is. Links are not followed. */

@@ -159,3 +159,21 @@ test('tells people what it has found', async () => {
   const { out } = await runIn(worldOf(host, recordedLog(), { program }), 'secure');
   expect(out).toMatch(/^Put the agent in place\.\nC:\\k: is a link; removed\n\nHost: /);
 });
+
+test('refuses a folder that a user has made and keeps open, until the host was rebooted', async () => {
+  const host = uploaded();
+  host.files.rights.set(dir.k, { ...descriptorOf('programs'), owner: user });
+  host.fileTexts.set(`${dir.k}\\x`, 'x');
+  host.files.busy.add(dir.k);
+  const refusal = {
+    error: { code: 'HOST_FOLDER_UNSAFE', message: expect.stringContaining('C:\\k was made by a user') },
+  };
+  expect(await secure(host)).toMatchObject(refusal);
+  expect(host.fileTexts.has(file.agent)).toBe(false);
+  // By now its rights are good, but whoever has opened it before may still change it.
+  host.files.busy.clear();
+  expect(await secure(host)).toMatchObject(refusal);
+  await host.reboot();
+  expect(await secure(host)).toMatchObject({ placed: true });
+  expect(await secure(host)).toMatchObject({ placed: false });
+});

@@ -1,9 +1,10 @@
-import { AppError, shown } from '#base/errors.ts';
+import { AppError, attempt, shown } from '#base/errors.ts';
+import { Fields } from '#base/fields.ts';
 import { pathKey } from '#contract/host-path.ts';
 import { agentProgramHash, dir, file } from '#contract/paths.ts';
 import { whyWritable } from './access/plan.ts';
-import { secureFolders } from './access/secure-folders.ts';
-import type { HostFiles } from './ports.ts';
+import { secureFolders, unsafe } from './access/secure-folders.ts';
+import type { HostFiles, HostPorts } from './ports.ts';
 import type { HashOf } from './stage/hash-cache.ts';
 import { readRecord, writeRecord } from './stage/record.ts';
 
@@ -23,14 +24,53 @@ export interface SecureOutcome {
 export async function secureHost(
   program: string,
   hashOf: HashOf,
-  files: HostFiles,
+  { files, system }: Pick<HostPorts, 'files' | 'system'>,
   signal: AbortSignal,
 ): Promise<SecureOutcome> {
   const sha256 = await checkProgram(program, hashOf);
-  const remarks = [...(await secureProgramFolders(program, files)), ...(await secureFolders(files, signal))];
+  const above = await secureProgramFolders(program, files);
+  const { remarks: below, kept } = await secureFolders(files, signal);
+  await refuseOpenFolders(kept, await system.bootId(), files);
+  const remarks = [...above, ...below];
   const placed = await placeAgent(program, sha256, hashOf, files);
   const { pruned, left } = await pruneFormer(sha256, files);
   return { placed, pruned, remarks: [...remarks, ...left] };
+}
+
+/** Beside the programs, where no user can write. */
+const openFoldersFile = `${dir.agentPrograms}\\open-folders.json`;
+
+/**
+ * A folder that a user has made and keeps open is his until the next boot, whatever its rights say by now. That is remembered, for the
+ * rights do not show it any more.
+ */
+async function refuseOpenFolders(kept: readonly string[], bootId: string, files: HostFiles): Promise<void> {
+  const [first] = kept;
+  if (first !== undefined) await files.write(openFoldersFile, JSON.stringify({ bootId, path: first }), 'secret');
+  const known = await readOpenFolder(files);
+  if (known === undefined) return;
+  if (known.bootId !== bootId) return files.remove(openFoldersFile);
+  throw new AppError('HOST_FOLDER_UNSAFE', `${known.path} was made by a user and was open in this boot`, {
+    remedy: 'Reboot the host: programs that have opened the folder before could change it until then.',
+  });
+}
+
+async function readOpenFolder(files: HostFiles): Promise<{ bootId: string; path: string } | undefined> {
+  const text = await files.read(openFoldersFile);
+  if (text === undefined) return undefined;
+  const read = attempt(() => {
+    const fields = new Fields(parseJson(text), openFoldersFile);
+    return { bootId: fields.requiredString('bootId'), path: fields.requiredString('path') };
+  });
+  return read.ok ? read.value : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function checkProgram(program: string, hashOf: HashOf): Promise<string> {
@@ -108,10 +148,4 @@ async function pruneFormer(sha256: string, files: HostFiles): Promise<{ pruned: 
 
 function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf('\\'));
-}
-
-function unsafe(path: string, why: string): AppError {
-  return new AppError('HOST_FOLDER_UNSAFE', `${path} ${why}`, {
-    remedy: `Let only administrators write there: see icacls.exe ${path}, and find out who changed it.`,
-  });
 }

@@ -3,7 +3,14 @@ import { isReportName, maxReportBytes } from '#contract/agent-report.ts';
 import { workerFile } from '#contract/worker-files.ts';
 import type { Client, ListOptions, WatchOptions } from '#kube/client.ts';
 import type { KubeList, KubeResource, Resource, WatchEvent } from '#kube/resource.ts';
-import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
+import {
+  type CertificateSigningRequest,
+  certificateSigningRequests,
+  type ConfigMap,
+  configMaps,
+  type Node,
+  nodes,
+} from '#kube/resources.ts';
 import { type MachineConfig, machineConfigs } from '#kube/resources-openshift.ts';
 import { kubeletUnitName, renderedPrefix } from './ignition.ts';
 
@@ -80,9 +87,20 @@ export function slimConfigMap(map: ConfigMap): ConfigMap {
   return isSmall ? kept : { ...kept, data: {} };
 }
 
+/** What no reader would take is not kept: hosts can make as many requests as they like. */
+export function slimRequest(object: CertificateSigningRequest): CertificateSigningRequest {
+  const { spec } = object;
+  if (spec.request.length <= maxRequestCharacters) return object;
+  return { ...object, spec: { ...spec, request: '' } };
+}
+
+/** In base64; real ones have a few kilobytes. */
+const maxRequestCharacters = 90_000;
+
 const slimmers: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   [`${nodes.plural}.${nodes.group}`, slimNode],
   [`${configMaps.plural}.${configMaps.group}`, slimConfigMap],
+  [`${certificateSigningRequests.plural}.${certificateSigningRequests.group}`, slimRequest],
   [`${machineConfigs.plural}.${machineConfigs.group}`, slimMachineConfig],
 ]);
 

@@ -98,11 +98,26 @@ test('never loses the end of a certificate for the same key, and never keeps it 
 
 const ends: [string, InstanceIdentity | undefined, number | undefined][] = [
   ['never without an agent of ours', undefined, undefined],
-  ['with its certificate', identity('a', at(5000)), nowMs + 5000],
+  ['with its certificate', identity('a', at(90_000)), nowMs + 90_000],
   ['half an hour after the installation without a certificate', identity('a'), nowMs + 1_800_000],
   ['half an hour after the installation if the end cannot be read', identity('a', '?'), nowMs + 1_800_000],
   ['long ago if nobody knows when it was installed', { ...identity('a'), installed: '?' }, 1_800_000],
 ];
 for (const [name, given, want] of ends) {
-  test(`an agent is out of credentials ${name}`, () => expect(identityEndsMs(given)).toBe(want));
+  test(`an agent is out of credentials ${name}`, () =>
+    expect(identityEndsMs(given === undefined ? {} : { agent: given })).toBe(want));
 }
+
+test('an installation is not repeated within a minute, whatever clocks say', () => {
+  const ended = { keyHash: 'a', installed: new Date(nowMs).toISOString(), certificateEnds: '2020-01-01T00:00:00Z' };
+  expect(identityEndsMs({ agent: ended })).toBe(nowMs + 60_000);
+});
+
+test('the identity of cloud-node-manager counts, too', () => {
+  const of = (ms: number) => ({
+    keyHash: 'a',
+    installed: new Date(0).toISOString(),
+    certificateEnds: new Date(nowMs + ms).toISOString(),
+  });
+  expect(identityEndsMs({ agent: of(2000), cloudNode: of(1000) })).toBe(nowMs + 1000);
+});

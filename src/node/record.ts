@@ -33,10 +33,17 @@ function mergeIdentity(before: InstanceIdentity | undefined, change: InstanceIde
 /** How long an agent may take from its installation to its first certificate. */
 const firstCertificateMs = 30 * 60_000;
 
-/** When the agent is out of credentials, by the operator's own record; undefined while no agent of ours is installed. */
-export function identityEndsMs(identity: InstanceIdentity | undefined): number | undefined {
-  if (identity === undefined) return undefined;
-  const { certificateEnds, installed } = identity;
+/** An installation is not repeated sooner, whatever clocks say. */
+const shortestMs = 60_000;
+
+/** When the agent, or cloud-node-manager beside it, is out of credentials; undefined while no agent of ours is installed. */
+export function identityEndsMs({ agent, cloudNode }: Pick<InstanceRecord, 'agent' | 'cloudNode'>): number | undefined {
+  const ends = [agent, cloudNode].filter(identity => identity !== undefined).map(endMs);
+  return agent === undefined ? undefined : Math.min(...ends);
+}
+
+function endMs({ certificateEnds, installed }: InstanceIdentity): number {
+  const installedMs = Date.parse(installed) || 0;
   const endsMs = Date.parse(certificateEnds ?? '');
-  return Number.isNaN(endsMs) ? (Date.parse(installed) || 0) + firstCertificateMs : endsMs;
+  return Number.isNaN(endsMs) ? installedMs + firstCertificateMs : Math.max(endsMs, installedMs + shortestMs);
 }

@@ -47,7 +47,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     const answers = { 'win-1.example.com': '10.0.0.2', 'win-2': null, ...data };
     const nodes = [readNode(readObject(node))];
     resolveInstances(data, answers, nodes);
-    usernameForNode(data, 'win-1', data);
+    usernameForNode(data, 'win-1', { '10.0.0.1': 'win-1' });
   }),
   target('services ConfigMap', servicesSeeds(), input => parseManifest(configMapData(input))),
   target('mirror sets', mirrorSeeds(), input => {

@@ -12,7 +12,7 @@ const ofUser: Descriptor = { ...descriptorOf('programs'), owner: user };
 const everyone: Descriptor = { owner: sid.administrators, entries: undefined };
 const pki = 'C:\\var\\lib\\kubelet\\pki';
 const never = new AbortController().signal;
-const secure = (host: ModelHost, signal = never) => secureFolders(host.files, signal);
+const secure = async (host: ModelHost, signal = never) => (await secureFolders(host.files, signal)).remarks;
 const quarantined = (host: ModelHost) => host.files.list(dir.quarantine);
 const plant = (host: ModelHost, path: string, rights: Descriptor = ofUser) => {
   host.fileTexts.set(path, 'evil');
@@ -193,4 +193,35 @@ test('ends in a folder with more files than ours can be, and when it is told to'
     directory === dir.k ? Array.from({ length: 20_001 }, (_, number) => `${number}`) : [];
   expect(await secure(host)).toEqual(['C:\\k\\20000: not looked at, because there are too many files']);
   await expect(secure(host, AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
+});
+
+test('says which folder of a user could not be moved, and leaves files that are open to staging', async () => {
+  const host = new ModelHost();
+  plant(host, `${dir.k}\\x`);
+  host.files.rights.set(dir.k, ofUser);
+  plant(host, `${dir.agentLog}\\agent.INFO`);
+  host.files.busy.add(dir.k);
+  host.files.busy.add(`${dir.agentLog}\\agent.INFO`);
+  const { kept } = await secureFolders(host.files, new AbortController().signal);
+  expect(kept).toEqual([dir.k]);
+});
+
+test('a folder that a user makes again while it is moved aside is not taken for ours', async () => {
+  const host = new ModelHost();
+  plant(host, `${dir.k}\\x`);
+  host.files.rights.set(dir.k, ofUser);
+  const { files } = host;
+  let races = 2;
+  const move = files.move.bind(files);
+  files.move = async (from, to) => {
+    const isMoved = await move(from, to);
+    if (from !== dir.k || races === 0) return isMoved;
+    races -= 1;
+    await files.makeDirectory(dir.k);
+    files.rights.set(dir.k, ofUser);
+    return isMoved;
+  };
+  await secure(host);
+  expect(races).toBe(0);
+  await expectSecure(host);
 });

@@ -9,20 +9,31 @@ import { type Access, judge, type Verdict } from './plan.ts';
 /** Ours are a few hundred; whoever fills our folders with more has had the rights of an administrator. */
 const maxEntries = 20_000;
 const maxDepth = 20;
+const maxRaces = 5;
 
 /**
  * Makes all folders of ours and has owner and rights of them and of everything in them as they should be: links are removed,
  * what belongs to others is moved to the quarantine folder, rights are set. Gives one sentence for each entry that was wrong;
  * rejects when all has been looked at and one could not be set right.
  */
-export async function secureFolders(files: HostFiles, signal: AbortSignal): Promise<string[]> {
+export async function secureFolders(files: HostFiles, signal: AbortSignal): Promise<SecuredFolders> {
   const walk = new Walk(files, signal);
   for (const rule of folderRules) await walk.folder(rule);
   // The innermost first: the record of staged files is safe before it is read.
   for (const rule of folderRules.toReversed()) if (rule.below) await walk.below(rule.path, rule.access);
   const [failure] = walk.failures;
   if (failure !== undefined) throw failure;
-  return walk.remarks;
+  return { remarks: walk.remarks, kept: walk.kept };
+}
+
+export interface SecuredFolders {
+  /** One sentence for each entry that was wrong. */
+  remarks: string[];
+  /**
+   * What belonged to a user and could not be moved, because it is open: owner and rights are set, but whoever has opened it before
+   * may still change it until the next boot.
+   */
+  kept: string[];
 }
 
 /** The same for one file; afterwards it is as it should be, or gone. */
@@ -32,6 +43,7 @@ export async function secureFile(path: string, access: Access, files: HostFiles)
 
 class Walk {
   readonly remarks: string[] = [];
+  readonly kept: string[] = [];
   readonly failures: AppError[] = [];
   readonly #files: HostFiles;
   readonly #signal: AbortSignal;
@@ -45,7 +57,11 @@ class Walk {
 
   async folder({ path, access }: FolderRule): Promise<void> {
     await this.#attempt(path, async () => {
-      if (!(await this.settle(path, access))) await this.#files.makeDirectory(path, access);
+      for (let left = maxRaces; !(await this.settle(path, access)); left -= 1) {
+        if (await this.#files.createDirectory(path, access)) return;
+        // A user has made it between our look and our call; what he has made is not taken for ours.
+        if (left <= 1) throw unsafe(path, 'is made again and again by another program');
+      }
     });
   }
 
@@ -72,7 +88,11 @@ class Walk {
     const entry = await this.#files.inspect(path);
     if (entry === undefined) return false;
     const verdict = judge(entry, access);
-    return verdict.do === 'keep' || this.#act(path, verdict, access);
+    if (verdict.do === 'keep') return true;
+    const isThere = await this.#act(path, verdict, access);
+    // A file that is open is replaced as a whole when it is staged; a folder stays.
+    if (isThere && verdict.do === 'move aside' && entry.is === 'directory') this.kept.push(path);
+    return isThere;
   }
 
   async #act(path: string, verdict: Exclude<Verdict, { do: 'keep' }>, access: Access): Promise<boolean> {
@@ -118,6 +138,12 @@ class Walk {
     this.#secrets ??= await secretPaths(this.#files);
     return this.#secrets.has(pathKey(path)) ? 'secret' : access;
   }
+}
+
+export function unsafe(path: string, why: string): AppError {
+  return new AppError('HOST_FOLDER_UNSAFE', `${path} ${why}`, {
+    remedy: `Let only administrators write there: see icacls.exe ${path}, and find out who changed it.`,
+  });
 }
 
 function failed(path: string, cause: unknown): AppError {

@@ -208,7 +208,7 @@ async function reconcileFiles(
 /** Owner and rights of our folders and of what is in them. */
 async function tryToSecure(files: HostFiles, options: PassOptions, signal: AbortSignal): Promise<AppError | undefined> {
   try {
-    const remarks = await secureFolders(files, signal);
+    const { remarks } = await secureFolders(files, signal);
     if (remarks.length > 0) options.onSecured?.(remarks);
     return undefined;
   } catch (error) {

@@ -11,11 +11,12 @@ export const secure: Verb = {
   required: [],
   optional: inventory.optional,
   async run(values, world) {
-    const { files, system } = world.host();
+    const ports = world.host();
+    const { files, system } = ports;
     // Who cannot do any of it learns that from the inventory.
     const hashOf = createHashCache(files, world.clock);
     const { program, signal } = world;
-    const outcome = (await system.isAdministrator()) ? await secureHost(program, hashOf, files, signal) : nothing;
+    const outcome = (await system.isAdministrator()) ? await secureHost(program, hashOf, ports, signal) : nothing;
     for (const remark of outcome.remarks) world.log.warn('Secured', { remark });
     const found = await inventory.run(values, { ...world, hashOf });
     const lines = [outcome.placed ? 'Put the agent in place.' : 'The agent is in place.', ...outcome.remarks];

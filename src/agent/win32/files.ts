@@ -42,6 +42,17 @@ export function createFiles(options: FilesOptions): HostFiles {
       await named(path, () => mkdir(path, { recursive: true }));
       if (access !== undefined) options.access.protect(path, access);
     },
+    createDirectory: (path, access) =>
+      named(path, async () => {
+        try {
+          await mkdir(path);
+        } catch (error) {
+          if (codeOf(error) === 'EEXIST') return false;
+          throw error;
+        }
+        options.access.protect(path, access);
+        return true;
+      }),
     async removeDirectory(path) {
       await named(path, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
     },

@@ -15,7 +15,7 @@ const node = (version?: string, labels: Record<string, string> = windows): Acces
   annotations: version === undefined ? {} : { [nodeAnnotation.version]: version },
 });
 
-const kinds: [name: string, given: AccessNode, want: AgentKind][] = [
+const kinds: [name: string, given: Omit<AccessNode, 'mayBeAdopted'>, want: AgentKind][] = [
   ['a Node of the Go operator that no instance is bound to yet', { node: node('go'), record: undefined }, 'former'],
   ['a Node of another version that no instance is bound to', { node: node('v1'), record: undefined }, 'none'],
   ['a Node that nobody has finished and no instance is bound to', { node: node(), record: undefined }, 'none'],
@@ -31,8 +31,13 @@ const kinds: [name: string, given: AccessNode, want: AgentKind][] = [
   ['a host that had the Go agent once', { node: node('go'), record: { agent, version: 'go' } }, 'ours'],
 ];
 for (const [name, given, want] of kinds) {
-  test(`the agent of ${name}: ${want}`, () => expect(agentOf(given, former)).toBe(want));
+  test(`the agent of ${name}: ${want}`, () => expect(agentOf({ mayBeAdopted: true, ...given }, former)).toBe(want));
 }
+
+test('a Node that no instance is bound to is believed only while there are hosts to be recorded', () => {
+  const given = { node: node('go'), record: undefined, mayBeAdopted: false };
+  expect(agentOf(given, former)).toBe('none');
+});
 
 const data: [name: string, data: Record<string, string>, want: boolean][] = [
   ['ours', printManifest(servicesManifest(usualFacts, benchSettings)), false],

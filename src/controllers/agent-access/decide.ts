@@ -9,6 +9,8 @@ export interface AccessNode {
   node: Pick<NodeView, 'labels' | 'annotations'>;
   /** Undefined for a Node that no instance is bound to (yet). */
   record: Pick<WindowsInstanceStatus, 'agent' | 'version'> | undefined;
+  /** There are hosts that have yet to be recorded, and it may be one of them. */
+  mayBeAdopted: boolean;
 }
 
 export type AgentKind = 'ours' | 'former' | 'none';
@@ -17,12 +19,12 @@ export type AgentKind = 'ours' | 'former' | 'none';
  * Which agent a Node has. Where an instance is bound to it, its record alone decides: the annotations of a Node are its own words. A
  * Node that no instance is bound to has yet to be adopted, if the Go operator has made it.
  */
-export function agentOf({ node, record }: AccessNode, formerVersions: ReadonlySet<string>): AgentKind {
+export function agentOf({ node, record, mayBeAdopted }: AccessNode, formerVersions: ReadonlySet<string>): AgentKind {
   if (record !== undefined) {
     return record.agent === undefined && formerVersions.has(record.version ?? '') ? 'former' : 'ours';
   }
   const version = node.annotations[nodeAnnotation.version] ?? '';
-  return isWindowsNode(node) && formerVersions.has(version) ? 'former' : 'none';
+  return mayBeAdopted && isWindowsNode(node) && formerVersions.has(version) ? 'former' : 'none';
 }
 
 /** Services of ours ask the host for values; those of the Go operator have scripts in their place. */

@@ -1,4 +1,4 @@
-import { byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { servicesConfigMapName, versionOfServicesConfigMap } from '#contract/version.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import type { Informers } from '#kube/informer/informers.ts';
@@ -93,7 +93,10 @@ function formerVersions({ configMaps: maps }: Pick<Sources, 'configMaps'>): Read
 function accessNode({ metadata }: Node, { instances }: Pick<Sources, 'instances'>): AccessNode {
   const { name = '', labels = {}, annotations = {} } = metadata;
   const [bound] = instances.store.byIndex(byNode, name);
-  return { node: { labels, annotations }, record: bound && (bound.status ?? {}) };
+  // Before the sources have made their instances there are none.
+  const all = instances.store.list();
+  const mayBeAdopted = all.length === 0 || all.some(each => boundNode(each) === undefined);
+  return { node: { labels, annotations }, record: bound && (bound.status ?? {}), mayBeAdopted };
 }
 
 /** The object in the cluster, as far as watches have brought it. */

@@ -69,7 +69,7 @@ const agentCases: [string, Change, string][] = [
   ['refuses a key that is not recorded in time', recordWith({ agentKeyHash: undefined }), 'key'],
   ['does not wait when another rule is broken', { ...renewal, node: undefined, ageMs: 0 }, 'windows-node'],
   ['approves the renewal of a former agent', { ...renewal, ...former }, 'approve'],
-  ['approves a former agent before 1.30', { ...former, credentialId: undefined, hasTokenIds: false }, 'approve'],
+  ['refuses the account of former agents', { ...former, credentialId: undefined, hasTokenIds: false }, 'key'],
   [
     'refuses a key that is not recorded once our agent is installed',
     { ...renewal, ...recordWith({ agentKeyHash: otherKey, hasFormerAgent: true }) },

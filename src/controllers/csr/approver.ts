@@ -2,6 +2,7 @@ import { attempt } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { type EventText, eventText } from '#contract/events.ts';
+import { signer } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { referenceTo } from '#kube/events/events.ts';
@@ -81,6 +82,7 @@ export class Approver {
     const { nodes, instances } = this.#sources;
     const subject = subjectOf(csr);
     const instance = subject && findInstance(subject.node, instances);
+    const isServing = csr.signerName === signer.kubeletServing;
     const createdMs = Date.parse(request.metadata.creationTimestamp ?? '');
     const facts: CsrFacts = {
       csr,
@@ -89,7 +91,7 @@ export class Approver {
       node: subject && nodes.get(subject.node),
       hasTokenIds: this.#parts.hasTokenIds,
       reserved: this.#parts.facts.read().facts?.reserved,
-      taken: instance && subject ? takenNames(subject.names, instance, instances, nodes.list()) : {},
+      taken: isServing && instance && subject ? takenNames(subject.names, instance, instances, nodes.list()) : {},
       ageMs: Number.isNaN(createdMs) ? 0 : this.#parts.clock.now() - createdMs,
     };
     return { csr, subject, instance, facts };

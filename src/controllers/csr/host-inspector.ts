@@ -5,6 +5,7 @@ import type { Log } from '#base/log.ts';
 import { boundNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { agentCommands } from '#contract/agent-command.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
+import { ports } from '#contract/names.ts';
 import { agentProgram } from '#contract/paths.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
@@ -109,7 +110,14 @@ export class HostInspector implements Watch {
       if (ipv4 === undefined) throw unreadable(address, 'the name has no IPv4 address');
       const privateKeys = await material.keysFor(instance, signal);
       const { sha256 } = await payload.agent();
-      const target = { address, username, privateKeys, pinnedKey, ...(port !== undefined && { port }) };
+      const target = {
+        address,
+        username,
+        privateKeys,
+        pinnedKey,
+        ...(port !== undefined && { port }),
+        ...(ipv4 !== address && { dialAt: { address: ipv4, port: port ?? ports.ssh } }),
+      };
       await using host = await connect(target, { signal, dialTimeoutMs, handshakeTimeoutMs });
       const command = agentCommands(agentProgram(sha256)).inventory();
       const { exitCode, stdout } = await host.exec(command, { signal, timeoutMs: commandMs });
@@ -126,7 +134,7 @@ export class HostInspector implements Watch {
     }
     const addresses = [...new Set([ipv4, ...routeAddresses(inventory)])];
     const change = (current: InstanceObject): InstanceObject =>
-      current.metadata.uid === instance.metadata.uid
+      current.metadata.uid === instance.metadata.uid && boundNode(current) === name
         ? { ...current, status: { ...current.status, host: { name, addresses } } }
         : current;
     await changeObject(client, windowsInstances, { key: keyOf(instance), change }, { signal });

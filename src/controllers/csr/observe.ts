@@ -42,26 +42,34 @@ export function takenNames(
   const taken: Record<string, string> = {};
   const others = instances.list().filter(other => other.metadata.uid !== own.metadata.uid);
   const otherNodes = nodes.filter(node => node.name !== boundNode(own));
-  const proven = new Set(provenNames(own).map(normalHostName));
+  const fixed = new Set(fixedNames(own).map(normalHostName));
+  const ownName = normalHostName(boundNode(own) ?? '');
   for (const name of names) {
     const wanted = normalHostName(name);
     const isWanted = (text: string) => normalHostName(text) === wanted;
-    const isClaim = !proven.has(wanted);
+    // What is written or dialed for this host cannot be taken by the name that another host gives itself.
+    const isFixed = fixed.has(wanted);
+    const isClaim = !isFixed && wanted !== ownName;
     const instance = others.find(other =>
-      [...provenNames(other), ...(isClaim ? claimedNames(other) : [])].some(isWanted),
+      [
+        ...fixedNames(other),
+        ...(isFixed ? [] : [boundNode(other) ?? '']),
+        ...(isClaim ? claimedNames(other) : []),
+      ].some(isWanted),
     );
-    const node = otherNodes.find(other => [other.name, ...(isClaim ? reportedNames(other) : [])].some(isWanted));
+    const node = isFixed
+      ? undefined
+      : otherNodes.find(other => [other.name, ...(isClaim ? reportedNames(other) : [])].some(isWanted));
     const holder = instance === undefined ? node && `Node ${node.name}` : `WindowsInstance ${instance.metadata.name}`;
     if (holder !== undefined) taken[name] = holder;
   }
   return taken;
 }
 
-/** By the administrator, by the operator's own dialing, or by the certificate of the kubelet. */
-function provenNames(instance: InstanceObject): string[] {
-  const { spec, status } = instance;
+/** By the administrator, or by the operator's own dialing. */
+function fixedNames({ spec, status }: InstanceObject): string[] {
   const dialed = status?.host?.addresses[0] ?? status?.ipv4;
-  return [spec.address, dialed, boundNode(instance), ...(spec.servingNames ?? [])].filter(text => text !== undefined);
+  return [spec.address, dialed, ...(spec.servingNames ?? [])].filter(text => text !== undefined);
 }
 
 /** What the host has said over the pinned connection. */

@@ -138,7 +138,7 @@ export const rules: Record<CertificateKind, readonly Rule[]> = {
     madeWithTokenFor('agent'),
     {
       name: 'key',
-      broken: given => (isFormerAgent(given) ? undefined : wrongKey(given, given.instance?.agentKeyHash)),
+      broken: given => (isFormerAgent(given) ? wrongRenewal(given) : wrongKey(given, given.instance?.agentKeyHash)),
     },
   ],
   'cloud-node': [
@@ -252,6 +252,13 @@ const serviceAccountPrefix = 'system:serviceaccount:';
 /** The key must be the one whose hash the host has printed over the pinned connection. */
 function wrongKey({ request, instance }: Case, recorded: string | undefined): string | undefined {
   return recorded === request.keyHash ? undefined : `its key is not the one recorded for ${instance?.label}`;
+}
+
+/** The token of the account is the same on all hosts of the Go operator, so it proves nothing about one. */
+function wrongRenewal({ csr, request }: Case): string | undefined {
+  return csr.username === request.commonName
+    ? undefined
+    : 'an agent of the Go operator can only renew its certificate, with that certificate';
 }
 
 /** Agents of the Go operator make a new key for each request. */

@@ -25,7 +25,8 @@ export function brokenServingNames({ request, reserved, taken }: Case): string |
 /** Names asked for that no evidence has. */
 export function unknownServingNames({ request, instance, nodeName }: Case): string | undefined {
   const recorded = [nodeName, ...(instance?.addresses ?? []), ...(instance?.servingNames ?? [])];
-  const ips = new Set(recorded.filter(isIp).map(normalHostName));
+  // A node name is a name, whatever it looks like.
+  const ips = new Set(recorded.slice(1).filter(isIp).map(normalHostName));
   const names = new Set(recorded.filter(text => !isIp(text)).map(normalHostName));
   const unknown = [
     ...request.dnsNames.filter(name => !names.has(normalHostName(name))),

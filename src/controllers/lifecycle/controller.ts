@@ -200,6 +200,7 @@ function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): Li
     seals: new BundleSeals(),
     names: new NodeNames({
       holders: name => instances.store.byIndex(byNode, name),
+      instances: () => instances.store.list(),
       find: instance => instances.store.get(keyOf(instance)),
       ...(machineNames && { machineNames }),
     }),

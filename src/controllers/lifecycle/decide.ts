@@ -57,7 +57,7 @@ function decideWork(seen: Seen): Decision {
 
 function decideAtRest(node: NodeView, seen: Seen): Decision {
   if (isHeldBack(node)) return { do: 'release', node };
-  const endsMs = identityEndsMs(seen.instance.status?.agent);
+  const endsMs = identityEndsMs(seen.instance.status ?? {});
   if (endsMs === undefined) return { do: 'reconnect', why: 'the key of its agent is not recorded' };
   if (seen.nowMs < endsMs) return { do: 'report', node };
   return { do: 'reconnect', why: `the certificate of its agent ended at ${timestamp(endsMs)} without a renewal` };
@@ -65,7 +65,7 @@ function decideAtRest(node: NodeView, seen: Seen): Decision {
 
 /** How long nothing can run out; undefined where no agent of ours is recorded. */
 export function quietMs({ instance, nowMs }: Pick<Seen, 'instance' | 'nowMs'>): number | undefined {
-  const endsMs = identityEndsMs(instance.status?.agent);
+  const endsMs = identityEndsMs(instance.status ?? {});
   return endsMs === undefined || endsMs <= nowMs ? undefined : endsMs - nowMs;
 }
 

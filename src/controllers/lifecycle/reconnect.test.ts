@@ -30,7 +30,7 @@ async function awayLab(agent: object | null = { certificateEnds: ended }): Promi
   await lab.ready();
   const { agent: before } = await lab.statusWhen(({ agent: known }) => known?.certificateEnds !== undefined);
   await operator.stop();
-  await lab.patchStatus({ agent });
+  await lab.patchStatus({ agent: agent && { installed: ended, ...agent } });
   return { lab, host, before: before ?? { keyHash: '', installed: '' }, commands: host.commands.length };
 }
 const isBack =
@@ -103,7 +103,7 @@ for (const [name, agent] of others) {
     await lab.add();
     const before = await lab.ready();
     await operator.stop();
-    await lab.patchStatus({ agent });
+    await lab.patchStatus({ agent: agent && { installed: ended, ...agent } });
     const commands = host.commands.length;
     lab.start();
     await lab.statusWhen(

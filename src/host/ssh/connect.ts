@@ -29,7 +29,7 @@ function checkTarget({ address, port = defaults.port, username, privateKeys, pin
     });
   if (hostKeySignatures(pinnedKey).length === 0)
     throw new AppError('HOST_ALGORITHM_MISMATCH', `${address}: its stored host key is of the type ${pinnedKey?.type}`, {
-      remedy: 'Give the host an Ed25519 host key, and remove the stored key.',
+      remedy: 'Give the host an Ed25519 host key, and pin it in spec.hostKey of the WindowsInstance.',
     });
 }
 

@@ -100,7 +100,8 @@ const rows: readonly Row[] = [
     when: ({ pinnedKey, error }) => pinnedKey !== undefined && error.message.includes('no matching host key format'),
     code: 'HOST_KEY_CHANGED',
     says: ({ pinnedKey }) => `the host no longer has a host key of the type ${pinnedKey?.type} that is stored for it`,
-    remedy: 'If the host was reinstalled, remove its stored key; if not, find out who answers at its address.',
+    remedy:
+      'If the host was reinstalled, pin its new key in spec.hostKey of the WindowsInstance; if not, find out who answers at its address.',
   },
   {
     when: ({ error }) => error.message.includes('no matching'),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { boundNode } from '#cluster/windows-instances.ts';
+import type { NodeView } from '#contract/node.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { NodeNames } from './node-names.ts';
 
@@ -19,11 +20,12 @@ function bench(...first: InstanceObject[]) {
   let all = first;
   const names = new NodeNames({
     holders: name => all.filter(each => boundNode(each) === name),
+    instances: () => all,
     find: ({ metadata }) => all.find(each => each.metadata.name === metadata.name),
   });
   const become = (...now: InstanceObject[]) => (all = now);
   const claim = (name: string, by: InstanceObject) => names.claim(name, by)?.metadata.name;
-  return { claim, become };
+  return { claim, become, names };
 }
 const [a, b] = [instance('a'), instance('b')];
 
@@ -100,12 +102,38 @@ const machines: [string, InstanceObject, readonly string[] | undefined][] = [
 for (const [name, object, want] of machines) {
   test(`names that a Node may have: ${name}`, () => {
     const machineNames = (of: string) => (of === 'm-1' ? ['m-1.internal', 'M-1'] : []);
-    const names = new NodeNames({ holders: () => [], find: () => undefined, machineNames });
+    const names = new NodeNames({ holders: () => [], instances: () => [], find: () => undefined, machineNames });
     expect(names.machineNames(object)).toEqual(want);
   });
 }
 
 test('names are not compared where there are no Machines', () => {
-  const names = new NodeNames({ holders: () => [], find: () => undefined });
+  const names = new NodeNames({ holders: () => [], instances: () => [], find: () => undefined });
   expect(names.machineNames(machine('m-1'))).toBeUndefined();
 });
+
+const nodeAt = (name: string, ...addresses: string[]): NodeView => ({
+  name,
+  uid: '',
+  labels: {},
+  annotations: {},
+  addresses: addresses.map(address => ({ type: 'InternalDNS', address })),
+  ready: true,
+  unschedulable: false,
+});
+const holders: [about: string, name: string, want: string | undefined][] = [
+  ['nobody', 'win-9', undefined],
+  ['the instance itself', 'a', undefined],
+  ['another instance, as its address', 'b', 'WindowsInstance b'],
+  ['another instance, as a serving name', 'alias.corp', 'WindowsInstance c'],
+  ['a Node that is not one of ours', 'cp-1.corp', 'Node cp-1'],
+  ['a Node of ours, whose words harm only itself', 'squat.corp', undefined],
+];
+for (const [about, name, want] of holders) {
+  test(`a name that is an address of ${about}`, () => {
+    const c = { ...instance('c', called('win-c')), spec: { address: '10.0.0.3', servingNames: ['alias.corp'] } };
+    const { names } = bench(a, b, c);
+    const nodes = [nodeAt('cp-1', 'cp-1.corp'), nodeAt('win-c', 'squat.corp')];
+    expect(names.addressHolder(name, a, nodes)).toBe(want);
+  });
+}

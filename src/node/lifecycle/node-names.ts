@@ -1,9 +1,12 @@
 import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
 import { byteOrder } from '#base/compare.ts';
+import { normalHostName } from '#base/dns-name.ts';
+import type { NodeView } from '#contract/node.ts';
 
 export interface NodeNamesOptions {
   /** All instances that are bound to a Node of this name, by their record. */
   holders: (name: string) => readonly InstanceObject[];
+  instances: () => readonly InstanceObject[];
   /** The instance as it is now; undefined when it is gone. */
   find: (instance: InstanceObject) => InstanceObject | undefined;
   /** Names that the cloud has given to the Machine; undefined where that is not known. */
@@ -27,6 +30,23 @@ export class NodeNames {
     const holder = this.#holder(name, instance);
     if (holder === undefined) this.#claims.set(name, instance);
     return holder;
+  }
+
+  /** To whom a name belongs as an address: to another instance, or to a Node that no instance is bound to. */
+  addressHolder(name: string, instance: InstanceObject, nodes: readonly NodeView[]): string | undefined {
+    const isName = (text: string | undefined) => text !== undefined && normalHostName(text) === name;
+    const other = this.#options
+      .instances()
+      .filter(({ metadata }) => metadata.uid !== instance.metadata.uid)
+      .find(({ spec, status }) => [spec.address, status?.ipv4, ...(spec.servingNames ?? [])].some(isName));
+    if (other !== undefined) return `WindowsInstance ${other.metadata.name}`;
+    const node = nodes.find(
+      each =>
+        each.name !== name &&
+        each.addresses.some(({ address }) => isName(address)) &&
+        this.#options.holders(each.name).length === 0,
+    );
+    return node && `Node ${node.name}`;
   }
 
   /** Names that the Node of a Machine may have; undefined where any will do. */

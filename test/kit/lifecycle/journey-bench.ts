@@ -160,7 +160,7 @@ export class JourneyBench {
       },
       slots: { joins: new Slots(20), uploads: new Slots(5) },
       seals: new BundleSeals(),
-      names: options.names ?? new NodeNames({ holders: () => [], find: () => undefined }),
+      names: options.names ?? new NodeNames({ holders: () => [], instances: () => [], find: () => undefined }),
       clock,
       log: this.logged.log,
       metrics,

@@ -1,5 +1,6 @@
 import { AppError } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
+import { ports } from '#contract/names.ts';
 import type { HostConnection } from '#host/host.ts';
 import { fingerprint, HostKeyChangedError, printKnownKey } from '#host/host-key.ts';
 import type { Step } from '../step.ts';
@@ -31,7 +32,15 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
   const privateKeys = await world.material.keysFor(instance, signal);
   // What was seen on this journey holds, even if somebody changes what is stored meanwhile.
   const pinnedKey = journey.hostKey ?? (await world.hostKeys.find(instance, journey.node, signal));
-  const target = { address, username, privateKeys, pinnedKey, ...(port !== undefined && { port }) };
+  const target = {
+    address,
+    username,
+    privateKeys,
+    pinnedKey,
+    ...(port !== undefined && { port }),
+    // The address that is recorded is the one that is dialed, whatever the name resolves to a moment later.
+    ...(journey.ipv4 !== address && { dialAt: { address: journey.ipv4, port: port ?? ports.ssh } }),
+  };
   const connection = await world.connect(target, { signal }).catch((error: unknown) => {
     throw error instanceof HostKeyChangedError ? withRemedy(error, journey) : error;
   });

@@ -4,6 +4,7 @@ import type { Inventory } from '#contract/inventory.ts';
 import { needsUpgrade } from '#contract/node-marks.ts';
 import type { InstanceHost } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';
+import { nameSourceOf } from '../../desired/services.ts';
 import { addTokens } from '../../record.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -16,6 +17,8 @@ export const claimName: Step<ConfigureJourney> = {
   does: 'checks that the name of the host belongs to no other Node, before anything is installed',
   limitMs: shortMs,
   async make(journey) {
+    // Who has no rights is told so by the preflight; he cannot find out names either.
+    if (!journey.inventory.isAdministrator) return;
     const name = nameToBe(journey);
     check(journey, name);
     journey.claimedName = name;
@@ -68,12 +71,21 @@ function check(journey: ConfigureJourney, name: string): void {
     problems: inventory.problems,
     reserved: gathered.material.reserved,
     holder: name === '' ? undefined : names.claim(name, instance)?.metadata.name,
+    addressOf: names.addressHolder(name, instance, nodes.list()),
+    wantedLabel: wantedLabel(journey),
+    dialed: journey.ipv4,
     machineNames: names.machineNames(instance),
     recorded: recorded === undefined ? undefined : { name: recorded, hasNode: nodes.get(recorded) !== undefined },
     node: nodes.get(name),
     hostKey: hostKey === undefined ? '' : printHostKey(hostKey),
   });
   if (problem !== undefined) throw problem;
+}
+
+/** A cloud names its machines otherwise than they name themselves. */
+function wantedLabel({ instance, gathered }: ConfigureJourney): string | undefined {
+  const { nameSource = 'fqdn' } = nameSourceOf(gathered.material.platform);
+  return nameSource === 'fqdn' ? instance.spec.hostname?.toLowerCase() : undefined;
 }
 
 function hostOf({ ipv4, inventory }: ConfigureJourney, name: string): InstanceHost {

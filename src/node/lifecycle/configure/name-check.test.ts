@@ -25,6 +25,9 @@ const facts = (over: Partial<NameFacts> = {}): NameFacts => ({
   problems: [],
   reserved: nothingReserved,
   holder: undefined,
+  addressOf: undefined,
+  wantedLabel: undefined,
+  dialed: '10.0.0.5',
   machineNames: undefined,
   recorded: undefined,
   node: undefined,
@@ -55,6 +58,19 @@ const reserved = {
   domains: ['apps.east.example.com'],
 };
 const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
+  [
+    'a name that is an address of another machine',
+    'NODE_NAME_TAKEN',
+    'an address of Node cp-1',
+    { name: 'cp-1.corp.example', addressOf: 'Node cp-1' },
+  ],
+  ['another name than spec.hostname', 'NODE_NAME_CHANGED', 'spec.hostname is m-1', { wantedLabel: 'm-1' }],
+  [
+    'a Node of ours without a host key that reports another address',
+    'HOST_NAME_TAKEN',
+    'does not report the address',
+    { node: node({ [version]: 'v1' }), dialed: '10.0.0.9' },
+  ],
   [
     'a name that the host does not know',
     'HOST_VALUE_UNKNOWN',

@@ -16,6 +16,12 @@ export interface NameFacts {
   reserved: Reserved;
   /** Another instance that has the name. */
   holder: string | undefined;
+  /** To whom the name belongs as an address: another instance, or a Node that is not one of ours. */
+  addressOf: string | undefined;
+  /** First label that the name must have, where `spec.hostname` decides it. */
+  wantedLabel: string | undefined;
+  /** Address that was dialed. */
+  dialed: string | undefined;
   /** Names that the cloud has given to the Machine behind the host; undefined where any will do. */
   machineNames: readonly string[] | undefined;
   /** Name in the record of the instance, and whether its Node still exists. */
@@ -67,6 +73,21 @@ const isClaimable: Rule = ({ address, name, holder }) =>
         remedy: `Rename one of the two hosts, or remove one of the two instances if they are one host.`,
       });
 
+/** A name is a name in a serving certificate, so it must not be that of another machine. */
+const isNoAddress: Rule = ({ address, name, addressOf }) =>
+  addressOf === undefined
+    ? undefined
+    : new AppError('NODE_NAME_TAKEN', `${address}: the host is called ${name}, which is an address of ${addressOf}`, {
+        remedy: 'Rename the host; find out who gave it this name.',
+      });
+
+const isWanted: Rule = ({ address, name, wantedLabel }) =>
+  wantedLabel === undefined || name.split('.', 1)[0] === wantedLabel
+    ? undefined
+    : new AppError('NODE_NAME_CHANGED', `${address}: the host is called ${name}, but spec.hostname is ${wantedLabel}`, {
+        remedy: 'Correct spec.hostname, or find out who gives the host another name.',
+      });
+
 const isOfMachine: Rule = ({ address, name, machineNames }) => {
   if (machineNames === undefined || machineNames.some(each => normalHostName(each) === name)) return undefined;
   return new AppError(
@@ -84,24 +105,35 @@ const isUnchanged: Rule = ({ address, name, recorded }) => {
 };
 
 /** A Node that the record does not know is taken over only if it was set up by us, with the key that the host shows. */
-const isOwnNode: Rule = ({ address, name, recorded, node, hostKey }) => {
+const isOwnNode: Rule = ({ address, name, recorded, node, hostKey, dialed }) => {
   if (node === undefined || recorded?.name === name) return undefined;
-  const problem = foreignNode(node, hostKey);
+  const problem = foreignNode(node, hostKey, dialed);
   if (problem === undefined) return undefined;
   return new AppError('HOST_NAME_TAKEN', `${address}: Node ${name} ${problem}`, {
     remedy: `Rename the host, or delete Node ${name} if it is this host from an earlier installation.`,
   });
 };
 
-function foreignNode(node: NodeView, hostKey: string): string | undefined {
+function foreignNode(node: NodeView, hostKey: string, dialed: string | undefined): string | undefined {
   if (!isWindowsNode(node)) return 'is not a Windows node';
   if (!marks.some(mark => Object.hasOwn(node.annotations, mark))) return 'was not set up by this operator';
-  const pinned = node.annotations[nodeAnnotation.sshHostKey];
-  return pinned === undefined || pinned === '' || pinned === hostKey
-    ? undefined
-    : 'was set up with another SSH host key';
+  const pinned = node.annotations[nodeAnnotation.sshHostKey] ?? '';
+  if (pinned !== '') return pinned === hostKey ? undefined : 'was set up with another SSH host key';
+  // Operators of before kept no key on the Node. Its address proves nothing for the host, but another one speaks against it.
+  const hasAddress = node.addresses.some(each => each.address === dialed);
+  return hasAddress ? undefined : 'has no SSH host key and does not report the address of the host';
 }
 
 const marks = [nodeAnnotation.pubKeyHash, nodeAnnotation.desiredVersion, nodeAnnotation.version];
 
-const rules: readonly Rule[] = [isKnown, isValid, isFree, isClaimable, isOfMachine, isUnchanged, isOwnNode];
+const rules: readonly Rule[] = [
+  isKnown,
+  isValid,
+  isFree,
+  isClaimable,
+  isNoAddress,
+  isWanted,
+  isOfMachine,
+  isUnchanged,
+  isOwnNode,
+];

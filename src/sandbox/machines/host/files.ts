@@ -184,6 +184,12 @@ export class SimulatedFiles implements HostFiles {
     if (access !== undefined) this.rights.set(path, access);
   }
 
+  async createDirectory(path: string, access: Access): Promise<boolean> {
+    if ((await this.inspect(path)) !== undefined) return false;
+    await this.makeDirectory(path, access);
+    return true;
+  }
+
   async inspect(path: string): Promise<FileEntry | undefined> {
     if (this.rights.isLink(path)) return { is: 'link' };
     const is = this.has(path) ? 'file' : this.isFolder(path) ? 'directory' : undefined;
