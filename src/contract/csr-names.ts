@@ -120,10 +120,12 @@ export function namesOf(items: readonly GeneralName[], label: string): Alternati
 function isPlainUri(text: string): boolean {
   const cut = text.indexOf(':');
   const [scheme, rest] = [text.slice(0, cut), text.slice(cut + 1)];
-  const [host, ...path] = rest.startsWith('//') ? rest.slice(2).split('/') : [undefined, rest];
+  const isHierarchical = rest.startsWith('//');
+  const parts = isHierarchical ? rest.slice(2).split('/') : [rest];
+  const [host = '', ...path] = isHierarchical ? parts : ['x', ...parts];
   return (
     /^[a-z][a-z0-9+.-]*$/.test(scheme) &&
-    (host === undefined || /^[a-z0-9.-]+$/.test(host)) &&
+    /^[a-z0-9.-]+$/.test(host) &&
     path.every(part => /^[A-Za-z0-9._~-]+$/.test(part))
   );
 }

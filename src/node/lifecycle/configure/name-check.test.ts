@@ -15,7 +15,7 @@ const node = (
   uid: 'u',
   labels,
   annotations,
-  addresses: [],
+  addresses: [{ type: 'InternalIP', address: '10.0.0.5' }],
   ready: true,
   unschedulable: false,
 });
