@@ -128,7 +128,7 @@ export interface HostFiles extends Files {
   stat(path: string): Promise<FileStat | undefined>;
   /** There already is fine. What is made in it later gets the same access. */
   makeDirectory(path: string, access?: Access): Promise<void>;
-  /** Makes one directory in one that is there; false when there is something of that name already. */
+  /** Makes a directory, and those above it; false when there is something of that name already. */
   createDirectory(path: string, access: Access): Promise<boolean>;
   /** Links in it are removed, not followed. Absent is fine. */
   removeDirectory(path: string): Promise<void>;

@@ -14,7 +14,7 @@ import {
 } from '../../test/kit/openshift-objects.ts';
 import { benchSettings } from '../../test/kit/fixed-facts.ts';
 import { openshiftFacts } from './openshift.ts';
-import { slimClient, slimConfigMap, slimMachineConfig, slimNode } from './slim.ts';
+import { slimClient, slimConfigMap, slimRequest, slimMachineConfig, slimNode } from './slim.ts';
 
 const node: Node = {
   metadata: { name: 'n', annotations: { a: 'b' } },
@@ -180,3 +180,10 @@ test.each([[configMaps], [networkConfigs], [{ ...nodes, group: 'other.example.co
     expect(first?.object).toBe(node);
   },
 );
+
+test('keeps no request that no reader would take', () => {
+  const request = (text: string) => ({ metadata: { name: 'csr-1' }, spec: { request: text, signerName: 's' } });
+  const small = request('x'.repeat(90_000));
+  expect(slimRequest(small)).toBe(small);
+  expect(slimRequest(request('x'.repeat(90_001)))).toEqual(request(''));
+});

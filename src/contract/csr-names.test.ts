@@ -121,3 +121,9 @@ test('whatever names go in come out', () => {
     numRuns: 300,
   });
 });
+
+test('takes as many names as a host can have, and no more', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.example.com`);
+  expect(parse({ dnsNames: names(64) }).dnsNames).toHaveLength(64);
+  expect(() => parse({ dnsNames: names(65) })).toThrow(refused(/more than 64 alternative names/));
+});

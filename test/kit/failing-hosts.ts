@@ -1,6 +1,7 @@
-import { configMapName } from '../../src/contract/names.ts';
+import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { configMaps } from '../../src/kube/resources.ts';
+import { findCondition } from '../../src/kube/conditions.ts';
 import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { type Traits, usualTraits } from '../../src/sandbox/machines/traits.ts';
@@ -36,6 +37,16 @@ const removeService =
     await host.services.stop(name).catch(() => undefined);
     await host.services.remove(name);
   };
+
+/** Runs the command that the condition shows. */
+async function followKeyRemedy({ host, client, namespace }: Repair): Promise<void> {
+  const { items } = await client.list(windowsInstances, { namespace });
+  const instance = items.find(({ spec }) => spec.address === host.spec.address);
+  const { message = '' } = findCondition(instance?.status?.conditions, instanceCondition.configured) ?? {};
+  const [, name = '', body = ''] = /patch windowsinstance (\S+) .* -p '([^']+)'/.exec(message) ?? [];
+  if (body === '') throw new Error(`no command in ${JSON.stringify(message)}`);
+  await client.patch(windowsInstances, name, { type: 'merge', body: JSON.parse(body) as object }, { namespace });
+}
 
 /** Those that show within seconds. */
 export const failingHosts: readonly FailingHost[] = [
@@ -93,11 +104,8 @@ export const failingHosts: readonly FailingHost[] = [
     faults: ['changed-host-key', 'dropped-connection'],
     code: 'HOST_KEY_CHANGED',
     says: /host key changed from \S+ SHA256:\S+ to \S+ SHA256:/,
-    remedy: /remove its stored key \(entry \S+ of ConfigMap windows-ssh-host-keys\)/,
-    mend: async ({ host, client, namespace }) => {
-      const body = { data: { [host.spec.address]: null } };
-      await client.patch(configMaps, configMapName.hostKeys, { type: 'merge', body }, { namespace });
-    },
+    remedy: /run `kubectl patch windowsinstance \S+ -n \S+ --type merge -p '\{"spec":\{"hostKey":"\S+ \S+"\}\}'`/,
+    mend: followKeyRemedy,
   },
   {
     name: 'no-sftp',

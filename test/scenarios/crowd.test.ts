@@ -101,6 +101,7 @@ test('a good host has seen eight sessions at most, over one connection, and each
 test('no host is asked for its name by itself: it has told it on its way', () => {
   for (const { stats } of sandbox.hosts.slice(0, good)) {
     expect(stats.verbs.filter(verb => verb !== 'controller')).toEqual([
+      'inventory',
       'secure',
       'stage',
       'stage',

@@ -149,12 +149,12 @@ test.each(failingHosts)('$name is told as $code, with what to do about it', asyn
 test('a host with the name of another Node is refused before it does any harm', async () => {
   const host = await sandbox.addHost({ name: 'twin', traits: { hostName: 'OK' } });
   await operator.client.create(windowsInstances, instanceFor(host));
-  await expect.poll(() => reasonOf('twin'), patient).toBe('HOST_NAME_TAKEN');
+  await expect.poll(() => reasonOf('twin'), patient).toBe('NODE_NAME_TAKEN');
   await checkTold({
     name: 'twin',
-    code: 'HOST_NAME_TAKEN',
-    says: /Node ok is another machine/,
-    remedy: /Rename the host/,
+    code: 'NODE_NAME_TAKEN',
+    says: /the host is called ok, which is the Node of ok/,
+    remedy: /Rename one of the two hosts/,
     mend: () => undefined,
   });
 });

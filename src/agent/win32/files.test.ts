@@ -292,3 +292,11 @@ test('after any sequence of writes and removals, each file has what was written 
     { numRuns: 40 },
   );
 });
+
+test('makes a directory only where there is nothing yet, and protects it', async () => {
+  const protectedPaths: string[] = [];
+  const { files } = bench(path => void protectedPaths.push(path));
+  expect(await files.createDirectory(at('a', 'b'), 'secret')).toBe(true);
+  expect(await files.createDirectory(at('a', 'b'), 'secret')).toBe(false);
+  expect(protectedPaths).toEqual([at('a', 'b')]);
+});

@@ -44,6 +44,8 @@ export function createFiles(options: FilesOptions): HostFiles {
     },
     createDirectory: (path, access) =>
       named(path, async () => {
+        // Above it is a folder of ours, or one of Windows.
+        await mkdir(dirname(path), { recursive: true });
         try {
           await mkdir(path);
         } catch (error) {

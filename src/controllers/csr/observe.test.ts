@@ -151,3 +151,13 @@ test('reads Node and instance as the server has them now', async () => {
   api.remove(windowsInstances, 'a', 'wmco');
   expect(await fresh(made)).toBeUndefined();
 });
+
+test('a host that calls itself like the address or an added name of another takes nothing from it', () => {
+  const named = {
+    ...instanceOf('victim', host('win-1', '10.0.0.1'), { address: 'win-1.corp' }),
+    spec: { address: 'win-1.corp', servingNames: ['alias.corp'] },
+  };
+  const squatters = ['win-1.corp', 'alias.corp'].map(name => instanceOf(`evil-${name}`, host(name, '10.0.0.9')));
+  const nodes = squatters.map(({ status }) => nodeOf(status?.host?.name ?? '', '10.0.0.9'));
+  expect(takenNames(['win-1.corp', 'alias.corp'], named, storeOf(named, ...squatters), nodes)).toEqual({});
+});

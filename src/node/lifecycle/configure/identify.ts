@@ -57,8 +57,7 @@ function nameToBe({ instance, inventory }: ConfigureJourney): string {
 
 /** The agent reports no node name that is none; the computer name then says why. */
 function reportedName({ nodeName, hostName }: Inventory): string {
-  const computerName = hostName.toLowerCase();
-  return nodeName === '' && !isNodeName(computerName) ? computerName : nodeName;
+  return nodeName === '' && !isNodeName(hostName.toLowerCase()) ? hostName : nodeName;
 }
 
 function check(journey: ConfigureJourney, name: string): void {

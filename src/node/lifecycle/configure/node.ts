@@ -15,7 +15,7 @@ export const findNode: Step<ConfigureJourney> = {
   limitMs: 10 * 60_000,
   overdue: {
     code: 'NODE_NOT_FOUND',
-    says: ({ nodeName }) => `Node ${nodeName} was not registered`,
+    says: ({ address, nodeName }) => `${address}: Node ${nodeName} was not registered`,
     remedy:
       'Look for pending certificate requests of the kubelet (`kubectl get csr`) and events on them, and at the log of the kubelet on the host.',
   },

@@ -100,7 +100,7 @@ test('a Node that does not come in time is told with its name and what to look f
   const error = await rejectionOf(bench.take(findNode));
   expect(error).toMatchObject({
     code: 'NODE_NOT_FOUND',
-    message: 'Node win-5 was not registered within 10 min',
+    message: '10.0.0.5: Node win-5 was not registered within 10 min',
   });
   expect(error?.remedy).toContain('kubectl get csr');
 });
