@@ -44,16 +44,24 @@ export interface JoinParts {
 export interface JourneyKind {
   run: (journey: ConfigureJourney, run: StepRun) => Promise<void>;
   phase: InstancePhase;
+  /** Logged at its end. */
+  message: string;
   done: (instance: InstanceObject, journey: ConfigureJourney) => readonly InstanceRemark[];
 }
 
 export const configureKind: JourneyKind = {
   run: configure,
   phase: 'Configuring',
+  message: 'Instance has been configured as a worker node',
   done: (instance, { isAdopted }) => (isAdopted ? adoptedRemarks(instance) : setupRemarks(instance)),
 };
 
-export const reconnectKind: JourneyKind = { run: reconnect, phase: 'Reconnecting', done: reconnectedRemarks };
+export const reconnectKind: JourneyKind = {
+  run: reconnect,
+  phase: 'Reconnecting',
+  message: 'Reconnected agent',
+  done: reconnectedRemarks,
+};
 
 /**
  * Runs the journey from where an earlier attempt has ended. Rejects when it fails, with the failure in the status. When the
@@ -98,7 +106,7 @@ export async function runJourney(
       .catch((thrown: unknown) => (isEndOfPass(signal) ? undefined : fail(asAppError(thrown))));
     const { node } = journey;
     if (isEndOfPass(signal) || node === undefined) return;
-    log.info('Journey finished', { phase: kind.phase, Node: node.name, ...journey.host.usage() });
+    log.info(kind.message, { Node: node.name, ...journey.host.usage() });
     say = () => joined(view(), node, version, told());
     record(parts, kind.done(instance, journey));
     await writer.write();
