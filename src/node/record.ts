@@ -1,7 +1,7 @@
 import type { InstanceIdentity, InstanceRecord, InstanceToken } from '#contract/windows-instance/resource.ts';
 
 /** As many as a host can have been given while the oldest is still good. */
-const maxTokens = 20;
+const maxTokens = 64;
 
 /** The tokens of the record with those just handed out; expired ones are dropped. */
 export function addTokens(

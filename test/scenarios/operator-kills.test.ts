@@ -95,12 +95,16 @@ async function checkCluster({ namespace, hosts: all }: Sandbox, client: Client):
   const instances = await instancesOf({ client, namespace });
   expect(new Set(instances.map(({ status }) => status?.node))).toEqual(names);
   expect((await client.list(machines)).items).toHaveLength(1);
+  const keys = new Set(instances.map(({ status }) => status?.agent?.keyHash));
   const { items: requests } = await client.list(certificateSigningRequests);
   for (const { metadata, spec, status } of requests) {
-    const { commonName } = parseCertificateRequest(textFromBase64(spec.request) ?? '');
+    const { commonName, keyHash } = parseCertificateRequest(textFromBase64(spec.request) ?? '');
     const owner = commonName.replace(identity.nodeUserPrefix, '').replace(identity.agentUserPrefix, '');
     expect([metadata.name, names.has(owner)]).toEqual([metadata.name, true]);
-    expect([metadata.name, status?.conditions?.map(({ type }) => type)]).toEqual([metadata.name, ['Approved']]);
+    // An agent whose key was replaced before it could be recorded has asked in vain.
+    const isReplaced = commonName.startsWith(identity.agentUserPrefix) && !keys.has(keyHash);
+    const want = isReplaced ? [undefined, ['Approved']] : [['Approved']];
+    expect(want).toContainEqual(status?.conditions?.map(({ type }) => type));
   }
 }
 

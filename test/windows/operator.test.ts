@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { agentName, configMapName, managedByLabel, nodeAnnotation, operatorName } from '../../src/contract/names.ts';
+import { agentName, configMapName, nodeAnnotation, operatorName } from '../../src/contract/names.ts';
 import { servicesConfigMapName } from '../../src/contract/version.ts';
 import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
 import { authorizedKey } from '../../src/host/keys/public-key.ts';
@@ -72,9 +72,6 @@ test('OP-01, OP-05: the operator runs without a private key, and what all agents
   const shared = { subjects: [{ kind: 'ServiceAccount', name: agentName, namespace }], roleRef: { name: agentName } };
   expect(await admin.get(roleBindings, agentName, { namespace })).toMatchObject(shared);
   expect(await admin.get(clusterRoleBindings, agentName)).toMatchObject(shared);
-  const keys = await admin.get(configMaps, configMapName.hostKeys, { namespace });
-  expect(keys.metadata.labels).toMatchObject({ [managedByLabel.key]: managedByLabel.value });
-  expect(keys.data ?? {}).toEqual({});
 });
 
 test('NODE-03: Linux nodes have no mark of the operator', async () => {

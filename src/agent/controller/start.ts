@@ -20,6 +20,8 @@ export interface StartOptions extends ControllerOptions {
   onCloudNode: () => void;
 }
 
+/** How long Windows shows the service as starting while there is no certificate. */
+const startMs = 1000;
 /** How long services wait for the API server; at the boot of a host the network comes late. */
 const patienceMs = 20_000;
 
@@ -31,17 +33,34 @@ const patienceMs = 20_000;
 export async function enrol(world: ControllerWorld, options: StartOptions): Promise<AgentIdentity> {
   const { clock, log, ports } = world;
   const { signal } = options;
+  const ready = once(options.onReady);
   const enrolling = identify(world, options);
+  // Windows stops no service that is still starting, and whoever brings another key has to stop this one first.
+  using _soon = later(startMs, clock, ready);
   // Whoever is told to stop does not wait for it.
   enrolling.catch(() => undefined);
   for (let ms = patienceMs; await isSlow(enrolling, ms, clock, signal); ms = periodMs) {
     const waiting = { clock, signal, patience: servicePatience };
-    const outcome = await startKnownGood(ports, waiting, log, () => options.onReady());
+    const outcome = await startKnownGood(ports, waiting, log, ready);
     log.info('Still waiting for the cluster', { outcome });
   }
   const identity = await enrolling;
-  options.onReady();
+  ready();
   return identity;
+}
+
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) act();
+    isDone = true;
+  };
+}
+
+function later(ms: number, clock: Clock, act: () => void): Disposable {
+  const over = new AbortController();
+  void clock.sleep(ms, over.signal).then(act, () => undefined);
+  return { [Symbol.dispose]: () => over.abort() };
 }
 
 async function isSlow(enrolling: Promise<unknown>, ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {

@@ -176,6 +176,7 @@ function memoryOf(state: State, write: () => Promise<void>): JourneyMemory {
     },
     // A Node that did not come although it was waited for will not come later either.
     awaitsNode: step('bootstrap') !== undefined && step('find node')?.lastError === undefined,
+    installsAgent: step('agent service') !== undefined,
   };
 }
 

@@ -116,6 +116,7 @@ export class JourneyBench {
         records.push(change);
       },
       awaitsNode,
+      installsAgent: false,
     };
   }
 

@@ -171,11 +171,12 @@ export class Life {
    * just now may be lost in a power cut.
    */
   async #revive(): Promise<void> {
-    await this.#operator.waitFor('an agent that runs', async () => {
+    const look = async () => {
       await this.#operator.installAgentService(this.host);
       await delay(1000);
       return this.agent.pids().length > 0 ? true : undefined;
-    });
+    };
+    await this.#operator.waitFor('an agent that runs', look, 180_000);
   }
 
   async #appeared(unless: Promise<unknown>): Promise<void> {

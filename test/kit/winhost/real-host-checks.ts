@@ -112,10 +112,10 @@ export const hostChecks: readonly Check[] = [
   ],
   [
     'SSH-03: the agent is one service, which Windows restarts when it crashes',
-    ({ host, services, scene }) => {
+    ({ host, services, scene, name }) => {
       expect(services[agentName]).toMatchObject({
         state: 'RUNNING',
-        command: controllerCommand({ namespace: scene.namespace, node: 'win-1' }),
+        command: controllerCommand({ namespace: scene.namespace, node: name }),
         description: managedDescription(agentName),
         startsAtBoot: true,
       });

@@ -36,7 +36,11 @@ export const installAgent: Step<ConfigureJourney> = {
   name: 'agent service',
   does: 'has the agent make its key and its Windows service and start it; records the hash of the key',
   limitMs: 5 * 60_000,
-  make: (journey, turn) => install(journey, journey.memory.record.agent === undefined, turn),
+  make: (journey, turn) => {
+    const { record, installsAgent } = journey.memory;
+    // A key that this very journey has made is as good, and its agent need not be started anew.
+    return install(journey, record.agent === undefined && !installsAgent, turn);
+  },
 };
 
 /** A new key for an agent whose credentials have run out, or whose key is not recorded. */

@@ -25,6 +25,8 @@ export interface JourneyMemory {
   remember(change: InstanceRecord): Promise<void>;
   /** This journey has begun to start the services of the host, and its Node may be on its way. */
   readonly awaitsNode: boolean;
+  /** An earlier attempt of this journey has begun to install the agent, and may have made its key. */
+  readonly installsAgent: boolean;
 }
 
 /** A host on its way to become a Node, with everything that was found out so far. */
