@@ -116,7 +116,9 @@ test('goes on after the store was killed and started again', async () => {
 });
 
 test('a server that stands still is noticed by its pings, and used again when it goes on', async () => {
-  const client = clientOf({ pingIntervalMs: 200, pingTimeoutMs: 300 });
+  // The server must answer in time as long as it runs, on a busy machine, too.
+  const client = clientOf({ pingIntervalMs: 200, pingTimeoutMs: 3000 });
+  await client.get(namespaces, 'default');
   const watching = (async () => {
     for await (const _ of client.watch(configMaps, place));
   })();
@@ -130,7 +132,7 @@ test('a server that stands still is noticed by its pings, and used again when it
   const start = performance.now();
   try {
     await broken;
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(performance.now() - start).toBeLessThan(20_000);
   } finally {
     process.kill(pid, 'SIGCONT');
   }
