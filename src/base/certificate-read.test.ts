@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { createHash, createPublicKey } from 'node:crypto';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { TestCa } from '../../test/kit/certificates.ts';
 import { readIssued } from './certificate-read.ts';
@@ -11,6 +13,17 @@ const keyHash = createHash('sha256')
 
 test('reads name, key and end of a certificate', () => {
   expect(readIssued(cert)).toEqual({ commonName: 'system:wicd-node:win-1', keyHash, notAfterMs: notAfter });
+});
+
+test('a program that reads a certificate before all else can still speak TLS', async () => {
+  const module = new URL('certificate-read.ts', import.meta.url).href;
+  const program = `
+    const { subjectOf } = await import(${JSON.stringify(module)});
+    const { X509Certificate } = await import('node:crypto');
+    const subject = subjectOf(new X509Certificate(${JSON.stringify(cert)}));
+    console.log(JSON.stringify(subject), typeof (await import('node:tls')).createSecureContext);`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+  expect(stdout.trim()).toBe('{"O":["CN=x"],"CN":["system:wicd-node:win-1"]} function');
 });
 
 test('reads the first certificate of a chain', () => {

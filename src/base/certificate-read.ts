@@ -1,4 +1,6 @@
 import { X509Certificate } from 'node:crypto';
+// toLegacyObject() of Node 26 leaves `node:tls` without half of its functions when it is the first to load it.
+import 'node:tls';
 import { sha256 } from './sha256.ts';
 
 /** What is recorded of an issued certificate. */
@@ -9,15 +11,20 @@ export interface IssuedCertificate {
   notAfterMs: number;
 }
 
+/** Parts of the subject by their short names: CN, O. */
+export function subjectOf(certificate: X509Certificate): Partial<Record<string, string[]>> {
+  const parts = Object.entries<string | string[] | undefined>({ ...certificate.toLegacyObject().subject });
+  return Object.fromEntries(parts.map(([name, value = []]) => [name, [value].flat()]));
+}
+
 /** Reads the first certificate of a PEM text; undefined when there is none. */
 export function readIssued(pem: string): IssuedCertificate | undefined {
   try {
     const certificate = new X509Certificate(pem);
-    const names = certificate.subject.split('\n').filter(line => line.startsWith('CN='));
-    const [name = '', ...more] = names;
+    const [commonName = '', ...more] = subjectOf(certificate)['CN'] ?? [];
     if (more.length > 0) return undefined;
     return {
-      commonName: name.slice('CN='.length),
+      commonName,
       keyHash: sha256(certificate.publicKey.export({ type: 'spki', format: 'der' })),
       notAfterMs: certificate.validToDate.getTime(),
     };

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { subjectOf } from '../../src/base/certificate-read.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { defaultNamespace, identity, signer, windowsTaint } from '../../src/contract/names.ts';
 import { payloadKubeletVersion } from '../../src/contract/version.ts';
@@ -151,9 +152,9 @@ const readyOf = async (name: string): Promise<Condition | undefined> =>
 const requestsOf = async (name: string) =>
   (await admin.list(certificateSigningRequests)).items.filter(({ spec, status }) => {
     const certificate = Buffer.from(status?.certificate ?? '', 'base64').toString();
-    return spec.username?.endsWith(`:${name}`) || (certificate !== '' && subjectOf(certificate).endsWith(`:${name}`));
+    return spec.username?.endsWith(`:${name}`) || (certificate !== '' && userOf(certificate).endsWith(`:${name}`));
   });
-const subjectOf = (pem: string) => String(new X509Certificate(pem).toLegacyObject().subject.CN);
+const userOf = (pem: string) => String(subjectOf(new X509Certificate(pem))['CN']);
 
 test('joins as a real kubelet does: certificate, Node, serving certificate, lease', async () => {
   const host = await freshHost('win1');
@@ -206,7 +207,7 @@ test('its kubeconfig holds no bootstrap credential and makes it system:node', as
     'client-certificate': host.path('pki/kubelet-client-current.pem'),
     'client-key': host.path('pki/kubelet-client-current.pem'),
   });
-  expect(subjectOf((await host.read('pki/kubelet-client-current.pem')) ?? '')).toBe('system:node:win1');
+  expect(userOf((await host.read('pki/kubelet-client-current.pem')) ?? '')).toBe('system:node:win1');
 });
 
 test('a restart uses the certificates it has and keeps what others did to the Node', async () => {

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { subjectOf } from '../../src/base/certificate-read.ts';
 import { derTag, readDer, readOid } from '../../src/base/der.ts';
 import type { CertificateRequest } from '../../src/contract/csr-request.ts';
 import { readCertificate } from '../../src/sandbox/apiserver/auth/certificate-parts.ts';
@@ -7,7 +8,7 @@ import { readKeyUsages } from '../../src/sandbox/apiserver/auth/key-usages.ts';
 /** Everything in a certificate that matters to whoever trusts it, in a form that can be compared. */
 export interface CertificateContent {
   /** By the short names of OpenSSL, which reads it. */
-  subject: Record<string, string[]>;
+  subject: Partial<Record<string, string[]>>;
   /** Tag and octets of each name, sorted. */
   names: string[];
   usageBits: number[];
@@ -26,9 +27,8 @@ const usual = [keyUsage, extendedKeyUsage, alternativeNames, '2.5.29.14', '2.5.2
 export function issuedContent(pem: string): CertificateContent {
   const certificate = new X509Certificate(pem);
   const { extensions } = readCertificate(certificate.raw) ?? { extensions: new Map<string, Uint8Array>() };
-  const listed = Object.entries(certificate.toLegacyObject().subject as unknown as Record<string, string | string[]>);
   return {
-    subject: Object.fromEntries(listed.map(([type, value]) => [type, [value].flat()])),
+    subject: subjectOf(certificate),
     names: partsOf(extensions.get(alternativeNames))
       .map(({ tag, content }) => nameOf(tag, content))
       .toSorted(),

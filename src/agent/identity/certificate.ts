@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { subjectOf } from '#base/certificate-read.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { printPem, scanPem } from '#base/pem.ts';
 import { Secret } from '#base/secret.ts';
@@ -47,14 +48,13 @@ export function printCertificate({ clientCertificate }: AgentCertificate): strin
 /** Facts of the first certificate in a text that is known to hold one. */
 export function factsOf(certificate: string): CertificateFacts {
   const x509 = new X509Certificate(certificate);
-  const { CN, O } = x509.toLegacyObject().subject;
-  const [commonName = '', ...otherNames] = listOf(CN);
+  const { CN: [commonName = '', ...otherNames] = [], O: organizations = [] } = subjectOf(x509);
   return {
     notBeforeMs: x509.validFromDate.getTime(),
     notAfterMs: x509.validToDate.getTime(),
     // Which of two names counts would be the reader's choice.
     commonName: otherNames.length > 0 ? '' : commonName,
-    organizations: listOf(O),
+    organizations,
     keyHash: publicKeyHash(x509.publicKey),
     hasAlternativeNames: x509.subjectAltName !== undefined,
   };
@@ -73,8 +73,4 @@ export function unusable(label: string, why: string): AppError {
   return new AppError('AGENT_CERTIFICATE_UNUSABLE', `${label}: ${why}`, {
     remedy: 'Delete the file; the agent requests another certificate.',
   });
-}
-
-function listOf(value: string | string[] | undefined): string[] {
-  return value === undefined ? [] : [value].flat();
 }

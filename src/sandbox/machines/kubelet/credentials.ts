@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { subjectOf } from '#base/certificate-read.ts';
 import { identity, signer } from '#contract/names.ts';
 import type { Client } from '#kube/client.ts';
 import { findCondition } from '#kube/conditions.ts';
@@ -63,8 +64,8 @@ export async function ensureServingCertificate(client: Client, nodeName: string,
 export function usedLife(text: string | undefined, nodeName: string, nowMs: number): number {
   try {
     const certificate = new X509Certificate(text ?? '');
-    const { CN } = certificate.toLegacyObject().subject;
-    if (CN !== `${identity.nodeUserPrefix}${nodeName}`) return 1;
+    const [name, ...more] = subjectOf(certificate)['CN'] ?? [];
+    if (name !== `${identity.nodeUserPrefix}${nodeName}` || more.length > 0) return 1;
     const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
     return (nowMs - from) / (to - from);
   } catch {
