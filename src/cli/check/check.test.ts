@@ -218,6 +218,18 @@ test('mirrors: what Windows does differently is a note, not a finding', async ()
   expect(out).toContain('alphabetical order');
 });
 
+test('mirrors: a name with line ends and tabs makes no line of its own', async () => {
+  const set = {
+    apiVersion: 'config.openshift.io/v1',
+    kind: 'ImageDigestMirrorSet',
+    metadata: { name: 'a\nnote:\tall is well' },
+    spec: { imageDigestMirrors: [{ source: 'a.test/x', mirrors: ['m.test/z', 'm.test/b'] }] },
+  };
+  const { out } = await check('mirrors', list(set));
+  expect(out).toContain('ImageDigestMirrorSet a note: all is well (standard input)');
+  expect(out).not.toMatch(/^note:\s*all|\t/m);
+});
+
 test('mirrors: a pull secret that cannot be read is an error, not a missing one', async () => {
   const pull = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull-secret', namespace: 'openshift-config' } };
   const { code, err } = await check('mirrors', list({ ...pull, stringData: { other: 'x' } }));

@@ -4,6 +4,7 @@ import type { Command } from '../command.ts';
 import { ofKind } from '../find.ts';
 import { pullSecretFrom } from '../pull-secret.ts';
 import { errorData, table } from '../output.ts';
+import { oneLine } from '../safe-text.ts';
 import { mirrorKinds } from '../render/registries.ts';
 
 export const checkMirrors: Command = {
@@ -24,7 +25,7 @@ export const checkMirrors: Command = {
     const text = [
       `${sets.length} mirror sets, ${merged.sets.length} source registries, ${merged.warnings.length} problems`,
       table(rows),
-      ...caveats.map(caveat => `note: ${caveat}`),
+      ...caveats.map(caveat => `note: ${oneLine(caveat)}`),
     ].join('\n');
     const data = { sets: merged.sets, caveats, problems: merged.warnings.map(errorData) };
     return { shown: { text, data }, findings: merged.warnings };

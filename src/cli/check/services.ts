@@ -65,6 +65,6 @@ function judge(map: KubeObject, expected: ServicesManifest | undefined): Verdict
 
 function text({ label, services, warnings, error }: Verdict): string {
   const head = `${error === undefined ? 'ok ' : 'BAD'}  ${oneLine(label)}`;
-  const order = services.length === 0 ? [] : [`     starts ${services.join(', ')}`];
-  return [head, ...order, ...warnings.map(warning => `     note: ${warning}`)].join('\n');
+  const order = services.length === 0 ? [] : [`     starts ${oneLine(services.join(', '))}`];
+  return [head, ...order, ...warnings.map(warning => `     note: ${oneLine(warning)}`)].join('\n');
 }
