@@ -1,5 +1,5 @@
 import { servicesConfigMapName } from '#contract/version.ts';
-import { isNotFound } from '#kube/api-error.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { configMaps } from '#kube/resources.ts';
 import type { ManifestSource } from './ports.ts';
@@ -14,13 +14,7 @@ export interface ManifestSourceOptions {
 /** Services ConfigMaps as the API server has them, requested one by one: tokens of hosts may list none. */
 export function createManifestSource({ client, namespace, signal }: ManifestSourceOptions): ManifestSource {
   return {
-    async servicesConfigMap(version) {
-      try {
-        return await client.get(configMaps, servicesConfigMapName(version), { namespace, signal });
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
-    },
+    servicesConfigMap: version =>
+      client.get(configMaps, servicesConfigMapName(version), { namespace, signal }).catch(unless(isNotFound)),
   };
 }

@@ -1,5 +1,5 @@
 import { attempt } from '#base/errors.ts';
-import { Fields, isRecord } from '#base/fields.ts';
+import { Fields, isRecord, jsonIn } from '#base/fields.ts';
 import { dir } from '#contract/paths.ts';
 import type { ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
@@ -35,7 +35,7 @@ export async function saveKnownGood(known: KnownGood, files: Files): Promise<voi
 
 function parse(text: string): KnownGood | undefined {
   if (text === '') return undefined;
-  const fields = new Fields(parseJson(text), knownGoodFile);
+  const fields = new Fields(jsonIn(text), knownGoodFile);
   const name = fields.object('node').object('metadata').requiredString('name');
   return {
     version: fields.requiredString('version'),
@@ -50,12 +50,4 @@ function lasting(node: unknown): unknown {
   const { name, labels, annotations } = isRecord(metadata) ? metadata : {};
   const addresses = isRecord(status) ? status['addresses'] : undefined;
   return { apiVersion, kind, metadata: { name, labels, annotations }, spec, status: { addresses } };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { byteOrder } from '#base/compare.ts';
+import { messageOf } from '#base/errors.ts';
 import { dir } from '#contract/paths.ts';
 import type { HostFiles } from './ports.ts';
 
@@ -26,7 +27,7 @@ export async function pruneOvnkubeCertificates(files: HostFiles): Promise<string
 
   function note(what: string): (error: unknown) => void {
     return error => {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       warnings.push(`old certificates of the hybrid overlay: ${what}: ${why}`);
     };
   }

@@ -1,6 +1,6 @@
-import { AppError, attempt, shown } from '#base/errors.ts';
-import { Fields } from '#base/fields.ts';
-import { pathKey } from '#contract/host-path.ts';
+import { AppError, attempt, messageOf, shown } from '#base/errors.ts';
+import { Fields, jsonIn } from '#base/fields.ts';
+import { parentOf, pathKey } from '#contract/host-path.ts';
 import { agentProgramHash, dir, file } from '#contract/paths.ts';
 import { whyWritable } from './access/plan.ts';
 import { secureFolders, unsafe } from './access/secure-folders.ts';
@@ -59,18 +59,10 @@ async function readOpenFolder(files: HostFiles): Promise<{ bootId: string; path:
   const text = await files.read(openFoldersFile);
   if (text === undefined) return undefined;
   const read = attempt(() => {
-    const fields = new Fields(parseJson(text), openFoldersFile);
+    const fields = new Fields(jsonIn(text), openFoldersFile);
     return { bootId: fields.requiredString('bootId'), path: fields.requiredString('path') };
   });
   return read.ok ? read.value : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function checkProgram(program: string, hashOf: HashOf): Promise<string> {
@@ -138,14 +130,8 @@ async function pruneFormer(sha256: string, files: HostFiles): Promise<{ pruned: 
       await files.removeDirectory(`${dir.agentPrograms}\\${name}`);
       pruned += 1;
     } catch (error) {
-      left.push(
-        `${dir.agentPrograms}\\${name}: not removed (${error instanceof Error ? error.message : String(error)})`,
-      );
+      left.push(`${dir.agentPrograms}\\${name}: not removed (${messageOf(error)})`);
     }
   }
   return { pruned, left };
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('\\'));
 }

@@ -1,4 +1,4 @@
-import { Fields } from '#base/fields.ts';
+import { Fields, jsonIn } from '#base/fields.ts';
 import { attempt } from '#base/errors.ts';
 import { dir } from '#contract/paths.ts';
 import type { OwnedVariable } from './environment/plan.ts';
@@ -67,7 +67,7 @@ export async function noteChangedFiles(paths: readonly string[], files: Files): 
 
 /** A record that cannot be read is as good as none: it must never keep a host from being configured or cleaned. */
 export function parseState(text: string): AgentState {
-  const parsed = attempt(() => readFields(new Fields(parseJson(text), 'agent state')));
+  const parsed = attempt(() => readFields(new Fields(jsonIn(text), 'agent state')));
   return parsed.ok ? parsed.value : readFields(new Fields({}, 'agent state'));
 }
 
@@ -104,12 +104,4 @@ function readTakenBack(fields: Fields): TakenBack {
 
 function readReboot(fields: Fields): RebootRecord {
   return { bootId: fields.requiredString('bootId'), variables: fields.strings('variables') };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -21,6 +21,11 @@ export class AppError extends Error {
   }
 }
 
+/** The words of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Runs a function that may throw an AppError and gives the error back as a value; anything else is a bug and goes on. */
 export function attempt<T>(run: () => T): { ok: true; value: T } | { ok: false; error: AppError } {
   try {

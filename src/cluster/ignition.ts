@@ -1,5 +1,5 @@
 import { AppError, attempt, shown } from '#base/errors.ts';
-import { isRecord } from '#base/fields.ts';
+import { isRecord, jsonIn } from '#base/fields.ts';
 import type { KubeObject } from '#contract/object.ts';
 import type { KubeletArguments } from './facts.ts';
 import { kubeletArguments } from './kubelet-unit.ts';
@@ -79,17 +79,9 @@ function createdMs(config: MachineConfigSummary): number {
 }
 
 function parseConfig(config: unknown, label: string): Record<string, unknown> {
-  const value = typeof config === 'string' ? parseJson(config) : config;
+  const value = typeof config === 'string' ? jsonIn(config) : config;
   if (isRecord(value)) return value;
   throw malformedIgnition(label, 'spec.config is not an ignition config in JSON');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function checkIgnitionVersion(config: Record<string, unknown>, label: string): void {

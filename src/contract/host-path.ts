@@ -25,6 +25,11 @@ export function pathKey(path: string): string {
   return path.toLowerCase();
 }
 
+/** The directory that it is in; empty for a drive. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('\\')));
+}
+
 /** Why a file of ours may not be at the path; undefined when it may. */
 function placeProblem(path: string): string | undefined {
   const isBelow = (directory: string) => pathKey(path).startsWith(pathKey(`${directory}\\`));

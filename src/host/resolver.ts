@@ -14,6 +14,11 @@ export interface Resolver {
   addresses(name: string): Promise<readonly string[]>;
 }
 
+/** The IPv4 address to dial for an address or a name; undefined when the name has none. */
+export async function ipv4Of(address: string, resolver: Resolver): Promise<string | undefined> {
+  return isIpv4(address) ? address : (await resolver.addresses(address)).find(isIpv4);
+}
+
 export interface ResolverOptions {
   clock: Clock;
   /** For one question, whatever it takes to answer it. */

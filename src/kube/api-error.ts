@@ -47,3 +47,10 @@ export const isConflict = (error: unknown): boolean => isApiError(error, 'Confli
 export const isAlreadyExists = (error: unknown): boolean => isApiError(error, 'AlreadyExists');
 /** The resourceVersion or continue token is too old for the server. */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
+
+/** For `catch` of a call: undefined for an error that was to be expected; any other is thrown on. */
+export function unless(...expected: readonly ((error: unknown) => boolean)[]): (error: unknown) => undefined {
+  return error => {
+    if (!expected.some(isExpected => isExpected(error))) throw error;
+  };
+}

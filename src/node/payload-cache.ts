@@ -4,7 +4,7 @@ import { access, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline as connect } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { AppError } from '#base/errors.ts';
+import { AppError, messageOf } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { uploadChunkBytes } from '#host/host.ts';
 import { type BundleFile, type PackedFacts, packStream } from './bundle.ts';
@@ -192,7 +192,7 @@ function changed({ name }: StoredProgram, path: string): AppError {
 }
 
 function unreadable({ name, source }: StoredProgram, cause: unknown): AppError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new AppError('PAYLOAD_UNREADABLE', `${name} cannot be read from ${source}, or be packed: ${why}`, {
     remedy: 'See that the payload is complete and that the folder for packed files has room.',
     cause,

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { AppError } from '#base/errors.ts';
+import { AppError, messageOf } from '#base/errors.ts';
 
 const [onlyUs, writtenByOthers] = [0o700, 0o022];
 
@@ -49,7 +49,7 @@ function unsafe(path: string, problem: string): AppError {
 }
 
 function unusable(path: string, cause: unknown): AppError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new AppError('PAYLOAD_UNREADABLE', `the folder for packed files ${path} cannot be made: ${why}`, {
     remedy: 'Set --payload-cache-dir to a path that the operator may write to and that has room.',
     cause,

@@ -4,7 +4,7 @@ import { namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { objectLabel, readObject } from '#contract/object.ts';
 import { secretData } from '#contract/secret-data.ts';
 import type { Permission } from '#controllers/permissions.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
+import { isAlreadyExists, isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import { type SecretObject, secrets } from '#kube/resources.ts';
 import { serviceAccountToken } from '#node/desired/kubeconfig.ts';
 import type { Account, TokenOptions } from './tokens.ts';
@@ -58,12 +58,7 @@ export async function storedToken(
 }
 
 async function findSecret({ namespace, secret }: Account, { client }: SecretOptions, signal: AbortSignal) {
-  try {
-    return await client.get(secrets, secret, { namespace, signal });
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return client.get(secrets, secret, { namespace, signal }).catch(unless(isNotFound));
 }
 
 function isFor({ type, metadata }: SecretObject, { name }: Account): boolean {
@@ -76,21 +71,14 @@ function isFilled({ data = {} }: SecretObject): boolean {
 
 async function makeSecret({ namespace, secret, name }: Account, { client }: SecretOptions, signal: AbortSignal) {
   const metadata = { name: secret, namespace, annotations: { [accountMark]: name } };
-  try {
-    await client.create(secrets, { metadata, type: accountType }, { signal });
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
+  await client.create(secrets, { metadata, type: accountType }, { signal }).catch(unless(isAlreadyExists));
 }
 
 async function deleteSecret({ metadata }: SecretObject, { client, log }: SecretOptions, signal: AbortSignal) {
   const { name = '', namespace = '', uid } = metadata;
   log.info('Deleting a token Secret that is for something else', { Secret: `${namespace}/${name}` });
-  try {
-    await client.delete(secrets, name, { namespace, signal, ...(uid !== undefined && { preconditions: { uid } }) });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
+  const options = { namespace, signal, ...(uid !== undefined && { preconditions: { uid } }) };
+  await client.delete(secrets, name, options).catch(unless(isNotFound, isConflict));
 }
 
 function notThere(label: string): AppError {

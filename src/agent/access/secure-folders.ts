@@ -1,4 +1,4 @@
-import { AppError } from '#base/errors.ts';
+import { AppError, messageOf } from '#base/errors.ts';
 import { pathKey } from '#contract/host-path.ts';
 import { dir } from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
@@ -147,7 +147,7 @@ export function unsafe(path: string, why: string): AppError {
 }
 
 function failed(path: string, cause: unknown): AppError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new AppError('HOST_FILE_UNUSABLE', `${path}: owner and rights cannot be checked or set: ${why}`, {
     remedy: `Give SYSTEM and Administrators all rights to it (icacls.exe ${path}), or delete it.`,
     cause,

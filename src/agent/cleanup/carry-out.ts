@@ -1,4 +1,4 @@
-import { attempt } from '#base/errors.ts';
+import { attempt, messageOf } from '#base/errors.ts';
 import { managedTag, proxyVariables } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
@@ -70,7 +70,7 @@ async function takeBackPreparations({ host }: CleanupPorts, options: CleanupOpti
     await host.takeBack(waiting.signal);
   } catch (error) {
     waiting.signal.throwIfAborted();
-    options.onWarning?.(error instanceof Error ? error.message : String(error));
+    options.onWarning?.(messageOf(error));
   }
 }
 
@@ -92,7 +92,7 @@ async function findServiceData(
   for (const version of versions) {
     const object = await manifests.servicesConfigMap(version).catch((error: unknown) => {
       signal.throwIfAborted();
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       options.onWarning?.(`The services of version ${version} cannot be read in the cluster: ${why}`);
     });
     if (object !== undefined) views.push(readConfigMap(object));

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { AppError } from '#base/errors.ts';
+import { AppError, messageOf } from '#base/errors.ts';
 import { hostNameOf } from './host-name.ts';
 import type { Metadata, MetadataAnswer } from './metadata.ts';
 
@@ -72,7 +72,7 @@ async function severalTimes(cloud: string, { clock, signal }: Asking, ask: () =>
 }
 
 function unknownName(cloud: string, cause: unknown): AppError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new AppError('HOST_VALUE_UNKNOWN', `${cloud} does not tell the name of this host: ${why}`, {
     remedy: `Let the host reach ${server}; a route to it may have been lost with a network adapter.`,
     cause,

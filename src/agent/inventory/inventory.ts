@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
+import { messageOf } from '#base/errors.ts';
 import { scanPem } from '#base/pem.ts';
 import type { Inventory, InventoryAdapter, InventoryNetwork, InventoryService } from '#contract/inventory.ts';
 import { agentName, managedTag, ports as portNumbers, serviceName } from '#contract/names.ts';
@@ -48,7 +49,7 @@ export async function inventory(
       return await withDeadline({ clock, ms: partLimitMs, error, signal }, find);
     } catch (error) {
       signal.throwIfAborted();
-      problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(`${what}: ${messageOf(error)}`);
       return otherwise;
     }
   };
@@ -137,7 +138,7 @@ async function hashFiles(
       const hash = await hashOf(path);
       if (hash !== undefined) hashes.set(path, hash);
     } catch (error) {
-      note(`file ${path}: ${error instanceof Error ? error.message : String(error)}`);
+      note(`file ${path}: ${messageOf(error)}`);
     }
   }
   return Object.fromEntries(hashes);

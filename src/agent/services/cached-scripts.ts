@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
-import { isRecord } from '#base/fields.ts';
+import { isRecord, jsonIn } from '#base/fields.ts';
 import { sha256 } from '#base/sha256.ts';
 import { dir } from '#contract/paths.ts';
 import { withDeadline } from '#kube/deadline.ts';
@@ -46,7 +46,7 @@ export function cachedScripts(runner: ScriptRunner, cache: ScriptCache): ScriptR
 
 /** What is still good: nothing after a boot or a change of version, and nothing that cannot be read. */
 function outputsOf(text: string | undefined, bootId: string, version: string): Map<string, string> {
-  const cache = parseJson(text ?? '');
+  const cache = jsonIn(text ?? '');
   if (!isRecord(cache) || cache['bootId'] !== bootId || cache['version'] !== version) return new Map();
   const outputs = isRecord(cache['outputs']) ? Object.entries(cache['outputs']) : [];
   return new Map(outputs.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
@@ -54,14 +54,6 @@ function outputsOf(text: string | undefined, bootId: string, version: string): M
 
 function isOneLine(output: string): boolean {
   return /^[^\r\n]+$/.test(output.trim());
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function tooLong(text: string): AppError {

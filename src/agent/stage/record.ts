@@ -1,5 +1,5 @@
 import { attempt } from '#base/errors.ts';
-import { Fields } from '#base/fields.ts';
+import { Fields, jsonIn } from '#base/fields.ts';
 import { type BundleEncoding, type BundleEntry, bundleEncodings } from '#contract/bundle.ts';
 import { pathKey } from '#contract/host-path.ts';
 import { dir, file } from '#contract/paths.ts';
@@ -23,7 +23,7 @@ export function copyPath({ sha256, encoding }: Pick<StagedFile, 'sha256' | 'enco
 /** A record that cannot be read is as good as none: the next bundle writes it anew. */
 export async function readRecord(files: Files): Promise<StagedRecord> {
   const text = (await files.read(file.stagedRecord)) ?? '';
-  const parsed = attempt(() => readFields(new Fields(parseJson(text), 'record of staged files')));
+  const parsed = attempt(() => readFields(new Fields(jsonIn(text), 'record of staged files')));
   return parsed.ok ? parsed.value : { version: '', bundle: '', files: [] };
 }
 
@@ -65,12 +65,4 @@ function readFile(fields: Fields): StagedFile {
 
 function readEncoding(fields: Fields): BundleEncoding {
   return bundleEncodings.find(one => one === fields.string('encoding')) ?? 'none';
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { AppError } from '#base/errors.ts';
+import { AppError, messageOf } from '#base/errors.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { FileInfo } from '#contract/services/manifest.ts';
 import { secureFile } from '../access/secure-folders.ts';
@@ -65,7 +65,7 @@ function noCopy(path: string, actual: string | undefined): never {
 }
 
 function failed(path: string, cause: unknown): AppError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = messageOf(cause);
   return new AppError('FILE_DAMAGED', `file ${path} cannot be checked or put right: ${why}`, {
     remedy: 'See what keeps the file or its directory from being read and written on the host; it is tried again.',
     cause,

@@ -1,3 +1,4 @@
+import { messageOf } from '#base/errors.ts';
 import { isApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { type CleanupOutcome, cleanUp } from '../cleanup/carry-out.ts';
@@ -52,7 +53,7 @@ class ClusterOfCleanup implements ManifestSource, AsyncDisposable {
       return await retry(read, { clock, signal, limitMs: reachMs, isAnswer: isForbidden, onFailure });
     } catch (error) {
       signal.throwIfAborted();
-      if (!isForbidden(error)) this.unreached = error instanceof Error ? error.message : String(error);
+      if (!isForbidden(error)) this.unreached = messageOf(error);
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '#base/errors.ts';
+import { AppError, messageOf } from '#base/errors.ts';
 import { libraryCalls } from './calls/library.ts';
 import { windowsError } from './win32-errors.ts';
 
@@ -152,7 +152,7 @@ function removeRemains(directory: string, stem: string): void {
 }
 
 function unusable(what: string, cause: unknown): AppError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new AppError('WINDOWS_NATIVE_UNUSABLE', `${what}: ${reason}`, {
     remedy:
       'Run it as LocalSystem or as an administrator, and let no policy or virus scanner keep it from that directory.',

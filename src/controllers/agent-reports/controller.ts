@@ -4,7 +4,7 @@ import { isReportName, parseReport, reportName, type ReportRemark } from '#contr
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { marksPatch } from '#contract/node-marks.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
+import { isAlreadyExists, isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
@@ -207,10 +207,4 @@ class Mirror {
     const options = { namespace, signal, ...(uid !== undefined && { preconditions: { uid } }) };
     await client.delete(configMaps, name, options).catch(unless(isNotFound, isConflict));
   }
-}
-
-function unless(...isFine: ((error: unknown) => boolean)[]): (error: unknown) => undefined {
-  return error => {
-    if (!isFine.some(each => each(error))) throw error;
-  };
 }

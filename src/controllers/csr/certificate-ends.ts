@@ -4,7 +4,7 @@ import { timestamp } from '#base/clock.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { identity, signer } from '#contract/names.ts';
 import type { InstanceIdentity } from '#contract/windows-instance/resource.ts';
-import { isNotFound } from '#kube/api-error.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { keyOf } from '#kube/resource.ts';
@@ -52,9 +52,6 @@ export async function recordEnd(
     const next = { ...known, certificateEnds: timestamp(issued.endsMs) };
     return { ...current, status: { ...current.status, [issued.member]: next } };
   };
-  try {
-    await changeObject(client, windowsInstances, { key: keyOf(instance), change }, { signal, attempts: 10 });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  const task = { key: keyOf(instance), change };
+  await changeObject(client, windowsInstances, task, { signal, attempts: 10 }).catch(unless(isNotFound));
 }

@@ -1,19 +1,18 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, isAppError } from '#base/errors.ts';
-import { isIpv4 } from '#base/ipv4.ts';
 import type { Log } from '#base/log.ts';
 import { boundNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { agentCommands } from '#contract/agent-command.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
-import { ports } from '#contract/names.ts';
 import { agentProgram } from '#contract/paths.ts';
 import type { Connect } from '#host/host.ts';
-import type { Resolver } from '#host/resolver.ts';
+import { ipv4Of, type Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
 import { withDeadline } from '#kube/deadline.ts';
 import type { Feed, Watch } from '#kube/controller/watches.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
+import { targetAt } from '#node/lifecycle/configure/connect.ts';
 import { routeAddresses } from '#node/lifecycle/configure/identify.ts';
 import { Slots } from '#node/lifecycle/slots.ts';
 import type { MaterialSource } from '#node/lifecycle/world.ts';
@@ -106,18 +105,11 @@ export class HostInspector implements Watch {
       const pinnedKey = knownKey(instance);
       // The answer decides about a certificate, so only the host whose key is pinned is asked.
       if (pinnedKey === undefined) throw unreadable(address, 'its host key is not pinned yet');
-      const ipv4 = isIpv4(address) ? address : (await resolver.addresses(address)).find(isIpv4);
+      const ipv4 = await ipv4Of(address, resolver);
       if (ipv4 === undefined) throw unreadable(address, 'the name has no IPv4 address');
       const privateKeys = await material.keysFor(instance, signal);
       const { sha256 } = await payload.agent();
-      const target = {
-        address,
-        username,
-        privateKeys,
-        pinnedKey,
-        ...(port !== undefined && { port }),
-        ...(ipv4 !== address && { dialAt: { address: ipv4, port: port ?? ports.ssh } }),
-      };
+      const target = targetAt(ipv4, port, { address, username, privateKeys, pinnedKey });
       await using host = await connect(target, { signal, dialTimeoutMs, handshakeTimeoutMs });
       const command = agentCommands(agentProgram(sha256)).inventory();
       const { exitCode, stdout } = await host.exec(command, { signal, timeoutMs: commandMs });

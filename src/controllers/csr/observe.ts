@@ -4,7 +4,7 @@ import { boundNode, byNode, type InstanceObject, windowsInstances } from '#clust
 import { readObject } from '#contract/object.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
-import { isNotFound } from '#kube/api-error.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { hasConditionStatus } from '#kube/conditions.ts';
 import type { StoreView } from '#kube/informer/store.ts';
@@ -112,7 +112,7 @@ type Getter = Pick<Client, 'get'>;
 
 /** As the server has it now: what is decided for good is not decided by an old picture. */
 export async function freshNode(name: string, client: Getter, signal: AbortSignal): Promise<NodeView | undefined> {
-  const found = await unlessGone(client.get(nodeResource, name, { signal }));
+  const found = await client.get(nodeResource, name, { signal }).catch(unless(isNotFound));
   return found && readNode(readObject({ apiVersion: 'v1', kind: 'Node', ...found }));
 }
 
@@ -122,16 +122,7 @@ export async function freshInstance(
   signal: AbortSignal,
 ): Promise<InstanceObject | undefined> {
   const { name, namespace } = keyOf(instance);
-  const found = await unlessGone(client.get(windowsInstances, name, { namespace, signal }));
+  const found = await client.get(windowsInstances, name, { namespace, signal }).catch(unless(isNotFound));
   if (found === undefined || found.metadata.uid !== instance.metadata.uid) return undefined;
   return isEligible(found) ? found : undefined;
-}
-
-async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }

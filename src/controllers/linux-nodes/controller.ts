@@ -1,5 +1,5 @@
 import { nodeAnnotation } from '#contract/names.ts';
-import { isNotFound } from '#kube/api-error.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { matching } from '#kube/controller/predicate.ts';
 import { done } from '#kube/controller/reconcile.ts';
@@ -26,9 +26,7 @@ export function linuxNodesController(parts: ControllerParts): Controller {
       const node = source.store.get(key);
       if (node === undefined || !isStray(node)) return done;
       log.info('Removing a mark that only Windows nodes carry', { Node: key.name });
-      await parts.client.patch(nodes, key.name, { type: 'merge', body }, { signal }).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+      await parts.client.patch(nodes, key.name, { type: 'merge', body }, { signal }).catch(unless(isNotFound));
       return done;
     },
   });

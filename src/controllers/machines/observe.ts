@@ -4,7 +4,7 @@ import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { machineLabel, namespaceName } from '#contract/names.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import { isNotFound } from '#kube/api-error.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 import type { StoreView } from '#kube/informer/store.ts';
@@ -93,20 +93,11 @@ export function isSource(machine: Machine | undefined): machine is Machine {
 }
 
 export function readMachineNow(client: Pick<Client, 'get'>, name: string, signal: AbortSignal) {
-  return unlessGone(client.get(machines, name, { namespace: namespaceName.machineApi, signal }));
+  return client.get(machines, name, { namespace: namespaceName.machineApi, signal }).catch(unless(isNotFound));
 }
 
 export function readNodeNow(client: Pick<Client, 'get'>, name: string, signal: AbortSignal) {
-  return unlessGone(client.get(nodes, name, { signal }));
-}
-
-async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return client.get(nodes, name, { signal }).catch(unless(isNotFound));
 }
 
 const refusals = ['HOST_REFUSED_KEY', 'HOST_WANTS_PASSWORD'];

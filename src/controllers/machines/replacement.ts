@@ -1,3 +1,4 @@
+import { messageOf } from '#base/errors.ts';
 import { eventText } from '#contract/events.ts';
 import { readObject } from '#contract/object.ts';
 import { isConflict, isNotFound } from '#kube/api-error.ts';
@@ -55,7 +56,7 @@ export class Replacement {
       recorder.record(referenceTo(machines, object), eventText.machineDeleted(name));
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       recorder.record(referenceTo(machines, object), eventText.machineDeletionFailed(name, message));
       throw error;
     }

@@ -4,7 +4,7 @@ import { eventText } from '#contract/events.ts';
 import { namespaceName, secretName } from '#contract/names.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { checkStrength, publicKeyHash } from '#host/keys/public-key.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
+import { isAlreadyExists, isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { after, done, type Outcome, type Pass, TerminalError } from '#kube/controller/reconcile.ts';
 import { watching } from '#kube/controller/watches.ts';
@@ -121,10 +121,4 @@ async function write(
   await client
     .patch(secrets, name, { type: 'merge', body }, { namespace, signal })
     .catch(unless(isConflict, isNotFound));
-}
-
-function unless(...expected: readonly ((error: unknown) => boolean)[]): (error: unknown) => void {
-  return error => {
-    if (!expected.some(isExpected => isExpected(error))) throw error;
-  };
 }

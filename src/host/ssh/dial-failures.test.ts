@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { dialFailure, dialTimeout, messageOf, where } from './dial-failures.ts';
+import { messageOf } from '#base/errors.ts';
+import { dialFailure, dialTimeout, where } from './dial-failures.ts';
 
 const peer = { address: 'win-1.example', port: 22 };
 const systemError = (code: string) => Object.assign(new Error(`connect ${code} 10.1.2.3:22`), { code });

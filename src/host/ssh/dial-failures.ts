@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#base/error-codes.ts';
-import { AppError, shown } from '#base/errors.ts';
+import { AppError, messageOf, shown } from '#base/errors.ts';
 
 /** Whom we talk to, as messages name it. */
 export interface Peer {
@@ -25,10 +25,6 @@ export function dialTimeout(peer: Peer, ms: number): AppError {
 
 export function where({ address, port }: Peer): string {
   return port === 22 ? address : `${address} port ${port}`;
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 interface Row {

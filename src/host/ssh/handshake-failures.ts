@@ -1,9 +1,9 @@
 import type { ErrorCode } from '#base/error-codes.ts';
-import { AppError, shown } from '#base/errors.ts';
+import { AppError, messageOf, shown } from '#base/errors.ts';
 import { fingerprint, type HostKey } from '../host-key.ts';
 import type { PublicKey } from '../keys/public-key.ts';
 import { Sha1Refused } from './auth-key.ts';
-import { messageOf, type Peer, where } from './dial-failures.ts';
+import { type Peer, where } from './dial-failures.ts';
 
 /** What was seen of a handshake until it failed. */
 export interface FailedHandshake {

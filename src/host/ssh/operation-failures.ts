@@ -1,6 +1,5 @@
 import type { ErrorCode } from '#base/error-codes.ts';
-import { AppError, shown } from '#base/errors.ts';
-import { messageOf } from './dial-failures.ts';
+import { AppError, messageOf, shown } from '#base/errors.ts';
 
 /** Failures of a connection that stood. All of them name the host by its address, and commands and paths by their text. */
 

@@ -1,6 +1,6 @@
 import { parseDocument as parseYamlDocument } from 'yaml';
 import { shown } from '#base/errors.ts';
-import { isRecord } from '#base/fields.ts';
+import { isRecord, jsonIn } from '#base/fields.ts';
 import { Secret } from '#base/secret.ts';
 import { hasCollectionKeys } from '#base/yaml-keys.ts';
 import { KubeconfigFields, malformed } from './kubeconfig-fields.ts';
@@ -118,17 +118,9 @@ function label(kind: string, name: string): string {
 
 function parseDocument(text: string): unknown {
   if (text.length > maxTextLength) throw malformed('kubeconfig', `is longer than ${maxTextLength} characters`);
-  const document = parseJson(text) ?? parseYaml(text);
+  const document = jsonIn(text) ?? parseYaml(text);
   if (!isRecord(document)) throw malformed('kubeconfig', 'is empty or not an object');
   return document;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function parseYaml(text: string): unknown {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '#base/clock.ts';
+import { messageOf } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import { isExpired } from '../api-error.ts';
 import type { Client } from '../client.ts';
@@ -190,7 +191,7 @@ export class Reflector<T extends KubeResource> {
     this.counts.failures += 1;
     this.#failuresInRow += 1;
     if (relist || this.#failuresInRow >= maxFailuresAtPosition) this.#position = undefined;
-    const trouble = error instanceof Error ? error.message : String(error);
+    const trouble = messageOf(error);
     const level = trouble === this.#trouble || error instanceof StreamError ? 'debug' : 'warn';
     this.#log[level]('Trying again to follow the server', { error, waitMs: Math.round(waitMs), relist });
     this.#trouble = trouble;

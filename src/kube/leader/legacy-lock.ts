@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { type Log, silentLog } from '#base/log.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../api-error.ts';
+import { isAlreadyExists, isConflict, isNotFound, unless } from '../api-error.ts';
 import type { Client } from '../client.ts';
 import type { Leadership } from '../controller/manager.ts';
 import type { OwnerReference } from '../resource.ts';
@@ -68,7 +68,7 @@ export class LegacyLock {
 
   async #tryTake(signal: AbortSignal): Promise<boolean> {
     const { client, namespace, name, mark, log } = this.#options;
-    const lock = await orNone(client.get(configMaps, name, { namespace, signal, timeoutMs: callMs }));
+    const lock = await client.get(configMaps, name, { namespace, signal, timeoutMs: callMs }).catch(unless(isNotFound));
     const { ownerReferences: owners = [], annotations = {} } = lock?.metadata ?? {};
     if (!Object.hasOwn(annotations, mark)) {
       for (const owner of owners) {
@@ -86,7 +86,7 @@ export class LegacyLock {
     const { client, namespace, pod: own } = this.#options;
     if (kind !== 'Pod') return true;
     if (own?.uid === uid) return false;
-    const pod = await orNone(client.get(pods, name, { namespace, signal, timeoutMs: callMs }));
+    const pod = await client.get(pods, name, { namespace, signal, timeoutMs: callMs }).catch(unless(isNotFound));
     return pod?.metadata.uid === uid && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
   }
 
@@ -138,13 +138,4 @@ export function afterLegacyLock(leadership: Leadership, lock: LegacyLock): Leade
       }
     },
   };
-}
-
-async function orNone<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
-import { isConflict, isNotFound } from '#kube/api-error.ts';
+import { isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { patchObject } from '#kube/patch/patch-helper.ts';
 import type { StatusChange } from './instance-status.ts';
@@ -121,10 +121,7 @@ export class StatusWriter {
     const { name = '', namespace = '', uid } = this.#object.metadata;
     const found = await this.#options.client
       .get(windowsInstances, name, { namespace, timeoutMs: callMs })
-      .catch((error: unknown) => {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      });
+      .catch(unless(isNotFound));
     // One of the same name that was made anew is another one.
     if (found === undefined || found.metadata.uid !== uid) this.#isGone = true;
     else this.#object = found;

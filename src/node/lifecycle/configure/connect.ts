@@ -1,8 +1,8 @@
 import { AppError } from '#base/errors.ts';
-import { isIpv4 } from '#base/ipv4.ts';
 import { ports } from '#contract/names.ts';
-import type { HostConnection } from '#host/host.ts';
+import type { HostConnection, HostTarget } from '#host/host.ts';
 import { fingerprint, HostKeyChangedError, printKnownKey } from '#host/host-key.ts';
+import { ipv4Of } from '#host/resolver.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 
@@ -32,15 +32,7 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
   const privateKeys = await world.material.keysFor(instance, signal);
   // What was seen on this journey holds, even if somebody changes what is stored meanwhile.
   const pinnedKey = journey.hostKey ?? (await world.hostKeys.find(instance, journey.node, signal));
-  const target = {
-    address,
-    username,
-    privateKeys,
-    pinnedKey,
-    ...(port !== undefined && { port }),
-    // The address that is recorded is the one that is dialed, whatever the name resolves to a moment later.
-    ...(journey.ipv4 !== address && { dialAt: { address: journey.ipv4, port: port ?? ports.ssh } }),
-  };
+  const target = targetAt(journey.ipv4, port, { address, username, privateKeys, pinnedKey });
   const connection = await world.connect(target, { signal }).catch((error: unknown) => {
     throw error instanceof HostKeyChangedError ? withRemedy(error, journey) : error;
   });
@@ -56,6 +48,19 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
   }
 }
 
+/** The address that is recorded is the one that is dialed, whatever the name resolves to a moment later. */
+export function targetAt(
+  ipv4: string,
+  port: number | undefined,
+  host: Omit<HostTarget, 'port' | 'dialAt'>,
+): HostTarget {
+  return {
+    ...host,
+    ...(port !== undefined && { port }),
+    ...(ipv4 !== host.address && { dialAt: { address: ipv4, port: port ?? ports.ssh } }),
+  };
+}
+
 /** The connection knows neither the instance nor where its key is pinned. */
 function withRemedy(error: HostKeyChangedError, { instance }: ConfigureJourney): AppError {
   const { name, namespace } = instance.metadata;
@@ -69,8 +74,7 @@ function withRemedy(error: HostKeyChangedError, { instance }: ConfigureJourney):
 }
 
 async function resolve({ world, address }: ConfigureJourney): Promise<string> {
-  if (isIpv4(address)) return address;
-  const found = (await world.resolver.addresses(address)).find(isIpv4);
+  const found = await ipv4Of(address, world.resolver);
   if (found !== undefined) return found;
   throw new AppError('INSTANCE_ADDRESS_UNRESOLVED', `${address}: the name has no IPv4 address`, {
     remedy: 'Correct the name, or add a DNS record for it that the cluster can see.',

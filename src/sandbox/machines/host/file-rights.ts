@@ -1,6 +1,6 @@
 import type { Descriptor } from '#agent/access/descriptor.ts';
 import { type Access, descriptorOf } from '#agent/access/plan.ts';
-import { pathKey } from '#contract/host-path.ts';
+import { parentOf, pathKey } from '#contract/host-path.ts';
 
 /** Owner and rights of files and directories on a simulated disk, and which of them are links. */
 export class FileRights {
@@ -61,8 +61,4 @@ export class FileRights {
 export function isWithin(path: string, directory: string): boolean {
   const [key, above] = [pathKey(path), pathKey(directory)];
   return key === above || key.startsWith(`${above}\\`);
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('\\')));
 }

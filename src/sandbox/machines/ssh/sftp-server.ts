@@ -1,3 +1,4 @@
+import { parentOf } from '#contract/host-path.ts';
 import { readWire, type WireReader } from '#host/keys/ssh-wire.ts';
 import type { Content, Draft } from '../host/content-store.ts';
 import { DiskFull, type SimulatedFiles } from '../host/files.ts';
@@ -230,8 +231,4 @@ function pathOf(reader: WireReader): string {
 
 function longOf(reader: WireReader): number {
   return reader.uint32() * 2 ** 32 + reader.uint32();
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('\\')));
 }
