@@ -110,7 +110,7 @@ for (const point of points) {
     const expected = undisturbed[host]?.[step].state ?? new Map();
     expect([broken, isLost ? [] : difference(expected, state)]).toEqual([[], []]);
     expect(rebootsAllowed(point)).toContain(reboots);
-  }, 300_000);
+  }, 500_000);
 }
 
 test('most of them came while the agent was at work', async () => {

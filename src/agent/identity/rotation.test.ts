@@ -273,6 +273,19 @@ test('a server that refuses whatever is issued gets no more than one request eve
   expect(rotation.state.lastError).toMatchObject({ code: 'AGENT_UNIDENTIFIED', remedy: expect.stringContaining('CA') });
 });
 
+test('a refusal after the end of a new certificate says nothing about the next one', async () => {
+  const { attempts, clock, rotation, troubles } = await running({
+    requests: true,
+    issue: (attempt, time) => (attempt === 2 ? Promise.reject(failure()) : after(time, 0.2)),
+  });
+  const first = rotation.certificate;
+  await clock.advance(0.15 * minuteMs);
+  expect([attempts.length, troubles]).toEqual([2, ['no luck']]);
+  await clock.advance(0.1 * minuteMs);
+  rotation.refuse(first?.clientCertificate);
+  expect(troubles).toEqual(['no luck']);
+});
+
 test('waiting for a certificate ends with it, or with the patience of whoever waits', async () => {
   const { promise, resolve } = Promise.withResolvers<AgentCertificate>();
   const { clock, rotation } = await running({ issue: () => promise });

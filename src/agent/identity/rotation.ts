@@ -82,9 +82,10 @@ export class Rotation {
     if (held === undefined || held.certificate.clientCertificate.certificate !== certificate?.certificate) return;
     this.#parts.log.warn('The API server refuses the certificate', { user: this.#parts.user });
     held.isRefused = true;
-    // A server that refuses what was issued just now would refuse the next one, too.
-    if (held.obtainedMs !== undefined && this.#parts.clock.now() - held.obtainedMs < longestPauseMs)
-      this.#fail(refusedAtOnce(this.#parts.user));
+    const nowMs = this.#parts.clock.now();
+    const isNew = held.obtainedMs !== undefined && nowMs - held.obtainedMs < longestPauseMs;
+    // A server that refuses what was issued just now would refuse the next one, too; of one that has expired it says nothing.
+    if (isNew && !isExpired(held, nowMs)) this.#fail(refusedAtOnce(this.#parts.user));
   }
 
   /** Runs until it is told to stop, and rejects then with the reason. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../../../src/base/errors.ts';
 import { agentName } from '../../../src/contract/names.ts';
 import { dir } from '../../../src/contract/paths.ts';
 import type { WindowsHost } from './host.ts';
@@ -57,6 +58,12 @@ export class AgentService {
   log(severity: 'INFO' | 'WARNING' | 'ERROR' = 'INFO'): string[] {
     const text = this.#host.drive.read(`${dir.agentLog}\\${agentName}.exe.${severity}`) ?? '';
     return text.split('\n').filter(Boolean);
+  }
+
+  /** Gives an error what the agent said last, without which nobody can tell what it waited for. */
+  explain(error: unknown): never {
+    const said = this.log().slice(-40).join('\n');
+    throw new Error(`${messageOf(error)}; the agent on ${this.#host.name} said last:\n${said}`, { cause: error });
   }
 
   #query(): Promise<string> {

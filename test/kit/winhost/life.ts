@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { agentName } from '../../../src/contract/names.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
 import { nodes } from '../../../src/kube/resources.ts';
 import { AgentService } from './agent-service.ts';
@@ -31,7 +32,7 @@ export interface StepOutcome {
 /** `afterMs` counts from the moment at which the agent begins to work. */
 export type Disturbance = Pick<Interruption, 'how'> & { afterMs: number };
 
-const appearanceMs = 30_000;
+const appearanceMs = 90_000;
 
 /** Leads a host through the steps, any of which may be disturbed; then whoever would do so on a real host goes on. */
 export class Life {
@@ -149,11 +150,8 @@ export class Life {
     const wasHit = disturbance !== undefined && (await this.#disturb(disturbance));
     const passes = this.#passes();
     if (disturbance !== undefined) await this.#revive();
-    await this.#operator.waitFor(
-      `the end of a step on ${this.host.name}`,
-      async () => (await isDone(passes)) || undefined,
-      120_000,
-    );
+    const look = async () => (await isDone(passes)) || undefined;
+    await this.#operator.waitFor('the end of a step', look, 180_000).catch(error => this.agent.explain(error));
     return { ms: performance.now() - startMs, wasHit };
   }
 
@@ -167,16 +165,17 @@ export class Life {
   }
 
   /**
-   * Wine does not carry out the recovery of a service, and takes a moment to notice that one has died; and what was installed
-   * just now may be lost in a power cut.
+   * Wine does not carry out the recovery of a service, and one that died while it started is for it for ever one that starts;
+   * and what was installed just now may be lost in a power cut.
    */
   async #revive(): Promise<void> {
     const look = async () => {
       await this.#operator.installAgentService(this.host);
+      await this.host.exec(`sc.exe start ${agentName}`);
       await delay(1000);
       return this.agent.pids().length > 0 ? true : undefined;
     };
-    await this.#operator.waitFor('an agent that runs', look, 180_000);
+    await this.#operator.waitFor('an agent that runs', look, 180_000).catch(error => this.agent.explain(error));
   }
 
   async #appeared(unless: Promise<unknown>): Promise<void> {

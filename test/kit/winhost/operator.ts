@@ -166,7 +166,7 @@ export class PretendOperator {
       const isReported = (await this.report(node)).version === this.version;
       return isReported && (await this.marks(node))[nodeAnnotation.version] === this.version ? true : undefined;
     };
-    await this.waitFor(`version in the report of ${node}`, hasCome, 90_000);
+    await this.waitFor(`version in the report of ${node}`, hasCome, 150_000);
   }
 
   report(node: string): Promise<AgentReport> {
@@ -228,7 +228,7 @@ export class PretendOperator {
   }
 
   /** Looks again and again until there is something; never for longer than the limit. */
-  async waitFor<T>(what: string, look: () => Promise<T | undefined>, limitMs = 60_000): Promise<T> {
+  async waitFor<T>(what: string, look: () => Promise<T | undefined>, limitMs = 120_000): Promise<T> {
     const endMs = performance.now() + limitMs;
     for (;;) {
       const found = await look();
