@@ -14,9 +14,12 @@ export interface InstanceObject extends KubeResource {
   status?: WindowsInstanceStatus;
 }
 
-/** Name of the Node that this host is: the one that was read from it over the pinned connection. Addresses never bind. */
+/**
+ * Name of the Node that this host is: the one it has a certificate for, else the one that was read from it over the pinned
+ * connection. Addresses never bind.
+ */
 export function boundNode({ status }: Pick<InstanceObject, 'status'>): string | undefined {
-  return status?.host?.name ?? status?.node;
+  return status?.certifiedName ?? status?.host?.name ?? status?.node;
 }
 
 /** Index of the store of instances by the Node they are. */

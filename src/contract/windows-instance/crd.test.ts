@@ -123,6 +123,7 @@ const fullStatus: Required<WindowsInstanceStatus> = {
   nodeUID: 'u-1',
   hostKey: 'ssh-ed25519 AAAA',
   host: { name: 'win1', addresses: ['10.0.0.4'] },
+  certifiedName: 'win1',
   tokens: [{ id: 'JTI=1', use: 'agent', expires: '' }],
   agent: { keyHash: 'ab', installed: '', certificateEnds: '' },
   cloudNode: { keyHash: 'cd', installed: '', certificateEnds: '' },

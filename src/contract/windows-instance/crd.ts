@@ -148,6 +148,7 @@ const statusSchema = object({
     },
     { description: 'What was read from the host over the pinned connection.', required: ['name', 'addresses'] },
   ),
+  certifiedName: text('Node name for which a kubelet certificate of the host was approved.'),
   tokens: listOf(tokenSchema, { description: 'Tokens that were handed to the host, without those that have expired.' }),
   agent: identitySchema('Key of the agent on the host.'),
   cloudNode: identitySchema('Key of cloud-node-manager on the host (Azure).'),

@@ -126,6 +126,11 @@ export interface InstanceRecord {
   /** Host key the host must show, as `<type> <base64>`. */
   hostKey?: string;
   host?: InstanceHost;
+  /**
+   * Node name for which a kubelet certificate of this host was approved. Such a certificate cannot be taken back, so the host keeps
+   * the name, and no other host gets it, for as long as the instance exists.
+   */
+  certifiedName?: string;
   tokens?: InstanceToken[];
   /** Set by the first `install` of our agent; missing while an agent of the Go operator runs. */
   agent?: InstanceIdentity;

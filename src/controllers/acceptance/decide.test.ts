@@ -81,6 +81,7 @@ test('names the entry first, then the spec, then the Secret, then the rival', ()
   expect(decide(good, { all })?.code).toBe('INSTANCE_DUPLICATE');
 });
 
+const joined = { host: { name: 'win-7', addresses: ['10.0.0.7'] }, hostKey: 'ssh-ed25519 AAAA' };
 const rivals: [about: string, instance: InstanceObject, others: InstanceObject[], ipv4s: string[], rival?: string][] = [
   ['another host', made('b'), [first], []],
   ['the same address', made('b', { address: '10.0.0.1' }), [first], [], 'first'],
@@ -122,6 +123,19 @@ const rivals: [about: string, instance: InstanceObject, others: InstanceObject[]
     'several: the oldest has it',
     made('c', { address: '10.0.0.1' }, 3),
     [made('b', { address: '10.0.0.1' }), first],
+    [],
+    'first',
+  ],
+  [
+    'an older one that has not joined, to a host that has',
+    made('b', { address: '10.0.0.7' }, 2, joined),
+    [made('first', { address: 'win7' }, 1, { ipv4: '10.0.0.7' })],
+    [],
+  ],
+  [
+    'a younger one that has joined, to an older one that has not',
+    made('b', { address: 'win7' }, 1, { ipv4: '10.0.0.7' }),
+    [made('first', { address: '10.0.0.7' }, 2, joined)],
     [],
     'first',
   ],

@@ -70,13 +70,13 @@ function checkHostKey(instance: InstanceObject): AppError | undefined {
   });
 }
 
-/** Of several instances that are one host the oldest has it. */
+/** Of several instances that are one host the one that has joined has it, else the oldest. */
 function checkRivals({ instance, ipv4s, all }: AcceptanceFacts): AppError | undefined {
   const own = new Set(hostsOf(instance, ipv4s));
   const [first] = all
     .filter(other => other.metadata.deletionTimestamp === undefined)
     .filter(other => isSame(other, instance) || hostsOf(other).some(host => own.has(host)))
-    .sort(byAge);
+    .sort((one, other) => Number(hasJoined(other)) - Number(hasJoined(one)) || byAge(one, other));
   if (first === undefined || isSame(first, instance)) return undefined;
   const message = `${labelOf(instance)}: ${instance.spec.address} is the same host as ${labelOf(first)}`;
   return new AppError('INSTANCE_DUPLICATE', `${message} (${first.spec.address})`, {
@@ -89,6 +89,11 @@ export function hostsOf({ spec, status }: InstanceObject, ipv4s: readonly string
   const resolved = isIpv4(spec.address) || status?.ipv4 === undefined ? [] : [status.ipv4];
   const addresses = [normalHostName(spec.address), ...resolved, ...ipv4s];
   return addresses.map(address => `${address}:${spec.port ?? ports.ssh}`);
+}
+
+/** Whether the host has shown its pinned key and name: then no other instance can take it away. */
+function hasJoined({ status }: InstanceObject): boolean {
+  return status?.host !== undefined && status.hostKey !== undefined;
 }
 
 function isSame(one: InstanceObject, other: InstanceObject): boolean {

@@ -13,6 +13,7 @@ import type { ControllerParts } from '../parts.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { approve, isDecided } from './approve.ts';
 import { isNews, issuedIdentity, recordEnd } from './certificate-ends.ts';
+import { fixNodeName } from './certified-name.ts';
 import {
   type ApprovedCondition,
   type CsrDecision,
@@ -118,7 +119,7 @@ export class Approver {
     this.#hold(request, []);
     switch (decision.do) {
       case 'approve':
-        return this.#approve(request, decision.condition, pass);
+        return this.#approve(request, seen, decision.condition, pass);
       case 'inspect':
         if (seen.instance && this.#sources.inspector.request(seen.instance, pass.log)) {
           return after(retryMs, decision.why);
@@ -134,7 +135,16 @@ export class Approver {
     }
   }
 
-  async #approve(request: CertificateSigningRequest, condition: ApprovedCondition, pass: Pass): Promise<Outcome> {
+  async #approve(
+    request: CertificateSigningRequest,
+    { csr, subject, instance }: Seen,
+    condition: ApprovedCondition,
+    pass: Pass,
+  ): Promise<Outcome> {
+    if (csr.signerName === signer.kubeletClient && instance && subject) {
+      const isFixed = await fixNodeName(instance, subject.node, this.#parts.client, pass.signal);
+      if (!isFixed) return after(retryMs, 'the record of the host has changed');
+    }
     pass.log.info('Approving CSR', { reason: condition.reason, username: request.spec.username });
     const isOurs = await approve(request, condition, { ...this.#parts, signal: pass.signal });
     if (!isOurs) pass.log.info('CSR is already approved/denied');

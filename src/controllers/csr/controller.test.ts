@@ -24,6 +24,33 @@ test('approves the first client certificate of a recorded host', async () => {
   expect(bench.events).toEqual([]);
 });
 
+test('a host that has got a kubelet certificate for one name gets none for another, whatever it calls itself', async () => {
+  await using bench = await csrBench();
+  await lists(bench, name, record);
+  await asks(bench, client);
+  const { status } = bench.api.peek(windowsInstances, name, 'wmco') ?? {};
+  expect(status?.certifiedName).toBe(name);
+  await lists(bench, name, { ...record, ...status, host: { name: 'worker-7', addresses: ['10.0.0.1'] } });
+  await asks(bench, { ...client, commonNames: ['system:node:worker-7'] }, 'csr-2');
+  expect(stateOf(bench, 'csr-2')).toBe('pending');
+});
+
+test('a request is not approved when the host has got another name meanwhile', async () => {
+  await using bench = await csrBench();
+  await lists(bench, name, record);
+  bench.api.before = async call => {
+    if (call.verb !== 'patch') return;
+    bench.api.before = () => undefined;
+    bench.api.put(windowsInstances, {
+      ...bench.api.peek(windowsInstances, name, 'wmco'),
+      status: { ...record, certifiedName: 'worker-7' },
+    } as InstanceObject);
+    throw refused(409, 'Conflict');
+  };
+  await asks(bench, client);
+  expect(stateOf(bench)).toBe('pending');
+});
+
 test('approves the serving certificate of its Node', async () => {
   await using bench = await csrBench();
   await lists(bench, name, record);

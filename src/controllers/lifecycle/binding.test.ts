@@ -172,6 +172,25 @@ test('a host that was renamed is refused while its Node exists, and joins under 
   expect(await lab.ready()).toMatchObject({ node: 'renamed', host: { name: 'renamed' } });
 });
 
+test('a host that has got a kubelet certificate keeps its name, also without a Node, until it is removed and added', async () => {
+  const lab = await startJoinLab();
+  const host = lab.host();
+  host.model.system.name = 'worker-7';
+  lab.behaviour.noNode = true;
+  host.faults.exec = command => {
+    if (command.includes(' bootstrap ')) throw new Error('the host does not want to');
+    return undefined;
+  };
+  lab.start();
+  await lab.add();
+  await lab.statusWhen(({ host: known }) => known?.name === 'worker-7');
+  await lab.patchStatus({ certifiedName: 'worker-7' });
+  host.model.system.name = 'win-2';
+  const message = await lab.failed('NODE_NAME_CHANGED');
+  expect(message).toContain('is called win-2, but joined as worker-7');
+  expect((await lab.instance()).status?.host?.name).toBe('worker-7');
+});
+
 test('a Node that appears under the claimed name before the host is recorded is not taken for its Node', async () => {
   const lab = await startJoinLab();
   const host = lab.host();

@@ -15,7 +15,7 @@ import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { BundleSeals } from '#node/bundle-seals.ts';
 import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
 import { atRest, paused, type StatusChange } from '#node/lifecycle/instance-status.ts';
-import { NodeNames } from '#node/lifecycle/node-names.ts';
+import { type MachineNames, NodeNames } from '#node/lifecycle/node-names.ts';
 import { Slots } from '#node/lifecycle/slots.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import type { LifecycleWorld, MaterialSource } from '#node/lifecycle/world.ts';
@@ -50,7 +50,7 @@ export interface LifecycleParts extends ControllerParts {
   /** Further causes to look at instances again, such as a private key that has come. */
   watches?: readonly Watch[];
   /** Names that the cloud has given to a Machine. */
-  machineNames?: (machine: string) => readonly string[];
+  machineNames?: MachineNames;
   random?: () => number;
 }
 
@@ -202,7 +202,7 @@ function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): Li
       holders: name => instances.store.byIndex(byNode, name),
       instances: () => instances.store.list(),
       find: instance => instances.store.get(keyOf(instance)),
-      ...(machineNames && { machineNames }),
+      ...(machineNames && { machines: machineNames }),
     }),
     clock,
     log,

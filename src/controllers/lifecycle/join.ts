@@ -88,7 +88,8 @@ export async function runJourney(
   const view = (): JourneyView => ({
     journal,
     reboot: state.reboot,
-    ipv4: journey.ipv4,
+    // Only where the host with the pinned key has answered: a DNS record proves nothing.
+    ipv4: journey.hostKey === undefined ? undefined : journey.ipv4,
     node: recordedNode(journey),
     record: state.changes,
   });

@@ -4,7 +4,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import type { InstanceIdentity, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { whenAborted } from '#kube/deadline.ts';
-import { nodes } from '#kube/resources.ts';
+import { type Node, nodes } from '#kube/resources.ts';
 import { reconnectSteps } from '#node/lifecycle/configure/steps.ts';
 import { until } from '../../../test/kit/agent-bench.ts';
 import { address, type JoinLab, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -38,6 +38,16 @@ const isBack =
   ({ phase, agent }: WindowsInstanceStatus) =>
     phase === 'Ready' && agent?.certificateEnds !== undefined && agent.keyHash !== before.keyHash;
 const reconnects = async (lab: JoinLab) => (await lab.remarks()).filter(line => line.includes('AgentReconnected'));
+
+test('a Node that calls itself by the name of another host does not lock that host out', async () => {
+  const away = await awayLab();
+  const { lab } = away;
+  const made = await lab.client.create<Node>(nodes, { metadata: { name: 'ghost' } });
+  const status = { addresses: [{ type: 'Hostname', address: 'win-5' }] };
+  await lab.client.replace<Node>(nodes, { ...made, status }, { subresource: 'status' });
+  lab.start();
+  await lab.statusWhen(isBack(away));
+});
 
 test('an agent whose certificate has ended gets a new key and a new token, without drain, cordon or reboot', async () => {
   const away = await awayLab();

@@ -116,7 +116,7 @@ test('the host of a Machine must have one of the names that the cloud has given 
   const lab = await startJoinLab();
   const host = lab.host();
   let given = ['machine-1.internal'];
-  lab.start({ machineNames: machine => (machine === 'machine-1' ? given : []) });
+  lab.start({ machineNames: { of: machine => (machine === 'machine-1' ? given : []), withName: () => [] } });
   await lab.add({ source: { kind: 'Machine', name: 'machine-1' } });
   expect(await lab.failed('NODE_NAME_CHANGED')).toContain('is called win-5, but its Machine machine-1.internal');
   expectUntouched(host);
@@ -128,7 +128,7 @@ test('the name that a Machine is given by the operator counts, not the one it st
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.system.name = 'template';
-  lab.start({ machineNames: () => ['worker-1'] });
+  lab.start({ machineNames: { of: () => ['worker-1'], withName: () => ['machine-1'] } });
   await lab.add({ source: { kind: 'Machine', name: 'machine-1' }, hostname: 'worker-1' });
   expect(await lab.ready()).toMatchObject({ node: 'worker-1' });
 });

@@ -33,10 +33,11 @@ for (const [name, status, want] of cases) {
     const api = new WatchedApi(manualClock());
     const names = machineNames(api.informers);
     api.put(machines, machine(status));
-    expect(names('m-1')).toEqual(want);
+    expect(names.of('m-1')).toEqual(want);
+    expect(names.withName('m-1')).toEqual(want.includes('M-1') ? ['m-1'] : []);
   });
 }
 
 test('a Machine that is gone has no names', () => {
-  expect(machineNames(new WatchedApi(manualClock()).informers)('m-1')).toEqual([]);
+  expect(machineNames(new WatchedApi(manualClock()).informers).of('m-1')).toEqual([]);
 });

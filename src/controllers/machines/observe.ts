@@ -1,3 +1,5 @@
+import { normalHostName } from '#base/dns-name.ts';
+import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import { attempt } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
@@ -73,16 +75,24 @@ function nodesOf(views: readonly MachineView[], store: StoreView<Node>): NodeVie
 }
 
 /** Host names that the cloud reports for a Machine: its Node must have one of them. */
-export function machineNames(informers: Pick<Informers, 'get'>): (machine: string) => readonly string[] {
+export function machineNames(informers: Pick<Informers, 'get'>): MachineNames {
   const { store } = informers.get(machines, windowsMachines);
-  return name => {
-    const machine = store.get({ namespace: namespaceName.machineApi, name });
-    const read = machine && attempt(() => readObject(machine).fields.object('status').objects('addresses'));
-    if (read === undefined || !read.ok) return [];
-    return read.value
-      .filter(item => ['InternalDNS', 'Hostname'].includes(item.string('type') ?? ''))
-      .map(item => item.string('address') ?? '');
+  return {
+    of: name => hostNamesOf(store.get({ namespace: namespaceName.machineApi, name })),
+    withName: name =>
+      store
+        .list()
+        .filter(machine => hostNamesOf(machine).some(each => normalHostName(each) === name))
+        .map(({ metadata }) => metadata.name ?? ''),
   };
+}
+
+function hostNamesOf(machine: Machine | undefined): string[] {
+  const read = machine && attempt(() => readObject(machine).fields.object('status').objects('addresses'));
+  if (read === undefined || !read.ok) return [];
+  return read.value
+    .filter(item => ['InternalDNS', 'Hostname'].includes(item.string('type') ?? ''))
+    .map(item => item.string('address') ?? '');
 }
 
 /** Whether the Machine wants a WindowsInstance at all: it exists, is Windows, is not ignored and not on its way out. */

@@ -101,8 +101,8 @@ const machines: [string, InstanceObject, readonly string[] | undefined][] = [
 ];
 for (const [name, object, want] of machines) {
   test(`names that a Node may have: ${name}`, () => {
-    const machineNames = (of: string) => (of === 'm-1' ? ['m-1.internal', 'M-1'] : []);
-    const names = new NodeNames({ holders: () => [], instances: () => [], find: () => undefined, machineNames });
+    const machines = { of: (of: string) => (of === 'm-1' ? ['m-1.internal', 'M-1'] : []), withName: () => [] };
+    const names = new NodeNames({ holders: () => [], instances: () => [], find: () => undefined, machines });
     expect(names.machineNames(object)).toEqual(want);
   });
 }
@@ -112,12 +112,12 @@ test('names are not compared where there are no Machines', () => {
   expect(names.machineNames(machine('m-1'))).toBeUndefined();
 });
 
-const nodeAt = (name: string, ...addresses: string[]): NodeView => ({
+const nodeAt = (name: string, address: string, labels: Record<string, string> = {}): NodeView => ({
   name,
   uid: '',
-  labels: {},
+  labels,
   annotations: {},
-  addresses: addresses.map(address => ({ type: 'InternalDNS', address })),
+  addresses: [{ type: 'InternalDNS', address }],
   ready: true,
   unschedulable: false,
 });
@@ -126,14 +126,26 @@ const holders: [about: string, name: string, want: string | undefined][] = [
   ['the instance itself', 'a', undefined],
   ['another instance, as its address', 'b', 'WindowsInstance b'],
   ['another instance, as a serving name', 'alias.corp', 'WindowsInstance c'],
-  ['a Node that is not one of ours', 'cp-1.corp', 'Node cp-1'],
-  ['a Node of ours, whose words harm only itself', 'squat.corp', undefined],
+  ['another instance, as its spec.hostname', 'web-1', 'WindowsInstance c'],
+  ['another Machine', 'machine-2.internal', 'Machine machine-2'],
+  ['its own Machine', 'machine-1.internal', undefined],
+  ['a control plane', 'cp-1.corp', 'Node cp-1'],
+  ['another Node by its own words alone', 'squat.corp', undefined],
 ];
 for (const [about, name, want] of holders) {
-  test(`a name that is an address of ${about}`, () => {
-    const c = { ...instance('c', called('win-c')), spec: { address: '10.0.0.3', servingNames: ['alias.corp'] } };
-    const { names } = bench(a, b, c);
-    const nodes = [nodeAt('cp-1', 'cp-1.corp'), nodeAt('win-c', 'squat.corp')];
-    expect(names.addressHolder(name, a, nodes)).toBe(want);
+  test(`a name that is one of ${about}`, () => {
+    const c = { ...instance('c'), spec: { address: '10.0.0.3', hostname: 'WEB-1', servingNames: ['alias.corp'] } };
+    const own = { ...a, spec: { ...a.spec, source: { kind: 'Machine' as const, name: 'machine-1' } } };
+    const machines = {
+      of: () => [],
+      withName: (wanted: string) => ['machine-1', 'machine-2'].filter(each => `${each}.internal` === wanted),
+    };
+    const all = [own, b, c];
+    const names = new NodeNames({ holders: () => [], instances: () => all, find: () => undefined, machines });
+    const nodes = [
+      nodeAt('cp-1', 'cp-1.corp', { 'node-role.kubernetes.io/control-plane': '' }),
+      nodeAt('ghost', 'squat.corp'),
+    ];
+    expect(names.givenTo(name, own, nodes)).toBe(want);
   });
 }

@@ -3,14 +3,21 @@ import { byteOrder } from '#base/compare.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import type { NodeView } from '#contract/node.ts';
 
+export interface MachineNames {
+  /** Host names of a Machine. */
+  of(machine: string): readonly string[];
+  /** Machines that have this host name, in lower case. */
+  withName(name: string): readonly string[];
+}
+
 export interface NodeNamesOptions {
   /** All instances that are bound to a Node of this name, by their record. */
   holders: (name: string) => readonly InstanceObject[];
   instances: () => readonly InstanceObject[];
   /** The instance as it is now; undefined when it is gone. */
   find: (instance: InstanceObject) => InstanceObject | undefined;
-  /** Names that the cloud has given to the Machine; undefined where that is not known. */
-  machineNames?: (machine: string) => readonly string[];
+  /** Names that the cloud has given to Machines; missing where there are none. */
+  machines?: MachineNames;
 }
 
 /**
@@ -32,27 +39,28 @@ export class NodeNames {
     return holder;
   }
 
-  /** To whom a name belongs as an address: to another instance, or to a Node that no instance is bound to. */
-  addressHolder(name: string, instance: InstanceObject, nodes: readonly NodeView[]): string | undefined {
+  /**
+   * To whom else the name belongs: by the word of administrator or cloud, or as an address of a control plane. What other Nodes say
+   * about themselves does not count; the label of a control plane is one that no kubelet can give itself.
+   */
+  givenTo(name: string, instance: InstanceObject, nodes: readonly NodeView[]): string | undefined {
     const isName = (text: string | undefined) => text !== undefined && normalHostName(text) === name;
     const other = this.#options
       .instances()
       .filter(({ metadata }) => metadata.uid !== instance.metadata.uid)
-      .find(({ spec, status }) => [spec.address, status?.ipv4, ...(spec.servingNames ?? [])].some(isName));
+      .find(({ spec }) => [spec.address, spec.hostname, ...(spec.servingNames ?? [])].some(isName));
     if (other !== undefined) return `WindowsInstance ${other.metadata.name}`;
-    const node = nodes.find(
-      each =>
-        each.name !== name &&
-        each.addresses.some(({ address }) => isName(address)) &&
-        this.#options.holders(each.name).length === 0,
-    );
+    const own = machineOf(instance);
+    const machine = this.#options.machines?.withName(name).find(each => each !== own);
+    if (machine !== undefined) return `Machine ${machine}`;
+    const node = nodes.filter(isControlPlane).find(({ addresses }) => addresses.some(each => isName(each.address)));
     return node && `Node ${node.name}`;
   }
 
   /** Names that the Node of a Machine may have; undefined where any will do. */
-  machineNames({ spec }: InstanceObject): readonly string[] | undefined {
-    if (spec.source?.kind !== 'Machine') return undefined;
-    const names = this.#options.machineNames?.(spec.source.name ?? '') ?? [];
+  machineNames({ spec }: Pick<InstanceObject, 'spec'>): readonly string[] | undefined {
+    const machine = machineOf({ spec });
+    const names = machine === undefined ? [] : (this.#options.machines?.of(machine) ?? []);
     return names.length === 0 ? undefined : names;
   }
 
@@ -67,6 +75,16 @@ export class NodeNames {
     // A claim ends when the host turned out to have another name.
     return [undefined, name].includes(boundNode(now)) ? now : undefined;
   }
+}
+
+function isControlPlane({ labels }: NodeView): boolean {
+  return controlPlaneLabels.some(label => Object.hasOwn(labels, label));
+}
+
+const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'];
+
+function machineOf({ spec }: Pick<InstanceObject, 'spec'>): string | undefined {
+  return spec.source?.kind === 'Machine' ? spec.source.name : undefined;
 }
 
 function byAge({ metadata: one }: InstanceObject, { metadata: other }: InstanceObject): number {

@@ -63,18 +63,22 @@ function reportedName({ nodeName, hostName }: Inventory): string {
 function check(journey: ConfigureJourney, name: string): void {
   const { address, inventory, instance, world, memory, gathered, hostKey } = journey;
   const { nodes, names } = world;
-  const recorded = memory.record.host?.name ?? instance.status?.node;
+  const certified = instance.status?.certifiedName;
+  const recorded = certified ?? memory.record.host?.name ?? instance.status?.node;
   const problem = checkName({
     address,
     name,
     problems: inventory.problems,
     reserved: gathered.material.reserved,
     holder: name === '' ? undefined : names.claim(name, instance)?.metadata.name,
-    addressOf: names.addressHolder(name, instance, nodes.list()),
+    addressOf: names.givenTo(name, instance, nodes.list()),
     wantedLabel: wantedLabel(journey),
     dialed: journey.ipv4,
     machineNames: names.machineNames(instance),
-    recorded: recorded === undefined ? undefined : { name: recorded, hasNode: nodes.get(recorded) !== undefined },
+    recorded:
+      recorded === undefined
+        ? undefined
+        : { name: recorded, hasNode: nodes.get(recorded) !== undefined, isCertified: certified !== undefined },
     node: nodes.get(name),
     hostKey: hostKey === undefined ? '' : printHostKey(hostKey),
   });

@@ -34,7 +34,8 @@ const facts = (over: Partial<NameFacts> = {}): NameFacts => ({
   hostKey: 'AAAA',
   ...over,
 });
-const own = { name: 'win-5', hasNode: true };
+const own = { name: 'win-5', hasNode: true, isCertified: false };
+const gone = { name: 'old', hasNode: false, isCertified: false };
 const { pubKeyHash, desiredVersion, version, sshHostKey } = nodeAnnotation;
 
 const fine: [string, Partial<NameFacts>][] = [
@@ -42,8 +43,9 @@ const fine: [string, Partial<NameFacts>][] = [
   ['a full name', { name: 'win-5.corp.example.com' }],
   ['the recorded name', { recorded: own, node: node() }],
   ['the recorded name, whatever is on the Node', { recorded: own, node: node({ [sshHostKey]: 'BBBB' }, {}) }],
-  ['the recorded name without its Node', { recorded: { name: 'win-5', hasNode: false } }],
-  ['another name when the former Node is gone', { recorded: { name: 'old', hasNode: false } }],
+  ['the recorded name, though others have been given it since', { recorded: own, addressOf: 'WindowsInstance b' }],
+  ['the recorded name without its Node', { recorded: { ...own, hasNode: false } }],
+  ['another name when the former Node is gone', { recorded: gone }],
   ['a Node of ours with the same host key', { node: node({ [version]: 'v1', [sshHostKey]: 'AAAA' }) }],
   ['a Node of ours without a host key', { node: node({ [desiredVersion]: 'v1' }) }],
   ['a Node of ours with an empty host key', { node: node({ [pubKeyHash]: '', [sshHostKey]: '' }) }],
@@ -61,7 +63,7 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
   [
     'a name that is an address of another machine',
     'NODE_NAME_TAKEN',
-    'an address of Node cp-1',
+    'a name of Node cp-1',
     { name: 'cp-1.corp.example', addressOf: 'Node cp-1' },
   ],
   ['another name than spec.hostname', 'NODE_NAME_CHANGED', 'spec.hostname is m-1', { wantedLabel: 'm-1' }],
@@ -118,7 +120,13 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
     'another name than the one under which the host has joined',
     'NODE_NAME_CHANGED',
     'joined as old',
-    { recorded: { name: 'old', hasNode: true } },
+    { recorded: { ...gone, hasNode: true } },
+  ],
+  [
+    'another name than the one for which it has got a certificate, also without its Node',
+    'NODE_NAME_CHANGED',
+    'joined as old',
+    { recorded: { ...gone, isCertified: true } },
   ],
   ['the name of a Linux node', 'HOST_NAME_TAKEN', 'not a Windows node', { node: node({ [version]: 'v1' }, {}) }],
   ['the name of a Node of another tool', 'HOST_NAME_TAKEN', 'not set up by this operator', { node: node({}) }],
@@ -132,7 +140,7 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
     'the name of such a Node when another one is recorded that is gone',
     'HOST_NAME_TAKEN',
     'another SSH host key',
-    { node: node({ [version]: 'v1', [sshHostKey]: 'BBBB' }), recorded: { name: 'old', hasNode: false } },
+    { node: node({ [version]: 'v1', [sshHostKey]: 'BBBB' }), recorded: gone },
   ],
 ];
 for (const [name, code, message, over] of refused) {

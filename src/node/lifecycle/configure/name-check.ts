@@ -16,7 +16,7 @@ export interface NameFacts {
   reserved: Reserved;
   /** Another instance that has the name. */
   holder: string | undefined;
-  /** To whom the name belongs as an address: another instance, or a Node that is not one of ours. */
+  /** Another machine that has the name: an instance, a Machine or a control plane. */
   addressOf: string | undefined;
   /** First label that the name must have, where `spec.hostname` decides it. */
   wantedLabel: string | undefined;
@@ -24,12 +24,19 @@ export interface NameFacts {
   dialed: string | undefined;
   /** Names that the cloud has given to the Machine behind the host; undefined where any will do. */
   machineNames: readonly string[] | undefined;
-  /** Name in the record of the instance, and whether its Node still exists. */
-  recorded: { name: string; hasNode: boolean } | undefined;
+  /** Name in the record of the instance. */
+  recorded: RecordedName | undefined;
   /** Node of the name. */
   node: NodeView | undefined;
   /** Base64 of the key the host has shown. */
   hostKey: string;
+}
+
+interface RecordedName {
+  name: string;
+  hasNode: boolean;
+  /** Whether the host may hold a kubelet certificate for it. */
+  isCertified: boolean;
 }
 
 type Rule = (facts: NameFacts) => AppError | undefined;
@@ -73,11 +80,14 @@ const isClaimable: Rule = ({ address, name, holder }) =>
         remedy: `Rename one of the two hosts, or remove one of the two instances if they are one host.`,
       });
 
-/** A name is a name in a serving certificate, so it must not be that of another machine. */
-const isNoAddress: Rule = ({ address, name, addressOf }) =>
-  addressOf === undefined
+/**
+ * A name is a name in a serving certificate, so it must not be that of another machine. It never
+ * counts against a name that is recorded already: otherwise one host could lock out another.
+ */
+const isNoAddress: Rule = ({ address, name, addressOf, recorded }) =>
+  addressOf === undefined || recorded?.name === name
     ? undefined
-    : new AppError('NODE_NAME_TAKEN', `${address}: the host is called ${name}, which is an address of ${addressOf}`, {
+    : new AppError('NODE_NAME_TAKEN', `${address}: the host is called ${name}, which is a name of ${addressOf}`, {
         remedy: 'Rename the host; find out who gave it this name.',
       });
 
@@ -98,9 +108,12 @@ const isOfMachine: Rule = ({ address, name, machineNames }) => {
 };
 
 const isUnchanged: Rule = ({ address, name, recorded }) => {
-  if (recorded === undefined || recorded.name === name || !recorded.hasNode) return undefined;
+  if (recorded === undefined || recorded.name === name || !(recorded.hasNode || recorded.isCertified)) return undefined;
+  const anew = recorded.isCertified
+    ? `remove the host (its entry of windows-instances, or its WindowsInstance) and add it again to let it join as ${name}`
+    : `delete Node ${recorded.name} to let it join as ${name}`;
   return new AppError('NODE_NAME_CHANGED', `${address}: the host is called ${name}, but joined as ${recorded.name}`, {
-    remedy: `Rename the host back to ${recorded.name}, or delete Node ${recorded.name} to let it join as ${name}.`,
+    remedy: `Rename the host back to ${recorded.name}, or ${anew}.`,
   });
 };
 
