@@ -134,6 +134,21 @@ test('a name that resolves elsewhere leads to the same host, with its pin and No
   expect([after?.nodeUID, after?.hostKey]).toEqual([before.nodeUID, before.hostKey]);
 });
 
+test('a name that leads to another host changes nothing in the record', async () => {
+  const lab = await startJoinLab();
+  lab.hosts.set('win.example.com', lab.host());
+  let resolved = address;
+  lab.start({ resolver: { addresses: async () => [resolved] } });
+  await lab.add({ address: 'win.example.com' });
+  const before = await lab.ready();
+  resolved = '10.0.0.77';
+  lab.hosts.set('win.example.com', new LabHost(resolved));
+  await lab.forgetVersion();
+  await lab.failed('HOST_KEY_CHANGED');
+  const { status: after } = await lab.instance();
+  expect([after?.ipv4, after?.host, after?.hostKey]).toEqual([address, before.host, before.hostKey]);
+});
+
 test('another host at the new address is refused: the pin goes with the instance', async () => {
   const lab = await startJoinLab();
   lab.host();

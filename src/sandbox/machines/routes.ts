@@ -19,7 +19,8 @@ export function routedConnect(find: FindRoute, connect: Connect, clock: Clock): 
     const peer = { address, port };
     const endMs = clock.monotonicMs() + dialTimeoutMs;
     for (;;) {
-      const route = await find(address);
+      // Where a name leads is decided by whoever resolved it.
+      const route = await find(target.dialAt?.address ?? address);
       if (route === 'unknown name') throw dialFailure(peer, systemError('ENOTFOUND'));
       if (route === 'refused') throw dialFailure(peer, systemError('ECONNREFUSED'));
       if (typeof route === 'object')
