@@ -37,11 +37,15 @@ function contains(cidr: string, bits: number): boolean {
   return network !== undefined && bits >= network.base && bits < network.base + network.size;
 }
 
+/** Of the Service in the namespace `default`; OpenShift has both. */
+const apiServerNames = ['kubernetes', 'openshift'];
 const ownDomains = ['svc', 'cluster.local', 'localhost'];
 
 function nameProblem(name: string, { names, domains }: Reserved): string | undefined {
   if (name.includes('*')) return 'is a wildcard';
-  if (name === 'kubernetes' || name.startsWith('kubernetes.')) return 'is a name of the API server';
+  if (apiServerNames.some(each => name === each || name.startsWith(`${each}.`))) return 'is a name of the API server';
+  // Many programs take `10.1` and `0x7f000001` for addresses.
+  if (/^(\d+|0x[0-9a-f]*)$/.test(name.split('.').at(-1) ?? '')) return 'can be taken for an address';
   if (names.some(each => normalHostName(each) === name)) return 'is a name of the API server';
   const isBelow = (domain: string) => name === domain || name.endsWith(`.${domain}`);
   // `x.svc.cluster.local` and `x.svc` are names of services, whatever the cluster's domain is called.
