@@ -67,6 +67,23 @@ for (const [name, config, state, calls] of found) {
   });
 }
 
+test('keeps the command of another version where it is told to, with a new key and a start', async () => {
+  const host = hostWithKey();
+  const old = host.fileTexts.get(file.agentKey);
+  host.services.install(agentName, { ...good, command: 'old.exe --old-flag' }, 'running');
+  const options = { command, keepCommand: true, identities, newKeys: true };
+  expect(await installAgent(options, host, host.waiting())).toMatchObject({ created: false, changed: false });
+  expect(await host.services.list()).toMatchObject([{ state: 'running', config: { command: 'old.exe --old-flag' } }]);
+  expect(host.services.calls).toEqual([`stop ${agentName}`, `start ${agentName}`]);
+  expect(host.fileTexts.get(file.agentKey)).not.toBe(old);
+});
+
+test('makes a service that is missing, whatever command it is told to keep', async () => {
+  const host = hostWithKey();
+  await runIn(worldOf(host), `${base} --keep-command`);
+  expect(await host.services.list()).toMatchObject([{ state: 'running', config: good }]);
+});
+
 test('does nothing the second time', async () => {
   const host = new ModelHost();
   await install(host);

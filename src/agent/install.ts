@@ -5,6 +5,7 @@ import type { KeptIdentity } from './identity/kept-identity.ts';
 import { createKey, findKey } from './identity/key.ts';
 import type { HostFiles, Waiting } from './ports.ts';
 import { ensureStopped, type ServicePorts } from './services/ensure.ts';
+import { serviceKey } from './services/order.ts';
 import { planServices } from './services/plan.ts';
 
 export interface InstallPorts extends ServicePorts {
@@ -14,6 +15,8 @@ export interface InstallPorts extends ServicePorts {
 export interface InstallOptions {
   /** Command line of the service. */
   command: string;
+  /** A service that is there keeps its own: the program that it runs is of another version and may know other flags. */
+  keepCommand?: boolean;
   /** Those whose keys the agent has to have. */
   identities: readonly KeptIdentity[];
   /** Make new keys instead of keeping those that are there. */
@@ -35,14 +38,16 @@ export interface InstallOutcome {
  * there is not waited for: it reports that.
  */
 export async function installAgent(
-  { command, identities, newKeys }: InstallOptions,
+  { command, keepCommand = false, identities, newKeys }: InstallOptions,
   ports: InstallPorts,
   waiting: Waiting,
 ): Promise<InstallOutcome> {
   const { services } = ports;
   const keyHashes = await ensureKeys(identities, newKeys, ports, waiting);
+  const installed = await services.list();
+  const kept = keepCommand ? installed.find(({ name }) => serviceKey(name) === serviceKey(agentName)) : undefined;
   const config = {
-    command,
+    command: kept?.config.command ?? command,
     description: managedDescription(agentName),
     dependencies: [],
     startType: 'automatic',
@@ -50,7 +55,7 @@ export async function installAgent(
   } as const;
   const wanted = { name: agentName, config, prepares: false, filesChanged: false };
   const outcome: InstallOutcome = { created: false, changed: false, started: false, keyHashes };
-  for (const action of planServices([wanted], await services.list()).actions) {
+  for (const action of planServices([wanted], installed).actions) {
     waiting.signal.throwIfAborted();
     if (action.do === 'stop') await ensureStopped(action.name, ports, waiting);
     if (action.do === 'create') await services.create(action.name, action.config);

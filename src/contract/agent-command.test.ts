@@ -34,11 +34,12 @@ const lines: [string, string, string][] = [
       namespace: 'ns',
       node: 'win-1',
       newKey: true,
+      keepCommand: true,
       logMegabytes: 105,
       certificateLifetime: '2h',
       cloudNode: true,
     }),
-    `${agent} install --namespace ns --node win-1 --cert-duration 2h --service-log-size 105 --cloud-node --new-key -o json`,
+    `${agent} install --namespace ns --node win-1 --cert-duration 2h --service-log-size 105 --cloud-node --new-key --keep-command -o json`,
   ],
   [
     'bootstraps',

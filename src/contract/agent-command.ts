@@ -21,6 +21,8 @@ export interface AgentServiceOptions {
 export interface InstallOptions extends AgentServiceOptions {
   /** Make a new key instead of keeping the one that is there. */
   newKey: boolean;
+  /** Leave the command line of a service that is there: it fits the program of the version that has made it. */
+  keepCommand?: boolean;
 }
 
 export interface InventoryOptions {
@@ -54,7 +56,7 @@ export function agentCommands(program: string) {
     bootstrap: ({ version, namespace, node }: { version: string; namespace: string; node: string }) =>
       run('bootstrap', '--desired-version', version, ...credentials(namespace), '--node', node),
     /** Makes the keys, makes or corrects the agent's Windows service, starts it, and prints the hashes of the public keys. */
-    install: ({ newKey, ...options }: InstallOptions) =>
+    install: ({ newKey, keepCommand, ...options }: InstallOptions) =>
       run(
         'install',
         '--namespace',
@@ -65,6 +67,7 @@ export function agentCommands(program: string) {
         ...flag('service-log-size', options.logMegabytes),
         options.cloudNode === true && '--cloud-node',
         newKey && '--new-key',
+        keepCommand === true && '--keep-command',
         ...json,
       ),
     /** Takes an uploaded bundle, of which the whole must have the hash given. */

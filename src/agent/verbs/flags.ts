@@ -39,6 +39,7 @@ export const flags = {
     wrong: noTime,
   },
   'new-key': { help: 'make new keys instead of keeping those that are there' },
+  'keep-command': { help: 'leave the command line of a service that is there, because another version has made it' },
   'cloud-node': { help: 'keep a client certificate for cloud-node-manager, too (Azure)' },
   'name-source': {
     value: 'source',

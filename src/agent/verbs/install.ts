@@ -10,7 +10,7 @@ export const install: Verb = {
   summary:
     'make the keys of the agent and its Windows service, have it started, and print the hashes of the public keys',
   required: ['namespace', 'node'],
-  optional: ['cert-duration', 'service-log-size', 'cloud-node', 'new-key'],
+  optional: ['cert-duration', 'service-log-size', 'cloud-node', 'new-key', 'keep-command'],
   async run(values, world) {
     const { namespace, node } = values;
     const [logMegabytes, cloudNode] = [values['service-log-size'], values['cloud-node'] === 'true'];
@@ -22,8 +22,9 @@ export const install: Verb = {
       ...(logMegabytes !== '' && { logMegabytes: Number(logMegabytes) }),
     });
     const identities = [agentIdentity(node), ...(cloudNode ? [cloudNodeIdentity(node)] : [])];
-    const newKeys = values['new-key'] === 'true';
-    const outcome = await installAgent({ command, identities, newKeys }, world.host(), waitingIn(world));
+    const [newKeys, keepCommand] = [values['new-key'] === 'true', values['keep-command'] === 'true'];
+    const options = { command, keepCommand, identities, newKeys };
+    const outcome = await installAgent(options, world.host(), waitingIn(world));
     const { keyHashes, ...service } = outcome;
     const [keyHash, cloudKeyHash] = keyHashes;
     const data = { ...service, keyHash, ...(cloudKeyHash !== undefined && { cloudKeyHash }) };

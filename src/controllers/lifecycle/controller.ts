@@ -135,7 +135,11 @@ async function journey(
   if (instance === undefined) return done;
   const next = decide(look(instance));
   if (next.do !== 'configure' && next.do !== 'reconnect') return after(staleMs, 'the record has changed');
-  if (next.do === 'reconnect') pass.log.info('Reconnecting agent', { why: next.why });
+  if (next.do === 'reconnect') {
+    pass.log.info('Reconnecting agent', { why: next.why });
+    // Pods need not wait for a host that perhaps does not answer.
+    if (next.held !== undefined) await work.world.nodes.release(next.held.name, pass.signal);
+  }
   await runJourney(instance, next.do === 'configure' ? configureKind : reconnectKind, work, pass);
   return after(staleMs, 'the credentials of the agent are looked at again');
 }

@@ -76,6 +76,10 @@ const withAgent = (over: Partial<InstanceIdentity>, spec: Partial<InstanceObject
 const withStatus = (status: WindowsInstanceStatus): InstanceObject => ({ ...instance(), status });
 const unrecorded = withStatus({ node: 'win-5', host });
 
+const ended: WindowsInstanceStatus = { agent: { ...certified, certificateEnds: at(-1) } };
+const recordedAs = (recorded: string, more: WindowsInstanceStatus) =>
+  withStatus({ node: 'win-5', nodeUID: 'u', host, version: recorded, ...more });
+
 const identities: [string, InstanceObject, NodeView, Decision['do']][] = [
   ['reconnects an agent whose key is not recorded', unrecorded, configured, 'reconnect'],
   ['reconnects an agent whose certificate has ended', withAgent({ certificateEnds: at(-1) }), configured, 'reconnect'],
@@ -119,15 +123,45 @@ const identities: [string, InstanceObject, NodeView, Decision['do']][] = [
   ],
   ['does not reconnect a paused host', withAgent({ certificateEnds: at(-1) }, { paused: true }), configured, 'pause'],
   [
-    'lets pods come before it reconnects',
+    'reconnects an agent whose Node is still held back',
     withAgent({ certificateEnds: at(-1) }),
     node({ [version]: 'v2', [cordoned]: '' }),
-    'release',
+    'reconnect',
+  ],
+  ...['v1', '', 'what the Node likes'].map((said): [string, InstanceObject, NodeView, Decision['do']] => [
+    `reconnects an agent of ours whose Node says that its version is '${said}'`,
+    withAgent({ certificateEnds: at(-1) }),
+    node({ [version]: said }),
+    'reconnect',
+  ]),
+  ['reconnects an agent whose Node has lost its version', recordedAs('v2', ended), node(), 'reconnect'],
+  ['reconnects an agent of another version whose Node has lost it', recordedAs('v1', ended), node(), 'reconnect'],
+  ['first sets up a Node that was made again', recordedAs('v2', { ...ended, nodeUID: 'former' }), node(), 'configure'],
+  ['goes on with a Node that was never finished', withStatus({ host, ...ended }), node(), 'configure'],
+  [
+    'does not reconnect an agent of another operator because its Node calls itself ours',
+    recordedAs('v1', {}),
+    configured,
+    'report',
+  ],
+  [
+    'reconnects an agent of ours whose key is not recorded, whatever its Node says',
+    recordedAs('v2', {}),
+    node({ [version]: 'v1' }),
+    'reconnect',
   ],
 ];
 for (const [name, object, seen, want] of identities) {
   test(name, () => expect(decide({ instance: object, node: seen, version: 'v2', nowMs }).do).toBe(want));
 }
+
+test('lets pods come before it reconnects, where a finished Node is held back', () => {
+  const object = withAgent({ certificateEnds: at(-1) });
+  const decided = (said: string) =>
+    decide({ instance: object, node: node({ [version]: said, [cordoned]: '' }), version: 'v2', nowMs });
+  expect(decided('v2')).toMatchObject({ do: 'reconnect', held: { name: 'win-5' } });
+  expect(decided('v1')).not.toHaveProperty('held');
+});
 
 test('does not reconnect a host that is not accepted', () => {
   const refused = {

@@ -26,8 +26,8 @@ export type Decision =
   /** As above, but a journey ended before it could let pods come. */
   | { do: 'release'; node: NodeView }
   | { do: 'configure' }
-  /** The agent has run out of credentials, or its key is not recorded. */
-  | { do: 'reconnect'; why: string };
+  /** The agent has run out of credentials, or its key is not recorded; with its Node where that waits to be released, too. */
+  | { do: 'reconnect'; why: string; held?: NodeView };
 
 export function decide(seen: Seen): Decision {
   const { instance } = seen;
@@ -49,18 +49,34 @@ function decideWork(seen: Seen): Decision {
   const { instance, node, version } = seen;
   if (instance.spec.paused === true) return { do: 'pause' };
   if (node === undefined) return { do: 'configure' };
-  if (isUpToDate(node, version)) return decideAtRest(node, seen);
+  const isCurrent = isUpToDate(node, version);
   // What another version has finished is for an upgrade to change, once its host is recorded; what nobody has finished is finished.
   const isLeft = needsUpgrade(node, version) && instance.status?.host !== undefined;
-  return isLeft ? { do: 'report', node } : { do: 'configure' };
+  const isHeld = isCurrent && isHeldBack(node);
+  const why = whyReconnect(node, seen);
+  if (why !== undefined && (isCurrent || isLeft || isRecorded(instance, node))) {
+    return { do: 'reconnect', why, ...(isHeld && { held: node }) };
+  }
+  if (!isCurrent && !isLeft) return { do: 'configure' };
+  return { do: isHeld ? 'release' : 'report', node };
 }
 
-function decideAtRest(node: NodeView, seen: Seen): Decision {
-  if (isHeldBack(node)) return { do: 'release', node };
-  const endsMs = identityEndsMs(seen.instance.status ?? {});
-  if (endsMs === undefined) return { do: 'reconnect', why: 'the key of its agent is not recorded' };
-  if (seen.nowMs < endsMs) return { do: 'report', node };
-  return { do: 'reconnect', why: `the certificate of its agent ended at ${timestamp(endsMs)} without a renewal` };
+/** By what the operator has recorded: otherwise a Node, or another version of the operator, could lock an agent out. */
+function whyReconnect(node: NodeView, { instance, version, nowMs }: Seen): string | undefined {
+  const { status = {} } = instance;
+  const endsMs = identityEndsMs(status);
+  if (endsMs === undefined) {
+    // An agent that another operator has installed is left alone. Only a host without a version in the record is asked.
+    const isOurs = status.version === undefined ? isUpToDate(node, version) : status.version === version;
+    return isOurs ? 'the key of its agent is not recorded' : undefined;
+  }
+  return nowMs < endsMs ? undefined : `the certificate of its agent ended at ${timestamp(endsMs)} without a renewal`;
+}
+
+/** This very Node was finished before, whatever it says by now. One that was made again has to be set up first. */
+function isRecorded({ status = {} }: InstanceObject, { uid }: NodeView): boolean {
+  const { version, nodeUID = uid } = status;
+  return version !== undefined && nodeUID === uid;
 }
 
 /** How long nothing can run out; undefined where no agent of ours is recorded. */

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
 import type { Clock } from '#base/clock.ts';
-import { nodeAnnotation } from '#contract/names.ts';
-import { file } from '#contract/paths.ts';
+import { Secret } from '#base/secret.ts';
+import { pathKey } from '#contract/host-path.ts';
+import { agentName, nodeAnnotation } from '#contract/names.ts';
+import { dir, file } from '#contract/paths.ts';
 import type { InstanceIdentity, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { whenAborted } from '#kube/deadline.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { reconnectSteps } from '#node/lifecycle/configure/steps.ts';
 import { until } from '../../../test/kit/agent-bench.ts';
-import { address, type JoinLab, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
+import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { anyKey, type LabHost, unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
+import { memoryPayload } from '../../../test/kit/lifecycle/memory-payload.ts';
 import { fastClock } from '../../../test/kit/scripted-client.ts';
 
 const ended = '2026-01-01T00:00:00Z';
@@ -83,6 +86,68 @@ test('an agent whose certificate has ended gets a new key and a new token, witho
   expect(await reconnects(lab)).toEqual([
     `ConfigMap windows-instances: AgentReconnected: Gave the agent of the instance with address ${address} new credentials`,
   ]);
+});
+
+/** Of an operator of another version, with an agent, programs and files of its own. */
+function startOther(lab: JoinLab): void {
+  const version = '12.0.0-def5678';
+  const renamed = { [file.agentKubeconfig]: 'of a new token', [file.kubeletConfig]: '{"kind":"new"}' } as const;
+  lab.material = usual => {
+    const files = usual.files.files.map(one => {
+      const text = Object.entries(renamed).find(([path]) => path === one.path)?.[1];
+      return text === undefined ? one : { ...one, content: new Secret(text) };
+    });
+    return { ...usual, version, files: { ...usual.files, files } };
+  };
+  lab.start({ version, payload: memoryPayload('two') });
+}
+
+/** What the Node says of itself, and goes on saying. */
+async function claimVersion(lab: JoinLab, said: string): Promise<void> {
+  lab.behaviour.noVersion = true;
+  await lab.report({ version: said });
+  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: said } } });
+}
+
+const filesOf = ({ model }: LabHost) =>
+  new Map(model.fileTexts.keys().map(path => [pathKey(path), model.fileTexts.get(path)]));
+const stagedVersion = ({ model }: LabHost) =>
+  (JSON.parse(String(model.fileTexts.get(file.stagedRecord))) as { version: string }).version;
+
+for (const said of [undefined, 'what the Node likes', '12.0.0-def5678']) {
+  test(`an operator of another version reconnects an agent whose Node says ${said ?? 'the truth'}, and changes nothing else`, async () => {
+    const away = await awayLab();
+    const { lab, host, commands } = away;
+    const before = filesOf(host);
+    const [service] = (await host.model.services.list()).filter(({ name }) => name === agentName);
+    if (said !== undefined) await claimVersion(lab, said);
+    startOther(lab);
+    const status = await lab.statusWhen(isBack(away));
+    expect(host.verbs().slice(commands)).toEqual(['inventory', 'stage', 'install']);
+    const changed = [...filesOf(host)].filter(([path, text]) => before.get(path) !== text).map(([path]) => path);
+    const [copies, programs] = [pathKey(dir.staged), pathKey(dir.agentPrograms)];
+    const rest = changed.filter(path => !path.startsWith(copies) && !path.startsWith(programs));
+    expect(rest.sort()).toEqual([file.agentKey, file.agentKubeconfig].map(pathKey).sort());
+    expect(stagedVersion(host)).toBe(version);
+    const after = (await host.model.services.list()).find(({ name }) => name === agentName);
+    expect(after).toMatchObject({ state: 'running', config: service?.config });
+    const node = await lab.node();
+    expect([host.boots, node?.spec?.unschedulable]).toEqual([1, undefined]);
+    expect(node?.metadata.annotations).toMatchObject({
+      [nodeAnnotation.desiredVersion]: version,
+      [nodeAnnotation.version]: said ?? version,
+    });
+    expect(status.tokens?.map(({ id }) => id)).toContain('JTI=agent-2');
+  });
+}
+
+test('an agent whose Node calls itself one of another version is reconnected', async () => {
+  const away = await awayLab();
+  const { lab, host, commands } = away;
+  await claimVersion(lab, 'what the Node likes');
+  lab.start();
+  await lab.statusWhen(isBack(away));
+  expect(host.verbs().slice(commands)).toEqual(['inventory', 'secure', 'stage', 'install']);
 });
 
 test('ids of tokens are recorded before the files with the tokens come', async () => {

@@ -1,6 +1,7 @@
 import { timestamp } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { Fields } from '#base/fields.ts';
+import type { InstallOptions } from '#contract/agent-command.ts';
 import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
 import { hasCloudNodeManager } from '../../desired/services.ts';
@@ -13,7 +14,10 @@ import { rebootOverdue } from './prepare.ts';
 import { rebootOnce } from './reboot.ts';
 
 const installMs = 4 * 60_000;
+const installLimitMs = 5 * 60_000;
 const settings = 'variables and certificates';
+
+type Installation = Pick<InstallOptions, 'newKey' | 'keepCommand'>;
 
 const versionOverdue: Overdue<ConfigureJourney> = {
   code: 'NODE_VERSION_TIMEOUT',
@@ -35,11 +39,11 @@ const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'overdue' | 'met'> 
 export const installAgent: Step<ConfigureJourney> = {
   name: 'agent service',
   does: 'has the agent make its key and its Windows service and start it; records the hash of the key',
-  limitMs: 5 * 60_000,
+  limitMs: installLimitMs,
   make: (journey, turn) => {
     const { record, installsAgent } = journey.memory;
     // A key that this very journey has made is as good, and its agent need not be started anew.
-    return install(journey, record.agent === undefined && !installsAgent, turn);
+    return install(journey, { newKey: record.agent === undefined && !installsAgent }, turn);
   },
 };
 
@@ -47,18 +51,27 @@ export const installAgent: Step<ConfigureJourney> = {
 export const reinstallAgent: Step<ConfigureJourney> = {
   name: 'agent service',
   does: 'has the agent make a new key and start again with a fresh token; records the hash of the key',
-  limitMs: 5 * 60_000,
-  make: (journey, turn) => install(journey, true, turn),
+  limitMs: installLimitMs,
+  make: (journey, turn) => install(journey, { newKey: true }, turn),
 };
 
-async function install(journey: ConfigureJourney, newKey: boolean, { signal }: StepTurn): Promise<void> {
+/** As above for a host of another version: its program and its service stay what they are. */
+export const rekeyAgent: Step<ConfigureJourney> = {
+  name: 'agent service',
+  does: 'has a new key made for the agent of another version and starts it again; records the hash of the key',
+  limitMs: installLimitMs,
+  make: (journey, turn) => install(journey, { newKey: true, keepCommand: true }, turn),
+};
+
+async function install(journey: ConfigureJourney, how: Installation, { signal }: StepTurn): Promise<void> {
   const { host, address, gathered, commands, joinedNode, memory, world } = journey;
   const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = gathered.material;
-  const cloudNode = hasCloudNodeManager(platform);
+  // A service that is left as it is uses the keys it was made for, and no others.
+  const cloudNode = how.keepCommand === true ? memory.record.cloudNode !== undefined : hasCloudNodeManager(platform);
   const command = commands.install({
     namespace,
     node: joinedNode.name,
-    newKey,
+    ...how,
     certificateLifetime,
     cloudNode,
     ...(logMegabytes !== undefined && { logMegabytes }),

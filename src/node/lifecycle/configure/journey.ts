@@ -100,6 +100,12 @@ export class ConfigureJourney implements AsyncDisposable {
     this.#gathered = gathered;
   }
 
+  /** Another version has set the host up, with an agent whose key is recorded. By the record: a Node may say what it likes. */
+  get isOfOtherVersion(): boolean {
+    const { version } = this.instance.status ?? {};
+    return this.memory.record.agent !== undefined && version !== this.gathered.material.version;
+  }
+
   get knownInventory(): Inventory | undefined {
     return this.#inventory;
   }

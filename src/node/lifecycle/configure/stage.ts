@@ -1,6 +1,6 @@
 import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';
-import { bundlePath } from '#contract/paths.ts';
+import { bundlePath, file } from '#contract/paths.ts';
 import type { BundleFile } from '../../bundle.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -50,6 +50,20 @@ export const stageFiles: Step<ConfigureJourney> = {
     const { version } = journey.gathered.material;
     await sendBundle(journey, { version, files, remove: [...remove, ...left] }, {}, turn);
     noteStaged(journey, files);
+  },
+};
+
+/** On a host of another version: what that version has staged stays, and so does the version that the host is said to have. */
+export const stageToken: Step<ConfigureJourney> = {
+  name: 'write token',
+  does: 'writes the kubeconfig of the agent with a fresh token, and no other file',
+  limitMs: 20 * 60_000,
+  async make(journey, turn) {
+    const { gathered, inventory, instance } = journey;
+    const version = inventory.stagedVersion || (instance.status?.version ?? gathered.material.version);
+    const files = gathered.texts.filter(({ path }) => pathKey(path) === pathKey(file.agentKubeconfig));
+    const remove = Object.keys(inventory.bundles).map(bundlePath);
+    await sendBundle(journey, { version, files, remove }, {}, turn);
   },
 };
 

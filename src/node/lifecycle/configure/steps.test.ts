@@ -11,7 +11,7 @@ import { connect } from './connect.ts';
 import { gather } from './gather.ts';
 import { claimName } from './identify.ts';
 import { desireVersion, findNode, releaseNode, takeInNode } from './node.ts';
-import { configureSteps, reconnectSteps } from './steps.ts';
+import { configureSteps, reconnectOtherSteps, reconnectSteps } from './steps.ts';
 
 const begin = [connect, gather, bringAgent, takeInventory, claimName];
 const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
@@ -19,6 +19,7 @@ const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
 test.each([
   ['configure', configureSteps],
   ['reconnect', reconnectSteps],
+  ['reconnect for another version', reconnectOtherSteps],
 ])('every step of %s has a name of its own, says what it does, and has a limit', (_, steps) => {
   const names = steps.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);

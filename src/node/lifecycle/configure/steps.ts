@@ -1,7 +1,14 @@
 import type { Step, StepRun } from '../step.ts';
 import { runSteps } from '../step.ts';
 import { bringAgent, secureFolders, takeInventory } from './agent-program.ts';
-import { awaitSettings, awaitVersion, installAgent, rebootForSettings, reinstallAgent } from './agent-service.ts';
+import {
+  awaitSettings,
+  awaitVersion,
+  installAgent,
+  rebootForSettings,
+  reinstallAgent,
+  rekeyAgent,
+} from './agent-service.ts';
 import { bootstrap } from './bootstrap.ts';
 import { checkHost } from './check-host.ts';
 import { cleanUpFormer } from './cleanup.ts';
@@ -11,7 +18,7 @@ import { claimName, recordHost } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { desireVersion, findNode, releaseNode, takeInNode } from './node.ts';
 import { enableContainers, reboot, rename } from './prepare.ts';
-import { stageFiles, stagePrograms } from './stage.ts';
+import { stageFiles, stagePrograms, stageToken } from './stage.ts';
 
 type Steps = readonly Step<ConfigureJourney>[];
 
@@ -62,11 +69,20 @@ export async function configure(journey: ConfigureJourney, run: StepRun): Promis
   await runSteps(join, journey, run);
 }
 
+const renew: Steps = [secureFolders, recordHost, stageFiles, reinstallAgent];
+
+/** Installs nothing: to change programs and configuration is for an upgrade, which drains the Node first. */
+const renewOther: Steps = [recordHost, stageToken, rekeyAgent];
+
 /** Gives an agent new credentials, without drain or reboot: the Node stays in service. */
-export const reconnectSteps: Steps = [...reach, ...identify, secureFolders, recordHost, stageFiles, reinstallAgent];
+export const reconnectSteps: Steps = [...reach, ...identify, ...renew];
+
+/** The same for a host that another version of the operator has set up. */
+export const reconnectOtherSteps: Steps = [...reach, ...identify, ...renewOther];
 
 export async function reconnect(journey: ConfigureJourney, run: StepRun): Promise<void> {
   await runSteps(reach, journey, run);
   using _turn = journey.turn;
-  await runSteps(reconnectSteps.slice(reach.length), journey, run);
+  await runSteps(identify, journey, run);
+  await runSteps(journey.isOfOtherVersion ? renewOther : renew, journey, run);
 }
