@@ -298,6 +298,44 @@ for (const node of ['win-1', long]) {
   });
 }
 
+const keeping: [string, object][] = [
+  ['a finalizer', { metadata: { finalizers } }],
+  ['an owner reference', { metadata: { ownerReferences } }],
+  ['a finalizer and immutability', { metadata: { finalizers }, immutable: true }],
+];
+for (const [name, body] of keeping) {
+  for (const node of ['win-1', long]) {
+    test(`deletes a report with ${name} that was left while nobody looked, for a name of ${node.length} characters`, async () => {
+      const bench = await begin();
+      await bench.client.create(configMaps, newReport(node, namespace));
+      await bench.write(node, body);
+      bench.start();
+      await until(async () => (await bench.report(node)) === undefined);
+      expect(bench.logged.messages('error')).toEqual([]);
+    });
+  }
+}
+
+test('deletes a report that a finalizer keeps although it is deleted already', async () => {
+  const bench = await begin();
+  await bench.client.create(configMaps, newReport('win-1', namespace));
+  await bench.write('win-1', { metadata: { finalizers } });
+  await bench.client.delete(configMaps, reportName('win-1'), { namespace });
+  expect((await bench.report('win-1'))?.metadata.deletionTimestamp).toBeDefined();
+  bench.start();
+  await until(async () => (await bench.report('win-1')) === undefined);
+});
+
+test('repairs the report of a host whose Node is not known yet', async () => {
+  const bench = await begin();
+  await bench.client.create(configMaps, newReport('win-1', namespace));
+  await bench.write('win-1', { metadata: { finalizers } });
+  await bench.bind('win-1', { agent, node: 'other' });
+  bench.start();
+  await until(async () => (await bench.report('win-1'))?.metadata.finalizers === undefined);
+  expect(await bench.report('win-1')).toBeDefined();
+});
+
 test('mirrors the report of a long name', async () => {
   const bench = await beginWithReport(long);
   await bench.write(long, { data: { version: 'v2' } });

@@ -116,14 +116,16 @@ class Mirror {
     const { namespace } = this.#parts;
     const report = this.#stores.reports.get({ namespace, name: reportName(name) });
     const [bound] = this.#stores.instances.byIndex(byNode, name);
-    if (bound?.status?.node !== name) return this.#remove(name, bound, report, signal);
-    if (report === undefined) return this.#create(name, signal);
-    const repair = repairOf(report);
-    if (repair.do !== 'none') {
+    if (bound === undefined) return this.#remove(name, report, signal);
+    const repair: Repair = report === undefined ? { do: 'none' } : repairOf(report);
+    if (report !== undefined && repair.do !== 'none') {
       log.warn('Removing what the agent has put on its report', { ConfigMap: report.metadata.name });
       await this.#repair(report, repair, signal);
       return after(lagMs, 'the report was repaired');
     }
+    // A host that is about to join has its name recorded before its Node exists.
+    if (bound.status?.node !== name) return done;
+    if (report === undefined) return this.#create(name, signal);
     // An agent of the Go operator writes to its Node itself, and no report.
     if (bound.status.agent !== undefined) await this.#mirror(name, bound.status.nodeUID, report, signal);
     return done;
@@ -139,17 +141,9 @@ class Mirror {
   }
 
   async #repair(report: ConfigMap, repair: Exclude<Repair, { do: 'none' }>, signal: AbortSignal): Promise<void> {
-    const { namespace, client } = this.#parts;
-    if (repair.do === 'replace') {
-      await client.replace(configMaps, repair.report, { signal }).catch(unless(isConflict, isNotFound));
-      return;
-    }
-    const { name = '' } = report.metadata;
-    const body = { metadata: { finalizers: null } };
-    if (repair.hasFinalizers) {
-      await client.patch(configMaps, name, { type: 'merge', body }, { namespace, signal }).catch(unless(isNotFound));
-    }
-    await this.#delete(report, signal);
+    const { client } = this.#parts;
+    if (repair.do === 'recreate') return this.#delete(report, signal);
+    await client.replace(configMaps, repair.report, { signal }).catch(unless(isConflict, isNotFound));
   }
 
   async #mirror(name: string, nodeUID: string | undefined, report: ConfigMap, signal: AbortSignal): Promise<void> {
@@ -182,14 +176,8 @@ class Mirror {
     this.#parts.recorder.record(referenceTo(nodes, node), { type, reason, message: `${agentName}: ${message}` });
   }
 
-  async #remove(
-    name: string,
-    bound: InstanceObject | undefined,
-    report: ConfigMap | undefined,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
-    // A host that is about to join has its name recorded before its Node exists.
-    if (bound !== undefined || report === undefined) return done;
+  async #remove(name: string, report: ConfigMap | undefined, signal: AbortSignal): Promise<Outcome> {
+    if (report === undefined) return done;
     this.#mirrored.delete(name);
     await this.#delete(report, signal);
     return done;
@@ -201,9 +189,14 @@ class Mirror {
     return done;
   }
 
+  /** What the agent has put on it to keep it goes first. What it puts there in between brings the next pass, and it can add no more. */
   async #delete({ metadata }: ConfigMap, signal: AbortSignal): Promise<void> {
-    const { uid, name = '' } = metadata;
+    const { uid, name = '', finalizers = [], ownerReferences = [] } = metadata;
     const { namespace, client } = this.#parts;
+    if (finalizers.length + ownerReferences.length > 0) {
+      const body = { metadata: { finalizers: null, ownerReferences: null } };
+      await client.patch(configMaps, name, { type: 'merge', body }, { namespace, signal }).catch(unless(isNotFound));
+    }
     const options = { namespace, signal, ...(uid !== undefined && { preconditions: { uid } }) };
     await client.delete(configMaps, name, options).catch(unless(isNotFound, isConflict));
   }

@@ -23,8 +23,8 @@ export function newReport(node: string, namespace: string): ConfigMap {
 export type Repair =
   | { do: 'none' }
   | { do: 'replace'; report: ConfigMap }
-  /** The server lets nobody change an immutable object back; its finalizers have to go before it can. */
-  | { do: 'recreate'; hasFinalizers: boolean };
+  /** The server lets nobody change an immutable object back. */
+  | { do: 'recreate' };
 
 /**
  * Removes what an agent must not put on an object in the operator's namespace: finalizers and owner references keep or delete
@@ -33,7 +33,7 @@ export type Repair =
 export function repairOf(report: ConfigMap): Repair {
   const { finalizers = [], ownerReferences = [], labels, annotations = {}, ...metadata } = report.metadata;
   const { binaryData, immutable, ...rest } = report as ConfigMap & { binaryData?: unknown };
-  if (immutable === true) return { do: 'recreate', hasFinalizers: finalizers.length > 0 };
+  if (immutable === true) return { do: 'recreate' };
   const isClean =
     finalizers.length === 0 &&
     ownerReferences.length === 0 &&
