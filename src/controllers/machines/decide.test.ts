@@ -1,13 +1,10 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { machineLabel, nodeAnnotation } from '#contract/names.ts';
-import type { NodeView } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
+import { configured, fresh, labels, machine, node, ready, version } from '../../../test/kit/machine-views.ts';
 import {
   decideMachine,
   decideReplacement,
-  deletionAllowed,
-  isHealthyMachine,
   machineAccepted,
   type MachineDecision,
   type MachineView,
@@ -17,42 +14,13 @@ import {
   sshUserFor,
 } from './decide.ts';
 
-const version = '11.0.0-abcdef0';
-const labels = { [machineLabel.osId]: 'Windows' };
-const ready: MachineView = {
-  kind: 'Machine',
-  name: 'm1',
-  labels,
-  phase: 'Running',
-  addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],
-  nodeRef: { name: 'n1', uid: 'u1' },
-  providerId: 'aws:///a/i-1',
-  machineSet: 'set',
-  deleting: false,
-};
-const fresh: MachineView = { ...ready, phase: 'Provisioned', nodeRef: undefined };
-const machine = (index: number, more: Partial<MachineView> = {}): MachineView => ({
-  ...ready,
-  name: `m${index}`,
-  nodeRef: { name: `n${index}`, uid: `u${index}` },
-  ...more,
-});
-const configured = { [nodeAnnotation.version]: version, [nodeAnnotation.pubKeyHash]: 'hash' };
-const node = (index: number, annotations: Record<string, string> = configured): NodeView => ({
-  name: `n${index}`,
-  uid: `u${index}`,
-  labels: {},
-  annotations,
-  addresses: [],
-  ready: true,
-  unschedulable: false,
-});
 const otherKey = { ...configured, [nodeAnnotation.pubKeyHash]: 'other' };
 
 const world: MachineWorld = {
   machines: [machine(1), machine(2), machine(3)],
   nodes: [node(1), node(2), node(3)],
   replicas: 3,
+  unfinished: new Set(),
   platform: 'AWS',
   version,
   pubKeyHash: 'hash',
@@ -77,9 +45,15 @@ const decisions: [string, Partial<MachineView>, Partial<MachineWorld>, MachineDe
   [
     'waits while another machine is unhealthy',
     {},
-    { nodes: [node(1, otherKey), node(2), node(3, {})] },
+    { ...withNode1(otherKey), unfinished: new Set(['m3']) },
     'wait',
     /1 of 3/,
+  ],
+  [
+    'replaces a machine although another takes the version off its own Node',
+    {},
+    { nodes: [node(1, otherKey), node(2), node(3, {})] },
+    'replace',
   ],
   ['leaves a deleting machine, whatever its key', { deleting: true }, withNode1(otherKey), 'nothing', /being deleted/],
   ['leaves a machine nobody would replace', { machineSet: undefined }, withNode1(otherKey), 'nothing', /no MachineSet/],
@@ -170,81 +144,6 @@ for (const [title, change, want] of acceptance) {
   test(`accepts ${title}`, () => expect(machineAccepted({ ...ready, ...change })).toBe(want));
 }
 
-const health: [string, Partial<MachineView>, Record<string, string>, boolean][] = [
-  ['a running machine with a configured node', {}, configured, true],
-  ['not a node without version', {}, {}, false],
-  ['not a machine without node reference', { nodeRef: undefined }, configured, false],
-  ['not a machine in another phase with a node', { phase: 'Provisioned' }, configured, false],
-  ['not a machine without phase', { phase: undefined }, configured, false],
-  ['not a deleting machine', { deleting: true }, configured, false],
-  ['not a machine whose node is missing', { nodeRef: { name: 'gone', uid: '' } }, configured, false],
-  ['not a machine whose node was made anew', { nodeRef: { name: 'n1', uid: 'old' } }, configured, false],
-  ['a machine whose reference has no UID', { nodeRef: { name: 'n1', uid: '' } }, configured, true],
-];
-for (const [title, change, annotations, want] of health) {
-  test(`healthy is ${title}`, () =>
-    expect(isHealthyMachine({ ...ready, ...change }, [node(1, annotations)])).toBe(want));
-}
-
-const all = [machine(1), machine(2), machine(3)];
-const nodes = [node(1), node(2), node(3)];
-const deletions: [string, MachineView, MachineView[], number | undefined, NodeView[], true | string][] = [
-  ['a machine while all others are healthy', machine(1), all, 3, nodes, true],
-  ['the only machine of its set', machine(1), [machine(1)], 1, [node(1)], true],
-  ['a machine of a set of one, though another is being made', machine(1), [machine(1), machine(2)], 1, [node(1)], true],
-  ['a machine that never became a node', machine(1, { nodeRef: undefined }), all, 3, nodes, true],
-  ['a machine whose node was never configured', machine(1), all, 3, [node(1, {})], true],
-  ['a machine beside more machines than wanted', machine(1), [...all, machine(4)], 3, [...nodes, node(4)], true],
-  [
-    'a machine beside unhealthy ones of other sets',
-    machine(1),
-    [...all, machine(4, { machineSet: 'x' })],
-    3,
-    nodes,
-    true,
-  ],
-  ['a machine beside one without owner', machine(1), [...all, machine(4, { machineSet: undefined })], 3, nodes, true],
-  ['not while another has no node', machine(1), all, 3, [node(1), node(2)], 'limit'],
-  ['not while another is not configured', machine(1), all, 3, [node(1), node(2), node(3, {})], 'limit'],
-  [
-    'not while another is being deleted',
-    machine(1),
-    [machine(1), machine(2), machine(3, { deleting: true })],
-    3,
-    nodes,
-    'limit',
-  ],
-  ['not while another is being made', machine(1), [machine(1), machine(2)], 3, nodes, 'limit'],
-  [
-    'not while another has a node but does not run',
-    machine(1),
-    [machine(1), machine(2), machine(3, { phase: 'Provisioned' })],
-    3,
-    nodes,
-    'limit',
-  ],
-  [
-    'not while another runs without node reference',
-    machine(1),
-    [machine(1), machine(2), machine(3, { nodeRef: undefined })],
-    3,
-    nodes,
-    'limit',
-  ],
-  ['not a deleting machine', machine(1, { deleting: true }), all, 3, nodes, 'deleting'],
-  ['not a machine without owner', machine(1, { machineSet: undefined }), all, 3, nodes, 'owner'],
-  ['not the new machine without owner', machine(1, { machineSet: undefined, nodeRef: undefined }), all, 1, [], 'owner'],
-  ['not a machine whose set is gone', machine(1), all, undefined, nodes, 'owner'],
-  ['not a machine of a set that wants none', machine(1), [machine(1)], 0, [node(1)], 'owner'],
-];
-for (const [title, one, machines, replicas, known, want] of deletions) {
-  test(`allows to delete ${title}`, () => {
-    const deletion = deletionAllowed(one, machines, replicas, known);
-    expect(deletion.allowed ? true : deletion.because).toBe(want);
-    if (!deletion.allowed) expect(deletion.why).toMatch(/\S/);
-  });
-}
-
 test('waits for its turn with the event administrators know', () => {
   const decision = decideReplacement(machine(1), { ...world, nodes: [node(1), node(2)] }, 'it refuses our key');
   expect(decision).toMatchObject({
@@ -320,28 +219,6 @@ for (const [field, more] of unreadable) {
     expect(() => readMachine(machineObject(more))).toThrow(expect.objectContaining(wanted));
   });
 }
-
-test('never brings a set below all but one working node by its own deletions', () => {
-  const someMachine = fc.record({
-    phase: fc.constantFrom('Running', 'Provisioned'),
-    deleting: fc.boolean(),
-    version: fc.boolean(),
-  });
-  fc.assert(
-    fc.property(
-      fc.array(someMachine, { minLength: 1, maxLength: 6 }),
-      fc.integer({ min: 2, max: 6 }),
-      (fleet, replicas) => {
-        const machines = fleet.map(({ phase, deleting }, index) => machine(index, { phase, deleting }));
-        const known = fleet.map((one, index) => node(index, one.version ? configured : {}));
-        const healthy = machines.filter(one => isHealthyMachine(one, known));
-        const deletable = healthy.filter(one => deletionAllowed(one, machines, replicas, known).allowed);
-        return deletable.length === 0 || healthy.length >= replicas;
-      },
-    ),
-    { numRuns: 1000 },
-  );
-});
 
 const host = { address: '10.0.0.1', username: 'Administrator', newHostname: undefined };
 

@@ -5,6 +5,7 @@ import { machineLabel, nodeAnnotation } from '#contract/names.ts';
 import type { NodeAddress, NodeView } from '#contract/node.ts';
 import { isUpToDate } from '#contract/node-marks.ts';
 import type { KubeObject } from '#contract/object.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 
 /** What we need to know of a Machine, read once from the API object. */
 export interface MachineView {
@@ -48,13 +49,22 @@ export function machineAccepted(machine: MachineView): boolean {
   return whyNotAccepted(machine) === undefined;
 }
 
-/** What the decision about one Machine depends on besides the Machine. */
-export interface MachineWorld {
+/** What it depends on whether a Machine can be spared. */
+export interface MachineFleet {
   /** All Windows Machines, this one among them. */
   machines: readonly MachineView[];
   nodes: readonly NodeView[];
   /** Of the MachineSet that owns the Machine; undefined when that does not exist. */
   replicas: number | undefined;
+  /**
+   * Names of Machines that the operator has yet to finish, by its own record. Marks on Nodes do not tell: a host that takes them off
+   * its own Node would keep all others from being replaced.
+   */
+  unfinished: ReadonlySet<string>;
+}
+
+/** What the decision about one Machine depends on besides the Machine. */
+export interface MachineWorld extends MachineFleet {
   platform: string;
   /** Version of this operator, and hash of the public key it uses. */
   version: string;
@@ -99,7 +109,7 @@ export function decideMachine(machine: MachineView, world: MachineWorld): Machin
 
 /** For a Machine that no retry can help: replace it now, later, or leave that to the administrator. */
 export function decideReplacement(machine: MachineView, world: MachineWorld, why: string): MachineDecision {
-  const deletion = deletionAllowed(machine, world.machines, world.replicas, world.nodes);
+  const deletion = deletionAllowed(machine, world);
   if (deletion.allowed) return { do: 'replace', why };
   if (deletion.because === 'limit') {
     const event = eventText.machineDeletionRestricted(machine.name, maxUnhealthy);
@@ -122,32 +132,43 @@ export type Deletion = { allowed: true } | { allowed: false; because: 'deleting'
  * is never deleted by us: nothing would take its place. A Machine that never became a node can go at any time, as
  * nothing is lost. A node that works goes only while all other Machines of the set are healthy.
  */
-export function deletionAllowed(
-  machine: MachineView,
-  machines: readonly MachineView[],
-  replicas: number | undefined,
-  nodes: readonly NodeView[],
-): Deletion {
+export function deletionAllowed(machine: MachineView, fleet: MachineFleet): Deletion {
   const { machineSet } = machine;
+  const { machines, replicas, nodes, unfinished } = fleet;
   if (machine.deleting) return { allowed: false, because: 'deleting', why: 'it is being deleted' };
   if (machineSet === undefined) return { allowed: false, because: 'owner', why: 'no MachineSet owns it' };
   if (replicas === undefined || replicas < 1) {
     return { allowed: false, because: 'owner', why: `MachineSet ${machineSet} would not replace it` };
   }
-  const node = nodeOf(machine, nodes);
-  if (replicas === 1 || node === undefined || !isConfigured(node)) return { allowed: true };
+  const works = nodeOf(machine, nodes) !== undefined && !unfinished.has(machine.name);
+  if (replicas === 1 || !works) return { allowed: true };
   const others = machines.filter(one => one.machineSet === machineSet && one.name !== machine.name);
-  const unhealthy = replicas - 1 - others.filter(one => isHealthyMachine(one, nodes)).length;
+  const unhealthy = replicas - 1 - others.filter(one => isHealthyMachine(one, fleet)).length;
   if (unhealthy < maxUnhealthy) return { allowed: true };
   const why = `${unhealthy} of ${replicas} Machines of MachineSet ${machineSet} are not healthy`;
   return { allowed: false, because: 'limit', why };
 }
 
-/** Running, with a Node that the agent has confirmed, and not on its way out. */
-export function isHealthyMachine(machine: MachineView, nodes: readonly NodeView[]): boolean {
+/** Running, with a Node that is not still being set up, and not on its way out. */
+export function isHealthyMachine(
+  machine: MachineView,
+  { nodes, unfinished }: Omit<MachineFleet, 'machines' | 'replicas'>,
+): boolean {
   if (machine.deleting || machine.phase !== 'Running') return false;
-  const node = nodeOf(machine, nodes);
-  return node !== undefined && isConfigured(node);
+  return nodeOf(machine, nodes) !== undefined && !unfinished.has(machine.name);
+}
+
+/**
+ * Whether the operator has begun with the host of a Machine and not come to its end, or its Node was made again since. A host without
+ * a record is none that we have begun with: its name is recorded before its Node can exist.
+ */
+export function isUnfinished(
+  { nodeRef }: MachineView,
+  { host, version, nodeUID = '' }: WindowsInstanceStatus,
+): boolean {
+  const { uid = '' } = nodeRef ?? {};
+  const isOther = nodeUID !== '' && uid !== '' && nodeUID !== uid;
+  return host !== undefined && (version === undefined || isOther);
 }
 
 export function sshUserFor(platform: string): string {

@@ -14,7 +14,8 @@ import { type Node, nodes } from '#kube/resources.ts';
 import { type Machine, type MachineSet, machines } from '#kube/resources-openshift.ts';
 import type { ControllerParts } from '../parts.ts';
 import type { OnChange } from '../sources/signal-watch.ts';
-import { type MachineView, type MachineWorld, readMachine } from './decide.ts';
+import { bySource, sourceText } from '../sources/source.ts';
+import { isUnfinished, type MachineView, type MachineWorld, readMachine } from './decide.ts';
 
 /** Machines that are ours are told by their label; others are not even watched. */
 export const windowsMachines = {
@@ -47,7 +48,7 @@ export interface MachineStores {
 export function observeWorld(
   machine: MachineView,
   siblings: readonly Machine[],
-  stores: Pick<MachineStores, 'machineSets' | 'nodes'>,
+  stores: Pick<MachineStores, 'machineSets' | 'nodes' | 'instances'>,
   settings: MachineSettings & { version: string },
 ): MachineWorld {
   // A Machine that cannot be read counts as one that is not healthy.
@@ -61,9 +62,17 @@ export function observeWorld(
     ...settings,
     machines: views,
     nodes: nodesOf(views, stores.nodes),
+    unfinished: unfinishedOf(views, stores.instances),
     // As the server fills it in.
     replicas: set === undefined ? undefined : (set.spec?.replicas ?? 1),
   };
+}
+
+function unfinishedOf(views: readonly MachineView[], store: StoreView<InstanceObject>): Set<string> {
+  const recordsOf = ({ name }: MachineView) =>
+    store.byIndex(bySource, sourceText({ kind: 'Machine', name })).map(({ status = {} }) => status);
+  const unfinished = views.filter(view => recordsOf(view).some(record => isUnfinished(view, record)));
+  return new Set(unfinished.map(({ name }) => name));
 }
 
 function nodesOf(views: readonly MachineView[], store: StoreView<Node>): NodeView[] {

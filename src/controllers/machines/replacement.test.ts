@@ -4,8 +4,9 @@ import { type InstanceObject, windowsInstances } from '#cluster/windows-instance
 import { namespaceName, nodeAnnotation } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
+import { type Node, nodes } from '#kube/resources.ts';
 import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
-import { inMachineApi, machineBench, usualSettings } from '../../../test/kit/machine-bench.ts';
+import { inMachineApi, type MachineBench, machineBench, usualSettings } from '../../../test/kit/machine-bench.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
 import type { SourceBench } from '../../../test/kit/source-bench.ts';
 
@@ -22,6 +23,34 @@ test('replaces Machines with another key, one at a time', async () => {
   expect(bench.there('m1', 'm2', 'm3')).toHaveLength(2);
   // Said once, however often it was found.
   expect(bench.events.filter(text => text.includes('MachineDeletionRestricted'))).toHaveLength(2);
+});
+
+/** Three Machines with what the lifecycle has recorded of them. */
+async function recordedFleet(bench: MachineBench, records: InstanceObject['status'][]): Promise<void> {
+  for (const [at, status] of records.entries()) {
+    const index = at + 1;
+    await bench.running(index);
+    const instance = bench.instance(`m${index}`) as InstanceObject;
+    const host = { name: `n${index}`, addresses: [] };
+    await bench.put(windowsInstances, { ...instance, status: { host, nodeUID: `uid-n${index}`, ...status } });
+  }
+}
+
+test('a Node that takes off its own marks does not keep the others from being replaced', async () => {
+  await using bench = await machineBench();
+  await recordedFleet(bench, [{ version: 'v' }, { version: 'v' }, { version: 'v' }]);
+  const node = bench.api.peek(nodes, 'n3') as Node;
+  await bench.put(nodes, { ...node, metadata: { ...node.metadata, annotations: {} } });
+  await bench.set({ ...usualSettings, pubKeyHash: 'new' });
+  expect(bench.there('m1', 'm2')).toHaveLength(1);
+});
+
+test('Machines with another key wait for one that is not finished, by the record and not by its Node', async () => {
+  await using bench = await machineBench();
+  await recordedFleet(bench, [{ version: 'v' }, { version: 'v' }, { phase: 'Configuring' }]);
+  await bench.set({ ...usualSettings, pubKeyHash: 'new' });
+  // Nothing is lost with the one that never worked.
+  expect(bench.there('m1', 'm2', 'm3')).toEqual(['m1', 'm2']);
 });
 
 test('a Machine that the watch still shows as healthy does not count when the server has it deleting', async () => {
