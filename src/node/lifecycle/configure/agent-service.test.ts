@@ -3,7 +3,7 @@ import { type BenchOptions, JourneyBench } from '../../../../test/kit/lifecycle/
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import type { Step } from '../step.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
-import { installAgent, reinstallAgent } from './agent-service.ts';
+import { installAgent, reinstallAgent, rekeyAgent } from './agent-service.ts';
 import { connect } from './connect.ts';
 import { gather } from './gather.ts';
 import { claimName } from './identify.ts';
@@ -25,6 +25,7 @@ const keys: [string, Step<ConfigureJourney>, BenchOptions, isNew: boolean][] = [
   ['a first installation', installAgent, {}, true],
   ['another installation', installAgent, { record: recorded }, false],
   ['a reconnect', reinstallAgent, { record: recorded }, true],
+  ['a reconnect for another version', rekeyAgent, { record: recorded }, true],
 ];
 for (const [name, step, options, isNew] of keys) {
   test(`${name} ${isNew ? 'makes a new key' : 'keeps the key'}, and records its hash`, async () => {
@@ -33,6 +34,7 @@ for (const [name, step, options, isNew] of keys) {
     const command = bench.host.commands.at(-1) ?? '';
     expect(command).toContain(' install --namespace wmco --node win-5 --cert-duration 24h');
     expect(command.includes(' --new-key')).toBe(isNew);
+    expect(command.includes(' --keep-command')).toBe(step === rekeyAgent);
     expect(bench.records.at(-1)).toEqual({
       nodeUID: bench.journey.joinedNode.uid,
       agent: { keyHash, installed: expect.stringMatching(/Z$/) as string },
@@ -46,6 +48,16 @@ test('on Azure the key of cloud-node-manager is recorded, too', async () => {
   expect(bench.host.commands.at(-1)).toContain(' --cloud-node');
   expect(bench.records.at(-1)).toMatchObject({ agent: { keyHash }, cloudNode: { keyHash: cloudKeyHash } });
 });
+
+for (const has of [true, false]) {
+  test(`a service that is left as it is gets ${has ? 'a' : 'no'} key of cloud-node-manager, ${has ? 'as' : 'since'} it has ${has ? 'one' : 'none'}`, async () => {
+    const record = { ...recorded, ...(has && { cloudNode: recorded.agent }) };
+    const bench = await installing({ material: { platform: 'Azure' }, record }, { keyHash, cloudKeyHash });
+    await bench.take(rekeyAgent);
+    expect(bench.host.commands.at(-1)?.includes(' --cloud-node')).toBe(has);
+    expect(bench.records.at(-1)?.cloudNode?.keyHash).toBe(has ? cloudKeyHash : undefined);
+  });
+}
 
 const answers: [string, BenchOptions, object, code: string][] = [
   ['without a hash', {}, {}, 'FIELD_INVALID'],
