@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { printable, printableJson } from './printable.ts';
+import { oneLine, printable, printableJson } from './printable.ts';
 
 const texts: [about: string, text: string, want: string][] = [
   ['plain text', 'Win-1: über … 日本 🙂', 'Win-1: über … 日本 🙂'],
@@ -18,6 +18,15 @@ const texts: [about: string, text: string, want: string][] = [
   ['invisible tags', 'a\u{e0041}b', 'a\\udb40\\udc41b'],
 ];
 for (const [about, text, want] of texts) test(`shows ${about}`, () => expect(printable(text)).toBe(want));
+
+const lines: [about: string, text: string, want: string][] = [
+  ['plain text', 'win-1 über', 'win-1 über'],
+  ['several lines', 'a\r\nb\n\n\tc\rd', 'a b c d'],
+  ['an escape', '\u001b[31mred\u202e', '\\u001b[31mred\\u202e'],
+  ['a long text', 'x'.repeat(1_000_000), 'x'.repeat(1024)],
+  ['a text that gets long', '\u001b'.repeat(1024), `${'\\u001b'.repeat(170)}\\...`],
+];
+for (const [about, text, want] of lines) test(`puts ${about} on one line`, () => expect(oneLine(text)).toBe(want));
 
 const any = fc.string({ unit: 'binary' });
 

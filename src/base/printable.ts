@@ -12,6 +12,12 @@ export function printable(text: string): string {
   });
 }
 
+/** The same on one line, and cut where it is longer: for messages that hold what somebody else wrote. */
+export function oneLine(text: string, maxCharacters = 1024): string {
+  const line = printable(text.slice(0, maxCharacters).replaceAll(/[\r\n\t]+/g, ' '));
+  return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 3)}...` : line;
+}
+
 /** JSON that means the same and can be shown as it is: in texts every character may be written as an escape. */
 export function printableJson(json: string): string {
   return json.replaceAll(unprintable, character => (character === '\n' ? character : escaped(character)));

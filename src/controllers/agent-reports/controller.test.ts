@@ -240,6 +240,14 @@ test('records each remark once as an event on the Node, also after a restart', a
   expect(bench.events.filter(line => line !== said('three'))).toEqual(['one', 'two', 'four'].map(said));
 });
 
+test('what an agent remarks is one line of plain text in events', async () => {
+  const bench = await beginWithReport();
+  await bench.write('win-1', { data: { version: 'v1' } });
+  await bench.write('win-1', remarksOf('\u001b[2Jgone\r\nsecond \u202eline'));
+  await until(() => bench.events.length === 1);
+  expect(bench.events[0]).toMatch(/: \\u001b\[2Jgone second \\u202eline$/);
+});
+
 const finalizers = ['evil.example.com/keep'];
 const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'x', uid: 'u', blockOwnerDeletion: true }];
 const attacks: [string, object][] = [

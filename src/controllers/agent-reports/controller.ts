@@ -1,3 +1,4 @@
+import { oneLine } from '#base/printable.ts';
 import { slimConfigMap } from '#cluster/slim.ts';
 import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { isReportName, parseReport, reportName, type ReportRemark } from '#contract/agent-report.ts';
@@ -173,7 +174,11 @@ class Mirror {
   }
 
   #record(node: Node, { type, reason, message }: ReportRemark): void {
-    this.#parts.recorder.record(referenceTo(nodes, node), { type, reason, message: `${agentName}: ${message}` });
+    this.#parts.recorder.record(referenceTo(nodes, node), {
+      type,
+      reason,
+      message: `${agentName}: ${oneLine(message)}`,
+    });
   }
 
   async #remove(name: string, report: ConfigMap | undefined, signal: AbortSignal): Promise<Outcome> {
