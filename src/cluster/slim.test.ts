@@ -14,6 +14,9 @@ import {
 } from '../../test/kit/openshift-objects.ts';
 import { benchSettings } from '../../test/kit/fixed-facts.ts';
 import { openshiftFacts } from './openshift.ts';
+import { maxRequestCharacters } from '#contract/csr-request.ts';
+import { signer } from '#contract/names.ts';
+import { credentialIdKey } from '#contract/token-id.ts';
 import { slimClient, slimConfigMap, slimRequest, slimMachineConfig, slimNode } from './slim.ts';
 
 const node: Node = {
@@ -181,9 +184,37 @@ test.each([[configMaps], [networkConfigs], [{ ...nodes, group: 'other.example.co
   },
 );
 
-test('keeps no request that no reader would take', () => {
-  const request = (text: string) => ({ metadata: { name: 'csr-1' }, spec: { request: text, signerName: 's' } });
-  const small = request('x'.repeat(90_000));
-  expect(slimRequest(small)).toBe(small);
-  expect(slimRequest(request('x'.repeat(90_001)))).toEqual(request(''));
+const spec = {
+  request: 'x'.repeat(maxRequestCharacters),
+  signerName: signer.apiClient,
+  usages: ['client auth'],
+  username: 'u',
+  groups: ['g'],
+  expirationSeconds: 600,
+};
+const meta = { name: 'csr-1', uid: 'u-1', resourceVersion: '5', creationTimestamp: '2026-03-01T12:00:00Z' };
+const verdict = { conditions: [{ type: 'Approved', status: 'True' }], certificate: 'Y2VydA==' };
+
+test('keeps of a request what it is judged by', () => {
+  const extra = { [credentialIdKey]: ['JTI=1'] };
+  const slim = { apiVersion: 'v1', kind: 'X', metadata: meta, spec: { ...spec, extra }, status: verdict };
+  expect(slimRequest(slim)).toEqual(slim);
+  const more = { annotations: { a: 'b' }, labels: { c: 'd' }, managedFields: [{}], finalizers: ['f'] };
+  const conditions = verdict.conditions.map(each => ({ ...each, message: 'm', reason: 'r' }));
+  const fat = { ...slim, metadata: { ...meta, ...more }, status: { ...verdict, conditions } };
+  expect(slimRequest({ ...fat, spec: { ...spec, extra: { ...extra, other: ['x'] } } })).toEqual(slim);
+  expect(slimRequest({ metadata: meta, spec: { ...spec, extra: { other: ['x'] } } })).toEqual({ metadata: meta, spec });
+});
+
+test('keeps no certificates but those of agents', () => {
+  const kubelet = { ...spec, signerName: signer.kubeletClient };
+  const { conditions } = verdict;
+  expect(slimRequest({ metadata: meta, spec: kubelet, status: verdict }).status).toEqual({ conditions });
+});
+
+test('keeps no request that no reader would take, and lets it be refused for its length', () => {
+  const long = (sign: string) =>
+    slimRequest({ metadata: meta, spec: { ...spec, request: sign.repeat(90_000) } }).spec.request;
+  expect(long('x')).toHaveLength(maxRequestCharacters + 1);
+  expect(long('x')).toBe(long('y'));
 });

@@ -1,5 +1,8 @@
 import { isRecord } from '#base/fields.ts';
 import { isReportName, maxReportBytes } from '#contract/agent-report.ts';
+import { maxRequestCharacters } from '#contract/csr-request.ts';
+import { signer } from '#contract/names.ts';
+import { credentialIdKey } from '#contract/token-id.ts';
 import { workerFile } from '#contract/worker-files.ts';
 import type { Client, ListOptions, WatchOptions } from '#kube/client.ts';
 import type { KubeList, KubeResource, Resource, WatchEvent } from '#kube/resource.ts';
@@ -87,15 +90,35 @@ export function slimConfigMap(map: ConfigMap): ConfigMap {
   return isSmall ? kept : { ...kept, data: {} };
 }
 
-/** What no reader would take is not kept: hosts can make as many requests as they like. */
-export function slimRequest(object: CertificateSigningRequest): CertificateSigningRequest {
-  const { spec } = object;
-  if (spec.request.length <= maxRequestCharacters) return object;
-  return { ...object, spec: { ...spec, request: '' } };
+/** What requests are judged by, and no more: hosts can make as many as they like, with as much in them as the server takes. */
+export function slimRequest({ metadata, spec, status, ...rest }: CertificateSigningRequest): CertificateSigningRequest {
+  const { extra, request, ...asked } = spec;
+  const token = extra?.[credentialIdKey];
+  const isLong = request.length > maxRequestCharacters;
+  return {
+    ...rest,
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([member]) => readOfRequests.has(member))),
+    spec: { ...asked, request: isLong ? tooLong : request, ...(token && { extra: { [credentialIdKey]: token } }) },
+    ...(status && { status: slimVerdict(status, spec.signerName) }),
+  };
 }
 
-/** In base64; real ones have a few kilobytes. */
-const maxRequestCharacters = 90_000;
+const readOfRequests = new Set(['name', 'uid', 'resourceVersion', 'creationTimestamp']);
+
+/** Stands for every text that is refused for its length, so that readers see why and none of them is kept. */
+const tooLong = '='.repeat(maxRequestCharacters + 1);
+
+/** Which conditions there are; certificates are read of agents only. */
+function slimVerdict(
+  { conditions, certificate }: NonNullable<CertificateSigningRequest['status']>,
+  signerName: string,
+): NonNullable<CertificateSigningRequest['status']> {
+  const isRead = certificate !== undefined && signerName === signer.apiClient;
+  return {
+    ...(conditions && { conditions: conditions.map(({ type, status }) => ({ type, status })) }),
+    ...(isRead && { certificate }),
+  };
+}
 
 const slimmers: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   [`${nodes.plural}.${nodes.group}`, slimNode],

@@ -31,8 +31,12 @@ export function expectTag(element: DerElement | undefined, tag: number, what: st
   throw malformedRequest(label, `its ${what} has ${found} where tag ${tag} belongs`);
 }
 
+/** Known ones have a dozen; they are shown in messages. */
+const maxOidOctets = 32;
+
 export function expectOid(element: DerElement | undefined, what: string, label: string): string {
-  const oid = readOid(expectTag(element, derTag.oid, what, label).content);
+  const { content } = expectTag(element, derTag.oid, what, label);
+  const oid = content.length > maxOidOctets ? undefined : readOid(content);
   if (oid === undefined) throw malformedRequest(label, `the type of its ${what} is no object identifier`);
   return oid;
 }

@@ -1,3 +1,4 @@
+import { createSign, generateKeyPairSync } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { printPem } from '#base/pem.ts';
@@ -46,6 +47,7 @@ const subjects: [string, Uint8Array[], RegExp][] = [
   ['a part without a type', [attribute(text(0x0c, 'a'), text(0x0c, 'b'))], /subject has tag 12 where tag 6/],
   ['a type that ends early', [attribute(kit.der(6, [0x81]), text(0x0c, 'a'))], /no object identifier/],
   ['a type in a long form', [attribute(kit.der(6, [0x55, 4, 0x80, 3]), text(0x0c, 'a'))], /no object identifier/],
+  ['a type without end', [attribute(kit.der(6, Array<number>(33).fill(1)), text(0x0c, 'a'))], /no object identifier/],
   ['BMP text', [attribute(cn, kit.der(0x1e, [0, 65]))], /another kind of text \(tag 30\)/],
   ['T61 text', [attribute(cn, text(0x14, 'a'))], /another kind of text \(tag 20\)/],
   ['universal text', [attribute(cn, kit.der(0x1c, [0, 0, 0, 65]))], /another kind of text \(tag 28\)/],
@@ -126,4 +128,21 @@ test('takes as many names as a host can have, and no more', () => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.example.com`);
   expect(parse({ dnsNames: names(64) }).dnsNames).toHaveLength(64);
   expect(() => parse({ dnsNames: names(65) })).toThrow(refused(/more than 64 alternative names/));
+});
+
+test('takes a subject of a few parts, and no more', () => {
+  const organizations = (count: number) => Array.from({ length: count }, (_, index) => `o${index}`);
+  expect(parse({ organizations: organizations(7) }).organizations).toHaveLength(7);
+  expect(() => parse({ organizations: organizations(8) })).toThrow(refused(/subject has more than 8 parts/));
+});
+
+test('takes the largest key with all the names a host can have', () => {
+  const dnsNames = Array.from({ length: 64 }, (_, index) => `${'n'.repeat(60)}${index}.${'d'.repeat(30)}.corp`);
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 8192 });
+  const key = { privateKey, publicKey: publicKey.export({ type: 'spki', format: 'der' }) };
+  const info = kit.requestInfo({ dnsNames }, key.publicKey);
+  const signature = createSign('sha256').update(info).sign(privateKey);
+  const algorithm = kit.sequence(kit.oid('1.2.840.113549.1.1.11'), kit.der(0x05));
+  const der = kit.sequence(info, algorithm, kit.der(0x03, [0], signature));
+  expect(parseCertificateRequest(printPem('CERTIFICATE REQUEST', der)).dnsNames).toEqual(dnsNames);
 });

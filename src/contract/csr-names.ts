@@ -37,9 +37,14 @@ const printableString = 0x13;
 const printable = /^[A-Za-z0-9 '()+,./:=?-]*$/;
 const control = /\p{Cc}/u;
 
+const maxParts = 8;
+
 /** Parts with several attributes are refused: signers write them in another order, or apart. */
 export function readSubjectParts(subject: DerElement | undefined, label: string): SubjectPart[] {
-  return partsOf(subject, 'subject', label).map(part => {
+  const parts = partsOf(subject, 'subject', label);
+  // Kubelets and agents write one organization and one common name; each part costs time in every reader.
+  if (parts.length > maxParts) throw malformedRequest(label, `its subject has more than ${maxParts} parts`);
+  return parts.map(part => {
     const [attribute, ...more] = partsOf(part, 'subject', label, derTag.set);
     if (more.length > 0) throw malformedRequest(label, 'its subject has a part with several attributes');
     const [type, value, ...rest] = partsOf(attribute, 'subject', label);

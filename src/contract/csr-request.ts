@@ -45,8 +45,11 @@ interface RequestParts {
 }
 
 const blockType = 'CERTIFICATE REQUEST';
-// Real requests have one to three kilobytes; the bound keeps hostile ones from costing time.
-const maxCharacters = 65_536;
+/** Real requests have one to three kilobytes. The largest key with 64 names of a hundred characters each would have twelve. */
+const maxCharacters = 16_384;
+
+/** Of `spec.request`, which is the text in base64 once more. What is longer is refused before anything is done with it. */
+export const maxRequestCharacters = 4 * Math.ceil(maxCharacters / 3);
 
 const extensionRequestOid = '1.2.840.113549.1.9.14';
 const alternativeNamesOid = '2.5.29.17';

@@ -126,6 +126,7 @@ export interface CertificateSigningRequest extends KubeResource {
     username?: string;
     uid?: string;
     groups?: string[];
+    extra?: Record<string, string[]>;
     expirationSeconds?: number;
   };
   status?: { conditions?: (Condition & { lastUpdateTime?: string })[]; certificate?: string };
