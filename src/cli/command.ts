@@ -36,6 +36,7 @@ export const optionTexts = {
   serviceCidr: ['--service-cidr <cidr>', 'service network, instead of the one in the Network object'],
   showSecrets: ['--show-secrets', 'print keys, tokens and passwords'],
   resolve: ['--resolve', 'ask DNS for the names listed'],
+  agentCertificateLifetime: ['--agent-certificate-lifetime <duration>', 'as the operator is given it, such as 24h'],
   serverVersion: ['--server-version <version>', 'gitVersion of the API server, such as v1.36.2'],
 } as const;
 

@@ -97,6 +97,12 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'Not approved (usages): has client auth',
   ],
   [
+    eventText.csrCrowd('"joe"', 20),
+    'Warning',
+    'CSRsTooMany',
+    '"joe" has more than 20 undecided requests: so many are judged at a time, and refusals are not told one by one. Find out who makes them',
+  ],
+  [
     eventText.hostKeyChanged('10.1.42.1', 'Remove the pin.'),
     'Warning',
     'SSHHostKeyChanged',

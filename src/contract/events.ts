@@ -54,6 +54,11 @@ export const eventText = {
   operatorConditionError: (message: string) => warning('OperatorConditionError', message),
   /** Ours: the Go operator leaves refused requests pending without a word. */
   csrRefused: (rule: string, why: string) => warning('CSRRefused', `Not approved (${rule}): ${why}`),
+  csrCrowd: (requester: string, limit: number) =>
+    warning(
+      'CSRsTooMany',
+      `${requester} has more than ${limit} undecided requests: so many are judged at a time, and refusals are not told one by one. Find out who makes them`,
+    ),
   hostKeyChanged: (address: string, remedy: string) =>
     warning('SSHHostKeyChanged', `Host ${address} shows another SSH host key than the pinned one. ${remedy}`),
   privateKeyUnusable: (message: string) => warning('PrivateKeyUnusable', message),

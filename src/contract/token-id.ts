@@ -1,5 +1,6 @@
 import { fromUtf8 } from '#base/bytes.ts';
 import { isRecord } from '#base/fields.ts';
+import { isServerAtLeast } from './server-version.ts';
 
 /**
  * Which token a request was made with. Since Kubernetes 1.30 every token of a service account has an id, and the server writes
@@ -24,6 +25,5 @@ export function tokenIdOf(token: string): string | undefined {
 
 /** Kubernetes 1.30 and newer write the id of a token on requests that were made with it. */
 export function writesTokenIds(serverVersion: string): boolean {
-  const [, major = '0', minor = '0'] = /^v(\d{1,5})\.(\d{1,5})/.exec(serverVersion) ?? [];
-  return Number(major) > 1 || (Number(major) === 1 && Number(minor) >= 30);
+  return isServerAtLeast(serverVersion, 30);
 }

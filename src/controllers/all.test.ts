@@ -22,6 +22,7 @@ function world(more: Partial<AllParts> = {}) {
     kind: 'openshift',
     serverVersion: 'v1.33.0',
     serves: () => true,
+    certificateLifetime: '24h',
     hosts: { joins: 2, uploads: 1 },
     connect: fail,
     material: { keysFor: fail, materialFor: fail },

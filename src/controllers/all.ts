@@ -2,6 +2,7 @@ import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
 import { secretName } from '#contract/names.ts';
+import { lifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { writesTokenIds } from '#contract/token-id.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { spaced } from '#host/spaced.ts';
@@ -33,6 +34,8 @@ export interface AllParts extends ControllerParts, Pick<lifecycle.LifecycleParts
   random: () => number;
   hosts: Pick<lifecycle.LifecycleLimits, 'joins' | 'uploads'>;
   settings: OperatorSettings;
+  /** Go duration for which agents request their certificates. */
+  certificateLifetime: string;
   facts: FactsSource;
   kind: 'openshift' | 'kubernetes';
   /** gitVersion of the API server. */
@@ -62,7 +65,11 @@ export function createControllers(given: AllParts): Controller[] {
     ...(hasMachines ? machineControllers(parts) : []),
     acceptance.acceptanceController(parts),
     agentReports.agentReportsController(parts),
-    csr.csrController({ ...parts, hasTokenIds: writesTokenIds(parts.serverVersion) }),
+    csr.csrController({
+      ...parts,
+      hasTokenIds: writesTokenIds(parts.serverVersion),
+      lifetime: lifetimeLimit(parts.certificateLifetime, parts.serverVersion),
+    }),
     lifecycle.lifecycleController({
       ...parts,
       limits: parts.hosts,

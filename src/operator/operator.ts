@@ -56,6 +56,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
     ...common,
     ...cluster,
     facts,
+    certificateLifetime: settings.certificateLifetime,
     hosts: { joins: settings.maxParallelJoins, uploads: settings.maxParallelUploads },
     material: materialSource({ ...common, ...cluster, settings, facts }),
     machineSettings: () => machineSettings(informers, facts, namespace),

@@ -71,6 +71,8 @@ export class AgentRecords {
       node,
       // Where the server writes them, they are compared.
       hasTokenIds: false,
+      // Tests choose what their agents ask for.
+      lifetime: { maxSeconds: Number.POSITIVE_INFINITY, isKept: false },
       reserved: nothingReserved,
       taken: {},
       ageMs: 0,

@@ -1,5 +1,6 @@
 import { toBase64 } from '#base/bytes.ts';
 import { windowsInstances } from '#cluster/windows-instances.ts';
+import { lifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { agentServiceAccountUser, nodeLabel } from '#contract/names.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
 import type { WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
@@ -7,7 +8,7 @@ import { csrController } from '#controllers/csr/controller.ts';
 import type { HostConnection } from '#host/host.ts';
 import { certificateSigningRequests, type Node } from '#kube/resources.ts';
 import { requestKeyHash } from './csr.ts';
-import { agent, agentToken, type Change, kubeletToken, viewOf } from './csr-facts.ts';
+import { agent, agentToken, type Change, kubeletToken, textOf, viewOf } from './csr-facts.ts';
 import { type FixedFacts, fixedFacts } from './fixed-facts.ts';
 import { benchNamespace as namespace, type SourceBench, sourceBench } from './source-bench.ts';
 
@@ -33,6 +34,7 @@ export async function csrBench({ hasTokenIds = true, isStarted = true } = {}): P
     ...bench.parts,
     facts,
     hasTokenIds,
+    lifetime: lifetimeLimit('24h', 'v1.36.0'),
     material: { keysFor: async () => [] },
     payload: { agent: async () => ({ sha256: 'e'.repeat(64) }) as never },
     connect: async ({ address }) => {
@@ -109,11 +111,11 @@ export const lists = (
 };
 
 export async function asks(bench: SourceBench, change: Change, csrName = 'csr-1'): Promise<void> {
-  const { requestText, conditions, credentialId, ...spec } = viewOf(change);
+  const { label: _label, parsed: _parsed, conditions, credentialId, ...spec } = viewOf(change);
   const extra = credentialId === undefined ? {} : { extra: { [credentialIdKey]: [credentialId] } };
   await bench.put(certificateSigningRequests, {
     metadata: { name: csrName },
-    spec: { ...spec, ...extra, request: toBase64(requestText) },
+    spec: { ...spec, ...extra, request: toBase64(textOf(change)) },
     status: { conditions: conditions.map(type => ({ type, status: 'True' })) },
   });
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toBase64 } from '../../src/base/bytes.ts';
 import { attempt } from '../../src/base/errors.ts';
-import { type CertificateRequest, parseCertificateRequest } from '../../src/contract/csr-request.ts';
+import type { CertificateRequest } from '../../src/contract/csr-request.ts';
 import { signer } from '../../src/contract/names.ts';
 import { readObject } from '../../src/contract/object.ts';
 import { readCsr } from '../../src/controllers/csr/decide.ts';
@@ -84,12 +84,12 @@ function decide(stored: CertificateSigningRequest): Decision {
   const kind = kinds[stored.spec.signerName];
   if (kind === undefined) return { do: 'refuse', why: 'its signer is not ours' };
   const read = attempt(() => {
-    const csr = readCsr(
+    const { parsed, label } = readCsr(
       readObject({ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', ...stored }),
     );
-    const request = parseCertificateRequest(csr.requestText, csr.label);
-    checkCertificateContent(kind, request, csr.label);
-    return request;
+    if (!parsed.ok) throw parsed.error;
+    checkCertificateContent(kind, parsed.value, label);
+    return parsed.value;
   });
   return read.ok ? { do: 'approve', request: read.value } : { do: 'refuse', why: read.error.message };
 }

@@ -1,3 +1,6 @@
+import { attempt } from '../../src/base/errors.ts';
+import { lifetimeLimit } from '../../src/contract/certificate-lifetime.ts';
+import { parseCertificateRequest } from '../../src/contract/csr-request.ts';
 import { agentServiceAccountUser, identity, nodeLabel, signer } from '../../src/contract/names.ts';
 import type { NodeView } from '../../src/contract/node.ts';
 import { nothingReserved } from '../../src/contract/reserved.ts';
@@ -56,6 +59,7 @@ export interface Change extends CsrContent, Partial<Omit<CsrFacts, 'csr'>> {
   conditions?: string[];
   credentialId?: string | undefined;
   requestText?: string;
+  expirationSeconds?: number | undefined;
 }
 
 /** The kinds of good requests, on a server that writes ids of tokens; a test changes what it is about. */
@@ -85,6 +89,7 @@ export const agent: Change = {
   usages: ['digital signature', 'client auth', 'key encipherment'],
   signerName: signer.apiClient,
   username: agentAccount,
+  expirationSeconds: 86_400,
   credentialId: agentToken,
   instance: record,
   node: windows,
@@ -96,16 +101,24 @@ export const cloudNode: Change = {
   instance: { ...record, agentKeyHash: 'a'.repeat(64), cloudKeyHash: requestKeyHash },
 };
 
+const label = 'CertificateSigningRequest csr-1';
+
+/** The request as it is in `spec.request`, no longer in base64. */
+export function textOf(change: Change): string {
+  return change.requestText ?? makeCsr(change);
+}
+
 export function viewOf(change: Change): CsrFacts['csr'] {
   return {
-    label: 'CertificateSigningRequest csr-1',
-    requestText: change.requestText ?? makeCsr(change),
+    label,
+    parsed: attempt(() => parseCertificateRequest(textOf(change), label)),
     usages: change.usages ?? [],
     signerName: change.signerName ?? '',
     username: change.username ?? '',
     groups: change.groups ?? [],
     conditions: change.conditions ?? [],
     ...(change.credentialId !== undefined && { credentialId: change.credentialId }),
+    ...(change.expirationSeconds !== undefined && { expirationSeconds: change.expirationSeconds }),
   };
 }
 
@@ -116,6 +129,7 @@ function factsOf(change: Change): CsrFacts {
     instance: change.instance,
     node: change.node,
     hasTokenIds: change.hasTokenIds ?? true,
+    lifetime: change.lifetime ?? lifetimeLimit('24h', 'v1.36.0'),
     reserved: 'reserved' in change ? change.reserved : nothingReserved,
     taken: change.taken ?? {},
     ageMs: change.ageMs ?? 3_600_000,

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { toBase64 } from '../../src/base/bytes.ts';
 import { windowsInstances } from '../../src/cluster/windows-instances.ts';
 import { defaultNamespace, nodeLabel } from '../../src/contract/names.ts';
+import { lifetimeLimit } from '../../src/contract/certificate-lifetime.ts';
 import { writesTokenIds } from '../../src/contract/token-id.ts';
 import { csrController, permissions } from '../../src/controllers/csr/controller.ts';
 import type { Client } from '../../src/kube/client.ts';
@@ -112,7 +113,8 @@ async function ask({ kubeconfigFor }: CsrCluster, { csr }: Input): Promise<kinds
   const { signerName, usages, request, username: user, extra } = csr;
   const object: kinds.CertificateSigningRequest = {
     metadata: { generateName: 'row-' },
-    spec: { signerName, usages, request: toBase64(request.pem ?? request.requestText) },
+    // The rows say nothing about lifetimes.
+    spec: { signerName, usages, expirationSeconds: 86_400, request: toBase64(request.pem ?? request.requestText) },
   };
   if (user.startsWith('system:serviceaccount:')) {
     const admin = loadKubeconfig(kubeconfigFor('impersonator', ['system:masters']));
@@ -163,6 +165,7 @@ function startController({ kubeconfigFor }: CsrCluster, input: Input) {
     random: Math.random,
     facts: fixedFacts(),
     hasTokenIds: writesTokenIds(input.serverVersion ?? ''),
+    lifetime: lifetimeLimit('24h', input.serverVersion ?? ''),
     resolver: { addresses: async () => [] },
     material: { keysFor: async () => [] },
     payload: { agent: () => Promise.reject(new Error('no host is read')) },

@@ -2,12 +2,10 @@ import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { toBase64 } from '#base/bytes.ts';
 import { bitString, element, integer, oid, sequence, set, utf8String } from '#base/der-write.ts';
 import { printPem } from '#base/pem.ts';
+import { certificateSeconds } from '#contract/certificate-lifetime.ts';
 import { signer } from '#contract/names.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
 import type { Subject } from './kept-identity.ts';
-
-/** The API server refuses to hear of less. What is issued may live shorter all the same: the signer decides. */
-const minSeconds = 600;
 
 const usages = ['digital signature', 'client auth', 'key encipherment'];
 
@@ -36,7 +34,7 @@ export function prepareRequest(
       signerName: signer.apiClient,
       usages,
       // Servers before 1.22 do not know it and leave it out.
-      expirationSeconds: Math.max(minSeconds, Math.floor(durationMs / 1000)),
+      expirationSeconds: certificateSeconds(durationMs),
     },
   };
 }

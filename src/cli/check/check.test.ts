@@ -154,6 +154,8 @@ const changes: [about: string, from: string, to: string, csr: string, want: stri
   ['a host that is recorded under another name', '    name: win1.winc', '    name: other.winc', 'csr-good', 'ignore '],
   ['a key that is not recorded', '  agent:', '  other:', 'csr-agent', 'refuse key'],
   ['a name that is not recorded', '- 10.1.42.2', '- 10.1.42.9', 'csr-api-server', 'refuse alternative-names'],
+  ['a life that is too long', 'Seconds: 86400', 'Seconds: 86401', 'csr-agent', 'refuse lifetime'],
+  ['a life without end', 'expirationSeconds: 86400', 'x: 1', 'csr-agent', 'refuse lifetime'],
   ['a token without id', 'authentication.kubernetes.io/credential-id', 'x', 'csr-good', 'refuse token'],
 ];
 for (const [about, from, to, csr, want] of changes) {
@@ -169,6 +171,15 @@ test('csr: a token without id will do before 1.30', async () => {
     'v1.29.4',
   ]);
   expect(first?.decision).toBe('approve');
+});
+
+test('csr: takes the lifetime that the operator is given', async () => {
+  const [from, to, flag] = ['Seconds: 86400', 'Seconds: 172800', '--agent-certificate-lifetime'];
+  const [, agent] = await changedExample(from, to, [flag, '48h']);
+  expect(agent?.decision).toBe('approve');
+  const { code, err } = await runWmco(['check', 'csr', '-f', example('csr.yaml'), flag, 'long']);
+  expect([code, err]).toEqual([expect.any(Number), expect.stringContaining('--agent-certificate-lifetime is "long"')]);
+  expect(code).not.toBe(0);
 });
 
 test('csr: an unreadable request is told and does not stop the others', async () => {

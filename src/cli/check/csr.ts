@@ -1,9 +1,13 @@
-import { AppError, attempt } from '#base/errors.ts';
+import { AppError, attempt, shown } from '#base/errors.ts';
+import { parseGoDuration } from '#base/go-duration.ts';
+import { defaultCertificateLifetime } from '#contract/agent-command.ts';
+import { type LifetimeLimit, lifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { defaultNamespace } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { nothingReserved } from '#contract/reserved.ts';
 import { writesTokenIds } from '#contract/token-id.ts';
+import { payloadKubeletVersion } from '#contract/version.ts';
 import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
 import { type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from '#controllers/csr/decide.ts';
 import { type Command, type Options, textOption } from '../command.ts';
@@ -24,7 +28,7 @@ export const checkCsr: Command = {
   summary: 'certificate signing requests: approved or not, and by which rule',
   example: 'wmco check csr -f examples/csr.yaml',
   reads: 'CertificateSigningRequests, WindowsInstances with their status, and Nodes',
-  options: ['namespace', 'serverVersion'],
+  options: ['namespace', 'serverVersion', 'agentCertificateLifetime'],
   run({ objects }, options) {
     const requests = ofKind(objects, 'CertificateSigningRequest');
     if (requests.length === 0) throw missing({ kind: 'CertificateSigningRequest', name: '<name>' });
@@ -48,6 +52,7 @@ interface Evidence {
   instances: readonly CsrInstance[];
   nodes: readonly NodeView[];
   hasTokenIds: boolean;
+  lifetime: LifetimeLimit;
 }
 
 function evidenceFrom(objects: readonly KubeObject[], options: Options): { evidence: Evidence; problems: AppError[] } {
@@ -55,10 +60,18 @@ function evidenceFrom(objects: readonly KubeObject[], options: Options): { evide
   const read = ofKind(objects, windowsInstanceKind).map(object => attempt(() => readEvidence(object)));
   const instances = read.flatMap(result => (result.ok ? [result.value] : []));
   const operatorNamespace = textOption(options, 'namespace') ?? defaultNamespace;
-  const version = textOption(options, 'serverVersion');
-  const hasTokenIds = version === undefined || writesTokenIds(version);
+  const version = textOption(options, 'serverVersion') ?? payloadKubeletVersion;
+  const shared = { operatorNamespace, hasTokenIds: writesTokenIds(version), lifetime: lifetimeFrom(options, version) };
   const unreadable = read.flatMap(result => (result.ok ? [] : [result.error]));
-  return { evidence: { operatorNamespace, instances, nodes, hasTokenIds }, problems: [...problems, ...unreadable] };
+  return { evidence: { ...shared, instances, nodes }, problems: [...problems, ...unreadable] };
+}
+
+function lifetimeFrom(options: Options, version: string): LifetimeLimit {
+  const lifetime = textOption(options, 'agentCertificateLifetime') ?? defaultCertificateLifetime;
+  if (parseGoDuration(lifetime) !== undefined) return lifetimeLimit(lifetime, version);
+  throw new AppError('SETTING_INVALID', `--agent-certificate-lifetime is ${shown(lifetime)}, which is no duration`, {
+    remedy: 'Give what the operator is given, such as 24h, or leave it out.',
+  });
 }
 
 /** The record in the status of a WindowsInstance. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { lifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { agentServiceAccountUser, signer } from '#contract/names.ts';
 import { requestKeyHash } from '../../../test/kit/csr.ts';
 import {
@@ -23,6 +24,7 @@ const renewal: Change = {
   groups: ['system:wicd-nodes'],
   credentialId: undefined,
 };
+const silent: Change = { expirationSeconds: undefined };
 const otherKey = 'b'.repeat(64);
 const former = recordWith({ agentKeyHash: undefined, hasFormerAgent: true, tokens: [] });
 const agentCases: [string, Change, string][] = [
@@ -75,6 +77,27 @@ const agentCases: [string, Change, string][] = [
     { ...renewal, ...recordWith({ agentKeyHash: otherKey, hasFormerAgent: true }) },
     'key',
   ],
+  ['approves a former agent that says nothing about its lifetime', { ...renewal, ...former, ...silent }, 'approve'],
+  ['approves a shorter life', { expirationSeconds: 600 }, 'approve'],
+  ['approves what was set', { expirationSeconds: 172_800, lifetime: lifetimeLimit('48h', 'v1.22.0') }, 'approve'],
+  [
+    'approves the shortest life there is',
+    { expirationSeconds: 600, lifetime: lifetimeLimit('1s', 'v1.36.0') },
+    'approve',
+  ],
+  ['refuses a longer life than was set', { expirationSeconds: 86_401 }, 'lifetime'],
+  ['refuses a life of ten years when it renews', { ...renewal, expirationSeconds: 315_360_000 }, 'lifetime'],
+  [
+    'refuses a longer life at once',
+    { ...recordWith({ agentKeyHash: otherKey }), ageMs: 0, expirationSeconds: 86_401 },
+    'lifetime',
+  ],
+  ['refuses a life without end', silent, 'lifetime'],
+  [
+    'approves it where the server forgets what was asked',
+    { ...silent, lifetime: lifetimeLimit('24h', 'v1.21.9') },
+    'approve',
+  ],
   ['refuses an empty node name', { commonNames: ['system:wicd-node:'] }, 'node-name'],
   ['refuses a node name that is none', { commonNames: ['system:wicd-node:-'] }, 'node-name'],
   ['ignores an approved request', { conditions: ['Approved'] }, 'ignore'],
@@ -102,6 +125,8 @@ const cloudCases: [string, Change, string][] = [
   ['refuses a host that has no such key', recordWith({}), 'key'],
   ['refuses a host with a former agent, which never asks for it', { ...renewal, ...former }, 'key'],
   ['waits a moment for the key to be recorded', { ...recordWith({}), ageMs: 1000 }, 'wait'],
+  ['refuses a longer life than was set', { expirationSeconds: 86_401 }, 'lifetime'],
+  ['refuses a life without end', silent, 'lifetime'],
   ['refuses a token for kubelets', { credentialId: kubeletToken }, 'token'],
   ['refuses a token without id', { credentialId: undefined }, 'token'],
   ['refuses a node name that is none', { commonNames: ['system:wicd-cloud-node:-'] }, 'node-name'],

@@ -1,10 +1,11 @@
-import { attempt } from '#base/errors.ts';
+import { shown } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { type EventText, eventText } from '#contract/events.ts';
+import type { LifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { signer } from '#contract/names.ts';
-import { readObject } from '#contract/object.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
+import { nextTurn } from '#kube/controller/turn.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { Key } from '#kube/resource.ts';
@@ -12,32 +13,29 @@ import { type CertificateSigningRequest, certificateSigningRequests } from '#kub
 import type { ControllerParts } from '../parts.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { approve, isDecided } from './approve.ts';
-import { isNews, issuedIdentity, recordEnd } from './certificate-ends.ts';
+import { isNews, recordEnd } from './certificate-ends.ts';
 import { fixNodeName } from './certified-name.ts';
-import {
-  type ApprovedCondition,
-  type CsrDecision,
-  type CsrFacts,
-  decideCsr,
-  isForUs,
-  readCsr,
-  subjectOf,
-} from './decide.ts';
+import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, isForUs } from './decide.ts';
 import type { HostInspector, HostInspectorParts } from './host-inspector.ts';
 import { evidenceOf } from './evidence.ts';
+import { type OpenRequests, requesterOf } from './open-requests.ts';
 import { findInstance, freshInstance, freshNode, type NodeReader, takenNames } from './observe.ts';
+import type { Reading, Readings } from './readings.ts';
 import { type CsrView, windowsNode } from './rules.ts';
 
 export interface CsrParts extends ControllerParts, HostInspectorParts {
   facts: Pick<FactsSource, 'read'>;
   /** Whether the API server writes ids of tokens on requests. */
   hasTokenIds: boolean;
+  lifetime: LifetimeLimit;
   /** Between 0 and 1; spreads retries. */
   random: () => number;
 }
 
 export interface CsrSources {
   requests: StoreView<CertificateSigningRequest>;
+  open: Pick<OpenRequests, 'isJudged' | 'limitPassed'>;
+  readings: Readings;
   instances: StoreView<InstanceObject>;
   nodes: NodeReader;
   inspector: HostInspector;
@@ -46,7 +44,7 @@ export interface CsrSources {
 /** A request with everything that decides about it. */
 interface Seen {
   csr: CsrView;
-  subject: ReturnType<typeof subjectOf>;
+  subject: Reading['subject'];
   instance: InstanceObject | undefined;
   facts: CsrFacts;
 }
@@ -67,21 +65,24 @@ export class Approver {
   }
 
   async reconcile(key: Key, pass: Pass): Promise<Outcome> {
+    // Most passes wait for nothing, and there may be thousands of them in a row.
+    await nextTurn();
     const request = this.#sources.requests.get(key);
     if (request === undefined) return done;
     if (isDecided(request)) return this.#recordEnd(request, pass);
-    const read = attempt(() => readCsr(readObject(request)));
-    if (!read.ok) {
+    this.#holdCrowd(request, pass);
+    if (!this.#sources.open.isJudged(request)) return done;
+    const { csr, subject } = this.#sources.readings.read(request);
+    if (!csr.ok) {
       const isOurs = isForUs(request.spec, this.#parts.namespace);
-      return isOurs ? this.#refuse(request, eventText.csrRefused('request', read.error.message), pass) : done;
+      return isOurs ? this.#refuse(request, eventText.csrRefused('request', csr.error.message), pass) : done;
     }
-    const seen = this.#observe(request, read.value);
+    const seen = this.#observe(request, csr.value, subject);
     return this.#act(request, seen, await this.#decide(seen, pass), pass);
   }
 
-  #observe(request: CertificateSigningRequest, csr: CsrView): Seen {
+  #observe(request: CertificateSigningRequest, csr: CsrView, subject: Seen['subject']): Seen {
     const { nodes, instances } = this.#sources;
-    const subject = subjectOf(csr);
     const instance = subject && findInstance(subject.node, instances);
     const isServing = csr.signerName === signer.kubeletServing;
     const createdMs = Date.parse(request.metadata.creationTimestamp ?? '');
@@ -91,6 +92,7 @@ export class Approver {
       instance: instance && evidenceOf(instance, this.#parts.version),
       node: subject && nodes.get(subject.node),
       hasTokenIds: this.#parts.hasTokenIds,
+      lifetime: this.#parts.lifetime,
       reserved: this.#parts.facts.read().facts?.reserved,
       taken: isServing && instance && subject ? takenNames(subject.names, instance, instances, nodes.list()) : {},
       ageMs: Number.isNaN(createdMs) ? 0 : this.#parts.clock.now() - createdMs,
@@ -152,7 +154,7 @@ export class Approver {
   }
 
   async #recordEnd(request: CertificateSigningRequest, pass: Pass): Promise<Outcome> {
-    const issued = issuedIdentity(request);
+    const issued = this.#sources.readings.issued(request);
     const instance = issued && findInstance(issued.node, this.#sources.instances);
     if (issued === undefined || instance === undefined || !isNews(instance.status?.[issued.member], issued))
       return done;
@@ -161,9 +163,22 @@ export class Approver {
   }
 
   #refuse(request: CertificateSigningRequest, event: EventText, pass: Pass): Outcome {
-    const isNew = this.#hold(request, [event]);
+    // Of a crowd is said that it is one, and no more.
+    const isOfMany = this.#sources.open.limitPassed(request) !== undefined;
+    const isNew = this.#hold(request, isOfMany ? [] : [event]);
     pass.log[isNew ? 'info' : 'debug']('Refusing CSR', { why: event.message });
     return done;
+  }
+
+  /** Says once that somebody has more undecided requests than are judged at a time. */
+  #holdCrowd(request: CertificateSigningRequest, pass: Pass): void {
+    const limit = this.#sources.open.limitPassed(request);
+    const isSaid = limit !== undefined && isForUs(request.spec, this.#parts.namespace);
+    const username = shown(request.spec.username ?? '');
+    const events = isSaid ? [eventText.csrCrowd(username, limit)] : [];
+    const subject = `requester ${requesterOf(request)}`;
+    const isNew = this.#remarks.hold(subject, referenceTo(certificateSigningRequests, request), events);
+    if (isNew) pass.log.warn('Judging only some CSRs of one requester', { username, limit });
   }
 
   #hold(request: CertificateSigningRequest, events: EventText[]): boolean {

@@ -23,6 +23,11 @@ const prefixes = [
   { member: 'cloudNode', prefix: identity.cloudNodeUserPrefix },
 ] as const;
 
+/** Whether a certificate was issued whose end may have to be recorded. */
+export function mayHaveEnd({ spec, status }: CertificateSigningRequest): boolean {
+  return spec.signerName === signer.apiClient && Boolean(status?.certificate);
+}
+
 /** Reads the certificate that a request was given; undefined when there is none, or it is for something else. */
 export function issuedIdentity({ spec, status }: CertificateSigningRequest): IssuedIdentity | undefined {
   if (spec.signerName !== signer.apiClient || !status?.certificate) return undefined;

@@ -1,17 +1,18 @@
-import { byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { nodeLabel, signer } from '#contract/names.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { Controller } from '#kube/controller/controller.ts';
-import { changed, matching } from '#kube/controller/predicate.ts';
+import { changed } from '#kube/controller/predicate.ts';
 import { watching } from '#kube/controller/watches.ts';
-import { keyOf } from '#kube/resource.ts';
-import { type CertificateSigningRequest, certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
+import { type Key, keyOf } from '#kube/resource.ts';
+import { certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
 import { nodeEventsNamespace, type Permission, reading } from '../permissions.ts';
-import { isDecided } from './approve.ts';
-import { Approver, type CsrParts } from './approver.ts';
+import { Approver, type CsrParts, type CsrSources } from './approver.ts';
 import { HostInspector } from './host-inspector.ts';
 import { evidenceOf } from './evidence.ts';
 import { isEligible, NodeReader } from './observe.ts';
+import { OpenRequests } from './open-requests.ts';
+import { Readings } from './readings.ts';
 
 const certificates = certificateSigningRequests.group;
 
@@ -33,10 +34,17 @@ export function csrController(parts: CsrParts): Controller {
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
   const nodeSource = informers.get(nodes);
-  const waiting = () => requests.store.list().filter(isOpen).map(keyOf);
-  const inspector = new HostInspector(parts, waiting);
+  const open = new OpenRequests(requests);
+  const readings = new Readings();
+  const judging = { requests: requests.store, open, readings };
+  const ofNode = ({ metadata }: Node) => judgedBy(metadata.name ?? '', judging);
+  const ofInstance = (instance: InstanceObject) => {
+    const name = boundNode(instance) ?? '';
+    return [...judgedBy(name, judging), ...issuedFor(name, judging)];
+  };
+  const inspector = new HostInspector(parts, ofInstance);
   const approver = new Approver(parts, {
-    requests: requests.store,
+    ...judging,
     instances: instances.store,
     nodes: new NodeReader(nodeSource.store),
     inspector,
@@ -47,12 +55,12 @@ export function csrController(parts: CsrParts): Controller {
     concurrency: 10,
     passTimeoutMs: 60_000,
     watches: [
-      watching({ source: requests, predicate: matching(isOpen) }),
-      watching({ source: nodeSource, predicate: changed(whatMattersOfNode), keys: waiting }),
+      open,
+      watching({ source: nodeSource, predicate: changed(whatMattersOfNode), keys: ofNode }),
       watching({
         source: instances,
         predicate: changed<InstanceObject>(each => [isEligible(each), evidenceOf(each, parts.version)]),
-        keys: waiting,
+        keys: ofInstance,
       }),
       inspector,
     ],
@@ -60,10 +68,25 @@ export function csrController(parts: CsrParts): Controller {
   });
 }
 
-/** Pending, or issued for an agent: the end of that certificate is recorded. */
-function isOpen(request: CertificateSigningRequest): boolean {
-  return !isDecided(request) || (request.spec.signerName === signer.apiClient && Boolean(request.status?.certificate));
+/**
+ * Which undecided requests a change of a Node of this name, or of the record of its host, has to do with. The names of servers are
+ * compared with those of all other Nodes and hosts, so requests for these are always among them.
+ */
+function* judgedBy(name: string, { requests, open, readings }: Judging): Iterable<Key> {
+  for (const key of open.judged()) {
+    const request = requests.get(key);
+    const subject = request && readings.known(request)?.subject;
+    if (subject === undefined) continue;
+    if (subject.node === name || request?.spec.signerName === signer.kubeletServing) yield key;
+  }
 }
+
+/** Requests whose certificates may have an end to record with this host. */
+function* issuedFor(name: string, { requests, readings }: Judging): Iterable<Key> {
+  for (const request of requests.list()) if (readings.knownIssued(request)?.node === name) yield keyOf(request);
+}
+
+type Judging = Pick<CsrSources, 'requests' | 'readings'> & { open: OpenRequests };
 
 function whatMattersOfNode({ metadata }: Node): unknown {
   return [metadata.uid, metadata.labels?.[nodeLabel.os]];

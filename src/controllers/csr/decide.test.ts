@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
+import { parseCertificateRequest } from '#contract/csr-request.ts';
 import { readObject } from '#contract/object.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
+import { makeCsr } from '../../../test/kit/csr.ts';
 import {
   agent,
   brief,
@@ -98,14 +100,13 @@ function csrObject(spec: object, status?: object): ReturnType<typeof readObject>
 }
 
 test('reads a CertificateSigningRequest', () => {
-  const spec = { request: toBase64('text'), usages: ['a'], signerName: 's', username: 'u', groups: ['g'] };
+  const asked = { usages: ['a'], signerName: 's', username: 'u', groups: ['g'], expirationSeconds: 600 };
+  const text = makeCsr();
+  const spec = { request: toBase64(text), ...asked };
   expect(readCsr(csrObject(spec, { conditions: [{ type: 'Failed', status: 'True' }, {}] }))).toEqual({
     label: 'CertificateSigningRequest csr-1',
-    requestText: 'text',
-    usages: ['a'],
-    signerName: 's',
-    username: 'u',
-    groups: ['g'],
+    parsed: { ok: true, value: parseCertificateRequest(text) },
+    ...asked,
     conditions: ['Failed', ''],
   });
 });
@@ -117,14 +118,16 @@ test('reads the id of the token that a request was made with', () => {
 });
 
 test('reads an empty CertificateSigningRequest', () => {
-  const empty = { requestText: '', usages: [], signerName: '', username: '', groups: [], conditions: [] };
+  const empty = { parsed: { ok: false }, usages: [], signerName: '', username: '', groups: [], conditions: [] };
   expect(readCsr(csrObject({}))).toMatchObject(empty);
 });
 
 const unreadable: [string, object, string][] = [
   ['a request that is no base64', { request: '-----BEGIN' }, 'CSR_MALFORMED'],
   ['a request that is no text', { request: '/w==' }, 'CSR_MALFORMED'],
+  ['a request that is too long to be looked at', { request: '%'.repeat(21_849) }, 'CSR_MALFORMED'],
   ['a request that is a number', { request: 5 }, 'FIELD_INVALID'],
+  ['a lifetime that is no number', { expirationSeconds: 'x' }, 'FIELD_INVALID'],
   ['usages that are no list', { usages: 'client auth' }, 'FIELD_INVALID'],
   ['groups that are no texts', { groups: [1] }, 'FIELD_INVALID'],
 ];

@@ -1,8 +1,9 @@
 import { textFromCanonicalBase64 } from '#base/bytes.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { attempt, shown } from '#base/errors.ts';
+import { oneLine } from '#base/printable.ts';
 import { malformedRequest } from '#contract/csr-der.ts';
-import { type CertificateRequest, parseCertificateRequest } from '#contract/csr-request.ts';
+import { type CertificateRequest, maxRequestCharacters, parseCertificateRequest } from '#contract/csr-request.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { agentServiceAccountUser, identity, signer } from '#contract/names.ts';
 import type { KubeObject } from '#contract/object.ts';
@@ -46,17 +47,18 @@ export interface Refusal {
 
 export function readCsr(object: KubeObject): CsrView {
   const spec = object.fields.object('spec');
-  const requestText = textFromCanonicalBase64(spec.string('request') ?? '');
-  if (requestText === undefined) throw malformedRequest(object.label, 'spec.request is not plain base64 of a text');
+  const text = decodeRequest(spec.string('request') ?? '', object.label);
   const [credentialId] = spec.object('extra').strings(credentialIdKey);
+  const expirationSeconds = spec.number('expirationSeconds');
   return {
     label: object.label,
-    requestText,
+    parsed: attempt(() => parseCertificateRequest(text, object.label)),
     usages: spec.strings('usages'),
     signerName: spec.string('signerName') ?? '',
     username: spec.string('username') ?? '',
     groups: spec.strings('groups'),
     ...(credentialId !== undefined && { credentialId }),
+    ...(expirationSeconds !== undefined && { expirationSeconds }),
     conditions: object.fields
       .object('status')
       .objects('conditions')
@@ -64,9 +66,16 @@ export function readCsr(object: KubeObject): CsrView {
   };
 }
 
+function decodeRequest(encoded: string, label: string): string {
+  if (encoded.length > maxRequestCharacters)
+    throw malformedRequest(label, `spec.request is longer than ${maxRequestCharacters} characters`);
+  const text = textFromCanonicalBase64(encoded);
+  if (text === undefined) throw malformedRequest(label, 'spec.request is not plain base64 of a text');
+  return text;
+}
+
 /** The Node a request is about, and the names it asks for; undefined when it names none. */
-export function subjectOf(csr: CsrView): { node: string; names: readonly string[] } | undefined {
-  const parsed = attempt(() => parseCertificateRequest(csr.requestText, csr.label));
+export function subjectOf({ parsed }: CsrView): { node: string; names: readonly string[] } | undefined {
   if (!parsed.ok) return undefined;
   const { commonName, dnsNames, ipAddresses } = parsed.value;
   const prefix = Object.values(subjects).find(one => commonName.startsWith(one.prefix))?.prefix;
@@ -80,7 +89,7 @@ export function decideCsr(facts: CsrFacts): CsrDecision {
   if (csr.conditions.some(type => type === 'Approved' || type === 'Denied')) {
     return ignore('CSR is already approved/denied');
   }
-  const parsed = attempt(() => parseCertificateRequest(csr.requestText, csr.label));
+  const { parsed } = csr;
   if (!parsed.ok) {
     return isForUs(csr, facts.operatorNamespace)
       ? refuse('request', parsed.error.message)
@@ -170,7 +179,7 @@ function refuse(rule: string, why: string): Refusal {
 }
 
 function refuseNodeName(nodeName: string): Refusal {
-  const event = eventText.nodeNameInvalid(nodeName.slice(0, 253));
+  const event = eventText.nodeNameInvalid(oneLine(nodeName, 253));
   return { do: 'refuse', rule: 'node-name', why: event.message, event };
 }
 

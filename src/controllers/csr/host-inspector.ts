@@ -42,13 +42,13 @@ const maxHosts = 4096;
 export class HostInspector implements Watch {
   readonly synced = Promise.resolve();
   readonly #parts: HostInspectorParts;
-  readonly #waiting: () => Iterable<Key>;
+  readonly #waiting: (instance: InstanceObject) => Iterable<Key>;
   readonly #slots = new Slots(atOnce);
   readonly #lastMs = new Map<string, number>();
   #run: { stop: AbortController; feed: Feed } | undefined;
 
   /** `waiting` are the requests that are judged again when a host was read, or could not be. */
-  constructor(parts: HostInspectorParts, waiting: () => Iterable<Key>) {
+  constructor(parts: HostInspectorParts, waiting: (instance: InstanceObject) => Iterable<Key>) {
     this.#parts = parts;
     this.#waiting = waiting;
   }
@@ -94,7 +94,7 @@ export class HostInspector implements Watch {
       if (signal.aborted) return;
       log.info('Reading the host again failed', { address, error: isAppError(error) ? error.code : error });
     }
-    for (const key of this.#waiting()) this.#run?.feed(key, 'if there is room');
+    for (const key of this.#waiting(instance)) this.#run?.feed(key, 'if there is room');
   }
 
   #read(instance: InstanceObject, caller: AbortSignal): Promise<{ inventory: Inventory; ipv4: string }> {

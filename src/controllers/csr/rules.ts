@@ -1,4 +1,5 @@
 import { AppError, shown } from '#base/errors.ts';
+import type { LifetimeLimit } from '#contract/certificate-lifetime.ts';
 import type { CertificateRequest } from '#contract/csr-request.ts';
 import { agentServiceAccountUser, bootstrapperUser, identity, signer } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
@@ -11,14 +12,16 @@ export type CertificateKind = 'kubelet-client' | 'kubelet-serving' | 'agent' | '
 /** What we need to know of a CertificateSigningRequest, read once from the API object. */
 export interface CsrView {
   label: string;
-  /** PEM, no longer in base64. */
-  requestText: string;
+  /** What it asks for, or why it cannot be read. */
+  parsed: { ok: true; value: CertificateRequest } | { ok: false; error: AppError };
   usages: string[];
   signerName: string;
   username: string;
   groups: string[];
   /** Of the token its maker showed, in clusters that tell. */
   credentialId?: string;
+  /** How long the certificate should live; servers before 1.22 do not tell. */
+  expirationSeconds?: number;
   /** Types of the conditions it has. */
   conditions: string[];
 }
@@ -51,6 +54,7 @@ export interface Case {
   operatorNamespace: string;
   /** Whether the server writes the id of a token on requests (Kubernetes 1.30). */
   hasTokenIds: boolean;
+  lifetime: LifetimeLimit;
   reserved: Reserved;
   /** Of the names asked for, those that belong to other hosts: name to whom. */
   taken: Readonly<Record<string, string>>;
@@ -136,6 +140,8 @@ export const rules: Record<CertificateKind, readonly Rule[]> = {
     windowsNode,
     ofInstance,
     madeWithTokenFor('agent'),
+    // Those of the Go operator do not say for how long.
+    { name: 'lifetime', broken: given => (isFormerAgent(given) ? undefined : wrongLifetime(given)) },
     {
       name: 'key',
       broken: given => (isFormerAgent(given) ? wrongRenewal(given) : wrongKey(given, given.instance?.agentKeyHash)),
@@ -152,6 +158,7 @@ export const rules: Record<CertificateKind, readonly Rule[]> = {
     windowsNode,
     ofInstance,
     madeWithTokenFor('agent'),
+    { name: 'lifetime', broken: wrongLifetime },
     { name: 'key', broken: given => wrongKey(given, given.instance?.cloudKeyHash) },
   ],
 };
@@ -206,7 +213,7 @@ function requestedBy(allowed: (given: Case) => string[]): Rule {
     broken: given =>
       allowed(given).includes(given.csr.username)
         ? undefined
-        : `${shown(given.csr.username)} may not ask for it, only ${allowed(given).join(' or ')}`,
+        : `${shown(given.csr.username)} may not ask for it, only ${allowed(given).map(shown).join(' or ')}`,
   };
 }
 
@@ -248,6 +255,15 @@ function madeWithTokenFor(use: InstanceToken['use']): Rule {
 }
 
 const serviceAccountPrefix = 'system:serviceaccount:';
+
+/** Whoever has stolen the key of an agent could otherwise ask for a certificate that outlives all that is done about it. */
+function wrongLifetime({ csr: { expirationSeconds }, lifetime: { maxSeconds, isKept } }: Case): string | undefined {
+  if (expirationSeconds === undefined) {
+    return isKept ? `it does not say how long the certificate should live, at most ${maxSeconds} s` : undefined;
+  }
+  if (expirationSeconds <= maxSeconds) return undefined;
+  return `the certificate should live for ${expirationSeconds} s, and may for ${maxSeconds} s (--agent-certificate-lifetime)`;
+}
 
 /** The key must be the one whose hash the host has printed over the pinned connection. */
 function wrongKey({ request, instance }: Case, recorded: string | undefined): string | undefined {

@@ -33,7 +33,7 @@ export function unknownServingNames({ request, instance, nodeName }: Case): stri
     ...request.ipAddresses.filter(address => !ips.has(address)),
   ];
   if (unknown.length === 0) return undefined;
-  return `these names are not recorded for the host: ${shown(unknown)} (recorded: ${recorded.join(', ')})`;
+  return `these names are not recorded for the host: ${shown(unknown)} (recorded: ${shown(recorded)})`;
 }
 
 /** All names of all kinds that a request asks for. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
+import { parseCertificateRequest } from '#contract/csr-request.ts';
 import { signer } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { makeCsr } from '../../../test/kit/csr.ts';
@@ -20,7 +21,7 @@ const text = makeCsr();
 const plain = toBase64(text);
 
 test('takes the bytes that the signer takes', () => {
-  expect(read(plain).requestText).toBe(text);
+  expect(read(plain).parsed).toEqual({ ok: true, value: parseCertificateRequest(text) });
 });
 
 const encodings: [string, string][] = [

@@ -9,6 +9,7 @@ import { defaultNamespace, nodeLabel } from '../../../src/contract/names.ts';
 import type { NodeView } from '../../../src/contract/node.ts';
 import { readObject } from '../../../src/contract/object.ts';
 import { nothingReserved } from '../../../src/contract/reserved.ts';
+import { lifetimeLimit } from '../../../src/contract/certificate-lifetime.ts';
 import { writesTokenIds } from '../../../src/contract/token-id.ts';
 import type { WindowsInstanceStatus } from '../../../src/contract/windows-instance/resource.ts';
 import { type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from '../../../src/controllers/csr/decide.ts';
@@ -58,6 +59,7 @@ function factsOf(input: Input): CsrFacts {
     instance: instance && evidenceOf(instance, ownVersion),
     node: nodes.find(({ name }) => name === subject?.node),
     hasTokenIds: writesTokenIds(input.serverVersion ?? ''),
+    lifetime: lifetimeLimit('24h', input.serverVersion ?? ''),
     reserved: nothingReserved,
     taken: instance && subject ? takenNames(subject.names, instance, store, nodes) : {},
     ageMs: Number.POSITIVE_INFINITY,
@@ -71,7 +73,12 @@ function csrOf({ csr: { request, conditions, ...spec } }: Input): CsrFacts['csr'
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { name: 'row' },
-    spec: { ...spec, request: toBase64((request.pem ?? request.requestText ?? '') as string) },
+    // The rows say nothing about lifetimes.
+    spec: {
+      expirationSeconds: 86_400,
+      ...spec,
+      request: toBase64((request.pem ?? request.requestText ?? '') as string),
+    },
     status: { conditions },
   };
   return readCsr(readObject(object));
