@@ -1,4 +1,3 @@
-import { createSign, generateKeyPairSync } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { printPem } from '#base/pem.ts';
@@ -136,13 +135,7 @@ test('takes a subject of a few parts, and no more', () => {
   expect(() => parse({ organizations: organizations(8) })).toThrow(refused(/subject has more than 8 parts/));
 });
 
-test('takes the largest key with all the names a host can have', () => {
-  const dnsNames = Array.from({ length: 64 }, (_, index) => `${'n'.repeat(60)}${index}.${'d'.repeat(30)}.corp`);
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 8192 });
-  const key = { privateKey, publicKey: publicKey.export({ type: 'spki', format: 'der' }) };
-  const info = kit.requestInfo({ dnsNames }, key.publicKey);
-  const signature = createSign('sha256').update(info).sign(privateKey);
-  const algorithm = kit.sequence(kit.oid('1.2.840.113549.1.1.11'), kit.der(0x05));
-  const der = kit.sequence(info, algorithm, kit.der(0x03, [0], signature));
-  expect(parseCertificateRequest(printPem('CERTIFICATE REQUEST', der)).dnsNames).toEqual(dnsNames);
+test('takes all the names a host can have, even if they are long', () => {
+  const dnsNames = Array.from({ length: 64 }, (_, index) => `${'n'.repeat(60)}${index}.${'d'.repeat(60)}.corp`);
+  expect(parse({ dnsNames }).dnsNames).toEqual(dnsNames);
 });
