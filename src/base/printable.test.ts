@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { oneLine, printable, printableJson } from './printable.ts';
+import { shortLine, printable, printableJson } from './printable.ts';
 
 const texts: [about: string, text: string, want: string][] = [
   ['plain text', 'Win-1: über … 日本 🙂', 'Win-1: über … 日本 🙂'],
@@ -26,7 +26,7 @@ const lines: [about: string, text: string, want: string][] = [
   ['a long text', 'x'.repeat(1_000_000), 'x'.repeat(1024)],
   ['a text that gets long', '\u001b'.repeat(1024), `${'\\u001b'.repeat(170)}\\...`],
 ];
-for (const [about, text, want] of lines) test(`puts ${about} on one line`, () => expect(oneLine(text)).toBe(want));
+for (const [about, text, want] of lines) test(`puts ${about} on one line`, () => expect(shortLine(text)).toBe(want));
 
 const any = fc.string({ unit: 'binary' });
 

@@ -12,8 +12,8 @@ export function printable(text: string): string {
   });
 }
 
-/** The same on one line, and cut where it is longer: for messages that hold what somebody else wrote. */
-export function oneLine(text: string, maxCharacters = 1024): string {
+/** The same on one line, and cut where it is longer: for messages that hold foreign text. */
+export function shortLine(text: string, maxCharacters = 1024): string {
   const line = printable(text.slice(0, maxCharacters).replaceAll(/[\r\n\t]+/g, ' '));
   return line.length > maxCharacters ? `${line.slice(0, maxCharacters - 3)}...` : line;
 }

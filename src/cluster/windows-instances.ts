@@ -1,3 +1,4 @@
+import { byteOrder } from '#base/compare.ts';
 import {
   windowsInstanceGroup,
   windowsInstanceKind,
@@ -20,6 +21,12 @@ export interface InstanceObject extends KubeResource {
  */
 export function boundNode({ status }: Pick<InstanceObject, 'status'>): string | undefined {
   return status?.certifiedName ?? status?.host?.name ?? status?.node;
+}
+
+/** The oldest first, by name where two are of one age. */
+export function byAge({ metadata: one }: InstanceObject, { metadata: other }: InstanceObject): number {
+  const created = byteOrder(one.creationTimestamp ?? '', other.creationTimestamp ?? '');
+  return created === 0 ? byteOrder(one.name ?? '', other.name ?? '') : created;
 }
 
 /** Index of the store of instances by the Node they are. */

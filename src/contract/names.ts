@@ -121,15 +121,22 @@ export const identity = {
   nodeBootstrapper: 'system:serviceaccount:openshift-machine-config-operator:node-bootstrapper',
 } as const;
 
+/** Of users that are accounts, which show tokens. */
+const serviceAccountPrefix = 'system:serviceaccount:';
+
+export function isServiceAccount(username: string): boolean {
+  return username.startsWith(serviceAccountPrefix);
+}
+
 export function agentServiceAccountUser(namespace: string): string {
-  return `system:serviceaccount:${namespace}:${agentName}`;
+  return `${serviceAccountPrefix}${namespace}:${agentName}`;
 }
 
 /** The account with whose token a kubelet asks for its first certificate. OpenShift has it; elsewhere the operator makes one. */
 export const bootstrapperName = 'node-bootstrapper';
 
 export function bootstrapperUser(namespace: string): string {
-  return `system:serviceaccount:${namespace}:${bootstrapperName}`;
+  return `${serviceAccountPrefix}${namespace}:${bootstrapperName}`;
 }
 
 export const signer = {

@@ -1,8 +1,7 @@
-import { byteOrder } from '#base/compare.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, attempt, shown } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import { byAge, type InstanceObject } from '#cluster/windows-instances.ts';
 import { addressProblem, usernameProblem } from '#contract/instances.ts';
 import { ports } from '#contract/names.ts';
 import { isComputerName } from '#contract/windows-instance/computer-name.ts';
@@ -98,11 +97,6 @@ function hasJoined({ status }: InstanceObject): boolean {
 
 function isSame(one: InstanceObject, other: InstanceObject): boolean {
   return one.metadata.name === other.metadata.name;
-}
-
-function byAge({ metadata: one }: InstanceObject, { metadata: other }: InstanceObject): number {
-  const created = byteOrder(one.creationTimestamp ?? '', other.creationTimestamp ?? '');
-  return created === 0 ? byteOrder(one.name ?? '', other.name ?? '') : created;
 }
 
 function labelOf({ metadata }: InstanceObject): string {

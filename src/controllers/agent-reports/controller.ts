@@ -1,4 +1,4 @@
-import { oneLine } from '#base/printable.ts';
+import { shortLine } from '#base/printable.ts';
 import { slimConfigMap } from '#cluster/slim.ts';
 import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { isReportName, parseReport, reportName, type ReportRemark } from '#contract/agent-report.ts';
@@ -177,7 +177,7 @@ class Mirror {
     this.#parts.recorder.record(referenceTo(nodes, node), {
       type,
       reason,
-      message: `${agentName}: ${oneLine(message)}`,
+      message: `${agentName}: ${shortLine(message)}`,
     });
   }
 

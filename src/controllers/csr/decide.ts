@@ -1,7 +1,7 @@
 import { textFromCanonicalBase64 } from '#base/bytes.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { attempt, shown } from '#base/errors.ts';
-import { oneLine } from '#base/printable.ts';
+import { shortLine } from '#base/printable.ts';
 import { malformedRequest } from '#contract/csr-der.ts';
 import { type CertificateRequest, maxRequestCharacters, parseCertificateRequest } from '#contract/csr-request.ts';
 import { type EventText, eventText } from '#contract/events.ts';
@@ -179,7 +179,7 @@ function refuse(rule: string, why: string): Refusal {
 }
 
 function refuseNodeName(nodeName: string): Refusal {
-  const event = eventText.nodeNameInvalid(oneLine(nodeName, 253));
+  const event = eventText.nodeNameInvalid(shortLine(nodeName, 253));
   return { do: 'refuse', rule: 'node-name', why: event.message, event };
 }
 

@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { attempt } from '#base/errors.ts';
-import { boundNode, byNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { boundNode, byAge, byNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import { readObject } from '#contract/object.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
@@ -13,14 +13,7 @@ import { type Node, nodes as nodeResource } from '#kube/resources.ts';
 
 /** The instance whose record has this Node name; the oldest if there should be two. */
 export function findInstance(name: string, store: StoreView<InstanceObject>): InstanceObject | undefined {
-  return store
-    .byIndex(byNode, name)
-    .filter(isEligible)
-    .toSorted((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1))[0];
-}
-
-function ageOf({ metadata }: InstanceObject): string {
-  return `${metadata.creationTimestamp ?? ''} ${metadata.name ?? ''}`;
+  return store.byIndex(byNode, name).filter(isEligible).toSorted(byAge)[0];
 }
 
 /** Requests of hosts that are not accepted, or about to go, are not approved. */

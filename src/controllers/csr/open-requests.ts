@@ -1,3 +1,4 @@
+import { isServiceAccount } from '#contract/names.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
 import type { Feed, Source, Watch } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
@@ -9,8 +10,6 @@ import { mayHaveEnd } from './certificate-ends.ts';
 const maxOfOne = 20;
 /** All hosts that join show tokens of the same accounts; where the server does not tell these apart, they share the places. */
 const maxOfShared = 200;
-
-const serviceAccountPrefix = 'system:serviceaccount:';
 
 /** The undecided requests of one requester, by uid. */
 interface Crowd {
@@ -102,14 +101,19 @@ export class OpenRequests implements Watch {
 }
 
 /** Who made it: the user, and for an account that many hosts use the token as well. */
-export function requesterOf({ spec: { username = '', extra } }: CertificateSigningRequest): string {
-  const token = username.startsWith(serviceAccountPrefix) ? extra?.[credentialIdKey]?.[0] : undefined;
+export function requesterOf({ spec }: CertificateSigningRequest): string {
+  const { username = '' } = spec;
+  const token = isServiceAccount(username) ? tokenOf(spec) : undefined;
   return token === undefined ? username : `${username} ${token}`;
 }
 
-function maxOf({ spec: { username = '', extra } }: CertificateSigningRequest): number {
-  const isShared = username.startsWith(serviceAccountPrefix) && extra?.[credentialIdKey]?.[0] === undefined;
+function maxOf({ spec }: CertificateSigningRequest): number {
+  const isShared = isServiceAccount(spec.username ?? '') && tokenOf(spec) === undefined;
   return isShared ? maxOfShared : maxOfOne;
+}
+
+function tokenOf({ extra }: CertificateSigningRequest['spec']): string | undefined {
+  return extra?.[credentialIdKey]?.[0];
 }
 
 function uidOf({ metadata }: CertificateSigningRequest): string {

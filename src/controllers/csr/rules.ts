@@ -1,7 +1,7 @@
 import { AppError, shown } from '#base/errors.ts';
 import type { LifetimeLimit } from '#contract/certificate-lifetime.ts';
 import type { CertificateRequest } from '#contract/csr-request.ts';
-import { agentServiceAccountUser, bootstrapperUser, identity, signer } from '#contract/names.ts';
+import { agentServiceAccountUser, bootstrapperUser, identity, isServiceAccount, signer } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import type { Reserved } from '#contract/reserved.ts';
 import type { InstanceToken } from '#contract/windows-instance/resource.ts';
@@ -244,7 +244,7 @@ function madeWithTokenFor(use: InstanceToken['use']): Rule {
   return {
     name: 'token',
     broken: ({ csr: { username, credentialId }, hasTokenIds, instance, nodeName }) => {
-      if (!username.startsWith(serviceAccountPrefix)) return undefined;
+      if (!isServiceAccount(username)) return undefined;
       if (credentialId === undefined) {
         return hasTokenIds ? 'it was made with a token that has no id, such as one that never expires' : undefined;
       }
@@ -253,8 +253,6 @@ function madeWithTokenFor(use: InstanceToken['use']): Rule {
     },
   };
 }
-
-const serviceAccountPrefix = 'system:serviceaccount:';
 
 /** Whoever has stolen the key of an agent could otherwise ask for a certificate that outlives all that is done about it. */
 function wrongLifetime({ csr: { expirationSeconds }, lifetime: { maxSeconds, isKept } }: Case): string | undefined {

@@ -1,5 +1,4 @@
-import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
-import { byteOrder } from '#base/compare.ts';
+import { boundNode, byAge, type InstanceObject } from '#cluster/windows-instances.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import type { NodeView } from '#contract/node.ts';
 
@@ -85,9 +84,4 @@ const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.
 
 function machineOf({ spec }: Pick<InstanceObject, 'spec'>): string | undefined {
   return spec.source?.kind === 'Machine' ? spec.source.name : undefined;
-}
-
-function byAge({ metadata: one }: InstanceObject, { metadata: other }: InstanceObject): number {
-  const created = byteOrder(one.creationTimestamp ?? '', other.creationTimestamp ?? '');
-  return created === 0 ? byteOrder(one.name ?? '', other.name ?? '') : created;
 }
