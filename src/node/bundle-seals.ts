@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sha256 } from '#base/sha256.ts';
-import { type BundleFile, bundleHeader, packBundle } from './bundle.ts';
+import { type BundleFile, bundleHeader, packBundle, type Reading } from './bundle.ts';
 
 export interface BundleContent {
   /** Version of the operator that the files belong to. */
@@ -14,8 +14,10 @@ export interface BundleContent {
 export interface SealedBundle {
   sha256: string;
   bytes: number;
-  /** As often as there are hosts. */
+  /** As often as there are hosts, which check what they get. */
   chunks(): AsyncIterable<Uint8Array>;
+  /** Reads all of it again, and rejects when a file is not what it was. */
+  check(): Promise<void>;
 }
 
 /** More than there are different hosts in a cluster, and less than a megabyte. */
@@ -27,16 +29,22 @@ export class BundleSeals {
 
   async seal({ version, files, remove = [] }: BundleContent): Promise<SealedBundle> {
     const header = bundleHeader(version, files, remove);
-    const chunks = () => packBundle(version, files, remove);
+    const chunks = (how: Reading) => packBundle(version, files, remove, how);
+    const hash = () => hashChunks(chunks('checked'));
     const bytes = files.reduce((sum, file) => sum + file.packedBytes, header.length);
-    return { sha256: await this.#hashOf(sha256(header), chunks), bytes, chunks };
+    return {
+      sha256: await this.#hashOf(sha256(header), hash),
+      bytes,
+      chunks: () => chunks('unchecked'),
+      check: async () => void (await hash()),
+    };
   }
 
   /** The header names every content by its hash, so it stands for the whole. */
-  async #hashOf(header: string, chunks: SealedBundle['chunks']): Promise<string> {
+  async #hashOf(header: string, make: () => Promise<string>): Promise<string> {
     const known = this.#hashes.get(header);
     if (known !== undefined) return known;
-    const hash = hashChunks(chunks());
+    const hash = make();
     this.#hashes.set(header, hash);
     for (const oldest of this.#hashes.keys()) {
       if (this.#hashes.size <= maxRemembered) break;

@@ -38,23 +38,31 @@ export async function checkFile(path: string, size: number, unpacked?: Unpacked)
   }
 }
 
-/**
- * The bytes of a file that was checked before, in the pieces in which they are sent, all in the same memory: a new one for each
- * would cost more than to encrypt it. The last piece is given only when all of them together are what was checked. Opened with
- * the first piece, so that whoever never begins leaves nothing open.
- */
+/** The bytes of a file that was checked before. The last piece is given only when all of them together are what was checked. */
 export async function* checkedPieces(path: string, sum: FileSum, changed: () => Error): AsyncGenerator<Uint8Array> {
-  await using file = await openToRead(path);
-  const memory = Buffer.allocUnsafeSlow(uploadChunkBytes);
   const digest = createHash('sha256');
-  for (let left = sum.bytes; left > 0; ) {
-    const { bytesRead } = await file.read(memory, 0, Math.min(memory.length, left));
-    if (bytesRead === 0) throw changed();
-    const piece = memory.subarray(0, bytesRead);
+  let left = sum.bytes;
+  for await (const piece of pieces(path, sum.bytes)) {
     digest.update(piece);
-    left -= bytesRead;
+    left -= piece.length;
     if (left === 0 && digest.digest('hex') !== sum.sha256) throw changed();
     yield piece;
+  }
+  if (left > 0) throw changed();
+}
+
+/**
+ * The first bytes of a file in the pieces in which they are sent, all in the same memory: a new one for each would cost more than to
+ * encrypt it. Opened with the first piece, so that whoever never begins leaves nothing open.
+ */
+export async function* pieces(path: string, bytes: number): AsyncGenerator<Uint8Array> {
+  await using file = await openToRead(path);
+  const memory = Buffer.allocUnsafeSlow(uploadChunkBytes);
+  for (let left = bytes; left > 0; ) {
+    const { bytesRead } = await file.read(memory, 0, Math.min(memory.length, left));
+    if (bytesRead === 0) return;
+    left -= bytesRead;
+    yield memory.subarray(0, bytesRead);
   }
 }
 

@@ -7,8 +7,8 @@ import { createGunzip } from 'node:zlib';
 import { AppError, messageOf } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { uploadChunkBytes } from '#host/host.ts';
-import { type BundleFile, type PackedFacts, packStream } from './bundle.ts';
-import { checkedPieces, checkFile, type FileSum, Sum } from './checked-file.ts';
+import { type BundleFile, type PackedFacts, packStream, type Reading } from './bundle.ts';
+import { checkedPieces, checkFile, pieces, type FileSum, Sum } from './checked-file.ts';
 import { Slots } from './lifecycle/slots.ts';
 import type { PlainFile } from './payload-source.ts';
 import { ensurePrivateFolder, openNew } from './private-folder.ts';
@@ -44,7 +44,7 @@ const worthwhile = 0.97;
 
 /**
  * Programs kept in a folder under the hash of their content, each made once however many ask for it. What an earlier run has left
- * is read and checked before it is used, and whatever is sent is checked again on its way.
+ * is read and checked before it is used. What nobody checks later is checked again on its way.
  */
 export class PayloadCache {
   readonly #folder: string;
@@ -127,19 +127,20 @@ export class PayloadCache {
 
   #packedOf(program: StoredProgram, { path, bytes, sum }: Kept): Packed {
     const { sha256 } = program;
-    return { sha256, bytes, encoding: 'zstd', packedBytes: sum.bytes, packed: () => this.#pieces(program, path, sum) };
+    return { sha256, bytes, encoding: 'zstd', packedBytes: sum.bytes, packed: how => this.#pieces(program, path, sum, how) };
   }
 
   #unpackedOf(program: StoredProgram, { path, bytes, sum }: Kept): Packed {
     const { sha256 } = program;
-    return { sha256, bytes, encoding: 'none', packedBytes: bytes, packed: () => this.#pieces(program, path, sum) };
+    return { sha256, bytes, encoding: 'none', packedBytes: bytes, packed: how => this.#pieces(program, path, sum, how) };
   }
 
   #plainOf(program: StoredProgram, { path, bytes, sum }: Kept): Plain {
     return { sha256: program.sha256, bytes, content: () => this.#pieces(program, path, sum) };
   }
 
-  #pieces(program: StoredProgram, path: string, sum: FileSum): AsyncGenerator<Uint8Array> {
+  #pieces(program: StoredProgram, path: string, sum: FileSum, how?: Reading): AsyncGenerator<Uint8Array> {
+    if (how === 'unchecked') return pieces(path, sum.bytes);
     return checkedPieces(path, sum, () => {
       // Whoever asks next gets one that is made anew.
       for (const form of ['packed', 'plain']) this.#made.delete(`${form} ${program.sha256}`);
