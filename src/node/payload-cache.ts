@@ -127,12 +127,24 @@ export class PayloadCache {
 
   #packedOf(program: StoredProgram, { path, bytes, sum }: Kept): Packed {
     const { sha256 } = program;
-    return { sha256, bytes, encoding: 'zstd', packedBytes: sum.bytes, packed: how => this.#pieces(program, path, sum, how) };
+    return {
+      sha256,
+      bytes,
+      encoding: 'zstd',
+      packedBytes: sum.bytes,
+      packed: how => this.#pieces(program, path, sum, how),
+    };
   }
 
   #unpackedOf(program: StoredProgram, { path, bytes, sum }: Kept): Packed {
     const { sha256 } = program;
-    return { sha256, bytes, encoding: 'none', packedBytes: bytes, packed: how => this.#pieces(program, path, sum, how) };
+    return {
+      sha256,
+      bytes,
+      encoding: 'none',
+      packedBytes: bytes,
+      packed: how => this.#pieces(program, path, sum, how),
+    };
   }
 
   #plainOf(program: StoredProgram, { path, bytes, sum }: Kept): Plain {

@@ -7,8 +7,8 @@ export const checkHost: Step<ConfigureJourney> = {
   name: 'preflight',
   does: 'looks for whatever would keep the host from becoming a Node, before anything on it is changed',
   limitMs: 30_000,
-  async make({ address, inventory, gathered }) {
-    const missing = missingFiles(gathered.programs, inventory);
+  async make({ address, inventory, programs }) {
+    const missing = missingFiles(programs, inventory);
     preflight({ address, inventory, missing });
   },
 };

@@ -6,18 +6,25 @@ import type { ConfigureJourney } from './journey.ts';
 
 export const gather: Step<ConfigureJourney> = {
   name: 'gather',
-  does: 'makes the files of the host, with fresh tokens, and gets the programs ready',
-  // The first host waits for all programs to be checked and packed.
-  limitMs: 15 * 60_000,
+  does: 'makes the files of the host, with fresh tokens, and gets the agent program ready',
+  limitMs: 5 * 60_000,
   async make(journey, { signal }) {
     const { instance, world } = journey;
     const material = await world.material.materialFor(instance, signal);
-    const [agent, programs, texts] = await Promise.all([
-      world.payload.agent(),
-      world.payload.files(material.platform),
-      packTexts(material.files),
-    ]);
-    journey.gathered = { material, agent, programs, texts };
+    const [agent, texts] = await Promise.all([world.payload.agent(), packTexts(material.files)]);
+    journey.gathered = { material, agent, texts };
+    // Meanwhile the agent travels and looks around. What fails here is reported by the step that waits for it.
+    world.payload.files(material.platform).catch(() => undefined);
+  },
+};
+
+/** Only the first host has to wait. */
+export const packPrograms: Step<ConfigureJourney> = {
+  name: 'pack programs',
+  does: 'waits until all programs are checked and packed, which is done once for all hosts',
+  limitMs: 15 * 60_000,
+  async make(journey) {
+    journey.programs = await journey.world.payload.files(journey.gathered.material.platform);
   },
 };
 

@@ -45,6 +45,7 @@ export class ConfigureJourney implements AsyncDisposable {
   /** One of the places for hosts that are worked on. */
   turn: Disposable | undefined;
   #gathered: Gathered | undefined;
+  #programs: readonly BundleFile[] | undefined;
   #inventory: Inventory | undefined;
 
   constructor(instance: InstanceObject, world: LifecycleWorld, memory: JourneyMemory) {
@@ -100,6 +101,16 @@ export class ConfigureJourney implements AsyncDisposable {
     this.#gathered = gathered;
   }
 
+  /** All that the host needs but the agent. */
+  get programs(): readonly BundleFile[] {
+    if (this.#programs === undefined) throw new Error('the programs are not packed yet');
+    return this.#programs;
+  }
+
+  set programs(programs: readonly BundleFile[]) {
+    this.#programs = programs;
+  }
+
   /** Another version has set the host up, with an agent whose key is recorded. By the record: a Node may say what it likes. */
   get isOfOtherVersion(): boolean {
     const { version } = this.instance.status ?? {};
@@ -130,8 +141,6 @@ export class ConfigureJourney implements AsyncDisposable {
 export interface Gathered {
   material: HostMaterial;
   agent: PlainFile;
-  /** Programs, but for the agent. */
-  programs: readonly BundleFile[];
   /** Everything the operator writes. */
   texts: readonly BundleFile[];
 }

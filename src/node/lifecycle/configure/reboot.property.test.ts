@@ -8,7 +8,7 @@ import type { Step } from '../step.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { rebootForSettings } from './agent-service.ts';
 import { connect } from './connect.ts';
-import { gather } from './gather.ts';
+import { gather, packPrograms } from './gather.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { enableContainers, reboot, rename } from './prepare.ts';
 import { stageFiles, stagePrograms } from './stage.ts';
@@ -18,6 +18,7 @@ const steps: Step<ConfigureJourney>[] = [
   gather,
   bringAgent,
   takeInventory,
+  packPrograms,
   rename,
   enableContainers,
   reboot,

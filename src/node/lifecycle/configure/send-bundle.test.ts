@@ -1,11 +1,14 @@
+import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { bundlePath } from '#contract/paths.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { settle } from '../../../../test/kit/manual-clock.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
+import { image } from '../../../../test/kit/payload-image.ts';
 import type { BundleContent } from '../../bundle-seals.ts';
-import { packContent } from '../../bundle.ts';
+import { type BundleFile, packContent } from '../../bundle.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
 import { gather } from './gather.ts';
@@ -13,14 +16,14 @@ import { sendBundle } from './send-bundle.ts';
 
 const path = 'C:\\k\\kubelet.exe';
 
-/** A host with its agent, and a bundle of one file for it. */
-async function bench(bytes = 1000) {
+/** A host with its agent, and a bundle for it: of the files given, or of one. */
+async function bench(bytes = 1000, files?: readonly BundleFile[]) {
   const lab = new JourneyBench();
   await lab.take(connect, gather, bringAgent, takeInventory);
   const content: BundleContent = {
     version: 'v2',
     // What looks random cannot be packed, so that it is as large as it is.
-    files: [{ path, secret: false, ...(await packContent(randomBytes(bytes))) }],
+    files: files ?? [{ path, secret: false, ...(await packContent(randomBytes(bytes))) }],
   };
   const notes: (string | undefined)[] = [];
   const progress: number[] = [];
@@ -86,6 +89,25 @@ for (const [where, damage] of [
     lab.host.model.fileTexts.set(bundlePath(sealed.sha256), damage(whole));
     await send({ [sealed.sha256]: sealed.bytes });
     expect([uploads().length, verbs()]).toEqual([1, ['stage', 'stage']]);
+  });
+}
+
+for (const [how, damage] of [
+  ['changed', async (file: string) => writeFile(file, (await readFile(file)).reverse())],
+  ['cut', (file: string) => truncate(file, 1)],
+] as const) {
+  test(`a program that was ${how} in our cache is not installed, and is packed again for the next attempt`, async () => {
+    const { open, cacheFolder } = await image();
+    const payload = await open();
+    const { lab, send } = await bench(0, await payload.files('None'));
+    const { sha256: hash } = (await payload.files('None')).find(file => file.path === path) ?? { sha256: '' };
+    const [name = ''] = (await readdir(cacheFolder)).filter(each => each.startsWith(hash));
+    await damage(join(cacheFolder, name));
+    expect(await rejectionOf(send())).toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+    expect(await lab.host.model.files.stat(path)).toBeUndefined();
+    const next = await bench(0, await payload.files('None'));
+    await next.send();
+    expect(await next.lab.host.model.files.sha256(path)).toBe(hash);
   });
 }
 

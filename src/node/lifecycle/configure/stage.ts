@@ -26,13 +26,13 @@ export const stagePrograms: Step<ConfigureJourney> = {
   name: 'stage programs',
   does: 'uploads the programs that are missing or different as one bundle, which the agent unpacks and checks',
   limitMs: 2 * 3_600_000,
-  met: ({ gathered, inventory }) => missingFiles(gathered.programs, inventory).length === 0,
+  met: ({ programs, inventory }) => missingFiles(programs, inventory).length === 0,
   async make(journey, turn) {
-    const { programs, material } = journey.gathered;
+    const { version } = journey.gathered.material;
     const { bundles } = journey.inventory;
     // Always the same bundle for the same need, so that an upload that came to its end is found again.
-    const files = missingFiles(programs, journey.inventory);
-    await sendBundle(journey, { version: material.version, files }, bundles, turn);
+    const files = missingFiles(journey.programs, journey.inventory);
+    await sendBundle(journey, { version, files }, bundles, turn);
     noteStaged(journey, files);
   },
 };

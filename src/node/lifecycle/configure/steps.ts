@@ -13,7 +13,7 @@ import { bootstrap } from './bootstrap.ts';
 import { checkHost } from './check-host.ts';
 import { cleanUpFormer } from './cleanup.ts';
 import { awaitTurn, connect } from './connect.ts';
-import { gather } from './gather.ts';
+import { gather, packPrograms } from './gather.ts';
 import { claimName, recordHost } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { desireVersion, findNode, releaseNode, takeInNode } from './node.ts';
@@ -30,6 +30,7 @@ const identify: Steps = [gather, bringAgent, takeInventory, claimName];
 
 /** Changes the host. */
 const setUp: Steps = [
+  packPrograms,
   checkHost,
   secureFolders,
   cleanUpFormer,
