@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -202,6 +202,14 @@ test('sweeps away what was left under a number that another process has now, be 
   await mkdir(at(`key.pem.${process.pid}-1.wicd-new`));
   await files.write(at('other.txt'), 'x');
   expect(await names()).toEqual(['other.txt']);
+});
+
+test('a draft of a living process that cannot be looked at keeps nobody from writing', async () => {
+  const { files } = bench(undefined, { 8: Date.now() - 1000 });
+  // A link to itself can be listed and not be followed, as a file on Windows that is being removed.
+  await symlink('key.pem.8-1.wicd-new', at('key.pem.8-1.wicd-new'));
+  await files.write(at('other.txt'), 'x');
+  expect(await names()).toEqual(['key.pem.8-1.wicd-new', 'other.txt']);
 });
 
 test('does not touch what living processes write, nor files of others', async () => {

@@ -152,7 +152,13 @@ async function sweep(directory: string, options: FilesOptions): Promise<void> {
 /** Windows gives numbers of processes again, after a boot the same ones first: a process cannot be younger than its draft. */
 async function isWriting(pid: number, draft: string, { startedMs }: FilesOptions): Promise<boolean> {
   const began = startedMs(pid);
-  return began !== undefined && began <= ((await unlessAbsent(draft, () => stat(draft)))?.mtimeMs ?? 0);
+  if (began === undefined) return false;
+  // Windows shows one that its writer is just removing, but lets nobody look at it.
+  const writtenMs = await stat(draft).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => Infinity,
+  );
+  return began <= writtenMs;
 }
 
 async function hashOf(path: string): Promise<string> {
