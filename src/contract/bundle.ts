@@ -1,5 +1,5 @@
 import { fromUtf8 } from '#base/bytes.ts';
-import { AppError, shown } from '#base/errors.ts';
+import { AppError, attempt, shown } from '#base/errors.ts';
 import { Fields } from '#base/fields.ts';
 import { checkPlaces } from './host-path.ts';
 
@@ -62,6 +62,13 @@ export function readPreamble(bytes: Uint8Array): number {
 }
 
 export function parseHeader(bytes: Uint8Array): BundleHeader {
+  const header = attempt(() => readHeader(bytes));
+  if (header.ok) return header.value;
+  // One code for all of it: whoever sent the bundle sends it again.
+  throw header.error.code === 'BUNDLE_MALFORMED' ? header.error : malformed(header.error.message);
+}
+
+function readHeader(bytes: Uint8Array): BundleHeader {
   const fields = new Fields(parseJson(fromUtf8(bytes)), 'bundle header');
   if (fields.number('format') !== format) {
     throw malformed(`its format is ${shown(fields.raw('format'))}, and this agent knows ${format}`);

@@ -83,3 +83,24 @@ test('refuses a file for a place where none may go', async () => {
   const files = [await file('C:\\Windows\\a', 'a')];
   await expect(new BundleSeals().seal({ version: 'v1', files })).rejects.toMatchObject({ code: 'BUNDLE_MALFORMED' });
 });
+
+test('a file that was packed into other bytes of the same length is noticed, and sealed anew', async () => {
+  const one = await file('C:\\k\\a', 'a');
+  let bytes = Buffer.from('a');
+  const files = [
+    {
+      ...one,
+      packed: async function* now() {
+        yield bytes;
+      },
+    },
+  ];
+  const seals = new BundleSeals();
+  const before = await seals.seal({ version: 'v1', files });
+  await before.check();
+  bytes = Buffer.from('b');
+  await expect(before.check()).rejects.toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+  const after = await seals.seal({ version: 'v1', files });
+  expect(after.sha256).not.toBe(before.sha256);
+  await after.check();
+});

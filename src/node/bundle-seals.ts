@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { AppError } from '#base/errors.ts';
 import { sha256 } from '#base/sha256.ts';
 import { type BundleFile, bundleHeader, packBundle, type Reading } from './bundle.ts';
 
@@ -16,7 +17,7 @@ export interface SealedBundle {
   bytes: number;
   /** As often as there are hosts, which check what they get. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Reads all of it again, and rejects when a file is not what it was. */
+  /** Reads all of it again, and rejects when a file is not what it was; whoever seals next gets the hash of what is there then. */
   check(): Promise<void>;
 }
 
@@ -32,15 +33,21 @@ export class BundleSeals {
     const chunks = (how: Reading) => packBundle(version, files, remove, how);
     const hash = () => hashChunks(chunks('checked'));
     const bytes = files.reduce((sum, file) => sum + file.packedBytes, header.length);
+    const key = sha256(header);
+    const sealed = await this.#hashOf(key, hash);
     return {
-      sha256: await this.#hashOf(sha256(header), hash),
+      sha256: sealed,
       bytes,
       chunks: () => chunks('unchecked'),
-      check: async () => void (await hash()),
+      check: async () => {
+        if ((await hash()) === sealed) return;
+        this.#hashes.delete(key);
+        throw repacked();
+      },
     };
   }
 
-  /** The header names every content by its hash, so it stands for the whole. */
+  /** The header names every content by its hash and stands for the whole, as long as nothing is packed again. */
   async #hashOf(header: string, make: () => Promise<string>): Promise<string> {
     const known = this.#hashes.get(header);
     if (known !== undefined) return known;
@@ -63,4 +70,11 @@ async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of chunks) digest.update(chunk);
   return digest.digest('hex');
+}
+
+/** The same content can be packed into other bytes of the same length. */
+function repacked(): AppError {
+  return new AppError('PAYLOAD_DAMAGED', 'a payload file was packed again since its bundle was hashed', {
+    remedy: 'Find out what writes to the folder of the payload cache; the next attempt hashes the bundle again.',
+  });
 }

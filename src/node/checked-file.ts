@@ -39,28 +39,34 @@ export async function checkFile(path: string, size: number, unpacked?: Unpacked)
 }
 
 /** The bytes of a file that was checked before. The last piece is given only when all of them together are what was checked. */
-export async function* checkedPieces(path: string, sum: FileSum, changed: () => Error): AsyncGenerator<Uint8Array> {
+export async function* checkedPieces(path: string, sum: FileSum, changed: Changed): AsyncGenerator<Uint8Array> {
   const digest = createHash('sha256');
   let left = sum.bytes;
-  for await (const piece of pieces(path, sum.bytes)) {
+  for await (const piece of pieces(path, sum.bytes, changed)) {
     digest.update(piece);
     left -= piece.length;
     if (left === 0 && digest.digest('hex') !== sum.sha256) throw changed();
     yield piece;
   }
-  if (left > 0) throw changed();
 }
+
+/** Makes the error for a file that is not what was checked; the cause is why it cannot be read. */
+export type Changed = (cause?: unknown) => Error;
 
 /**
  * The first bytes of a file in the pieces in which they are sent, all in the same memory: a new one for each would cost more than to
  * encrypt it. Opened with the first piece, so that whoever never begins leaves nothing open.
  */
-export async function* pieces(path: string, bytes: number): AsyncGenerator<Uint8Array> {
-  await using file = await openToRead(path);
+export async function* pieces(path: string, bytes: number, changed: Changed): AsyncGenerator<Uint8Array> {
+  const orChanged = <T>(act: Promise<T>): Promise<T> =>
+    act.catch((cause: unknown) => {
+      throw changed(cause);
+    });
+  await using file = await orChanged(openToRead(path));
   const memory = Buffer.allocUnsafeSlow(uploadChunkBytes);
   for (let left = bytes; left > 0; ) {
-    const { bytesRead } = await file.read(memory, 0, Math.min(memory.length, left));
-    if (bytesRead === 0) return;
+    const { bytesRead } = await orChanged(file.read(memory, 0, Math.min(memory.length, left)));
+    if (bytesRead === 0) throw changed();
     left -= bytesRead;
     yield memory.subarray(0, bytesRead);
   }
@@ -95,7 +101,7 @@ export class Sum {
 }
 
 /** Each in memory of its own: who unpacks them keeps some for a while. */
-async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(uploadChunkBytes), 0, uploadChunkBytes);
     if (bytesRead === 0) return;

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, lstat, mkdir, readdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, lstat, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
 import { bytesOf, every, image, usualContent } from '../../test/kit/payload-image.ts';
@@ -113,4 +115,20 @@ test('does not begin with a folder that others can write', async () => {
   await mkdir(cacheFolder, { recursive: true });
   await chmod(cacheFolder, 0o777);
   expect(await rejectionOf(open())).toMatchObject({ code: 'CACHE_FOLDER_UNSAFE' });
+});
+
+test('a program that cannot be opened is an error each time, and ends no process', async () => {
+  const { open, folder } = await image({ plain: () => true });
+  const payload = await open();
+  const source = join(folder, every.find(({ name }) => name === agentExe)?.source ?? '');
+  await rm(source);
+  const server = createServer().listen(source);
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  for (let attempt = 0; attempt < 30; attempt += 1) {
+    expect(await rejectionOf(payload.agent())).toMatchObject({
+      code: 'PAYLOAD_UNREADABLE',
+      message: expect.stringContaining('ENXIO') as string,
+    });
+  }
 });

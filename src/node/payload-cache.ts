@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { access, readdir, rename, rm } from 'node:fs/promises';
+import { access, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline as connect } from 'node:stream';
+import { pipeline as connect, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { AppError, messageOf } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
-import { uploadChunkBytes } from '#host/host.ts';
 import { type BundleFile, type PackedFacts, packStream, type Reading } from './bundle.ts';
-import { checkedPieces, checkFile, pieces, type FileSum, Sum } from './checked-file.ts';
+import { checkedPieces, checkFile, chunksOf, type FileSum, pieces, Sum } from './checked-file.ts';
 import { Slots } from './lifecycle/slots.ts';
 import type { PlainFile } from './payload-source.ts';
 import { ensurePrivateFolder, openNew } from './private-folder.ts';
@@ -113,7 +111,7 @@ export class PayloadCache {
   async #build(program: StoredProgram, form: Form): Promise<Kept> {
     const draft = join(this.#folder, `.${randomUUID()}`);
     try {
-      const { content, file } = await write(await contentOf(program), draft, form);
+      const { content, file } = await write(contentOf(program), draft, form);
       if (content.sha256 !== program.sha256) throw damaged(program, content.sha256);
       const sizes = form === 'packed' ? [content.bytes, file.bytes] : [content.bytes];
       const path = join(this.#folder, [program.sha256, ...sizes].join('-'));
@@ -152,12 +150,12 @@ export class PayloadCache {
   }
 
   #pieces(program: StoredProgram, path: string, sum: FileSum, how?: Reading): AsyncGenerator<Uint8Array> {
-    if (how === 'unchecked') return pieces(path, sum.bytes);
-    return checkedPieces(path, sum, () => {
+    const hasChanged = (cause?: unknown) => {
       // Whoever asks next gets one that is made anew.
       for (const form of ['packed', 'plain']) this.#made.delete(`${form} ${program.sha256}`);
-      return changed(program, path);
-    });
+      return changed(program, path, cause);
+    };
+    return how === 'unchecked' ? pieces(path, sum.bytes, hasChanged) : checkedPieces(path, sum, hasChanged);
   }
 }
 
@@ -176,13 +174,18 @@ async function write(
   return { content: file, file };
 }
 
-/** The program as it is, out of its archive where it is in one. */
-async function contentOf({ source, name }: StoredProgram): Promise<AsyncIterable<Uint8Array>> {
-  if (await exists(source)) return createReadStream(source, { highWaterMark: uploadChunkBytes });
+/**
+ * The program as it is, out of its archive where it is in one. Opened with the first chunk: the failure of a stream that nobody
+ * reads yet would end the process.
+ */
+async function* contentOf({ source, name }: StoredProgram): AsyncGenerator<Uint8Array> {
+  const isPlain = await exists(source);
+  await using file = await open(isPlain ? source : `${source}.tar.gz`);
+  if (isPlain) return yield* chunksOf(file);
   const unzip = createGunzip();
   // Ends the one with the other, whichever is first; a failure shows to whoever reads.
-  connect(createReadStream(`${source}.tar.gz`), unzip, () => undefined);
-  return fileOfTar(unzip, name);
+  connect(Readable.from(chunksOf(file)), unzip, () => undefined);
+  yield* fileOfTar(unzip, name);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -198,9 +201,11 @@ function damaged({ name, sha256 }: StoredProgram, actual: string): AppError {
   });
 }
 
-function changed({ name }: StoredProgram, path: string): AppError {
-  return new AppError('PAYLOAD_DAMAGED', `${path} (${name}) has changed since the operator checked it`, {
+function changed({ name }: StoredProgram, path: string, cause: unknown): AppError {
+  const why = cause === undefined ? '' : ` (${messageOf(cause)})`;
+  return new AppError('PAYLOAD_DAMAGED', `${path} (${name}) has changed since the operator checked it${why}`, {
     remedy: 'Find out what writes to the folder; the next attempt packs the file again.',
+    cause,
   });
 }
 

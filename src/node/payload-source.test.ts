@@ -198,4 +198,7 @@ test('opens no file before it is read', async () => {
   for (const one of files) one.packed();
   await rm(cacheFolder, { recursive: true });
   for (const one of files) await expect(bytesOf(one.packed())).rejects.toThrow('ENOENT');
+  for (const one of files) {
+    expect(await rejectionOf(bytesOf(one.packed('unchecked')))).toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+  }
 });

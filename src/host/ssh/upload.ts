@@ -126,7 +126,8 @@ async function* piecesOf({ act, content }: Upload, chunkBytes: number): AsyncGen
       }
     }
   } catch (error) {
-    throw sourceUnreadable(act, error);
+    // Whoever gives the content knows best what is wrong with it.
+    throw error instanceof AppError ? error : sourceUnreadable(act, error);
   }
 }
 

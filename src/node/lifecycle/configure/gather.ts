@@ -7,7 +7,8 @@ import type { ConfigureJourney } from './journey.ts';
 export const gather: Step<ConfigureJourney> = {
   name: 'gather',
   does: 'makes the files of the host, with fresh tokens, and gets the agent program ready',
-  limitMs: 5 * 60_000,
+  // An agent program that has to be copied again waits for programs that are being packed.
+  limitMs: 15 * 60_000,
   async make(journey, { signal }) {
     const { instance, world } = journey;
     const material = await world.material.materialFor(instance, signal);

@@ -1,4 +1,4 @@
-import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
@@ -95,6 +95,9 @@ for (const [where, damage] of [
 for (const [how, damage] of [
   ['changed', async (file: string) => writeFile(file, (await readFile(file)).reverse())],
   ['cut', (file: string) => truncate(file, 1)],
+  ['deleted', (file: string) => rm(file)],
+  ['replaced by a link', (file: string) => rm(file).then(() => symlink('/dev/null', file))],
+  ['replaced by a folder', (file: string) => rm(file).then(() => mkdir(file))],
 ] as const) {
   test(`a program that was ${how} in our cache is not installed, and is packed again for the next attempt`, async () => {
     const { open, cacheFolder } = await image();
