@@ -181,7 +181,10 @@ async function write(
 async function* contentOf({ source, name }: StoredProgram): AsyncGenerator<Uint8Array> {
   const isPlain = await exists(source);
   await using file = await open(isPlain ? source : `${source}.tar.gz`);
-  if (isPlain) return yield* chunksOf(file);
+  if (isPlain) {
+    yield* chunksOf(file);
+    return;
+  }
   const unzip = createGunzip();
   // Ends the one with the other, whichever is first; a failure shows to whoever reads.
   connect(Readable.from(chunksOf(file)), unzip, () => undefined);

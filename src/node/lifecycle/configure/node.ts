@@ -34,16 +34,10 @@ export const takeInNode: Step<ConfigureJourney> = {
     const { joinedNode: node, world, instance, memory } = journey;
     await world.nodes.takeIn(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
     const { nodeUID = node.uid } = memory.record;
-    // What the agent has reported was about a Node that is gone.
-    if (nodeUID !== node.uid) await world.nodes.clearReport(node.name, 'version', signal);
+    if (nodeUID === node.uid) return;
+    // What the agent has reported was about a Node that is gone. The first one is recorded with the key of the agent.
+    await world.nodes.clearReport(node.name, 'version', signal);
     await memory.remember({ nodeUID: node.uid });
-    try {
-      await world.hostKeys.forget(instance, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      // The record has the key; a copy too many does no harm.
-      world.log.warn('Host key stays in the ConfigMap although it is recorded', { error });
-    }
   },
 };
 
@@ -62,7 +56,16 @@ export const releaseNode: Step<ConfigureJourney> = {
   name: 'uncordon',
   does: 'lets pods come to the Node, unless an administrator has cordoned it',
   limitMs: shortMs,
-  make: ({ joinedNode, world }, { signal }) => world.nodes.release(joinedNode.name, signal),
+  async make({ joinedNode, world, instance }, { signal }) {
+    await world.nodes.release(joinedNode.name, signal);
+    try {
+      await world.hostKeys.forget(instance, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // The record has the key; a copy too many does no harm.
+      world.log.warn('Host key stays in the ConfigMap although it is recorded', { error });
+    }
+  },
 };
 
 function marksFor({ instance, gathered, username, hostKey }: ConfigureJourney, node: NodeView): Marks {

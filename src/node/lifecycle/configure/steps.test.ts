@@ -147,7 +147,7 @@ test('a host key that cannot be taken out of the ConfigMap keeps nobody', async 
   await bench.take(...begin);
   bench.putNode();
   bench.journey.world.hostKeys.forget = () => Promise.reject(new Error('forbidden'));
-  await bench.take(takeInNode);
+  await bench.take(releaseNode);
   expect(bench.logged.messages('warn')).toEqual(['Host key stays in the ConfigMap although it is recorded']);
 });
 
