@@ -28,7 +28,7 @@ export async function replaceFile(from: string, to: string, renaming: Renaming):
 }
 
 /** Tries until the file is not in use any more, for a limited time. */
-export async function untilFree(clock: Clock, act: () => Promise<void>): Promise<void> {
+export async function untilFree<T>(clock: Clock, act: () => Promise<T>): Promise<T> {
   for (const delayMs of retryDelaysMs) {
     try {
       return await act();
@@ -37,7 +37,7 @@ export async function untilFree(clock: Clock, act: () => Promise<void>): Promise
     }
     await clock.sleep(delayMs);
   }
-  await act();
+  return act();
 }
 
 /** Windows lets a running program be renamed, but neither replaced nor deleted. */

@@ -30,7 +30,8 @@ export function createFiles(options: FilesOptions): HostFiles {
     write: (path, text, access) => writeWhole(path, text, access, options),
     writeChunks: (path, chunks, access) => writeWhole(path, chunks, access, options),
     remove: path => unlessAbsent(path, () => untilFree(clock, () => unlink(path))),
-    list: async directory => (await unlessAbsent(directory, () => readdir(directory))) ?? [],
+    // One that another process is just removing can be seen, but not be opened until it is gone.
+    list: async directory => (await unlessAbsent(directory, () => untilFree(clock, () => readdir(directory)))) ?? [],
     sha256: path => unlessAbsent(path, () => hashOf(path)),
     readChunks,
     stat: path =>
