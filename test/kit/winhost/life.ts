@@ -169,22 +169,13 @@ export class Life {
    * and what was installed just now may be lost in a power cut.
    */
   async #revive(): Promise<void> {
-    let failure: unknown;
     const look = async () => {
-      try {
-        await this.#operator.installAgentService(this.host);
-      } catch (error) {
-        // As the operator does, which tries a step again that has failed.
-        failure = error;
-        return undefined;
-      }
+      await this.#operator.installAgentService(this.host);
       await this.host.exec(`sc.exe start ${agentName}`);
       await delay(1000);
       return this.agent.pids().length > 0 ? true : undefined;
     };
-    await this.#operator
-      .waitFor('an agent that runs', look, 180_000)
-      .catch(error => this.agent.explain(failure ?? error));
+    await this.#operator.waitFor('an agent that runs', look, 180_000).catch(error => this.agent.explain(error));
   }
 
   async #appeared(unless: Promise<unknown>): Promise<void> {
