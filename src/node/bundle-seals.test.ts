@@ -84,7 +84,7 @@ test('refuses a file for a place where none may go', async () => {
   await expect(new BundleSeals().seal({ version: 'v1', files })).rejects.toMatchObject({ code: 'BUNDLE_MALFORMED' });
 });
 
-test('a file that was packed into other bytes of the same length is noticed, and sealed anew', async () => {
+test('notices a file that was packed into other bytes of the same length, and hashes the bundle again', async () => {
   const one = await file('C:\\k\\a', 'a');
   let bytes = Buffer.from('a');
   const files = [

@@ -42,7 +42,7 @@ const worthwhile = 0.97;
 
 /**
  * Programs kept in a folder under the hash of their content, each made once however many ask for it. What an earlier run has left
- * is read and checked before it is used. What nobody checks later is checked again on its way.
+ * is read and checked before it is used. What the host cannot check is checked again while it is sent.
  */
 export class PayloadCache {
   readonly #folder: string;
@@ -58,15 +58,15 @@ export class PayloadCache {
   packed(program: StoredProgram): Promise<Packed> {
     return this.#once('packed', program, async () => {
       const packed = await this.#find(program, 'packed');
-      if (packed !== undefined) return this.#packedOf(program, packed);
+      if (packed !== undefined) return this.#packedOf(program, packed, 'zstd');
       // It was found before that packing is of no use.
       const plain = await this.#find(program, 'plain');
-      if (plain !== undefined) return this.#unpackedOf(program, plain);
+      if (plain !== undefined) return this.#packedOf(program, plain, 'none');
       const made = await this.#build(program, 'packed');
-      if (made.sum.bytes <= made.bytes * worthwhile) return this.#packedOf(program, made);
+      if (made.sum.bytes <= made.bytes * worthwhile) return this.#packedOf(program, made, 'zstd');
       const copy = await this.#build(program, 'plain');
       await rm(made.path);
-      return this.#unpackedOf(program, copy);
+      return this.#packedOf(program, copy, 'none');
     });
   }
 
@@ -123,26 +123,10 @@ export class PayloadCache {
     }
   }
 
-  #packedOf(program: StoredProgram, { path, bytes, sum }: Kept): Packed {
+  #packedOf(program: StoredProgram, { path, bytes, sum }: Kept, encoding: Packed['encoding']): Packed {
     const { sha256 } = program;
-    return {
-      sha256,
-      bytes,
-      encoding: 'zstd',
-      packedBytes: sum.bytes,
-      packed: how => this.#pieces(program, path, sum, how),
-    };
-  }
-
-  #unpackedOf(program: StoredProgram, { path, bytes, sum }: Kept): Packed {
-    const { sha256 } = program;
-    return {
-      sha256,
-      bytes,
-      encoding: 'none',
-      packedBytes: bytes,
-      packed: how => this.#pieces(program, path, sum, how),
-    };
+    const packed: Packed['packed'] = how => this.#pieces(program, path, sum, how);
+    return { sha256, bytes, encoding, packedBytes: sum.bytes, packed };
   }
 
   #plainOf(program: StoredProgram, { path, bytes, sum }: Kept): Plain {
@@ -151,7 +135,7 @@ export class PayloadCache {
 
   #pieces(program: StoredProgram, path: string, sum: FileSum, how?: Reading): AsyncGenerator<Uint8Array> {
     const hasChanged = (cause?: unknown) => {
-      // Whoever asks next gets one that is made anew.
+      // The next caller gets one that is packed again.
       for (const form of ['packed', 'plain']) this.#made.delete(`${form} ${program.sha256}`);
       return changed(program, path, cause);
     };
@@ -175,8 +159,8 @@ async function write(
 }
 
 /**
- * The program as it is, out of its archive where it is in one. Opened with the first chunk: the failure of a stream that nobody
- * reads yet would end the process.
+ * The program as it is, out of its archive where it is in one. Opened with the first chunk: the failure of a stream without
+ * a reader would end the process.
  */
 async function* contentOf({ source, name }: StoredProgram): AsyncGenerator<Uint8Array> {
   const isPlain = await exists(source);

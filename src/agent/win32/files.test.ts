@@ -204,7 +204,7 @@ test('sweeps away what was left under a number that another process has now, be 
   expect(await names()).toEqual(['other.txt']);
 });
 
-test('a draft of a living process that cannot be looked at keeps nobody from writing', async () => {
+test('writes beside a draft of a living process that cannot be read', async () => {
   const { files } = bench(undefined, { 8: Date.now() - 1000 });
   // A link to itself can be listed and not be followed, as a file on Windows that is being removed.
   await symlink('key.pem.8-1.wicd-new', at('key.pem.8-1.wicd-new'));

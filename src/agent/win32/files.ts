@@ -154,7 +154,7 @@ async function sweep(directory: string, options: FilesOptions): Promise<void> {
 async function isWriting(pid: number, draft: string, { startedMs }: FilesOptions): Promise<boolean> {
   const began = startedMs(pid);
   if (began === undefined) return false;
-  // Windows shows one that its writer is just removing, but lets nobody look at it.
+  // Windows lists a file that its writer is just removing, but does not open it.
   const writtenMs = await stat(draft).then(
     ({ mtimeMs }) => mtimeMs,
     () => Infinity,

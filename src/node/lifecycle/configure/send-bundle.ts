@@ -24,14 +24,14 @@ export async function sendBundle(
 ): Promise<void> {
   const bundle = await journey.world.seals.seal(content);
   const isThere = waiting[bundle.sha256] === bundle.bytes;
+  if (!isThere) await upload(journey, bundle, turn);
   try {
-    if (!isThere) await upload(journey, bundle, turn);
     await stage(journey, bundle, turn);
   } catch (error) {
     // It was changed where it lay. One whose beginning is damaged cannot even be read.
     const isChanged = isAppError(error, 'BUNDLE_DAMAGED') || isAppError(error, 'BUNDLE_MALFORMED');
     if (!isChanged) throw error;
-    // If it was changed on our side, this says so, and the next attempt gets a file that is made anew.
+    // If it was changed on our side, this rejects, and the next attempt gets a file that is packed again.
     await bundle.check();
     if (!isThere) throw error;
     await upload(journey, bundle, turn);
