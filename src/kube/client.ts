@@ -39,12 +39,11 @@ export interface WriteOptions extends ObjectOptions {
   fieldManager?: string;
 }
 
-/** The four forms of a patch; each is the body that its content type wants. */
+/** The three forms of a patch that are used; each is the body that its content type wants. */
 export type Patch =
   | { type: 'merge'; body: unknown }
   | { type: 'json'; body: readonly JsonPatchOperation[] }
-  | { type: 'strategic'; body: unknown }
-  | { type: 'apply'; body: unknown; force?: boolean };
+  | { type: 'strategic'; body: unknown };
 
 export type JsonPatchOperation =
   | { op: 'add' | 'replace' | 'test'; path: string; value: unknown }

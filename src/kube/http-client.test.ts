@@ -87,20 +87,6 @@ const calls: [string, (client: Client) => Promise<unknown>, string, unknown?, st
     'application/strategic-merge-patch+json',
   ],
   [
-    'apply',
-    c => c.patch(nodes, 'n', { type: 'apply', body: {} }),
-    'PATCH /api/v1/nodes/n?fieldManager=kube-client',
-    {},
-    'application/apply-patch+yaml',
-  ],
-  [
-    'apply by force',
-    c => c.patch(nodes, 'n', { type: 'apply', body: {}, force: true }, { fieldManager: 'me' }),
-    'PATCH /api/v1/nodes/n?fieldManager=me&force=true',
-    {},
-    'application/apply-patch+yaml',
-  ],
-  [
     'patch of a status',
     c => c.patch(nodes, 'n', { type: 'merge', body: {} }, { subresource: 'status' }),
     'PATCH /api/v1/nodes/n/status',
@@ -201,18 +187,10 @@ test('says what it wants, who it is and by what right', async () => {
   expect(seen[0]?.headers['accept-encoding']).toBeUndefined();
 });
 
-test('takes the name for apply from the user agent, or from the client', async () => {
-  const apply = { type: 'apply', body: {} } as const;
-  const first = await clientTo(echo, { userAgent: 'wmco/1.2 (linux)' });
-  await first.client.patch(nodes, 'n', apply);
-  expect(first.seen[0]?.path).toBe('/api/v1/nodes/n?fieldManager=wmco');
-  const second = await clientTo(echo, { fieldManager: 'mine' });
-  await second.client.patch(nodes, 'n', apply);
-  await second.client.create(nodes, { metadata: { name: 'n' } });
-  expect(second.seen.map(request => request.path)).toEqual([
-    '/api/v1/nodes/n?fieldManager=mine',
-    '/api/v1/nodes?fieldManager=mine',
-  ]);
+test('names the field manager of the client in writes', async () => {
+  const { client, seen } = await clientTo(echo, { fieldManager: 'mine' });
+  await client.create(nodes, { metadata: { name: 'n' } });
+  expect(seen.map(request => request.path)).toEqual(['/api/v1/nodes?fieldManager=mine']);
 });
 
 test('keeps the path that the address of the server has', async () => {

@@ -49,7 +49,6 @@ const patchTypes: Readonly<Record<Patch['type'], string>> = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
   strategic: 'application/strategic-merge-patch+json',
-  apply: 'application/apply-patch+yaml',
 };
 
 /** A client for one API server. It opens connections when they are needed; `close` ends them. */
@@ -65,8 +64,6 @@ class HttpClient implements Client {
   readonly #keepManagedFields: boolean;
   readonly #maxLineBytes: number;
   readonly #fieldManager: string | undefined;
-  /** Apply demands a name; the others take it from the user agent by themselves. */
-  readonly #applyManager: string;
 
   constructor(connection: Connection, options: ClientOptions) {
     const { clock = systemClock, rateLimit, pageSize = 500, keepManagedFields = false } = options;
@@ -75,7 +72,6 @@ class HttpClient implements Client {
     this.#keepManagedFields = keepManagedFields;
     this.#maxLineBytes = options.maxLineBytes ?? 8 * 1024 * 1024;
     this.#fieldManager = options.fieldManager;
-    this.#applyManager = options.fieldManager ?? userAgent.split(/[ /]/, 1)[0] ?? userAgent;
     this.#transport = new Transport(connection, options);
     this.#caller = new Caller(connection, this.#transport, {
       clock,
@@ -142,8 +138,7 @@ class HttpClient implements Client {
     patch: Patch,
     options: WriteOptions = {},
   ): Promise<T> {
-    const apply = patch.type === 'apply' ? { fieldManager: this.#applyManager, force: patch.force } : {};
-    const query = queryText({ ...apply, ...this.#writeQuery(options) });
+    const query = queryText(this.#writeQuery(options));
     const payload = { ...options, body: patch.body, contentType: patchTypes[patch.type] };
     return this.#json('PATCH', `${objectPath(resource, { ...options, name })}${query}`, payload);
   }

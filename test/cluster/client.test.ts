@@ -69,11 +69,6 @@ const patches: [string, Patch, Record<string, string>][] = [
     { a: '5', d: '4', e: '5' },
   ],
   ['strategic', { type: 'strategic', body: { data: { $patch: 'replace', z: '26' } } }, { z: '26' }],
-  [
-    'apply',
-    { type: 'apply', body: { apiVersion: 'v1', kind: 'ConfigMap', data: { applied: 'yes' } } },
-    { a: '1', keep: 'x', applied: 'yes' },
-  ],
 ];
 for (const [name, patch, want] of patches) {
   test(`patches: ${name}`, async () => {
@@ -81,8 +76,7 @@ for (const [name, patch, want] of patches) {
       metadata: { generateName: 'patch-', namespace },
       data: { a: '1', keep: 'x' },
     });
-    const body = patch.type === 'apply' ? { ...(patch.body as object), metadata: { name: metadata.name } } : patch.body;
-    const patched = await client.patch(configMaps, metadata.name ?? '', { ...patch, body } as Patch, place);
+    const patched = await client.patch(configMaps, metadata.name ?? '', patch, place);
     expect(patched.data).toEqual(want);
   });
 }
@@ -103,29 +97,6 @@ test('strategic patch merges lists by their keys', async () => {
   };
   const { spec } = await client.patch(services, 'merge', { type: 'strategic', body }, place);
   expect(spec?.ports?.map(port => port.name).sort()).toEqual(['b', 'c']);
-});
-
-test('apply makes an object, owns what it says, and takes it back', async () => {
-  const apply = (data: object, fieldManager: string, force?: boolean) =>
-    client.patch(
-      configMaps,
-      'applied',
-      {
-        type: 'apply',
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data },
-        ...(force && { force }),
-      },
-      { ...place, fieldManager },
-    );
-  expect((await apply({ a: '1', b: '1' }, 'one')).data).toEqual({ a: '1', b: '1' });
-  expect((await apply({ a: '1' }, 'one')).data).toEqual({ a: '1' });
-  const conflict = await apply({ a: '2' }, 'two').catch((error: ApiError) => error);
-  expect(conflict).toMatchObject({ code: 409, reason: 'Conflict' });
-  expect((conflict as ApiError).details.causes?.[0]).toMatchObject({
-    reason: 'FieldManagerConflict',
-    field: '.data.a',
-  });
-  expect((await apply({ a: '2' }, 'two', true)).data).toEqual({ a: '2' });
 });
 
 const refusals: [string, () => Promise<unknown>, number, string][] = [

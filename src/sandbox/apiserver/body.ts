@@ -40,7 +40,7 @@ export function readJson(bytes: Buffer): unknown {
 }
 
 /** YAML, of which JSON is a part. */
-export function readYaml(bytes: Buffer): unknown {
+function readYaml(bytes: Buffer): unknown {
   try {
     return parse(bytes.toString(), { maxAliasCount: 0, logLevel: 'error', prettyErrors: false });
   } catch (error) {

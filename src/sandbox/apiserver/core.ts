@@ -22,9 +22,6 @@ export interface Call {
   readonly subresource: string;
   /** Nothing is stored. */
   readonly dryRun: boolean;
-  readonly fieldManager: string;
-  /** Whether this is a server-side apply, which keeps its own books of who owns what. */
-  readonly applies: boolean;
 }
 
 /** The stored object a call speaks of, in the stored version. */

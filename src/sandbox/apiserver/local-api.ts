@@ -23,8 +23,6 @@ export function createLocalApi(core: Core): LocalApi {
     name: '',
     subresource: '',
     dryRun: false,
-    fieldManager: 'sandbox',
-    applies: false,
     ...target,
   });
   return {

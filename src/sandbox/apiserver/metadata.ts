@@ -70,8 +70,7 @@ export function readMetadata(value: unknown): Metadata | undefined {
     const member = value[name];
     if (member === undefined || member === null || member === '') continue;
     if (!fits(member)) return undefined;
-    // An empty list of managers is kept: it says that nobody shall own anything.
-    if (name === 'managedFields' || !isEmpty(member)) metadata[name] = member;
+    if (!isEmpty(member)) metadata[name] = member;
   }
   return metadata;
 }
@@ -95,7 +94,6 @@ const members: Record<string, (value: unknown) => boolean> = {
   annotations: isTextMap,
   ownerReferences: isList(isRecord),
   finalizers: isList(isText),
-  managedFields: isList(isRecord),
 };
 
 function isEmpty(value: unknown): boolean {

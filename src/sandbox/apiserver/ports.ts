@@ -6,7 +6,7 @@ import type { Key, KubeResource, Metadata, Resource } from '#kube/resource.ts';
 export interface StoredObject extends KubeResource {
   apiVersion: string;
   kind: string;
-  metadata: Metadata & { managedFields?: unknown[] };
+  metadata: Metadata;
   [member: string]: unknown;
 }
 

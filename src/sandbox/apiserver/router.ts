@@ -1,4 +1,4 @@
-import { type Body, readJson, readObject, readYaml } from './body.ts';
+import { type Body, readJson, readObject } from './body.ts';
 import { type Call, type Core, findObject } from './core.ts';
 import { createObject } from './handlers/create.ts';
 import { deleteObject } from './handlers/delete.ts';
@@ -125,13 +125,9 @@ function listMany(core: Core, request: Routed): Answer {
 
 function patchOne(core: Core, request: Routed): Answer {
   const type = patchKindOf(request.body.contentType, request);
-  const call = { ...callOf(request, 'PatchOptions'), applies: type === 'apply' };
-  // Only an apply must say who is applying.
-  const named = type === 'apply' ? { ...call, fieldManager: request.query.get('fieldManager') ?? '' } : call;
-  const body = type === 'apply' ? readYaml(request.body.bytes) : readJson(request.body.bytes);
   const force = request.query.has('force') ? request.query.get('force') === 'true' : undefined;
-  const { object, created } = patchObject(core, named, { type, body, force });
-  return shown(request, created ? 201 : 200, object);
+  const call = callOf(request, 'PatchOptions');
+  return shown(request, 200, patchObject(core, call, { type, body: readJson(request.body.bytes), force }));
 }
 
 function deleteMany(core: Core, request: Routed): Answer {
@@ -163,7 +159,7 @@ function viewOf(core: Core, { kind, accept, query }: ResourceRequest): View {
   return { kind, form, included: form === 'table' ? includedOf(query) : 'None', now: core.clock.now() };
 }
 
-function callOf({ info, kind, user, query, userAgent }: ResourceRequest, optionsKind: string): Call {
+function callOf({ info, kind, user, query }: ResourceRequest, optionsKind: string): Call {
   const causes = dryRunCauses(query.getAll('dryRun'));
   if (causes.length > 0) throw invalidOptions(optionsKind, causes);
   return {
@@ -173,7 +169,5 @@ function callOf({ info, kind, user, query, userAgent }: ResourceRequest, options
     name: info.name,
     subresource: info.subresource,
     dryRun: query.has('dryRun'),
-    fieldManager: query.get('fieldManager') || (userAgent.split('/')[0] ?? '') || 'unknown',
-    applies: false,
   };
 }

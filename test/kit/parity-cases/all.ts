@@ -1,5 +1,4 @@
 import { accessCases } from './access.ts';
-import { applyCases } from './apply.ts';
 import type { ParityCase } from './case.ts';
 import { certificateCases } from './certificates.ts';
 import { configCases } from './config.ts';
@@ -40,7 +39,6 @@ export const parityCases: readonly ParityCase[] = [
   ...patchCases,
   ...jsonPatchCases,
   ...strategicCases,
-  ...applyCases,
   ...deleteCases,
   ...watchCases,
   ...nodeCases,

@@ -1,4 +1,4 @@
-import { applyPatch, core, given, jsonPatch, mergePatch, type ParityCase, status, strategicPatch } from './case.ts';
+import { core, given, jsonPatch, mergePatch, type ParityCase, status, strategicPatch } from './case.ts';
 
 const a = `PATCH ${core}/configmaps/a`;
 
@@ -164,7 +164,7 @@ export const patchCases: readonly ParityCase[] = [
     steps: [given('a'), { send: a, body: { data: { k: 1 } }, code: 422, gives: status('Invalid') }],
   },
   {
-    name: 'refuses force but for apply, and apply without a manager',
+    name: 'refuses force but for apply',
     steps: [
       given('a'),
       {
@@ -173,72 +173,6 @@ export const patchCases: readonly ParityCase[] = [
         type: mergePatch,
         code: 422,
         gives: status('Invalid', /force: Forbidden: may not be specified for non-apply patch/),
-      },
-      {
-        send: a,
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
-        type: applyPatch,
-        code: 422,
-        gives: status('Invalid', /fieldManager: Required value: is required for apply patch/),
-      },
-    ],
-  },
-  {
-    name: 'applies: creates, changes, and removes what the manager no longer says',
-    steps: [
-      {
-        send: `${a}?fieldManager=one`,
-        type: applyPatch,
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'v', l: 'w' } },
-        code: 201,
-        gives: { data: { k: 'v', l: 'w' }, metadata: { managedFields: [{ manager: 'one', operation: 'Apply' }] } },
-      },
-      {
-        send: `${a}?fieldManager=one`,
-        type: applyPatch,
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'v2' } },
-        code: 200,
-        gives: { data: { k: 'v2' } },
-        lacks: ['data.l'],
-      },
-    ],
-  },
-  {
-    name: 'applies: refuses a field of somebody else unless forced',
-    steps: [
-      {
-        send: `${a}?fieldManager=one`,
-        type: applyPatch,
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'v' } },
-        code: 201,
-      },
-      {
-        send: `${a}?fieldManager=two`,
-        type: applyPatch,
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'w' } },
-        code: 409,
-        gives: status('Conflict', /conflict with "one"/, {
-          causes: [{ reason: 'FieldManagerConflict', field: '.data.k' }],
-        }),
-      },
-      {
-        send: `${a}?fieldManager=two&force=true`,
-        type: applyPatch,
-        body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { k: 'w' } },
-        code: 200,
-        gives: { data: { k: 'w' } },
-      },
-    ],
-  },
-  {
-    name: 'applies: wants the name in the body',
-    steps: [
-      {
-        send: `${a}?fieldManager=one`,
-        type: applyPatch,
-        body: { apiVersion: 'v1', kind: 'ConfigMap', data: { k: 'v' } },
-        code: 400,
-        gives: status('BadRequest', /name must be provided/),
       },
     ],
   },

@@ -52,17 +52,6 @@ test('keeps a generation that nobody counts, and begins where somebody does', as
   expect(metadataOf(counted)['generation']).toBe(1);
 });
 
-test('says who made it', async () => {
-  const made = await sandbox.make(`POST ${path}?fieldManager=me`, { metadata: { name: 'm1' }, data: { k: 'v' } });
-  expect(metadataOf(made)['managedFields']).toMatchObject([{ manager: 'me', operation: 'Update', apiVersion: 'v1' }]);
-  const agent = await sandbox.make(
-    `POST ${path}`,
-    { metadata: { name: 'm2' }, data: { k: 'v' } },
-    { 'user-agent': 'tool/1.2 (x)' },
-  );
-  expect(metadataOf(agent)['managedFields']).toMatchObject([{ manager: 'tool' }]);
-});
-
 test('says everything that is wrong at once', async () => {
   const { code, body } = await sandbox.send(`POST ${path}`, {
     metadata: { name: 'A', labels: { '-': '' } },

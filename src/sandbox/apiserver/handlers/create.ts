@@ -6,7 +6,7 @@ import { textAt, withMetadata } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
 import { alreadyExists, badRequest, forbidden, internal, invalid, notFound, StatusError } from '../status.ts';
 import { decodeObject } from './decode.ts';
-import { trackManagers, validateContent } from './prepare.ts';
+import { validateContent } from './prepare.ts';
 
 /** Stores a new object and gives it back in the version of the call. */
 export function createObject(core: Core, call: Call, body: unknown): StoredObject {
@@ -28,17 +28,16 @@ export function storeNew(core: Core, call: Call, sent: StoredObject): StoredObje
   const { object, causes } = validateContent(core, { ...call, subresource: '' }, stamped, undefined);
   const name = object.metadata.name ?? '';
   if (metadataCauses.length + causes.length > 0) throw invalid(kind, name, [...metadataCauses, ...causes]);
-  const tracked = trackManagers(core, { ...call, subresource: '' }, object, undefined);
   core.identity.admission?.admit({
     user: call.user,
     operation: 'create',
     resource: kind,
     subresource: '',
-    object: tracked,
+    object,
     old: undefined,
   });
   if (core.store.get(kind.shelf, { namespace: call.namespace, name }) !== undefined) throw alreadyExists(kind, name);
-  return kind.fromStored(call.dryRun ? tracked : core.store.write(kind.shelf, tracked));
+  return kind.fromStored(call.dryRun ? object : core.store.write(kind.shelf, object));
 }
 
 /** Refuses new objects in a namespace that does not exist or is about to go. */

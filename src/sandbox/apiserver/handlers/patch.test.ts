@@ -18,7 +18,6 @@ const types: [string, string][] = [
   [jsonPatch, 'json'],
   [mergePatch, 'merge'],
   [strategicPatch, 'strategic'],
-  [applyPatch, 'apply'],
   [`${mergePatch}; charset=utf-8`, 'merge'],
   ['Application/Merge-Patch+JSON', 'merge'],
 ];
@@ -32,63 +31,19 @@ test('knows no other forms, and for custom resources not all of these', () => {
   expect(refusal(() => patchKindOf('', { kind: configMap }))?.[0]).toBe(415);
   expect(refusal(() => patchKindOf(strategicPatch, { kind: { ...configMap, custom: true } }))).toEqual([
     415,
-    'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+    'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
   ]);
 });
 
 test('refuses a patch that is broken', async () => {
   await sandbox.make(`POST ${path}`, { metadata: { name: 'b' } });
   for (const type of [jsonPatch, mergePatch, strategicPatch]) expect((await patch('b', type, '{bad')).code).toBe(400);
-  expect((await patch('b', applyPatch, 'a: [', '?fieldManager=x')).code).toBe(400);
   expect((await patch('b', mergePatch, '[1]')).code).toBe(400);
 });
 
-test('applies YAML', async () => {
-  const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: y\ndata:\n  k: v\n';
-  expect(await patch('y', applyPatch, text, '?fieldManager=x')).toMatchObject({
-    code: 201,
-    body: { data: { k: 'v' } },
-  });
-  expect((await patch('y', applyPatch, text, '?fieldManager=x')).code).toBe(200);
-});
-
-test('does not write the same configuration twice', async () => {
-  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'once' }, data: { k: 'v' } };
-  const first = (await patch('once', applyPatch, body, '?fieldManager=x')).body as { metadata: Json };
-  const second = (await patch('once', applyPatch, body, '?fieldManager=x')).body as { metadata: Json };
-  expect(second.metadata['resourceVersion']).toBe(first.metadata['resourceVersion']);
-});
-
-test('applies nothing in a namespace that is not there, nor to a subresource of nothing', async () => {
+test('refuses server-side apply', async () => {
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
-  const headers = { 'content-type': applyPatch };
-  expect((await sandbox.send('PATCH /api/v1/namespaces/none/configmaps/a?fieldManager=x', body, headers)).code).toBe(
-    404,
-  );
-  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } };
-  expect((await sandbox.send('PATCH /api/v1/nodes/n/status?fieldManager=x', node, headers)).code).toBe(404);
-});
-
-test('applies on a dry run without storing', async () => {
-  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'dry' }, data: { k: 'v' } };
-  expect((await patch('dry', applyPatch, body, '?fieldManager=x&dryRun=All')).code).toBe(201);
-  expect((await sandbox.send(`GET ${path}/dry`)).code).toBe(404);
-});
-
-test('respects what others have written otherwise', async () => {
-  await sandbox.make(`POST ${path}?fieldManager=writer`, { metadata: { name: 'c' }, data: { k: 'v' } });
-  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' }, data: { k: 'w' } };
-  expect(await patch('c', applyPatch, body, '?fieldManager=applier')).toMatchObject({
-    code: 409,
-    body: { reason: 'Conflict', message: expect.stringContaining('conflict with "writer"') },
-  });
-  expect((await patch('c', applyPatch, body, '?fieldManager=applier&force=true')).code).toBe(200);
-});
-
-test('applies to the version that is there', async () => {
-  await sandbox.make(`POST ${path}`, { metadata: { name: 'v' } });
-  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'v', resourceVersion: '1' } };
-  expect((await patch('v', applyPatch, body, '?fieldManager=x')).code).toBe(409);
+  expect((await patch('a', applyPatch, body, '?fieldManager=x')).code).toBe(415);
 });
 
 test('names the patch as the culprit when its result is no object of the kind', async () => {

@@ -95,16 +95,6 @@ test('creates by PUT what may be created so, with 201, and only under its own pa
   expect((await sandbox.send('PUT /api/v1/nodes/n/status', { metadata: { name: 'n' } })).code).toBe(404);
 });
 
-test('remembers who changed what', async () => {
-  await sandbox.make(`POST ${path}?fieldManager=one`, { metadata: { name: 'owned' }, data: { a: '1' } });
-  const changed = await sandbox.make(`PATCH ${path}/owned?fieldManager=two`, { data: { b: '2' } });
-  const managers = metadataOf(changed)['managedFields'] as { manager: string; fieldsV1: unknown }[];
-  expect(managers.map(({ manager, fieldsV1 }) => [manager, fieldsV1])).toEqual([
-    ['one', { 'f:data': { '.': {}, 'f:a': {} } }],
-    ['two', { 'f:data': { 'f:b': {} } }],
-  ]);
-});
-
 test('lets an object go with its last finalizer, by PUT as well', async () => {
   const made = await sandbox.make(`POST ${path}`, { metadata: { name: 'last', finalizers: ['a.b/c'] } });
   await sandbox.make(`DELETE ${path}/last`);

@@ -7,7 +7,7 @@ import type { StoredObject } from '../ports.ts';
 import { badRequest, cause, conflict, internal, invalid, notFound } from '../status.ts';
 import { requireNamespace, storeNew } from './create.ts';
 import { decodeObject } from './decode.ts';
-import { trackManagers, validateContent } from './prepare.ts';
+import { validateContent } from './prepare.ts';
 
 export interface Updated {
   object: StoredObject;
@@ -35,16 +35,15 @@ export function updateObject(core: Core, call: Call, current: StoredObject, sent
   const counted = withGeneration(call, checked, current);
   const all = [...changedMetadataCauses(counted.metadata, current.metadata, kind), ...causes];
   if (all.length > 0) throw invalid(kind, call.name, all);
-  const tracked = trackManagers(core, call, counted, current);
   core.identity.admission?.admit({
     user: call.user,
     operation: 'update',
     resource: kind,
     subresource: call.subresource,
-    object: tracked,
+    object: counted,
     old: current,
   });
-  return kind.fromStored(storeChanged(core, call, tracked, current));
+  return kind.fromStored(storeChanged(core, call, counted, current));
 }
 
 /** An object that waits for its finalizers goes with the last of them; one that did not change is not written. */

@@ -57,20 +57,12 @@ function customKind(crd: StoredObject, version: unknown): Kind {
     prepareUpdate: (next, old, subresource) => {
       if (!hasStatus) return next;
       // By its status subresource nothing but the status of a custom resource can be changed.
-      const metadata = { ...old.metadata, ...versionMarks(next) };
+      const { resourceVersion } = next.metadata;
+      const metadata = { ...old.metadata, ...(resourceVersion !== undefined && { resourceVersion }) };
       return splitStatus(subresource === '' ? next : { ...next, metadata }, old, subresource);
     },
     toStored: object => ({ ...object, apiVersion: storedVersion }),
   });
-}
-
-/** What decides about conflicts and ownership must not come from the old object. */
-function versionMarks({ metadata }: StoredObject): Partial<StoredObject['metadata']> {
-  const { resourceVersion, managedFields } = metadata;
-  return {
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(managedFields === undefined ? {} : { managedFields }),
-  };
 }
 
 function columnsOf(version: unknown): Column[] {

@@ -1,29 +1,24 @@
 import { isRecord } from '#base/fields.ts';
 import { badRequest } from '../status.ts';
-import { type ApplyContext, applyConfiguration } from './apply.ts';
 import { isTooDeep } from './depth.ts';
 import { jsonPatch } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
-import { strategicMerge } from './strategic-merge.ts';
-import { type Json, typeOf } from './track-update.ts';
+import type { MergeType } from './merge-type.ts';
+import { type Json, strategicMerge } from './strategic-merge.ts';
 
-export type PatchKind = 'merge' | 'json' | 'strategic' | 'apply';
+export type PatchKind = 'merge' | 'json' | 'strategic';
 
-/**
- * The object after a patch, or a StatusError. Only apply works without a current object and writes managedFields itself;
- * after the others comes `trackUpdate`. The result is not checked against the kind.
- */
-export function applyPatch(kind: PatchKind, current: Json | undefined, body: unknown, context: ApplyContext): Json {
+/** The object after a patch, or a StatusError. The result is not checked against the kind. */
+export function applyPatch(kind: PatchKind, current: Json, body: unknown, type: MergeType): Json {
   if (isTooDeep(body)) throw badRequest('the patch has too many levels');
-  const patched =
-    kind === 'apply' ? applyConfiguration(current, body, context) : patchedBy(kind, current ?? {}, body, context);
+  const patched = patchedBy(kind, current, body, type);
   // Copies of a JSON patch can go deeper than the patch itself.
   if (isTooDeep(patched)) throw badRequest('the object would have too many levels');
   return patched;
 }
 
-function patchedBy(kind: Exclude<PatchKind, 'apply'>, target: Json, body: unknown, context: ApplyContext): Json {
-  if (kind === 'strategic') return strategicMerge(typeOf(context), target, body);
+function patchedBy(kind: PatchKind, target: Json, body: unknown, type: MergeType): Json {
+  if (kind === 'strategic') return strategicMerge(type, target, body);
   if (kind === 'json') return jsonPatch(target, body) as Json;
   if (!isRecord(body)) throw badRequest('a merge patch must be an object');
   return mergePatch(target, body) as Json;

@@ -2,16 +2,15 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { StatusError } from '../status.ts';
 import { builtInType } from './built-in-types.ts';
-import { leaf, type MergeType } from './merge-type.ts';
+import { type MergeType, plain } from './merge-type.ts';
 import { strategicMerge } from './strategic-merge.ts';
 
 type Json = Record<string, unknown>;
 
-const byName: MergeType = { is: 'list', item: { is: 'free', named: true }, keys: ['name'], mergeBy: 'name' };
+const byName: MergeType = { is: 'list', item: plain, mergeBy: 'name' };
 const nested: MergeType = {
   is: 'list',
-  item: { is: 'object', fields: { env: byName, args: leaf }, others: { is: 'free', named: true } },
-  keys: ['name'],
+  item: { is: 'object', fields: { env: byName } },
   mergeBy: 'name',
 };
 
@@ -21,12 +20,9 @@ const type: MergeType = {
   fields: {
     byName,
     nested,
-    scalars: { is: 'list', item: leaf, keys: [], mergeBy: '' },
-    keyed: { is: 'list', item: { is: 'free', named: true }, keys: ['name'] },
-    together: leaf,
-    replaced: { is: 'leaf', replaced: true },
+    scalars: { is: 'list', item: plain, mergeBy: '' },
+    replaced: { is: 'replaced' },
   },
-  others: { is: 'free', named: true },
 };
 
 const a = { name: 'a', v: 1 };
@@ -41,10 +37,8 @@ const cases: [string, Json, Json, Json][] = [
   ['merges objects', { o: { x: 1 } }, { o: { y: 2 } }, { o: { x: 1, y: 2 } }],
   ['drops nulls inside a new object', {}, { o: { x: null, y: 1 } }, { o: { y: 1 } }],
   ['replaces a list nobody knows', { l: [1, 2] }, { l: [3] }, { l: [3] }],
-  ['replaces a list without a merge key', { keyed: [a] }, { keyed: [b] }, { keyed: [b] }],
   ['replaces a text by an object', { o: 'x' }, { o: { y: 1 } }, { o: { y: 1 } }],
   ['replaces an object by a text', { o: { y: 1 } }, { o: 'x' }, { o: 'x' }],
-  ['merges what is owned together', { together: { x: 1 } }, { together: { y: 2 } }, { together: { x: 1, y: 2 } }],
   ['replaces what is always replaced', { replaced: { x: 1 } }, { replaced: { y: 2 } }, { replaced: { y: 2 } }],
   ['changes nothing with an empty patch', { x: [1] }, {}, { x: [1] }],
   // Directives of objects.

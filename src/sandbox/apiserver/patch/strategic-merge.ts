@@ -2,14 +2,15 @@ import { sameData } from '#base/compare.ts';
 import { isRecord } from '#base/fields.ts';
 import { badRequest, internal, StatusError } from '../status.ts';
 import { followsOrder, inOrder, type SameItem } from './element-order.ts';
-import { leaf, type MergeType, memberType } from './merge-type.ts';
+import { type MergeType, memberType } from './merge-type.ts';
 
 const directive = '$patch';
 const retainKeys = '$retainKeys';
 const elementOrder = '$setElementOrder/';
 const deleteFromList = '$deleteFromPrimitiveList/';
 
-type Json = Record<string, unknown>;
+/** An object as JSON has it. */
+export type Json = Record<string, unknown>;
 
 /**
  * Strategic merge patch: a merge patch that knows of each list whether its items have keys, and takes directives. The type
@@ -25,7 +26,7 @@ function mergeObject(type: MergeType, target: Json, patch: Json): Json {
   if (Object.hasOwn(patch, directive)) return followDirective(type, patch);
   const members = new Map(Object.entries(retained(target, patch)));
   for (const [name, change] of changesOf(patch)) {
-    const value = changedMember(memberType(type, name)?.type ?? leaf, members.get(name), change);
+    const value = changedMember(memberType(type, name), members.get(name), change);
     if (value === undefined) members.delete(name);
     else members.set(name, value);
   }
@@ -69,15 +70,14 @@ function changedMember(type: MergeType, live: unknown, change: Change): unknown 
 function merged(type: MergeType, live: unknown, value: unknown): unknown {
   if (Array.isArray(value)) return mergeList(type, Array.isArray(live) ? live : [], value);
   if (!isRecord(value)) return value;
-  const replaced = type.is === 'leaf' && type.replaced === true;
   if (live === undefined && value[directive] === 'delete') return undefined;
-  const target = isRecord(live) && !replaced ? live : {};
-  return mergeObject(type.is === 'leaf' ? { is: 'free', named: true } : type, target, value);
+  const target = isRecord(live) && type.is !== 'replaced' ? live : {};
+  return mergeObject(type, target, value);
 }
 
 function mergeList(type: MergeType, live: readonly unknown[], patch: readonly unknown[]): unknown[] {
   if ([...live, ...patch].some(Array.isArray)) throw listOfLists();
-  if (type.is !== 'list' || type.mergeBy === undefined) return patch.filter(item => !isSpecial(item));
+  if (type.is !== 'list') return patch.filter(item => !isSpecial(item));
   const key = type.mergeBy;
   if (key === '') return inOrder(unique([...live, ...patch]), { wanted: patch, live, same: sameData });
   const items = patch.map(item => itemOf(item, patch));
@@ -110,7 +110,7 @@ function isSpecial(item: unknown): boolean {
 function ordered(type: MergeType, live: unknown, result: unknown, { value, order }: Change): unknown {
   if (!Array.isArray(order)) throw internal('the order of a list must be a list');
   if (!Array.isArray(result)) return result;
-  const key = type.is === 'list' ? (type.mergeBy ?? '') : '';
+  const key = type.is === 'list' ? type.mergeBy : '';
   const sameItem: SameItem = key === '' ? sameData : (one, other) => same(one, other, key);
   const given = Array.isArray(value) ? value.filter(item => !isSpecial(item)) : [];
   if (!followsOrder(given, order, sameItem)) {
