@@ -171,11 +171,6 @@ const wrong: [string, StoredObject, RegExp][] = [
     { ...crd('hops'), spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'hops' }, versions: [] } },
     /spec\.names\.singular: Required value, spec\.names\.kind: Required value, spec\.names\.listKind: Required value/,
   ],
-  [
-    'a schema that is none',
-    crd('hops', [version('v1', { storage: true, schema: { openAPIV3Schema: { type: 'string' } } })]),
-    /spec\.versions\[0\]\.schema\.openAPIV3Schema/,
-  ],
 ];
 test.each(wrong)('refuses a definition with %s', (_, definition, message) => {
   expect(refusal(() => api.create(crds, definition))).toEqual([422, expect.stringMatching(message)]);

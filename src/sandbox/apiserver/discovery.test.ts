@@ -3,11 +3,9 @@ import { refusal } from '../../../test/kit/sandbox.ts';
 import { routePath, unknownPathAnswer } from './discovery.ts';
 import { Kinds } from './kinds.ts';
 import { customKinds } from './kinds/custom.ts';
-import { schemaValidator } from './schema/schema-validator.ts';
 
 const version = { major: '1', minor: '33', gitVersion: 'v1.33.1' };
-const newKinds = (): Kinds => new Kinds((schema, path) => schemaValidator.checkSchema(schema, path));
-const kinds = newKinds();
+const kinds = new Kinds();
 const discovery = { kinds, version, address: '127.0.0.1:6443' };
 const json = 'application/json';
 const get = (path: string, accept = json) => routePath(discovery, 'GET', path, accept);
@@ -121,7 +119,7 @@ test('refuses to be written to', () => {
 });
 
 test('tells of custom resources as long as they are there', () => {
-  const own = newKinds();
+  const own = new Kinds();
   const here = { ...discovery, kinds: own };
   const crd = {
     apiVersion: 'apiextensions.k8s.io/v1',

@@ -4,7 +4,7 @@ import { defineKind, splitStatus, statusSubresource } from './kind.ts';
 import { Kinds } from './kinds.ts';
 import { fitShape } from './shape.ts';
 
-const kinds = new Kinds(() => []);
+const kinds = new Kinds();
 const all = kinds.all();
 const names = all.map(kind => [`${kind.group}/${kind.version} ${kind.kind}`, kind] as const);
 
@@ -22,7 +22,7 @@ test('finds the stored version of a shelf', () => {
 });
 
 test('takes and forgets custom kinds', () => {
-  const own = new Kinds(() => []);
+  const own = new Kinds();
   const thing = defineKind({
     group: 'example.com',
     version: 'v1',

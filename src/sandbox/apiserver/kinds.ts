@@ -3,7 +3,7 @@ import { daemonSet, deployment, replicaSet } from './kinds/apps.ts';
 import { certificateSigningRequest } from './kinds/certificates.ts';
 import { configMap, secret } from './kinds/config.ts';
 import { endpoints, event, namespace, newerEvent, serviceAccount } from './kinds/core.ts';
-import { crdKind, type SchemaCheck } from './kinds/crd.ts';
+import { crdKind } from './kinds/crd.ts';
 import { node } from './kinds/node.ts';
 import { pod } from './kinds/pod.ts';
 import { olderPodDisruptionBudget, podDisruptionBudget } from './kinds/policy.ts';
@@ -34,19 +34,14 @@ const builtIn: readonly Kind[] = [
   role,
   lease,
   endpointSlice,
+  crdKind,
 ];
 
 /** Every kind the server knows, built in or made by a CRD, in the order in which discovery tells of them. */
 export class Kinds {
-  readonly #builtIn: readonly Kind[];
   /** By the name of the CRD. */
   readonly #custom = new Map<string, readonly Kind[]>();
-  #all: readonly Kind[];
-
-  constructor(checkSchema: SchemaCheck) {
-    this.#builtIn = [...builtIn, crdKind(checkSchema)];
-    this.#all = this.#builtIn;
-  }
+  #all: readonly Kind[] = builtIn;
 
   all(): readonly Kind[] {
     return this.#all;
@@ -65,6 +60,6 @@ export class Kinds {
   setCustom(crd: string, kinds: readonly Kind[]): void {
     if (kinds.length === 0) this.#custom.delete(crd);
     else this.#custom.set(crd, kinds);
-    this.#all = [...this.#builtIn, ...[...this.#custom.values()].flat()];
+    this.#all = [...builtIn, ...[...this.#custom.values()].flat()];
   }
 }

@@ -134,8 +134,6 @@ export interface SchemaValidator {
    * Metadata, apiVersion and kind of the root are left alone.
    */
   validateAndPrune(schema: unknown, object: StoredObject): { object: StoredObject; causes: StatusCause[] };
-  /** What is wrong with a schema itself; fields are named below the path given. */
-  checkSchema(schema: unknown, path: string): StatusCause[];
 }
 
 export interface Change {

@@ -99,7 +99,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
 
 function createCore(options: ApiServerOptions, clock: Clock): { core: Core; api: LocalApi } {
   const schemas = options.schemas ?? schemaValidator;
-  const kinds = new Kinds((schema, path) => schemas.checkSchema(schema, path));
+  const kinds = new Kinds();
   const identity: Identity = {};
   const store = new Store(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
   const core: Core = { clock, store, kinds, identity, schemas };

@@ -20,7 +20,7 @@ interface Watching {
 function newCore(historyLimit = 100): { core: Core; clock: ManualClock } {
   const clock = manualClock();
   const store = new Store({ historyLimit });
-  const kinds = new Kinds(() => []);
+  const kinds = new Kinds();
   return { clock, core: { clock, store, kinds, identity: {}, schemas: schemaValidator } };
 }
 

@@ -20,10 +20,6 @@ function refused(spec: unknown, message: RegExp): Step {
   return { send: `POST ${things}?dryRun=All`, body: thing({ spec }), code: 422, gives: status('Invalid', message) };
 }
 
-function badSchema(schema: unknown, message: RegExp): Step {
-  return { ...tried(schema), code: 422, gives: status('Invalid', message) };
-}
-
 const limits = {
   text,
   int: { type: 'integer' },
@@ -95,46 +91,6 @@ const right: unknown[] = [
   { range: 5, above: 2, even: 4, few: ['a'], small: { a: 'b' }, needs: { a: 'x' }, map: { a: 1 }, either: 5 },
   { either: '50%', time: '2020-01-01T00:00:00+01:00', address: '1.2.3.4', network: '10.0.0.0/8', bytes: 'YQ==' },
   { unknown: 'anything' },
-];
-
-const spec = (schema: unknown): unknown => withSpec({ x: schema });
-const x = String.raw`properties\[spec\]\.properties\[x\]`;
-
-const badSchemas: [unknown, RegExp][] = [
-  [{}, /type: Required value: must not be empty at the root/],
-  [spec({}), new RegExp(`${x}\\.type: Required value: must not be empty for specified object fields`)],
-  [spec({ type: 'array' }), new RegExp(`${x}\\.items: Required value: must be specified`)],
-  [spec({ type: 'array', items: {} }), new RegExp(`${x}\\.items\\.type: Required value`)],
-  [spec({ type: 'frob' }), new RegExp(`${x}\\.type: Unsupported value: "frob"`)],
-  [spec({ type: 'array', uniqueItems: true, items: text }), new RegExp(`${x}\\.uniqueItems: Forbidden`)],
-  [
-    spec({ type: 'object', properties: { a: text }, additionalProperties: text }),
-    new RegExp(`${x}\\.additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive`),
-  ],
-  [spec({ $ref: '#/a' }), new RegExp(`${x}\\.\\$ref: Forbidden: \\$ref is not supported`)],
-  [spec({ type: 'object', definitions: { a: text } }), new RegExp(`${x}\\.definitions: Forbidden`)],
-  [spec({ type: 'object', 'x-kubernetes-preserve-unknown-fields': false }), /must be true or undefined/],
-  [
-    spec({ ...text, pattern: '(' }),
-    new RegExp(`${x}\\.pattern: Invalid value: "\\(": must be a valid regular expression`),
-  ],
-  [spec({ ...text, pattern: '(?=a)' }), new RegExp(`${x}\\.pattern: Invalid value`)],
-  [
-    spec({ type: 'object', properties: { a: text }, anyOf: [{ properties: { a: text } }] }),
-    new RegExp(`${x}\\.anyOf\\[0\\]\\.properties\\[a\\]\\.type: Forbidden: must be empty to be structural`),
-  ],
-  [spec({ ...text, 'x-kubernetes-list-type': 'set' }), /must be array if x-kubernetes-list-type is specified/],
-  [spec({ type: 'array', items: text, 'x-kubernetes-list-type': 'map' }), /x-kubernetes-list-map-keys: Required value/],
-  [
-    spec({ type: 'array', items: { type: 'object' }, 'x-kubernetes-list-type': 'set' }),
-    new RegExp(`${x}\\.items\\.x-kubernetes-map-type: Invalid value.*must be atomic`),
-  ],
-  [spec({ ...text, default: 5 }), new RegExp(`${x}\\.default: Invalid value`)],
-  [
-    spec({ type: 'object', default: { a: 1 }, properties: {} }),
-    new RegExp(`${x}\\.default: Invalid value.*unknown fields`),
-  ],
-  [spec({ type: 'object', 'x-kubernetes-embedded-resource': true }), new RegExp(`${x}\\.properties: Required value`)],
 ];
 
 export const crdCases: readonly ParityCase[] = [
@@ -298,10 +254,6 @@ export const crdCases: readonly ParityCase[] = [
         lacks: ['status.other'],
       },
     ],
-  },
-  {
-    name: 'refuses schemas that are not structural',
-    steps: badSchemas.map(([schema, message]) => badSchema(schema, message)),
   },
   {
     name: 'takes schemas that are structural',

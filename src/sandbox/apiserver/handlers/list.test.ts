@@ -14,7 +14,7 @@ import { systemClock } from '#base/clock.ts';
 function world(objects: readonly string[], historyLimit = 1000): Core {
   const store = new Store({ historyLimit });
   for (const path of objects) write(store, path);
-  return { clock: systemClock, store, kinds: new Kinds(() => []), identity: {}, schemas: schemaValidator };
+  return { clock: systemClock, store, kinds: new Kinds(), identity: {}, schemas: schemaValidator };
 }
 
 function write(store: Store, path: string, labels: Record<string, string> = {}): void {

@@ -83,13 +83,6 @@ test('keeps everything where everything may be', () => {
   );
 });
 
-test('checks schemas too', () => {
-  expect(schemaValidator.checkSchema(schema, 'S')).toEqual([]);
-  expect(schemaValidator.checkSchema({ type: 'object', properties: { a: {} } }, 'S')).toMatchObject([
-    { reason: 'FieldValueRequired', field: 'S.properties[a].type' },
-  ]);
-});
-
 test('gives a new object and leaves the old one alone', () => {
   const object = deepFreeze(app({ spec: { size: 1, other: true } }));
   expect(schemaValidator.validateAndPrune(schema, object).object).not.toBe(object);

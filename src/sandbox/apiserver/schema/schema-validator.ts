@@ -1,6 +1,5 @@
 import { isRecord } from '#base/fields.ts';
 import type { SchemaValidator, StoredObject } from '../ports.ts';
-import { checkSchema } from './check-schema.ts';
 import { embeddedCauses } from './embedded.ts';
 import { fillDefaults } from './fill-defaults.ts';
 import { listTypeCauses } from './list-types.ts';
@@ -9,7 +8,7 @@ import { headMembers, type Schema } from './schema.ts';
 import { validate } from './validate.ts';
 
 /** Checks custom resources as the API server does: first unknown fields go, then defaults come, then all is checked. */
-export const schemaValidator: SchemaValidator = { validateAndPrune, checkSchema };
+export const schemaValidator: SchemaValidator = { validateAndPrune };
 
 function validateAndPrune(schema: unknown, object: StoredObject): ReturnType<SchemaValidator['validateAndPrune']> {
   const root: Schema = isRecord(schema) ? schema : {};
