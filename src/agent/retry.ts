@@ -1,3 +1,4 @@
+import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import { withDeadline } from '#kube/deadline.ts';
 
@@ -32,8 +33,9 @@ async function attempts<T>(
   limits: RetryLimits,
   failures: Failures,
 ): Promise<T> {
-  const { clock, firstPauseMs = 1000, longestPauseMs = 15_000 } = limits;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+  const { clock, firstPauseMs: firstMs = 1000, longestPauseMs: maxMs = 15_000 } = limits;
+  for (let attempt = 1; ; attempt += 1) {
+    const pauseMs = backoffMs({ firstMs, maxMs }, attempt);
     try {
       return await act(signal);
     } catch (thrown) {

@@ -189,7 +189,7 @@ test('sees what happened while no watch was open', async () => {
   api.send('end');
   await settle();
   api.object = api.with({ conditions: [approved], certificate: api.signed() });
-  await clock.advance(1000);
+  await clock.advance(2100);
   await outcome;
   expect(api.watches).toHaveLength(1);
 });
@@ -349,7 +349,7 @@ test('a deletion is noticed though no watch told of it', async () => {
   const { api, clock, outcome } = await asking();
   api.send('end');
   api.object = undefined;
-  await clock.advance(1000);
+  await clock.advance(2100);
   await expect(outcome).rejects.toMatchObject({ message: expect.stringContaining('was deleted') });
 });
 

@@ -1,3 +1,4 @@
+import { backoffMs } from '#base/backoff.ts';
 import { timestamp } from '#base/clock.ts';
 
 export interface Validity {
@@ -55,11 +56,9 @@ function renewalTimeMs({ notBeforeMs, notAfterMs, obtainedMs, fraction }: Held):
   return usualMs < obtainedMs + leftMs / 2 ? obtainedMs + leftMs * fraction : usualMs;
 }
 
-const firstDelayMs = 2000;
-const longestDelayMs = 32_000;
+const retryLimits = { firstMs: 2000, maxMs: 32_000 };
 
 /** How long to wait after so many failures in a row, the first of them counted as 1. */
 export function retryDelayMs(failures: number, random: number): number {
-  const delayMs = Math.min(firstDelayMs * 2 ** Math.min(failures - 1, 10), longestDelayMs);
-  return delayMs * (1 + 0.1 * random);
+  return backoffMs(retryLimits, failures) * (1 + 0.1 * random);
 }

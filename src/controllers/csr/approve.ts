@@ -1,3 +1,4 @@
+import { backoffMs } from '#base/backoff.ts';
 import { type Clock, timestamp } from '#base/clock.ts';
 import { isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
@@ -12,7 +13,8 @@ export interface ApprovalMeans {
 }
 
 const attempts = 5;
-const [firstPauseMs, factor, jitter] = [10, 5, 0.1];
+const retryLimits = { firstMs: 10, maxMs: 10_000, factor: 5 };
+const jitter = 0.1;
 
 /** True when the request is approved now; false when somebody else has decided about it meanwhile, or it is gone. */
 export async function approve(
@@ -21,7 +23,7 @@ export async function approve(
   { client, clock, signal, random }: ApprovalMeans,
 ): Promise<boolean> {
   const { name = '', uid } = metadata;
-  for (let attempt = 0; ; attempt += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       const current = await client.get(certificateSigningRequests, name, { signal });
       // One of the same name that was made anew is another request.
@@ -31,9 +33,9 @@ export async function approve(
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;
-      if (!isConflict(error) || attempt + 1 >= attempts) throw error;
+      if (!isConflict(error) || attempt >= attempts) throw error;
     }
-    await clock.sleep(firstPauseMs * factor ** attempt * (1 + jitter * random()), signal);
+    await clock.sleep(backoffMs(retryLimits, attempt) * (1 + jitter * random()), signal);
   }
 }
 

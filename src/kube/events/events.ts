@@ -1,3 +1,4 @@
+import { backoffMs } from '#base/backoff.ts';
 import { type Clock, systemClock, timestamp } from '#base/clock.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { type Log, silentLog } from '#base/log.ts';
@@ -154,7 +155,7 @@ export class EventRecorder implements Runnable {
           return true;
         }
       }
-      const waitMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1));
+      const waitMs = backoffMs({ firstMs: firstRetryMs, maxMs: longestRetryMs }, attempt);
       // The order to stop ends a long wait; what is left is tried in short ones.
       if (stop.aborted) await clock.sleep(Math.min(waitMs, 500), end).catch(() => undefined);
       else await clock.sleep(waitMs, stop).catch(() => undefined);

@@ -1,3 +1,5 @@
+import { backoffMs } from '#base/backoff.ts';
+
 export interface BackoffBounds {
   minMs: number;
   maxMs: number;
@@ -12,7 +14,7 @@ export const reflectorBackoff: BackoffBounds = { minMs: 800, maxMs: 5000, resetA
 export class Backoff {
   readonly #bounds: BackoffBounds;
   readonly #random: () => number;
-  #doublings = 0;
+  #failures = 0;
   #lastMs = Number.NEGATIVE_INFINITY;
 
   constructor(bounds: BackoffBounds, random: () => number) {
@@ -23,11 +25,10 @@ export class Backoff {
   /** How long to wait after a failure at this time of a clock that never jumps. */
   next(nowMs: number): number {
     const { minMs, maxMs, resetAfterMs } = this.#bounds;
-    if (nowMs - this.#lastMs >= resetAfterMs) this.#doublings = 0;
-    const fullMs = Math.min(maxMs, minMs * 2 ** this.#doublings);
-    if (fullMs < maxMs) this.#doublings += 1;
+    if (nowMs - this.#lastMs >= resetAfterMs) this.#failures = 0;
+    this.#failures += 1;
     // From the end of the wait: the wait itself is no time of health.
-    const waitMs = fullMs * (0.5 + 0.5 * this.#random());
+    const waitMs = backoffMs({ firstMs: minMs, maxMs }, this.#failures) * (0.5 + 0.5 * this.#random());
     this.#lastMs = nowMs + waitMs;
     return waitMs;
   }

@@ -1,3 +1,4 @@
+import { backoffMs } from '#base/backoff.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { Alarm } from './alarm.ts';
 import { type Due, DueHeap } from './due-heap.ts';
@@ -112,8 +113,8 @@ export class WorkQueue {
     const entry = this.#entryFor(key, false);
     if (entry === undefined) return 0;
     const { firstRetryMs, maxRetryMs, random } = this.#options;
-    const fullMs = Math.min(maxRetryMs, firstRetryMs * 2 ** Math.min(entry.failures, 40));
     entry.failures += 1;
+    const fullMs = backoffMs({ firstMs: firstRetryMs, maxMs: maxRetryMs }, entry.failures);
     this.#metrics.count(queueMetrics.retries, this.#labels);
     // Keys that failed together, for the same reason, must not come back together for ever.
     const delayMs = fullMs * (1 - 0.2 * random());

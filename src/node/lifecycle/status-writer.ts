@@ -1,3 +1,4 @@
+import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
@@ -17,7 +18,8 @@ export interface StatusWriterOptions {
 /** Nobody can read faster, and many hosts write at once. */
 const shortestPauseMs = 1000;
 const attempts = 5;
-const [firstPauseMs, callMs] = [200, 15_000];
+const retryLimits = { firstMs: 200, maxMs: 10_000 };
+const callMs = 15_000;
 
 /** Keeps the status of an instance in step with what happens: one write at a time, what is said meanwhile goes into the next. */
 export class StatusWriter {
@@ -53,12 +55,12 @@ export class StatusWriter {
   async write(): Promise<void> {
     await this.#idle();
     this.#isDirty = false;
-    for (let left = attempts; !this.#isGone; left -= 1) {
+    for (let attempt = 1; !this.#isGone; attempt += 1) {
       try {
         return await this.#patch();
       } catch (error) {
-        if (left <= 1) throw error;
-        await this.#options.clock.sleep(firstPauseMs * 2 ** (attempts - left));
+        if (attempt >= attempts) throw error;
+        await this.#options.clock.sleep(backoffMs(retryLimits, attempt));
       }
     }
   }
