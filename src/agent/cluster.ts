@@ -1,11 +1,10 @@
 import { servicesConfigMapName } from '#contract/version.ts';
-import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { configMaps } from '#kube/resources.ts';
 import type { ManifestSource } from './ports.ts';
 
 export interface ManifestSourceOptions {
-  client: Pick<Client, 'get'>;
+  client: Pick<Client, 'find'>;
   /** Where the services ConfigMaps are. */
   namespace: string;
   signal: AbortSignal;
@@ -14,7 +13,6 @@ export interface ManifestSourceOptions {
 /** Services ConfigMaps as the API server has them, requested one by one: tokens of hosts may list none. */
 export function createManifestSource({ client, namespace, signal }: ManifestSourceOptions): ManifestSource {
   return {
-    servicesConfigMap: version =>
-      client.get(configMaps, servicesConfigMapName(version), { namespace, signal }).catch(unless(isNotFound)),
+    servicesConfigMap: version => client.find(configMaps, servicesConfigMapName(version), { namespace, signal }),
   };
 }

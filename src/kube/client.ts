@@ -67,6 +67,8 @@ export interface Client {
     name: string,
     options?: ObjectOptions & { subresource?: string },
   ): Promise<T>;
+  /** Like `get`, but undefined when the object does not exist. */
+  find<T extends KubeResource>(resource: Resource<T>, name: string, options?: ObjectOptions): Promise<T | undefined>;
   /** One page. */
   list<T extends KubeResource>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
   /** All pages, put together; starts over once when the continue token expires on the way. */

@@ -1,3 +1,4 @@
+import { isNotFound, unless } from './api-error.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type {
   CallOptions,
@@ -90,6 +91,10 @@ class HttpClient implements Client {
     options: ObjectOptions & { subresource?: string } = {},
   ): Promise<T> {
     return this.#json('GET', objectPath(resource, { ...options, name }), options);
+  }
+
+  find<T extends KubeResource>(resource: Resource<T>, name: string, options?: ObjectOptions): Promise<T | undefined> {
+    return this.get(resource, name, options).catch(unless(isNotFound));
   }
 
   async list<T extends KubeResource>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {

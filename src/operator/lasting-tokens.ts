@@ -58,7 +58,7 @@ export async function storedToken(
 }
 
 async function findSecret({ namespace, secret }: Account, { client }: SecretOptions, signal: AbortSignal) {
-  return client.get(secrets, secret, { namespace, signal }).catch(unless(isNotFound));
+  return client.find(secrets, secret, { namespace, signal });
 }
 
 function isFor({ type, metadata }: SecretObject, { name }: Account): boolean {

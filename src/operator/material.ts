@@ -9,7 +9,6 @@ import { servicesConfigMapName } from '#contract/version.ts';
 import type { InstanceToken } from '#contract/windows-instance/resource.ts';
 import type { ControllerParts } from '#controllers/parts.ts';
 import { type Permission, reading } from '#controllers/permissions.ts';
-import { isNotFound } from '#kube/api-error.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
 import { publicKeyHash } from '#host/keys/public-key.ts';
 import { sealUsername } from '#host/keys/username-seal.ts';
@@ -89,11 +88,9 @@ async function keysFor(
 ): Promise<readonly PrivateKey[]> {
   if (keySecret === undefined) return keyRing.keys();
   const label = objectLabel('Secret', { namespace, name: keySecret.name });
-  try {
-    return [keyIn(await client.get(secrets, keySecret.name, { namespace, signal }), keySecret.key)];
-  } catch (error) {
-    throw isNotFound(error) ? missingKey(label) : error;
-  }
+  const found = await client.find(secrets, keySecret.name, { namespace, signal });
+  if (found === undefined) throw missingKey(label);
+  return [keyIn(found, keySecret.key)];
 }
 
 async function materialFor(

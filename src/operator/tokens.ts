@@ -49,7 +49,7 @@ export interface HandedToken extends ServiceAccountToken {
 }
 
 export interface TokenOptions {
-  client: Pick<Client, 'raw' | 'get' | 'create' | 'delete'>;
+  client: Pick<Client, 'raw' | 'get' | 'find' | 'create' | 'delete'>;
   /** Of the operator. */
   namespace: string;
   /** How long a token shall live; the cluster may give it less. */

@@ -79,7 +79,7 @@ function roadTo(api: MemoryApi, road: Candidate['road']): LeaseOptions['client']
     return answer;
   };
   return {
-    get: (resource, name, options) => travel('get', options?.signal, () => api.get(resource, name, options)),
+    find: (resource, name, options) => travel('get', options?.signal, () => api.find(resource, name, options)),
     create: (resource, object, options) =>
       travel('create', options?.signal, () => api.create(resource, object, options)),
     replace: (resource, object, options) =>

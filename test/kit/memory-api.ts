@@ -1,4 +1,4 @@
-import { ApiError } from '#kube/api-error.ts';
+import { ApiError, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client, DeleteOptions, ListOptions, ObjectOptions, Patch, WriteOptions } from '#kube/client.ts';
 import { isRecord } from '#base/fields.ts';
 import { type KubeList, type KubeResource, keyText, type Resource } from '#kube/resource.ts';
@@ -50,6 +50,10 @@ export class MemoryApi implements Pick<Client, ApiCall['verb'] | 'listAll'> {
   async get<T extends KubeResource>(resource: Resource<T>, name: string, options: ObjectOptions = {}): Promise<T> {
     await this.#enter('get', resource, { ...options, name });
     return structuredClone(this.#require(resource, name, options.namespace));
+  }
+
+  find<T extends KubeResource>(resource: Resource<T>, name: string, options?: ObjectOptions): Promise<T | undefined> {
+    return this.get(resource, name, options).catch(unless(isNotFound));
   }
 
   async list<T extends KubeResource>(resource: Resource<T>, options: ListOptions = {}): Promise<KubeList<T>> {

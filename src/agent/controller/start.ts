@@ -1,5 +1,4 @@
 import type { Clock } from '#base/clock.ts';
-import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { withDeadline } from '#kube/deadline.ts';
 import { nodes } from '#kube/resources.ts';
@@ -98,7 +97,7 @@ async function reachServer(client: Client, { clock, log }: ControllerWorld, opti
   const { nodeName, signal } = options;
   const onFailure = (error: unknown) => log.warn('The own Node cannot be read; retrying', { error });
   const look = async (within: AbortSignal) => {
-    await client.get(nodes, nodeName, { signal: within }).catch(unless(isNotFound));
+    await client.find(nodes, nodeName, { signal: within });
   };
   await retry(look, { clock, signal, onFailure });
 }

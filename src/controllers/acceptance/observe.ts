@@ -10,9 +10,8 @@ import { readObject } from '#contract/object.ts';
 import { secretData } from '#contract/secret-data.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
-import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { type ConfigMap, type SecretObject, secrets } from '#kube/resources.ts';
+import { type ConfigMap, secrets } from '#kube/resources.ts';
 import { sourceOf } from '../sources/source.ts';
 
 /** What is wrong with the entry an instance was made for. An entry that is gone is no problem of the instance, but its end. */
@@ -28,7 +27,7 @@ export function entryProblem(instance: InstanceObject, map: ConfigMap | undefine
 /** What is wrong with the Secret that the spec names; the one that all instances share is not looked at here. */
 export async function keyProblem(
   { metadata, spec }: InstanceObject,
-  client: Pick<Client, 'get'>,
+  client: Pick<Client, 'find'>,
   signal: AbortSignal,
 ): Promise<AppError | undefined> {
   if (spec.keySecret === undefined) return undefined;
@@ -39,13 +38,13 @@ export async function keyProblem(
       remedy: `Store the private key in the Secret ${name} of namespace ${namespace} under the key ${key}.`,
     });
   try {
-    const found: SecretObject = await client.get(secrets, name, { namespace, signal });
+    const found = await client.find(secrets, name, { namespace, signal });
+    if (found === undefined) return missing(`Secret ${name} does not exist`);
     const text = ownMember(secretData(readObject({ apiVersion: 'v1', kind: 'Secret', ...found })), key);
     if (text === undefined) return missing(`Secret ${name} has no ${key}`);
     parsePrivateKey(text.reveal());
     return undefined;
   } catch (error) {
-    if (isNotFound(error)) return missing(`Secret ${name} does not exist`);
     if (isAppError(error) && aboutKeys.includes(error.code)) return error;
     throw error;
   }

@@ -161,7 +161,7 @@ class Mirror {
   /** By the report as the server has it: a journey clears it before the Node, and the watch of the Node may be ahead. */
   async #annotate(name: string, has: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
     const { namespace, client } = this.#parts;
-    const report = await client.get(configMaps, reportName(name), { namespace, signal }).catch(unless(isNotFound));
+    const report = await client.find(configMaps, reportName(name), { namespace, signal });
     const annotations = report === undefined ? {} : mirrorMarks(parseReport(slimConfigMap(report).data), has);
     if (Object.keys(annotations).length === 0) return;
     const patch = { type: 'merge', body: marksPatch({ annotations }) } as const;

@@ -4,7 +4,6 @@ import { boundNode, byAge, byNode, type InstanceObject, windowsInstances } from 
 import { readObject } from '#contract/object.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
-import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { hasConditionStatus } from '#kube/conditions.ts';
 import type { StoreView } from '#kube/informer/store.ts';
@@ -101,21 +100,21 @@ export class NodeReader {
   }
 }
 
-type Getter = Pick<Client, 'get'>;
+type Finder = Pick<Client, 'find'>;
 
 /** As the server has it now: what is decided for good is not decided by an old picture. */
-export async function freshNode(name: string, client: Getter, signal: AbortSignal): Promise<NodeView | undefined> {
-  const found = await client.get(nodeResource, name, { signal }).catch(unless(isNotFound));
+export async function freshNode(name: string, client: Finder, signal: AbortSignal): Promise<NodeView | undefined> {
+  const found = await client.find(nodeResource, name, { signal });
   return found && readNode(readObject({ apiVersion: 'v1', kind: 'Node', ...found }));
 }
 
 export async function freshInstance(
   instance: InstanceObject,
-  client: Getter,
+  client: Finder,
   signal: AbortSignal,
 ): Promise<InstanceObject | undefined> {
   const { name, namespace } = keyOf(instance);
-  const found = await client.get(windowsInstances, name, { namespace, signal }).catch(unless(isNotFound));
+  const found = await client.find(windowsInstances, name, { namespace, signal });
   if (found === undefined || found.metadata.uid !== instance.metadata.uid) return undefined;
   return isEligible(found) ? found : undefined;
 }

@@ -1,14 +1,13 @@
 import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { configMaps } from '#kube/resources.ts';
 import type { HostKeyStore } from '#node/lifecycle/world.ts';
 import { findPinnedKey, forgetKey, knownKey } from './decide.ts';
 
 export interface HostKeyStoreParts {
-  client: Pick<Client, 'get' | 'patch'>;
+  client: Pick<Client, 'find' | 'patch'>;
   /** Of the operator. */
   namespace: string;
 }
@@ -32,11 +31,6 @@ export function createHostKeyStore({ client, namespace }: HostKeyStoreParts): Ho
   }
 
   async function entries(signal: AbortSignal): Promise<Record<string, string>> {
-    try {
-      return (await client.get(configMaps, name, { namespace, signal })).data ?? {};
-    } catch (error) {
-      if (isNotFound(error)) return {};
-      throw error;
-    }
+    return (await client.find(configMaps, name, { namespace, signal }))?.data ?? {};
   }
 }

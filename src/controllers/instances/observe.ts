@@ -4,10 +4,9 @@ import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
 import { type EntryResult, parseEntries, resolveInstances } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';
-import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { StoreView } from '#kube/informer/store.ts';
-import { type ConfigMap, configMaps } from '#kube/resources.ts';
+import { configMaps } from '#kube/resources.ts';
 import { bySource, sourceText } from '../sources/source.ts';
 import type { ListedEntries, RecordedHost } from './decide.ts';
 
@@ -20,17 +19,11 @@ export function entriesOf(host: string, data: EntryData): EntryResult[] {
 
 /** What the server has now, whatever the watch has told so far; nothing when the ConfigMap does not exist. */
 export async function readEntriesNow(
-  client: Pick<Client, 'get'>,
+  client: Pick<Client, 'find'>,
   namespace: string,
   signal: AbortSignal,
 ): Promise<EntryData> {
-  try {
-    const found: ConfigMap = await client.get(configMaps, configMapName.instances, { namespace, signal });
-    return found.data ?? {};
-  } catch (error) {
-    if (isNotFound(error)) return {};
-    throw error;
-  }
+  return (await client.find(configMaps, configMapName.instances, { namespace, signal }))?.data ?? {};
 }
 
 /** What the operator has recorded of the host of an instance. */

@@ -21,7 +21,7 @@ function faulty(
       const member: unknown = Reflect.get(target, verb);
       if (typeof member !== 'function') return member;
       const call = (...args: unknown[]): unknown => (member as (...given: unknown[]) => unknown).apply(target, args);
-      if (verb !== 'get' && verb !== 'patch') return call;
+      if (verb !== 'find' && verb !== 'patch') return call;
       return async (resource: Resource, name: string, ...rest: unknown[]) => {
         const [, options] = verb === 'patch' ? (rest as [Patch, WriteOptions?]) : [];
         const part = options?.subresource === undefined ? '' : `/${options.subresource}`;
@@ -121,7 +121,7 @@ test('an instance that was made anew under the same name is another one', async 
   const gate = Promise.withResolvers<void>();
   let isFirst = true;
   const client = faulty(lab.client, async (verb, resource) => {
-    if (verb !== 'get' || resource !== 'windowsinstances' || !isFirst) return;
+    if (verb !== 'find' || resource !== 'windowsinstances' || !isFirst) return;
     isFirst = false;
     await gate.promise;
   });
@@ -143,7 +143,7 @@ test('a server that fails while an instance is read is a failure that is tried a
   lab.host();
   let left = 2;
   const client = faulty(lab.client, (verb, resource) => {
-    if (verb === 'get' && resource === 'windowsinstances' && left-- > 0) throw down();
+    if (verb === 'find' && resource === 'windowsinstances' && left-- > 0) throw down();
   });
   lab.start({ client });
   await lab.add();

@@ -6,7 +6,6 @@ import type {
   InstanceRecord,
   TimelineStep,
 } from '#contract/windows-instance/resource.ts';
-import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
@@ -128,13 +127,8 @@ export async function readNow(
   signal: AbortSignal,
 ): Promise<InstanceObject | undefined> {
   const { name = '', namespace = '', uid } = metadata;
-  try {
-    const now = await client.get(windowsInstances, name, { namespace, signal });
-    return now.metadata.uid === uid ? now : undefined;
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  const now = await client.find(windowsInstances, name, { namespace, signal });
+  return now?.metadata.uid === uid ? now : undefined;
 }
 
 /** A pass that took too long has failed; any other end was wanted. */

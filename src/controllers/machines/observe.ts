@@ -6,7 +6,6 @@ import type { InstanceObject } from '#cluster/windows-instances.ts';
 import { machineLabel, namespaceName } from '#contract/names.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 import type { StoreView } from '#kube/informer/store.ts';
@@ -111,12 +110,12 @@ export function isSource(machine: Machine | undefined): machine is Machine {
   return ownMember(labels, machineLabel.osId) === 'Windows' && ownMember(labels, machineLabel.ignore) !== 'true';
 }
 
-export function readMachineNow(client: Pick<Client, 'get'>, name: string, signal: AbortSignal) {
-  return client.get(machines, name, { namespace: namespaceName.machineApi, signal }).catch(unless(isNotFound));
+export function readMachineNow(client: Pick<Client, 'find'>, name: string, signal: AbortSignal) {
+  return client.find(machines, name, { namespace: namespaceName.machineApi, signal });
 }
 
-export function readNodeNow(client: Pick<Client, 'get'>, name: string, signal: AbortSignal) {
-  return client.get(nodes, name, { signal }).catch(unless(isNotFound));
+export function readNodeNow(client: Pick<Client, 'find'>, name: string, signal: AbortSignal) {
+  return client.find(nodes, name, { signal });
 }
 
 const refusals = ['HOST_REFUSED_KEY', 'HOST_WANTS_PASSWORD'];

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
 import type { InstanceCondition, InstancePhase } from '#contract/windows-instance/resource.ts';
-import { isNotFound } from '#kube/api-error.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { setCondition } from '#kube/conditions.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
@@ -37,9 +37,6 @@ export async function tellCondition(
     const conditions = [...setCondition(current.status?.conditions, told, clock.now())];
     return { ...current, status: { ...(firstPhase && { phase: firstPhase }), ...current.status, conditions } };
   };
-  try {
-    await changeObject(client, windowsInstances, { key: keyOf(instance), change }, { attempts, signal });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  const task = { key: keyOf(instance), change };
+  await changeObject(client, windowsInstances, task, { attempts, signal }).catch(unless(isNotFound));
 }

@@ -82,12 +82,8 @@ async function reconcile(sources: Sources, parts: UserDataParts, pass: Pass): Pr
 }
 
 async function findCopy({ client }: UserDataParts, { signal }: Pass): Promise<KubeObject | undefined> {
-  try {
-    return secretView(await client.get(secrets, secretName.userData, { ...inClusterApi, signal }));
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  const found = await client.find(secrets, secretName.userData, { ...inClusterApi, signal });
+  return found && secretView(found);
 }
 
 function readWanted(sources: Sources, { facts, recorder }: UserDataParts, { log }: Pass): WantedUserData | undefined {

@@ -9,7 +9,7 @@ import { type Lease, leases } from '../resources.ts';
 import { LeaseObserver } from './lease-observer.ts';
 
 export interface LeaseOptions {
-  client: Pick<Client, 'get' | 'create' | 'replace'>;
+  client: Pick<Client, 'find' | 'create' | 'replace'>;
   namespace: string;
   name: string;
   /** Different for every process that ever runs, such as the name of the pod and something random. */
@@ -174,12 +174,7 @@ export class LeaseLeadership implements Leadership {
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
     const { client, namespace, name, renewDeadlineMs } = this.#options;
-    try {
-      return await client.get(leases, name, { namespace, signal, timeoutMs: renewDeadlineMs / 2, maxRetries: 0 });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return client.find(leases, name, { namespace, signal, timeoutMs: renewDeadlineMs / 2, maxRetries: 0 });
   }
 
   /** Over the version that was read, so that of several writers one succeeds. */

@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { type Log, silentLog } from '#base/log.ts';
-import { isAlreadyExists, isConflict, isNotFound, unless } from '../api-error.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../api-error.ts';
 import type { Client } from '../client.ts';
 import type { Leadership } from '../controller/manager.ts';
 import type { OwnerReference } from '../resource.ts';
 import { type ConfigMap, configMaps, pods } from '../resources.ts';
 
 export interface LegacyLockOptions {
-  client: Pick<Client, 'get' | 'create' | 'delete'>;
+  client: Pick<Client, 'find' | 'create' | 'delete'>;
   namespace: string;
   /** Name of the ConfigMap whose owner leads for as long as its pod lives. */
   name: string;
@@ -68,7 +68,7 @@ export class LegacyLock {
 
   async #tryTake(signal: AbortSignal): Promise<boolean> {
     const { client, namespace, name, mark, log } = this.#options;
-    const lock = await client.get(configMaps, name, { namespace, signal, timeoutMs: callMs }).catch(unless(isNotFound));
+    const lock = await client.find(configMaps, name, { namespace, signal, timeoutMs: callMs });
     const { ownerReferences: owners = [], annotations = {} } = lock?.metadata ?? {};
     if (!Object.hasOwn(annotations, mark)) {
       for (const owner of owners) {
@@ -86,7 +86,7 @@ export class LegacyLock {
     const { client, namespace, pod: own } = this.#options;
     if (kind !== 'Pod') return true;
     if (own?.uid === uid) return false;
-    const pod = await client.get(pods, name, { namespace, signal, timeoutMs: callMs }).catch(unless(isNotFound));
+    const pod = await client.find(pods, name, { namespace, signal, timeoutMs: callMs });
     return pod?.metadata.uid === uid && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
   }
 

@@ -5,7 +5,7 @@ import { type NodeView, readNode } from '#contract/node.ts';
 import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import { readObject } from '#contract/object.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
-import { isNotFound } from '#kube/api-error.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { type Drainer, drainError } from '#kube/drain/drain.ts';
 import type { Informer } from '#kube/informer/informer.ts';
@@ -78,9 +78,12 @@ export function createClusterNodes({
     clearReport: async (node, what, signal) => {
       const body = { data: { [what]: what === 'version' ? '' : 'false' } };
       // The report first: as long as it says so, the mirror would write the annotation again.
-      await unlessGone(client.patch(configMaps, reportName(node), { type: 'merge', body }, { namespace, signal }));
+      await client
+        .patch(configMaps, reportName(node), { type: 'merge', body }, { namespace, signal })
+        .catch(unless(isNotFound));
       const annotations = { [nodeAnnotation[what]]: null };
-      await unlessGone(client.patch(nodes, node, { type: 'merge', body: marksPatch({ annotations }) }, { signal }));
+      const unmark = { type: 'merge', body: marksPatch({ annotations }) } as const;
+      await client.patch(nodes, node, unmark, { signal }).catch(unless(isNotFound));
     },
     takeIn: async (name, marks, taints, signal) =>
       void (await change(name, node => withTaints(withMarks(cordoned(node), marks), taints), signal)),
@@ -98,12 +101,6 @@ export function createClusterNodes({
 function viewOf(node: Node): NodeView[] {
   const read = attempt(() => readNode(readObject({ ...node, apiVersion: 'v1', kind: 'Node' })));
   return read.ok ? [read.value] : [];
-}
-
-async function unlessGone(write: Promise<unknown>): Promise<void> {
-  await write.catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-  });
 }
 
 function cordoned(node: Node): Node {

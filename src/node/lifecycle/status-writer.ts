@@ -2,13 +2,13 @@ import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
-import { isConflict, isNotFound, unless } from '#kube/api-error.ts';
+import { isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { patchObject } from '#kube/patch/patch-helper.ts';
 import type { StatusChange } from './instance-status.ts';
 
 export interface StatusWriterOptions {
-  client: Pick<Client, 'get' | 'patch'>;
+  client: Pick<Client, 'find' | 'patch'>;
   clock: Clock;
   log: Log;
   /** What is to be said now; asked for at every write. */
@@ -121,9 +121,7 @@ export class StatusWriter {
   /** Somebody else has written; what we say goes on top of that. */
   async #readAgain(): Promise<void> {
     const { name = '', namespace = '', uid } = this.#object.metadata;
-    const found = await this.#options.client
-      .get(windowsInstances, name, { namespace, timeoutMs: callMs })
-      .catch(unless(isNotFound));
+    const found = await this.#options.client.find(windowsInstances, name, { namespace, timeoutMs: callMs });
     // One of the same name that was made anew is another one.
     if (found === undefined || found.metadata.uid !== uid) this.#isGone = true;
     else this.#object = found;
