@@ -1,7 +1,7 @@
 import { configMapName } from '#contract/names.ts';
 import { type KubeObject, objectLabel, readObject } from '#contract/object.ts';
 import type { Informers } from '#kube/informer/informers.ts';
-import { apiVersionOf, type KubeResource, type Resource } from '#kube/resource.ts';
+import type { KubeResource, Resource } from '#kube/resource.ts';
 import { configMaps } from '#kube/resources.ts';
 import * as openshift from '#kube/resources-openshift.ts';
 import type { FactsReading, OperatorSettings } from './facts.ts';
@@ -77,10 +77,8 @@ function watch<T extends KubeResource>(
     ...(namespace !== undefined && { namespace }),
     ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
   });
-  // Objects of a list do not say what they are.
-  const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind };
   return {
-    objects: () => informer.store.list().map(object => readObject({ ...object, ...kind })),
+    objects: () => informer.store.list().map(object => readObject(object)),
     onChange: listener => void informer.addHandler({ added: listener, updated: listener, deleted: listener }),
   };
 }

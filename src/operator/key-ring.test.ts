@@ -12,6 +12,8 @@ import { KeyRing, keyIn, missingKey } from './key-ring.ts';
 
 const [one, two, three] = [newPrivateKey(), newPrivateKey(), newPrivateKey()];
 const secretOf = (pem: string, more: Partial<SecretObject> = {}): SecretObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
   metadata: { name: secretName.privateKey, namespace, uid: 'u' },
   data: { 'private-key.pem': toBase64(pem) },
   ...more,

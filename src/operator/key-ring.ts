@@ -46,7 +46,7 @@ export class KeyRing {
 
 /** The key in a Secret, under the name given; throws an AppError when it cannot be used. */
 export function keyIn(secret: SecretObject, member?: string): PrivateKey {
-  const object = readObject({ ...secret, apiVersion: 'v1', kind: 'Secret' });
+  const object = readObject(secret);
   const data = secretData(object);
   const chosen = member === undefined ? undefined : data[member];
   const pem = chosen ?? privateKeyFromSecret(member === undefined ? data : {}, object.label);

@@ -47,7 +47,7 @@ export async function storedToken(
     const found = await findSecret(account, options, signal);
     const usable = found !== undefined && (!account.ours || isFor(found, account));
     if (usable && isFilled(found)) {
-      return serviceAccountToken(secretData(readObject({ ...found, apiVersion: 'v1', kind: 'Secret' })), label);
+      return serviceAccountToken(secretData(readObject(found)), label);
     }
     if (!account.ours) throw notThere(label);
     if (found !== undefined && !usable) await deleteSecret(found, options, signal);

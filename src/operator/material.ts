@@ -12,7 +12,7 @@ import { type Permission, reading } from '#controllers/permissions.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
 import { publicKeyHash } from '#host/keys/public-key.ts';
 import { sealUsername } from '#host/keys/username-seal.ts';
-import { apiVersionOf, type KubeResource, type Resource } from '#kube/resource.ts';
+import type { KubeResource, Resource } from '#kube/resource.ts';
 import { configMaps, type SecretObject, secrets } from '#kube/resources.ts';
 import { imageDigestMirrorSets, imageTagMirrorSets } from '#kube/resources-openshift.ts';
 import { nodeFiles, type NodeFilesInput } from '#node/desired/files.ts';
@@ -144,19 +144,15 @@ function tlsPair({ tls }: Sources, namespace: string): NodeFilesInput['tls'] {
   const [secret] = tls.store.list();
   const label = objectLabel('Secret', { namespace, name: secretName.tls });
   if (secret === undefined) throw missing(label);
-  const data = secretData(readObject({ ...secret, apiVersion: 'v1', kind: 'Secret' }));
+  const data = secretData(readObject(secret));
   const member = (name: string) => secretMember(data, name, label);
   return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };
 }
 
 function registryFilesOf({ mirrors, pullSecret }: Sources, { log }: MaterialParts): Record<string, string> {
-  const objects = mirrors.flatMap(({ resource, informer }) =>
-    informer.store
-      .list()
-      .map(object => readObject({ ...object, apiVersion: apiVersionOf(resource), kind: resource.kind })),
-  );
+  const objects = mirrors.flatMap(({ informer }) => informer.store.list().map(object => readObject(object)));
   const [secret] = pullSecret?.store.list() ?? [];
-  const logins = secret && secretData(readObject({ ...secret, apiVersion: 'v1', kind: 'Secret' }));
+  const logins = secret && secretData(readObject(secret));
   const { files, warnings } = registryFiles(objects, logins?.[secretKey.dockerConfig]);
   for (const error of warnings) log.warn('A mirror is left out', { error });
   return files;

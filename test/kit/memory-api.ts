@@ -1,7 +1,7 @@
 import { ApiError, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client, DeleteOptions, ListOptions, ObjectOptions, Patch, WriteOptions } from '#kube/client.ts';
 import { isRecord } from '#base/fields.ts';
-import { type KubeList, type KubeResource, keyText, type Resource } from '#kube/resource.ts';
+import { apiVersionOf, type KubeList, type KubeResource, keyText, type Resource } from '#kube/resource.ts';
 
 export interface ApiCall {
   verb: 'get' | 'list' | 'create' | 'replace' | 'patch' | 'delete' | 'raw';
@@ -29,7 +29,12 @@ export class MemoryApi implements Pick<Client, ApiCall['verb'] | 'listAll'> {
   put<T extends KubeResource>(resource: Resource<T>, object: T): T {
     this.#version += 1;
     const uid = object.metadata.uid ?? `uid-${this.#version}`;
-    const made = { ...object, metadata: { ...object.metadata, uid, resourceVersion: String(this.#version) } };
+    const made = {
+      apiVersion: apiVersionOf(resource),
+      kind: resource.kind,
+      ...object,
+      metadata: { ...object.metadata, uid, resourceVersion: String(this.#version) },
+    };
     this.#objects.set(placeOf(resource, object.metadata), structuredClone(made));
     return made;
   }

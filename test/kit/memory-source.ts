@@ -1,4 +1,4 @@
-import { type Key, type KubeResource, keyOf, keyText } from '#kube/resource.ts';
+import { apiVersionOf, type Key, type KubeResource, keyOf, keyText, type Resource } from '#kube/resource.ts';
 import type { Source } from '#kube/controller/watches.ts';
 
 type Handler<T> = Parameters<Source<T>['addHandler']>[0];
@@ -12,7 +12,11 @@ export class MemorySource<T extends KubeResource = KubeResource> implements Sour
   readonly #objects = new Map<string, T>();
   readonly #handlers = new Set<Handler<T>>();
 
-  constructor() {
+  readonly #type: { apiVersion?: string; kind?: string };
+
+  /** With a resource its objects say what they are, as those of an informer do. */
+  constructor(resource?: Resource<T>) {
+    this.#type = resource === undefined ? {} : { apiVersion: apiVersionOf(resource), kind: resource.kind };
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => undefined);
     [this.synced, this.sync, this.failSync] = [promise, resolve, reject];
@@ -32,7 +36,8 @@ export class MemorySource<T extends KubeResource = KubeResource> implements Sour
     return () => this.#handlers.delete(handler);
   }
 
-  put(object: T): void {
+  put(bare: T): void {
+    const object = { ...this.#type, ...bare };
     const text = keyText(keyOf(object));
     const old = this.#objects.get(text);
     this.#objects.set(text, object);

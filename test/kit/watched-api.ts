@@ -39,8 +39,6 @@ export class WatchedApi extends MemoryApi {
     const { name = '', namespace = '' } = object.metadata;
     const before = this.peek(resource, name, namespace);
     const made = super.put(resource, {
-      apiVersion: [resource.group, resource.version].filter(Boolean).join('/'),
-      kind: resource.kind,
       ...object,
       metadata: {
         creationTimestamp: timestamp(this.#clock.now()),

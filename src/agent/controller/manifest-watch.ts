@@ -37,9 +37,7 @@ export class ManifestWatch {
     if (this.#current?.name !== name) await this.stop();
     const { informer } = (this.#current ??= this.#follow(name));
     await this.#synced(name, informer);
-    const { namespace } = this.#options;
-    const object = informer.store.get({ namespace, name });
-    return object && { ...object, apiVersion: 'v1', kind: 'ConfigMap' };
+    return informer.store.get({ namespace: this.#options.namespace, name });
   }
 
   async stop(): Promise<void> {

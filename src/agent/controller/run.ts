@@ -93,11 +93,7 @@ async function lookAfter(identity: AgentIdentity, work: Work, signal: AbortSigna
 /** Reads what watches have brought, so that neither a pass nor a wait costs a request. */
 function watchedCluster(node: () => Node | undefined, manifests: ManifestWatch, report: Report): Cluster {
   return {
-    node: async () => {
-      const object = node();
-      // Objects of a list do not say what they are.
-      return object && { ...object, apiVersion: 'v1', kind: 'Node' };
-    },
+    node: async () => node(),
     servicesConfigMap: version => manifests.get(version),
     readReport: () => report.read(),
     report: change => report.change(change),

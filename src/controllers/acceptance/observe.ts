@@ -40,7 +40,7 @@ export async function keyProblem(
   try {
     const found = await client.find(secrets, name, { namespace, signal });
     if (found === undefined) return missing(`Secret ${name} does not exist`);
-    const text = ownMember(secretData(readObject({ apiVersion: 'v1', kind: 'Secret', ...found })), key);
+    const text = ownMember(secretData(readObject(found)), key);
     if (text === undefined) return missing(`Secret ${name} has no ${key}`);
     parsePrivateKey(text.reveal());
     return undefined;

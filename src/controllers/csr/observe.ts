@@ -105,7 +105,7 @@ type Finder = Pick<Client, 'find'>;
 /** As the server has it now: what is decided for good is not decided by an old picture. */
 export async function freshNode(name: string, client: Finder, signal: AbortSignal): Promise<NodeView | undefined> {
   const found = await client.find(nodeResource, name, { signal });
-  return found && readNode(readObject({ apiVersion: 'v1', kind: 'Node', ...found }));
+  return found && readNode(readObject(found));
 }
 
 export async function freshInstance(

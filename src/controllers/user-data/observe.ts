@@ -66,5 +66,5 @@ export function hasClusterApi({ clusterApi: { store } }: Pick<Sources, 'clusterA
 }
 
 export function secretView(object: SecretObject): KubeObject {
-  return readObject({ ...object, apiVersion: 'v1', kind: 'Secret' });
+  return readObject(object);
 }

@@ -15,7 +15,7 @@ const [name, namespace] = ['win-5', 'wmco'];
 function bench(node: Partial<Node> = {}, drained: Partial<DrainResult> = {}) {
   const api = new MemoryApi();
   api.put(nodes, { metadata: { name }, ...node });
-  const [source, reports] = [new MemorySource<Node>(), new MemorySource<ConfigMap>()];
+  const [source, reports] = [new MemorySource<Node>(nodes), new MemorySource<ConfigMap>()];
   const drains: string[] = [];
   const cluster = createClusterNodes({
     client: api,

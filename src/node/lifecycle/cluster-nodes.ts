@@ -99,7 +99,7 @@ export function createClusterNodes({
 
 /** One Node that cannot be read is as if it were not there, and nobody else suffers. */
 function viewOf(node: Node): NodeView[] {
-  const read = attempt(() => readNode(readObject({ ...node, apiVersion: 'v1', kind: 'Node' })));
+  const read = attempt(() => readNode(readObject(node)));
   return read.ok ? [read.value] : [];
 }
 

@@ -44,7 +44,7 @@ export interface BenchOptions {
 export class JourneyBench {
   readonly host: LabHost;
   readonly api = new MemoryApi();
-  readonly nodes = new MemorySource<Node>();
+  readonly nodes = new MemorySource<Node>(nodes);
   readonly reports = new MemorySource<ConfigMap>();
   readonly logged = recordedLog();
   readonly metrics = new MemoryMetrics();
