@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
-import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName } from '../../src/contract/names.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';

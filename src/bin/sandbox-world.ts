@@ -1,5 +1,5 @@
 import { systemClock } from '#base/clock.ts';
-import type { RunningSandbox, SandboxMaker, SandboxWish } from '#cli/sandbox/running.ts';
+import type { RunningSandbox, SandboxFactory, SandboxSpec } from '#cli/sandbox/running.ts';
 import { file } from '#contract/paths.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '#kube/controller/metrics.ts';
@@ -17,13 +17,13 @@ import { startSandbox } from '#sandbox/sandbox.ts';
 const payloadBytes = 8_000_000;
 
 /** The sandbox and the operator, put together for the command line. */
-export const sandboxMaker: SandboxMaker = {
+export const sandboxFactory: SandboxFactory = {
   faults: Object.entries(faults).map(([name, { description }]) => ({ name, description })),
   start,
 };
 
-async function start(wish: SandboxWish): Promise<RunningSandbox> {
-  const { hosts, machines, faults: faultNames, speed, folder, version, log, port } = wish;
+async function start(spec: SandboxSpec): Promise<RunningSandbox> {
+  const { hosts, machines, faults: faultNames, speed, folder, version, log, port } = spec;
   const sandbox = await startSandbox({
     hosts,
     machines,

@@ -49,11 +49,11 @@ const sandbox: Program = {
   name: 'sandbox',
   summary: 'show the operator at work on simulated hosts; see `wmco sandbox --help`',
   run: async words => {
-    const [{ sandboxProgram }, { sandboxMaker }] = await Promise.all([
+    const [{ sandboxProgram }, { sandboxFactory }] = await Promise.all([
       import('#cli/sandbox/program.ts'),
       import('./sandbox-world.ts'),
     ]);
-    return sandboxProgram(words, liveTerminal(), sandboxMaker);
+    return sandboxProgram(words, liveTerminal(), sandboxFactory);
   },
 };
 

@@ -4,7 +4,7 @@ import { infrastructures, machineConfigs, machines } from '#kube/resources-opens
 import { MemoryApi, refused } from '../../test/kit/memory-api.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
 import { detectCluster } from './detect.ts';
-import { windowsInstances } from './windows-instances.ts';
+import { windowsInstances } from './windows-instance-resource.ts';
 
 const { signal } = new AbortController();
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { secretName } from '#contract/names.ts';
 import type { Resource } from '#kube/resource.ts';
 import { secrets } from '#kube/resources.ts';

@@ -1,11 +1,11 @@
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { secretName } from '#contract/names.ts';
 import { lifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { writesTokenIds } from '#contract/token-id.ts';
 import type { Resolver } from '#host/resolver.ts';
-import { spaced } from '#host/spaced.ts';
+import { paceConnects } from '#host/pace-connects.ts';
 import type { Controller } from '#kube/controller/controller.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
 import { keyOf, type Resource } from '#kube/resource.ts';
@@ -53,7 +53,7 @@ const handshakeEveryMs = 10;
 
 /** Everything the operator does once it leads, as far as the cluster has what it is about. */
 export function createControllers(given: AllParts): Controller[] {
-  const parts = { ...given, connect: spaced(given.connect, handshakeEveryMs, given.clock) };
+  const parts = { ...given, connect: paceConnects(given.connect, handshakeEveryMs, given.clock) };
   const hasProxy = Object.keys(parts.settings.proxy).length > 0;
   const hasMachines = optionalResources.every(parts.serves);
   return [

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { file } from '#contract/paths.ts';
 import { openUsername } from '#host/keys/username-seal.ts';
 import type { Resource } from '#kube/resource.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '#base/errors.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
 import { type FactsSource, rootCa } from '#cluster/facts-source.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { agentName, bootstrapperName, namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { objectLabel, readObject } from '#contract/object.ts';
 import { secretData, secretMember } from '#contract/secret-data.ts';

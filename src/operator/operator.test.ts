@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '#base/log.ts';
 import { systemClock } from '#base/clock.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { secretName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { isNotFound } from '#kube/api-error.ts';

@@ -3,7 +3,7 @@ import type { Log } from '#base/log.ts';
 import { detectCluster, type DetectedCluster } from '#cluster/detect.ts';
 import { type FactsSource, kubernetesSource, openshiftResources, openshiftSource } from '#cluster/facts-source.ts';
 import { slimClient } from '#cluster/slim.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { operatorName } from '#contract/names.ts';
 import { createControllers, optionalResources } from '#controllers/all.ts';
 import type { ControllerParts } from '#controllers/parts.ts';

@@ -4,7 +4,7 @@ import { type CheckResult, checkCluster } from '#cluster/openshift.ts';
 import type { DetectedCluster } from '#cluster/detect.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import { checkServerVersion } from '#cluster/server-version.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import type { Runnable } from '#kube/controller/manager.ts';
 import { whenAborted } from '#kube/deadline.ts';
 import type { RunSettings } from './settings.ts';

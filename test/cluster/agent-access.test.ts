@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { prepareRequest } from '../../src/agent/identity/request.ts';
 import { sha256 } from '../../src/base/sha256.ts';
-import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { reportName } from '../../src/contract/agent-report.ts';
 import { agentName, nodeAnnotation, secretName } from '../../src/contract/names.ts';
 import { ApiError, isNotFound } from '../../src/kube/api-error.ts';

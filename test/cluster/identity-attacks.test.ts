@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { toBase64 } from '../../src/base/bytes.ts';
-import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { agentName, nodeAnnotation, secretName, signer } from '../../src/contract/names.ts';
 import type { HostTarget } from '../../src/host/host.ts';
 import { printKnownKey } from '../../src/host/host-key.ts';

@@ -1,5 +1,5 @@
 import { toBase64 } from '#base/bytes.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { lifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { agentServiceAccountUser, nodeLabel } from '#contract/names.ts';
 import { credentialIdKey } from '#contract/token-id.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { toBase64 } from '../../src/base/bytes.ts';
-import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { defaultNamespace, nodeLabel } from '../../src/contract/names.ts';
 import { lifetimeLimit } from '../../src/contract/certificate-lifetime.ts';
 import { writesTokenIds } from '../../src/contract/token-id.ts';

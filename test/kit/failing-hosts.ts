@@ -1,4 +1,4 @@
-import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { findCondition } from '../../src/kube/conditions.ts';

@@ -1,4 +1,4 @@
-import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { operatorName } from '../../src/contract/names.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { sandboxPayload as versionedPayload } from '../../src/bin/sandbox-world.ts';
 import { createLog } from '../../src/base/log.ts';
-import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import type { Connect } from '../../src/host/host.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';

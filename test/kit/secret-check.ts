@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { textFromBase64 } from '../../src/base/bytes.ts';
 import { attempt } from '../../src/base/errors.ts';
 import { scanPem } from '../../src/base/pem.ts';
-import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { parseKubeconfig } from '../../src/kube/config/kubeconfig.ts';

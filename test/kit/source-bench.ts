@@ -1,5 +1,5 @@
 import type { EventText } from '#contract/events.ts';
-import { windowsInstances, type InstanceObject } from '#cluster/windows-instances.ts';
+import { windowsInstances, type InstanceObject } from '#cluster/windows-instance-resource.ts';
 import type { ControllerParts } from '#controllers/parts.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Runnable } from '#kube/controller/manager.ts';

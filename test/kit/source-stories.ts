@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { systemClock, timestamp } from '../../src/base/clock.ts';
 import { byteOrder } from '../../src/base/compare.ts';
-import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import * as acceptance from '../../src/controllers/acceptance/controller.ts';

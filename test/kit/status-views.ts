@@ -1,4 +1,4 @@
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import type { ClusterView, HostView } from '#cli/status/host-view.ts';
 import { hostOfInstance } from '#cli/status/instance-host.ts';
 import type { LiveTerminal, TerminalSize } from '#cli/terminal.ts';

@@ -28,7 +28,7 @@ export class Steps {
 
   note(line: string): void {
     const { message, key, step } = JSON.parse(line) as { message: string; key?: string; step?: string };
-    if (message !== 'Taking step' || key === undefined || step === undefined) return;
+    if (message !== 'Running step' || key === undefined || step === undefined) return;
     this.#begun.add(stepKey(key, step));
     this.#look();
   }

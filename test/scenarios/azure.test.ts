@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InstanceObject } from '../../src/cluster/windows-instances.ts';
+import type { InstanceObject } from '../../src/cluster/windows-instance-resource.ts';
 import { file } from '../../src/contract/paths.ts';
 import { KubeconfigFile } from '../../src/agent/identity/kubeconfig-file.ts';
 import { silentLog } from '../../src/base/log.ts';

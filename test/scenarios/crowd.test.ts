@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { InstanceObject } from '../../src/cluster/windows-instances.ts';
+import type { InstanceObject } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import { findCondition } from '../../src/kube/conditions.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, namespaceName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import type { Connect } from '../../src/host/host.ts';

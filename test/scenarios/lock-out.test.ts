@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InstanceObject } from '../../src/cluster/windows-instances.ts';
+import type { InstanceObject } from '../../src/cluster/windows-instance-resource.ts';
 import { parseReport, reportName } from '../../src/contract/agent-report.ts';
 import { file } from '../../src/contract/paths.ts';
 import type { Client } from '../../src/kube/client.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { operatorName } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
 import { isAlreadyExists } from '../../src/kube/api-error.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { administratorOf } from '../kit/sandbox-operator.ts';
 import { operatorProcesses } from '../kit/spawned-operator.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toBase64 } from '../../src/base/bytes.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { windowsInstances } from '../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, namespaceName, secretKey, secretName, trustedCaKey } from '../../src/contract/names.ts';
 import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';

@@ -1,5 +1,5 @@
 import { type AppError, attempt } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
 import { decideAcceptance } from '#controllers/acceptance/decide.ts';

@@ -26,14 +26,14 @@ test('is a folder for nobody else, which is gone in the end with everything in i
 });
 
 test('a kubeconfig that was asked for is only there while the cluster is; a log stays', async () => {
-  const wish = { kubeconfig: join(folder, 'kubeconfig'), log: join(folder, 'log') };
-  const place = await openPlace(wish);
+  const spec = { kubeconfig: join(folder, 'kubeconfig'), log: join(folder, 'log') };
+  const place = await openPlace(spec);
   await place.writeKubeconfig('content');
   for (const line of ['one\n', 'two\n']) place.log(line);
-  expect(readFileSync(wish.kubeconfig, 'utf8')).toBe('content');
+  expect(readFileSync(spec.kubeconfig, 'utf8')).toBe('content');
   await place[Symbol.asyncDispose]();
   expect(readdirSync(folder)).toEqual(['log']);
-  expect(readFileSync(wish.log, 'utf8')).toBe('one\ntwo\n');
+  expect(readFileSync(spec.log, 'utf8')).toBe('one\ntwo\n');
 });
 
 test('a kubeconfig of somebody else is neither overwritten nor removed', async () => {

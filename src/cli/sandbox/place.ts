@@ -23,10 +23,10 @@ export interface PlaceWish {
 }
 
 /** Everything in the folder goes with it, however the process ends, unless it is killed. What the user has named stays, but for a kubeconfig of a cluster that is gone. */
-export async function openPlace(wish: PlaceWish): Promise<SandboxPlace> {
+export async function openPlace(spec: PlaceWish): Promise<SandboxPlace> {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-sandbox-'));
-  const kubeconfig = wish.kubeconfig === undefined ? join(folder, 'kubeconfig') : resolve(wish.kubeconfig);
-  const logFile = wish.log === undefined ? join(folder, 'operator.log') : resolve(wish.log);
+  const kubeconfig = spec.kubeconfig === undefined ? join(folder, 'kubeconfig') : resolve(spec.kubeconfig);
+  const logFile = spec.log === undefined ? join(folder, 'operator.log') : resolve(spec.log);
   let hasKubeconfig = false;
   const removeNow = () => {
     if (hasKubeconfig) rmSync(kubeconfig, { force: true });

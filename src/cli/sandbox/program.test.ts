@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
 import {
   instanceOf,
@@ -14,14 +14,14 @@ import {
 import { main } from '../main.ts';
 import type { TerminalSize } from '../terminal.ts';
 import { sandboxProgram } from './program.ts';
-import type { RunningSandbox, SandboxMaker, SandboxWish } from './running.ts';
+import type { RunningSandbox, SandboxFactory, SandboxSpec } from './running.ts';
 
 /** A sandbox whose operator is the test. */
 interface Stage extends AsyncDisposable {
   cluster: StatusCluster;
-  maker: SandboxMaker;
+  factory: SandboxFactory;
   /** What was wished for. */
-  wishes: SandboxWish[];
+  specs: SandboxSpec[];
   operatorEnd: AbortController;
   isRunning(): boolean;
 }
@@ -29,7 +29,7 @@ interface Stage extends AsyncDisposable {
 async function stage(fail?: AppError): Promise<Stage> {
   const cluster = await statusCluster();
   await cluster.lead(systemClock.now());
-  const wishes: SandboxWish[] = [];
+  const specs: SandboxSpec[] = [];
   const operatorEnd = new AbortController();
   let running = 0;
   const machine = (name: string, address: string) => ({
@@ -40,8 +40,8 @@ async function stage(fail?: AppError): Promise<Stage> {
     uploadedBytes: 8e6,
     reboots: 0,
   });
-  const start = async (wish: SandboxWish): Promise<RunningSandbox> => {
-    wishes.push(wish);
+  const start = async (spec: SandboxSpec): Promise<RunningSandbox> => {
+    specs.push(spec);
     if (fail !== undefined) throw fail;
     running += 1;
     return {
@@ -53,7 +53,7 @@ async function stage(fail?: AppError): Promise<Stage> {
       [Symbol.asyncDispose]: async () => void (running -= 1),
     };
   };
-  const maker = {
+  const factory = {
     faults: [
       { name: 'no-ssh', description: 'nobody there' },
       { name: 'german', description: 'speaks German' },
@@ -62,8 +62,8 @@ async function stage(fail?: AppError): Promise<Stage> {
   };
   return {
     cluster,
-    maker,
-    wishes,
+    factory,
+    specs,
     operatorEnd,
     isRunning: () => running > 0,
     [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
@@ -87,12 +87,12 @@ interface Show {
   says: (text: string | RegExp) => Promise<void>;
 }
 
-function show(words: string[], { maker }: Stage, size?: TerminalSize): Show {
+function show(words: string[], { factory }: Stage, size?: TerminalSize): Show {
   const terminal = recordedTerminal(size, { NO_COLOR: '1' }, systemClock);
   const program = {
     name: 'sandbox',
     summary: '',
-    run: (rest: readonly string[]) => sandboxProgram(rest, terminal, maker),
+    run: (rest: readonly string[]) => sandboxProgram(rest, terminal, factory),
   };
   const ended = main(['sandbox', ...words], { ...terminal, stdin: () => Promise.resolve(''), runtime: '' }, [program]);
   return {
@@ -225,8 +225,8 @@ test('hands on what was wished for', async () => {
   const { terminal, ended } = show(words, set);
   expect(await ended).toBe(2);
   expect(terminal.errors()).toBe('USAGE: there is no fault "x"\n  -> See --faults.\n');
-  const [wish] = set.wishes;
-  expect(wish).toMatchObject({
+  const [spec] = set.specs;
+  expect(spec).toMatchObject({
     hosts: 3,
     machines: 1,
     speed: 7,
@@ -234,7 +234,7 @@ test('hands on what was wished for', async () => {
     faults: ['x@win-1', 'y'],
     version: '11.0.0-test',
   });
-  expect(existsSync(wish?.folder ?? '')).toBe(false);
+  expect(existsSync(spec?.folder ?? '')).toBe(false);
 });
 
 test('--faults lists them and starts nothing', async () => {
@@ -242,7 +242,7 @@ test('--faults lists them and starts nothing', async () => {
   const { terminal, ended } = show(['--faults'], set);
   expect(await ended).toBe(0);
   expect(terminal.text()).toBe('no-ssh  nobody there\ngerman  speaks German\n');
-  expect(set.wishes).toEqual([]);
+  expect(set.specs).toEqual([]);
 });
 
 test('a kubeconfig that cannot be written is wrong use, and nothing stays', async () => {

@@ -15,7 +15,7 @@ import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { sandboxHosts } from './hosts.ts';
 import { readSandboxOptions, type SandboxOptions } from './options.ts';
 import { openPlace, type SandboxPlace } from './place.ts';
-import type { RunningSandbox, SandboxMaker } from './running.ts';
+import type { RunningSandbox, SandboxFactory } from './running.ts';
 import { isSettled, outcomeLine, summaryLines } from './summary.ts';
 import { usageLines } from './usage-lines.ts';
 
@@ -23,17 +23,17 @@ import { usageLines } from './usage-lines.ts';
 export async function sandboxProgram(
   words: readonly string[],
   terminal: LiveTerminal,
-  maker: SandboxMaker,
+  factory: SandboxFactory,
 ): Promise<ExitCode> {
   const options = readSandboxOptions(words, terminal);
   if (options.faults === 'list') {
-    terminal.out(safe`${printable(table(maker.faults.map(({ name, description }) => [name, description])))}\n`);
+    terminal.out(safe`${printable(table(factory.faults.map(({ name, description }) => [name, description])))}\n`);
     return 0;
   }
   await using place = await openPlace(options);
   const log = createLog(line => place.log(line), terminal.clock);
-  const wish = { ...options, faults: options.faults, folder: place.folder, version: terminal.version(), log };
-  await using sandbox = await maker.start(wish);
+  const spec = { ...options, faults: options.faults, folder: place.folder, version: terminal.version(), log };
+  await using sandbox = await factory.start(spec);
   await place.writeKubeconfig(sandbox.kubeconfig);
   const client = createClient(loadKubeconfig(sandbox.kubeconfig), { clock: terminal.clock });
   try {

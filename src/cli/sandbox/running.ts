@@ -1,7 +1,7 @@
 import type { Log } from '#base/log.ts';
 
 /** What the sandbox shall be. */
-export interface SandboxWish {
+export interface SandboxSpec {
   hosts: number;
   machines: number;
   faults: readonly string[];
@@ -36,7 +36,7 @@ export interface RunningSandbox extends AsyncDisposable {
 }
 
 /** What the command line cannot make itself, since it knows neither the sandbox nor the operator. */
-export interface SandboxMaker {
+export interface SandboxFactory {
   faults: readonly { name: string; description: string }[];
-  start(wish: SandboxWish): Promise<RunningSandbox>;
+  start(spec: SandboxSpec): Promise<RunningSandbox>;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, attempt } from '#base/errors.ts';
 import { silentLog } from '#base/log.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName, nodeLabel, operatorName } from '#contract/names.ts';
 import { readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';

@@ -1,5 +1,5 @@
 import { normalHostName } from '#base/dns-name.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { type EntryResult, parseEntries } from '#contract/instances.ts';
 import { configMapName, machineLabel } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';

@@ -1,4 +1,4 @@
-import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
+import { boundNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import {

@@ -1,5 +1,5 @@
 import { attempt } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { findPinnedKey, knownKey } from '#controllers/host-keys/decide.ts';

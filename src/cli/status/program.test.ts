@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
 import { instanceOf, type RecordedTerminal, recordedTerminal, statuses } from '../../../test/kit/status-views.ts';
 import { main } from '../main.ts';

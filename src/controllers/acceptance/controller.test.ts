@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
 import { instanceCondition, type WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';

@@ -1,5 +1,5 @@
 import type { AppError } from '#base/errors.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { configMapName } from '#contract/names.ts';
 import { instanceCondition, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
@@ -14,7 +14,7 @@ import { keyOf } from '#kube/resource.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
 import type { ControllerParts } from '../parts.ts';
 import { type Permission, reading } from '../permissions.ts';
-import { type ConditionNews, tellCondition } from '../sources/conditions.ts';
+import { type ConditionNews, patchCondition } from '../sources/conditions.ts';
 import { sourceOf, subjectOf } from '../sources/source.ts';
 import { decideAcceptance, hostsOf } from './decide.ts';
 import { addressesOf, entryProblem, keyProblem } from './observe.ts';
@@ -105,7 +105,7 @@ async function tell(
   const news = newsOf(problem);
   if (known?.status === news.status && known.reason === news.reason && known.message === news.message) return;
   pass.log.info('Telling whether the host may be set up', { accepted: news.status, reason: news.reason });
-  await tellCondition(instance, news, { ...parts, ...pass }, problem === undefined ? 'Pending' : 'Failed');
+  await patchCondition(instance, news, { ...parts, ...pass }, problem === undefined ? 'Pending' : 'Failed');
   if (problem !== undefined) parts.recorder.record(subjectOf(instance), eventOf(instance, problem));
 }
 

@@ -1,7 +1,7 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, attempt, shown } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
-import { byAge, type InstanceObject } from '#cluster/windows-instances.ts';
+import { byAge, type InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { addressProblem, usernameProblem } from '#contract/instances.ts';
 import { ports } from '#contract/names.ts';
 import { isComputerName } from '#contract/windows-instance/computer-name.ts';

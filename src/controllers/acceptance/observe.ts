@@ -3,7 +3,7 @@ import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, isAppError } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
 import { isIpv4 } from '#base/ipv4.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { parseEntries } from '#contract/instances.ts';
 import { secretKey } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';

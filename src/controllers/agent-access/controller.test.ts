@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';

@@ -1,5 +1,5 @@
 import type { FactsSource } from '#cluster/facts-source.ts';
-import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
+import { boundNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { agentName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { slimClient } from '#cluster/slim.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { emptyReport, maxReportBytes, printReport, type ReportRemark, reportName } from '#contract/agent-report.ts';
 import type { EventText } from '#contract/events.ts';
 import { nodeAnnotation } from '#contract/names.ts';

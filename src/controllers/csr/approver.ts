@@ -1,6 +1,6 @@
 import { shown } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { LifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { signer } from '#contract/names.ts';

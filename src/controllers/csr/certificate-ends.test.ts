@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
 import { sha256 } from '#base/sha256.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { signer } from '#contract/names.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
 import { TestCa } from '../../../test/kit/certificates.ts';

@@ -1,7 +1,7 @@
 import { textFromBase64 } from '#base/bytes.ts';
 import { readIssued } from '#base/certificate-read.ts';
 import { timestamp } from '#base/clock.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { identity, signer } from '#contract/names.ts';
 import type { InstanceIdentity } from '#contract/windows-instance/resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';

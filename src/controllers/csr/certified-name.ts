@@ -1,4 +1,4 @@
-import { boundNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { boundNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { signer } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { evidenceOf } from './evidence.ts';
 

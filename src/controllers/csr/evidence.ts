@@ -1,4 +1,4 @@
-import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
+import { boundNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { objectLabel } from '#contract/object.ts';
 import type { CsrInstance } from './rules.ts';
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { HostConnection, HostTarget } from '#host/host.ts';
 import type { Key } from '#kube/resource.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
-import { boundNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { boundNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { agentCommands } from '#contract/agent-command.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { agentProgram } from '#contract/paths.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { Store } from '#kube/informer/store.ts';
 import { type Node, nodes as nodeResource } from '#kube/resources.ts';

@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { attempt } from '#base/errors.ts';
-import { boundNode, byAge, byNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { boundNode, byAge, byNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { readObject } from '#contract/object.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';

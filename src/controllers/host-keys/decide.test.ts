@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { parseHostKey } from '#host/host-key.ts';
 import { findPinnedKey, forgetKey, type HostKeyPlaces, knownKey } from './decide.ts';
 

@@ -1,6 +1,6 @@
 import { AppError, attempt } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { type HostKey, parseHostKey } from '#host/host-key.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { printHostKey } from '#host/host-key.ts';

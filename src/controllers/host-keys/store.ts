@@ -1,4 +1,4 @@
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { Client } from '#kube/client.ts';

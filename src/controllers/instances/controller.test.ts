@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, instanceAnnotation, nodeLabel } from '#contract/names.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';

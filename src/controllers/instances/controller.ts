@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import type { AppError } from '#base/errors.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';

@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { isIpv4 } from '#base/ipv4.ts';
-import { boundNode, type InstanceObject } from '#cluster/windows-instances.ts';
+import { boundNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { type EntryResult, parseEntries, resolveInstances } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';

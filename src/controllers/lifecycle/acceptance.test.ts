@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';

@@ -3,7 +3,7 @@ import { agentName, configMapName, nodeAnnotation, nodeLabel } from '#contract/n
 import { dir, file } from '#contract/paths.ts';
 import { authorizedKey } from '#host/keys/public-key.ts';
 import { printHostKey, printKnownKey } from '#host/host-key.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import { until } from '../../../test/kit/agent-bench.ts';

@@ -1,5 +1,5 @@
 import { normalHostName } from '#base/dns-name.ts';
-import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { prefix } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
@@ -12,7 +12,7 @@ import { type Watch, watching } from '#kube/controller/watches.ts';
 import { Drainer } from '#kube/drain/drain.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
-import { BundleSeals } from '#node/bundle-seals.ts';
+import { BundleHashCache } from '#node/bundle-hash-cache.ts';
 import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
 import { atRest, paused, type StatusChange } from '#node/lifecycle/instance-status.ts';
 import { type MachineNames, NodeNames } from '#node/lifecycle/node-names.ts';
@@ -26,7 +26,7 @@ import { type Permission, reading } from '../permissions.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { subjectOf } from '../sources/source.ts';
 import { decide, type Decision, quietMs, refusalOf, type Seen } from './decide.ts';
-import { configureKind, type JoinParts, readNow, reconnectKind, runJourney } from './join.ts';
+import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './join.ts';
 import { addressConflicts, setupRemarks } from './remarks.ts';
 import { retryTimes } from './retry.ts';
 
@@ -131,7 +131,7 @@ async function journey(
   work: Work,
   pass: Pass,
 ): Promise<Outcome> {
-  const instance = await readNow(seen, work, pass.signal);
+  const instance = await getFresh(seen, work, pass.signal);
   if (instance === undefined) return done;
   const next = decide(look(instance));
   if (next.do !== 'configure' && next.do !== 'reconnect') return after(staleMs, 'the record has changed');
@@ -173,7 +173,7 @@ function nodeOf(instance: InstanceObject, { nodes: cluster }: LifecycleWorld): N
 /** The host is configured but the final status write was lost. The cache may be older than that write. */
 async function wasCutShort(instance: InstanceObject, work: Work, signal: AbortSignal): Promise<boolean> {
   if (instance.status?.phase !== 'Configuring') return false;
-  return (await readNow(instance, work, signal))?.status?.phase === 'Configuring';
+  return (await getFresh(instance, work, signal))?.status?.phase === 'Configuring';
 }
 
 async function say(instance: InstanceObject, change: () => StatusChange, work: Work, pass: Pass): Promise<Outcome> {
@@ -201,7 +201,7 @@ function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): Li
     }),
     hostKeys: createHostKeyStore(parts),
     slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
-    seals: new BundleSeals(),
+    bundleHashes: new BundleHashCache(),
     names: new NodeNames({
       holders: name => instances.store.byIndex(byNode, name),
       instances: () => instances.store.list(),

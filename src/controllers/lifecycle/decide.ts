@@ -1,5 +1,5 @@
 import { timestamp } from '#base/clock.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';

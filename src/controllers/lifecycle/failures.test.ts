@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeLabel } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';

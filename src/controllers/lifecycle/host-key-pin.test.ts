@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
 import type { WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
 import { printHostKey, printKnownKey } from '#host/host-key.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Client, Patch, WriteOptions } from '#kube/client.ts';

@@ -1,5 +1,5 @@
 import { type AppError, isAppError } from '#base/errors.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import type {
   InstancePhase,
   InstanceReboot,
@@ -121,7 +121,7 @@ function recordedNode({ memory, node }: ConfigureJourney): string | undefined {
 }
 
 /** As the server has it: a reboot that was written down a moment ago must not be overlooked. Undefined when it is gone. */
-export async function readNow(
+export async function getFresh(
   { metadata }: InstanceObject,
   { client }: Pick<JoinParts, 'client'>,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { controllerMetrics } from '#kube/controller/controller.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import { hostMetrics } from '#node/lifecycle/host-session.ts';

@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import type { AppError } from '#base/errors.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';

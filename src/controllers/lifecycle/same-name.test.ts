@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { dir } from '#contract/paths.ts';
 import { nothingReserved } from '#contract/reserved.ts';
 import { nodes } from '#kube/resources.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation, machineLabel, namespaceName } from '#contract/names.ts';
 import { nodes } from '#kube/resources.ts';
 import { machines } from '#kube/resources-openshift.ts';

@@ -1,4 +1,4 @@
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { namespaceName, nodeAnnotation } from '#contract/names.ts';
 import { instanceCondition, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';

@@ -1,5 +1,5 @@
 import { AppError, attempt } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { readObject } from '#contract/object.ts';
 import { isComputerName, maxComputerName } from '#contract/windows-instance/computer-name.ts';
@@ -10,7 +10,7 @@ import { referenceTo } from '#kube/events/events.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
 import { type Machine, machines } from '#kube/resources-openshift.ts';
 import { carryOut, deleteInstance } from '../sources/carry-out.ts';
-import { tellCondition } from '../sources/conditions.ts';
+import { patchCondition } from '../sources/conditions.ts';
 import { planInstance } from '../sources/plan.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { bySource, type SourceRef, sourceText } from '../sources/source.ts';
@@ -144,7 +144,7 @@ export class MachineSource {
     const news = isRefused
       ? ({ status: 'True', reason: 'Refused', message: 'The host does not let the operator in.' } as const)
       : ({ status: 'False', reason: 'NotRefused', message: 'Nothing speaks against the key.' } as const);
-    return tellCondition(instance, { ...news, type: instanceCondition.keyRefused }, { ...this.#parts, ...pass });
+    return patchCondition(instance, { ...news, type: instanceCondition.keyRefused }, { ...this.#parts, ...pass });
   }
 
   async #replace({ machine, object, settings }: Seen, why: string, pass: Pass): Promise<Ending> {

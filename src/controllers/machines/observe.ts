@@ -2,7 +2,7 @@ import { normalHostName } from '#base/dns-name.ts';
 import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import { attempt } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { machineLabel, namespaceName } from '#contract/names.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timestamp } from '#base/clock.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { namespaceName, nodeAnnotation } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { windowsInstances } from '#cluster/windows-instances.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { type ConfigMap, configMaps, nodes } from '#kube/resources.ts';

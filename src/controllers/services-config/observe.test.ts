@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byNode, indexByNode, type InstanceObject } from '#cluster/windows-instances.ts';
+import { byNode, indexByNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { Store, type StoreView } from '#kube/informer/store.ts';

@@ -1,7 +1,7 @@
 import { attempt } from '#base/errors.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
-import { byNode, type InstanceObject } from '#cluster/windows-instances.ts';
+import { byNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';

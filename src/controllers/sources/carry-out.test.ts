@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { done } from '#kube/controller/reconcile.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';

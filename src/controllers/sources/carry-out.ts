@@ -1,5 +1,5 @@
 import type { Log } from '#base/log.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { after, done, type Outcome } from '#kube/controller/reconcile.ts';

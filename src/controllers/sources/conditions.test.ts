@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
-import { tellCondition } from './conditions.ts';
+import { patchCondition } from './conditions.ts';
 
 const other = { type: 'Ready', status: 'False', reason: 'X', message: '', lastTransitionTime: 'then' } as const;
 const news = { type: 'Accepted', status: 'False', reason: 'INSTANCE_DUPLICATE', message: 'twice' } as const;
@@ -22,7 +22,7 @@ function bench() {
 
 test('sets its condition beside those of others, for the generation it has seen', async () => {
   const { api, instance, means, status } = bench();
-  await tellCondition(instance, news, means);
+  await patchCondition(instance, news, means);
   const mine = { ...news, lastTransitionTime: '2026-03-01T12:00:00Z', observedGeneration: 3 };
   expect(status()).toEqual({ phase: 'Configuring', conditions: [other, mine] });
   expect(api.calls.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
@@ -33,9 +33,9 @@ test('sets its condition beside those of others, for the generation it has seen'
 
 test('writes nothing when that is said already', async () => {
   const { api, instance, means } = bench();
-  await tellCondition(instance, news, means);
+  await patchCondition(instance, news, means);
   api.calls.length = 0;
-  await tellCondition(instance, news, means);
+  await patchCondition(instance, news, means);
   expect(api.calls.map(({ verb }) => verb)).toEqual(['get']);
 });
 
@@ -48,7 +48,7 @@ test('goes on top of what somebody else has written meanwhile', async () => {
     const present = api.peek(windowsInstances, 'win1', 'wmco') as InstanceObject;
     api.put(windowsInstances, { ...present, status: { ...present.status, step: `step ${left}` } });
   };
-  await tellCondition(instance, news, means);
+  await patchCondition(instance, news, means);
   expect(status()).toMatchObject({ step: 'step 0', conditions: [other, news] });
 });
 
@@ -56,25 +56,25 @@ test('leaves another one of the same name alone', async () => {
   const { api, instance, means, status } = bench();
   api.remove(windowsInstances, 'win1', 'wmco');
   api.put(windowsInstances, { metadata: { name: 'win1', namespace: 'wmco' }, spec: { address: '10.0.0.2' } });
-  await tellCondition(instance, news, means);
+  await patchCondition(instance, news, means);
   expect(status()).toBeUndefined();
 });
 
 test('one that is gone is fine, any other failure is one', async () => {
   const { api, instance, means } = bench();
   api.remove(windowsInstances, 'win1', 'wmco');
-  await tellCondition(instance, news, means);
+  await patchCondition(instance, news, means);
   api.before = () => {
     throw refused(403, 'Forbidden');
   };
-  await expect(tellCondition(instance, news, means)).rejects.toThrow('Forbidden');
+  await expect(patchCondition(instance, news, means)).rejects.toThrow('Forbidden');
 });
 
 test('tells a phase where nobody has told one', async () => {
   const { api, instance, means, status } = bench();
-  await tellCondition(instance, news, means, 'Failed');
+  await patchCondition(instance, news, means, 'Failed');
   expect(status()?.phase).toBe('Configuring');
   const fresh = api.put(windowsInstances, { metadata: { name: 'win1', namespace: 'wmco' }, spec: { address: 'x' } });
-  await tellCondition(fresh, news, means, 'Failed');
+  await patchCondition(fresh, news, means, 'Failed');
   expect(status()).toMatchObject({ phase: 'Failed', conditions: [news] });
 });

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import type { InstanceCondition, InstancePhase } from '#contract/windows-instance/resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
@@ -22,7 +22,7 @@ const attempts = 10;
  * Sets one condition of an instance and leaves all that others say. Where nobody has told a phase yet, that can go with it. An instance
  * that is gone is fine.
  */
-export async function tellCondition(
+export async function patchCondition(
   instance: InstanceObject,
   news: ConditionNews,
   means: Means,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation, managedByLabel } from '#contract/names.ts';
 import type { WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
 import { type Plan, planInstance, type WantedInstance } from './plan.ts';

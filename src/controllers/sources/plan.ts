@@ -1,5 +1,5 @@
 import { byteOrder, sameData } from '#base/compare.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation, managedByLabel } from '#contract/names.ts';
 import {
   windowsInstanceGroup,

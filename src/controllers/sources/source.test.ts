@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
 import { indexBySource, instanceNames, sourceOf, sourceText, subjectOf } from './source.ts';

@@ -1,7 +1,7 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { sha256 } from '#base/sha256.ts';
 import { trimEndOf } from '#base/trim-end.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, instanceAnnotation, namespaceName } from '#contract/names.ts';
 import type { InstanceSource } from '#contract/windows-instance/resource.ts';
 import { referenceTo } from '#kube/events/events.ts';

@@ -156,7 +156,7 @@ const marks = { labels: { [nodeLabel.worker]: '' }, annotations: { [nodeAnnotati
 
 test('takes a Node in with one write: cordon, marks and taints', async () => {
   const { cluster, stored, patches } = bench({ metadata: { name, labels: { a: 'b' } } });
-  await cluster.takeIn(name, marks, [{ key: 'gpu', effect: 'NoSchedule' }], never);
+  await cluster.cordonAndLabel(name, marks, [{ key: 'gpu', effect: 'NoSchedule' }], never);
   expect(stored()).toMatchObject({
     metadata: {
       labels: { a: 'b', [nodeLabel.worker]: '' },
@@ -165,13 +165,13 @@ test('takes a Node in with one write: cordon, marks and taints', async () => {
     spec: { unschedulable: true, taints: [{ key: 'gpu', effect: 'NoSchedule' }] },
   });
   expect(patches()).toBe(1);
-  await cluster.takeIn(name, marks, [{ key: 'gpu', effect: 'NoSchedule' }], never);
+  await cluster.cordonAndLabel(name, marks, [{ key: 'gpu', effect: 'NoSchedule' }], never);
   expect(patches()).toBe(1);
 });
 
 test('a cordon of somebody else is left to him', async () => {
   const { cluster, stored } = bench({ spec: { unschedulable: true } });
-  await cluster.takeIn(name, marks, [], never);
+  await cluster.cordonAndLabel(name, marks, [], never);
   expect(stored()?.metadata.annotations).not.toHaveProperty(nodeAnnotation.cordoned);
   await cluster.release(name, never);
   expect(stored()?.spec?.unschedulable).toBe(true);
@@ -182,7 +182,7 @@ test('releases what it has cordoned, and takes the mark of an upgrade away', asy
     metadata: { name, labels: { [nodeLabel.upgrading]: 'true', a: 'b' }, annotations: { c: 'd' } },
     spec: { podCIDR: '10.0.0.0/24' },
   });
-  await cluster.takeIn(name, marks, [], never);
+  await cluster.cordonAndLabel(name, marks, [], never);
   await cluster.release(name, never);
   expect(stored()?.spec).toEqual({ podCIDR: '10.0.0.0/24' });
   expect(stored()?.metadata.labels).toEqual({ a: 'b', [nodeLabel.worker]: '' });
@@ -226,7 +226,7 @@ const taints: [string, NonNullable<Node['spec']>['taints'], NonNullable<Node['sp
 for (const [what, before, after] of taints) {
   test(`sets a taint ${what}`, async () => {
     const { cluster, stored } = bench({ spec: { taints: before ?? [] } });
-    await cluster.takeIn(name, marks, [{ key: 'gpu', value: 'a', effect: 'NoExecute' }], never);
+    await cluster.cordonAndLabel(name, marks, [{ key: 'gpu', value: 'a', effect: 'NoExecute' }], never);
     expect(stored()?.spec?.taints).toEqual(after);
   });
 }
@@ -237,7 +237,7 @@ test('begins again when the kubelet was faster', async () => {
   api.before = ({ verb }) => {
     if (verb === 'patch' && conflicts-- > 0) throw refused(409, 'Conflict');
   };
-  await cluster.takeIn(name, marks, [], never);
+  await cluster.cordonAndLabel(name, marks, [], never);
   expect(stored()?.spec?.unschedulable).toBe(true);
 });
 

@@ -85,7 +85,7 @@ export function createClusterNodes({
       const unmark = { type: 'merge', body: marksPatch({ annotations }) } as const;
       await client.patch(nodes, node, unmark, { signal }).catch(unless(isNotFound));
     },
-    takeIn: async (name, marks, taints, signal) =>
+    cordonAndLabel: async (name, marks, taints, signal) =>
       void (await change(name, node => withTaints(withMarks(cordoned(node), marks), taints), signal)),
     annotate: async (name, annotations, signal) =>
       void (await client.patch(nodes, name, { type: 'merge', body: marksPatch({ annotations }) }, { signal })),

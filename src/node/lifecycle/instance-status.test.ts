@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { InstancePhase, TimelineStep, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';

@@ -1,6 +1,6 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
-import { boundNode } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { boundNode } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { NodeNames } from './node-names.ts';

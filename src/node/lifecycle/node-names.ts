@@ -1,4 +1,4 @@
-import { boundNode, byAge, type InstanceObject } from '#cluster/windows-instances.ts';
+import { boundNode, byAge, type InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import type { NodeView } from '#contract/node.ts';
 

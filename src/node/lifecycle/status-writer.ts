@@ -1,7 +1,7 @@
 import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { patchObject } from '#kube/patch/patch-helper.ts';

@@ -12,9 +12,9 @@ type World = string[];
 
 const step = (name: string, over: Partial<Step<World>> = {}): Step<World> => ({
   name,
-  does: 'something',
+  description: 'something',
   limitMs: 1000,
-  make: async world => void world.push(name),
+  run: async world => void world.push(name),
   ...over,
 });
 
@@ -37,8 +37,8 @@ test('takes the steps in their order, and tells of each before it is taken', asy
     ['b', true],
   ]);
   expect(logged.lines.map(({ message, fields }) => [message, fields['step']])).toEqual([
-    ['Taking step', 'a'],
-    ['Taking step', 'b'],
+    ['Running step', 'a'],
+    ['Running step', 'b'],
   ]);
 });
 
@@ -46,7 +46,7 @@ test('leaves out what is met, by what is known at that point', async () => {
   const { run, journal } = bench();
   const did: World = [];
   await runSteps(
-    [step('a'), step('b', { met: world => world.includes('a') }), step('c', { met: () => false })],
+    [step('a'), step('b', { isDone: world => world.includes('a') }), step('c', { isDone: () => false })],
     did,
     run,
   );
@@ -58,7 +58,7 @@ test('ends with the first failure, which is in the journal and the figures', asy
   const { run, journal, metrics } = bench();
   const did: World = [];
   const failing = step('b', {
-    make: () => Promise.reject(new AppError('HOST_DISK_FULL', 'full', { remedy: 'Make room.' })),
+    run: () => Promise.reject(new AppError('HOST_DISK_FULL', 'full', { remedy: 'Make room.' })),
   });
   const error = await rejectionOf(runSteps([step('a'), failing, step('c')], did, run));
   expect([error?.code, did, journal.step]).toEqual(['HOST_DISK_FULL', ['a'], 'b']);
@@ -76,7 +76,7 @@ for (const [limitMs, text] of limits) {
   test(`gives up a step after its limit of ${text}, tells it to stop, and says so`, async () => {
     const { run, clock } = bench();
     let signal: AbortSignal | undefined;
-    const hanging = step('a', { limitMs, make: (_, turn) => ((signal = turn.signal), new Promise(() => undefined)) });
+    const hanging = step('a', { limitMs, run: (_, turn) => ((signal = turn.signal), new Promise(() => undefined)) });
     const ended = rejectionOf(runSteps([hanging], [], run));
     await clock.advance(limitMs - 1);
     expect(signal?.aborted).toBe(false);
@@ -93,12 +93,12 @@ for (const [limitMs, text] of limits) {
 
 test('says what it means that the time is over', async () => {
   const { run, clock } = bench();
-  const overdue = {
+  const timeout = {
     code: 'NODE_NOT_FOUND',
-    says: (world: World) => `no Node for ${world[0]}`,
+    message: (world: World) => `no Node for ${world[0]}`,
     remedy: 'Look.',
   } as const;
-  const hanging = step('a', { overdue, make: () => new Promise(() => undefined) });
+  const hanging = step('a', { timeout, run: () => new Promise(() => undefined) });
   const ended = rejectionOf(runSteps([hanging], ['win-1'], run));
   await settle();
   await clock.advance(1000);
@@ -113,7 +113,7 @@ test('whoever ends the journey is not told of as a failure', async () => {
   const { run, stop, journal } = bench();
   const reason = new Error('leadership lost');
   const waiting = step('a', {
-    make: (_, { signal }) =>
+    run: (_, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('x')))),
   });
   const ended = runSteps([waiting, step('b')], [], run);
@@ -135,7 +135,7 @@ test('hands notes and progress on to the journal', async () => {
   const { run, journal } = bench();
   const seen: unknown[] = [];
   const telling = step('a', {
-    make: async (_, { note, report }) => {
+    run: async (_, { note, report }) => {
       note('waiting');
       report({ bytes: 1, totalBytes: 3 });
       seen.push(journal.waitsFor, journal.progress);

@@ -8,24 +8,24 @@ import type { Metrics } from '#kube/controller/metrics.ts';
 import { withDeadline } from '#kube/deadline.ts';
 import type { Journal } from './journal.ts';
 
-/** One thing to be done on a journey. The order of steps is data: it can be printed, tested and taken up in the middle. */
+/** A step of a journey. The order of steps is data: it can be printed, tested and resumed in the middle. */
 export interface Step<J> {
   name: string;
   /** For people. */
-  does: string;
+  description: string;
   limitMs: number;
-  /** What it means when the time is over; a plain time-out when absent. */
-  overdue?: Overdue<J>;
-  /** Whether there is nothing to do, by what is known already; asked before each attempt. */
-  met?(journey: J): boolean;
-  /** Can be cut short anywhere and done again. */
-  make(journey: J, turn: StepTurn): Promise<void>;
+  /** The error after `limitMs`; defaults to STEP_TIMEOUT. */
+  timeout?: StepTimeout<J>;
+  /** True if the step can be skipped, judged by what is known already; asked before each attempt. */
+  isDone?(journey: J): boolean;
+  /** Idempotent: it can be interrupted anywhere and run again. */
+  run(journey: J, turn: StepTurn): Promise<void>;
 }
 
-export interface Overdue<J> {
+export interface StepTimeout<J> {
   code: ErrorCode;
-  /** What has not happened; the time is added. */
-  says(journey: J): string;
+  /** What did not happen; the time limit is appended. */
+  message(journey: J): string;
   remedy: string;
 }
 
@@ -33,7 +33,7 @@ export interface Overdue<J> {
 export interface StepTurn {
   /** Aborted at the deadline of the step, and when the journey is to end. */
   signal: AbortSignal;
-  /** Tells what is waited for. */
+  /** Reports what the step waits for. */
   note: (text: string | undefined) => void;
   report: (progress: InstanceProgress) => void;
 }
@@ -50,11 +50,11 @@ export const stepMetrics = {
   seconds: { name: 'wmco_step_seconds', help: 'Length of the steps of journeys, by step and result: done or failed.' },
 } as const;
 
-/** Takes the steps in turn, leaving out those that are met. Rejects with the first failure, which the journal has then. */
+/** Runs the steps in order and skips those that are done. Rejects with the first failure, which is in the journal by then. */
 export async function runSteps<J>(steps: readonly Step<J>[], journey: J, run: StepRun): Promise<void> {
   for (const step of steps) {
     run.signal.throwIfAborted();
-    if (step.met?.(journey) === true) run.journal.pass(step.name);
+    if (step.isDone?.(journey) === true) run.journal.pass(step.name);
     else await runStep(step, journey, run);
   }
 }
@@ -64,12 +64,12 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
   const startMs = clock.monotonicMs();
   const measure = (result: 'done' | 'failed') =>
     metrics.observe(stepMetrics.seconds, { step: step.name, result }, (clock.monotonicMs() - startMs) / 1000);
-  log.info('Taking step', { step: step.name });
+  log.info('Running step', { step: step.name });
   journal.begin(step.name);
   try {
-    const error = () => overdue(step, journey);
+    const error = () => timeoutError(step, journey);
     await withDeadline({ clock, ms: step.limitMs, error, signal }, within =>
-      step.make(journey, {
+      step.run(journey, {
         signal: within,
         note: text => journal.note(text),
         report: progress => journal.report(progress),
@@ -87,10 +87,10 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
   measure('done');
 }
 
-function overdue<J>({ name, limitMs, overdue: meaning }: Step<J>, journey: J): AppError {
-  const says = meaning?.says(journey) ?? `step ${shown(name)} did not come to its end`;
-  return new AppError(meaning?.code ?? 'STEP_TIMEOUT', `${says} within ${limitText(limitMs)}`, {
-    remedy: meaning?.remedy ?? 'It is tried again; look in the log of the operator for what it waited for.',
+function timeoutError<J>({ name, limitMs, timeout }: Step<J>, journey: J): AppError {
+  const message = timeout?.message(journey) ?? `step ${shown(name)} did not finish`;
+  return new AppError(timeout?.code ?? 'STEP_TIMEOUT', `${message} within ${limitText(limitMs)}`, {
+    remedy: timeout?.remedy ?? 'Look in the log of the operator for what the step waited for.',
   });
 }
 
@@ -98,10 +98,10 @@ function limitText(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** Whatever was thrown, as an error that says what to do about it. */
+/** Turns whatever was thrown into an error with a code and a remedy. */
 export function asAppError(thrown: unknown): AppError {
   return appErrorOf(thrown, {
-    refused: 'See that the operator has the rights it asks for; the step is tried again.',
-    mistaken: 'Report it together with the log: the operator has met a mistake of its own. The step is tried again.',
+    refused: 'Apply the RBAC manifests of this version of the operator (deploy/rbac).',
+    mistaken: 'This is an internal error (bug) of the operator. Report it together with its log.',
   });
 }

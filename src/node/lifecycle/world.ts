@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { Marks } from '#contract/node-marks.ts';
 import type { Reserved } from '#contract/reserved.ts';
@@ -10,7 +10,7 @@ import type { HostKey } from '#host/host-key.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Metrics } from '#kube/controller/metrics.ts';
-import type { BundleSeals } from '../bundle-seals.ts';
+import type { BundleHashCache } from '../bundle-hash-cache.ts';
 import type { NodeFiles } from '../desired/files.ts';
 import type { PayloadSource } from '../payload-source.ts';
 import type { NodeNames } from './node-names.ts';
@@ -25,7 +25,7 @@ export interface LifecycleWorld {
   nodes: ClusterNodes;
   hostKeys: HostKeyStore;
   slots: LifecycleSlots;
-  seals: BundleSeals;
+  bundleHashes: BundleHashCache;
   names: NodeNames;
   clock: Clock;
   log: Log;
@@ -80,7 +80,7 @@ export interface ClusterNodes {
   /** Clears what the agent has reported, in the report and on the Node: it is about a state that has ended. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Keeps pods away and sets marks and taints, in one write. A Node that somebody has cordoned is left to him. */
-  takeIn(node: string, marks: Marks, taints: readonly InstanceTaint[], signal: AbortSignal): Promise<void>;
+  cordonAndLabel(node: string, marks: Marks, taints: readonly InstanceTaint[], signal: AbortSignal): Promise<void>;
   annotate(node: string, annotations: Record<string, string | null>, signal: AbortSignal): Promise<void>;
   /** Lets pods come if it was us who kept them away. */
   release(node: string, signal: AbortSignal): Promise<void>;

@@ -26,5 +26,5 @@ export interface Call {
 
 /** The stored object a call speaks of, in the stored version. */
 export function findObject(core: Core, call: Pick<Call, 'kind' | 'namespace' | 'name'>): StoredObject | undefined {
-  return core.store.get(call.kind.shelf, { namespace: call.namespace, name: call.name });
+  return core.store.get(call.kind.storageKey, { namespace: call.namespace, name: call.name });
 }

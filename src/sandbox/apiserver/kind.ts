@@ -41,7 +41,7 @@ export interface Kind extends Resource {
   verbs: readonly string[];
   subresources: readonly Subresource[];
   /** Where the objects of all versions of the kind are kept. */
-  shelf: string;
+  storageKey: string;
   /** Whether this is the version in which they are kept. */
   stores: boolean;
   nameRule: NameRule;
@@ -75,7 +75,7 @@ export interface Kind extends Resource {
   /** Changes the object when its deletion begins but must wait. */
   markDeleted(object: StoredObject, now: string): StoredObject;
   /** Whatever keeps a deleted object from vanishing. */
-  holders(object: StoredObject): readonly unknown[];
+  deletionBlockers(object: StoredObject): readonly unknown[];
   /** Whether a deletion that waits is marked with a grace period and counts as a change of what is wanted. */
   setsGracePeriod: boolean;
   /** Translates between this version and the one that is stored. */
@@ -100,7 +100,7 @@ export function defineKind(given: Required & Partial<Kind>): Kind {
     categories: [],
     verbs: allVerbs,
     subresources,
-    shelf: given.group === '' ? given.plural : `${given.plural}.${given.group}`,
+    storageKey: given.group === '' ? given.plural : `${given.plural}.${given.group}`,
     stores: true,
     nameRule: 'subdomain',
     countsGenerations: false,
@@ -118,7 +118,7 @@ export function defineKind(given: Required & Partial<Kind>): Kind {
     check: () => [],
     graceSeconds: () => undefined,
     markDeleted: object => object,
-    holders: object => object.metadata.finalizers ?? [],
+    deletionBlockers: object => object.metadata.finalizers ?? [],
     setsGracePeriod: true,
     toStored: object => object,
     fromStored: inThisVersion,

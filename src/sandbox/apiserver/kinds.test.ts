@@ -15,7 +15,7 @@ test('finds a kind by group, version and plural', () => {
   expect(kinds.find('', 'v2', 'pods')).toBeUndefined();
 });
 
-test('finds the stored version of a shelf', () => {
+test('finds the stored version of a storageKey', () => {
   expect(kinds.ofShelf('poddisruptionbudgets.policy')).toMatchObject({ version: 'v1' });
   expect(kinds.ofShelf('events')).toMatchObject({ group: '' });
   expect(kinds.ofShelf('nothing')).toBeUndefined();
@@ -70,7 +70,7 @@ test('is usual unless it says otherwise', () => {
   const kind = defineKind({ group: 'example.com', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true });
   const object = objectOf(kind, { spec: 1 });
   expect(kind).toMatchObject({
-    shelf: 'things.example.com',
+    storageKey: 'things.example.com',
     nameRule: 'subdomain',
     createsOnUpdate: false,
     updatesUnconditionally: true,
@@ -80,7 +80,7 @@ test('is usual unless it says otherwise', () => {
   expect(kind.prepareUpdate(object, objectOf(kind), '')).toBe(object);
   expect(kind.check(object, undefined, '')).toEqual([]);
   expect(kind.graceSeconds(object, 5)).toBeUndefined();
-  expect(kind.holders(object)).toEqual([]);
+  expect(kind.deletionBlockers(object)).toEqual([]);
   expect(kind.stamp(object, undefined, '')).toBe(object);
   expect(kind.markDeleted(object, '')).toBe(object);
 });

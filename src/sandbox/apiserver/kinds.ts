@@ -51,9 +51,9 @@ export class Kinds {
     return this.#all.find(kind => kind.plural === plural && kind.group === group && kind.version === version);
   }
 
-  /** The kind whose objects are kept on the shelf, in the version in which they are kept. */
-  ofShelf(shelf: string): Kind | undefined {
-    const kinds = this.#all.filter(kind => kind.shelf === shelf);
+  /** The kind whose objects are kept on the storageKey, in the version in which they are kept. */
+  ofShelf(storageKey: string): Kind | undefined {
+    const kinds = this.#all.filter(kind => kind.storageKey === storageKey);
     return kinds.find(kind => kind.stores) ?? kinds[0];
   }
 

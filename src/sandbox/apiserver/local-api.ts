@@ -35,7 +35,7 @@ export function createLocalApi(core: Core): LocalApi {
     },
     list: (resource, namespace = '') => {
       const kind = kindOf(resource);
-      return core.store.list(kind.shelf, namespace).map(object => kind.fromStored(object));
+      return core.store.list(kind.storageKey, namespace).map(object => kind.fromStored(object));
     },
     create: (resource, object, { subresource = '' } = {}) => {
       const { namespace = '', name = '' } = object.metadata;
@@ -62,8 +62,8 @@ function onChange(core: Core, listener: (change: Change) => void): () => void {
   const deliver = (): void => {
     for (let change = waiting.shift(); change !== undefined; change = waiting.shift()) listener(change);
   };
-  const stopListening = core.store.listenAll((shelf, { type, object, old }) => {
-    const kind = core.kinds.ofShelf(shelf);
+  const stopListening = core.store.listenAll((storageKey, { type, object, old }) => {
+    const kind = core.kinds.ofShelf(storageKey);
     if (kind === undefined) return;
     if (waiting.length === 0) queueMicrotask(deliver);
     waiting.push({

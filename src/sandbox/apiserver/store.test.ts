@@ -13,7 +13,7 @@ const object = (name: string, namespace = 'n', data = ''): StoredObject => ({
 const names = (objects: readonly StoredObject[]): string[] =>
   objects.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 
-test('counts one revision for each write, whatever the shelf', () => {
+test('counts one revision for each write, whatever the storageKey', () => {
   const store = new Store({ startRevision: 7 });
   expect(store.revision).toBe(7);
   expect(store.write('a', object('x')).metadata.resourceVersion).toBe('8');
@@ -22,7 +22,7 @@ test('counts one revision for each write, whatever the shelf', () => {
   expect(store.revision).toBe(10);
 });
 
-test('finds, replaces and forgets objects by shelf, namespace and name', () => {
+test('finds, replaces and forgets objects by storageKey, namespace and name', () => {
   const store = new Store();
   store.write('a', object('x', 'n', '1'));
   store.write('a', object('x', 'm', '2'));
@@ -117,11 +117,11 @@ test('forgets everything when told to', () => {
   expect(names(store.list('a'))).toEqual(['n/x', 'n/y']);
 });
 
-test('tells listeners of their shelf and of all, until they stop', () => {
+test('tells listeners of their storageKey and of all, until they stop', () => {
   const store = new Store();
   const [own, all]: [string[], string[]] = [[], []];
   const stopOwn = store.listen('a', ({ type, object: { metadata } }) => own.push(`${type} ${metadata.name}`));
-  const stopAll = store.listenAll((shelf, { type }) => all.push(`${shelf} ${type}`));
+  const stopAll = store.listenAll((storageKey, { type }) => all.push(`${storageKey} ${type}`));
   store.write('a', object('x'));
   store.write('b', object('y'));
   stopOwn();

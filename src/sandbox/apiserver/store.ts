@@ -11,7 +11,7 @@ export interface Written {
 }
 
 /** All objects of one kind, and the latest writes to them. */
-interface Shelf {
+interface Collection {
   objects: Map<string, StoredObject>;
   /** The keys in order; made when needed. */
   sorted: string[] | undefined;
@@ -23,11 +23,11 @@ interface Shelf {
 
 /**
  * Keeps the objects under one revision counter, as etcd does. Shelves are named by plural and group; an object keeps the
- * same shelf in all its versions. Objects are frozen: what was read once never changes.
+ * same key in all its versions. Objects are frozen: what was read once never changes.
  */
 export class Store {
-  readonly #shelves = new Map<string, Shelf>();
-  readonly #listeners = new Set<(shelf: string, written: Written) => void>();
+  readonly #collections = new Map<string, Collection>();
+  readonly #listeners = new Set<(storageKey: string, written: Written) => void>();
   readonly #historyLimit: number;
   readonly #startRevision: number;
   #revision: number;
@@ -42,25 +42,25 @@ export class Store {
     return this.#revision;
   }
 
-  get(shelf: string, key: Key): StoredObject | undefined {
-    return this.#shelf(shelf).objects.get(pathOf(key));
+  get(storageKey: string, key: Key): StoredObject | undefined {
+    return this.#collection(storageKey).objects.get(pathOf(key));
   }
 
   /** In the order of etcd: by namespace and name, byte by byte. An empty namespace means all. */
-  list(shelf: string, namespace = ''): StoredObject[] {
-    const { objects } = this.#shelf(shelf);
-    return this.#sortedPaths(shelf)
+  list(storageKey: string, namespace = ''): StoredObject[] {
+    const { objects } = this.#collection(storageKey);
+    return this.#sortedPaths(storageKey)
       .filter(path => within(path, namespace))
       .map(path => objects.get(path))
       .filter(object => object !== undefined);
   }
 
   /** The list as it was at an earlier revision; refuses one for which the history does not reach back. */
-  listAt(shelf: string, revision: number, namespace = ''): StoredObject[] {
-    const later = this.writesAfter(shelf, revision);
+  listAt(storageKey: string, revision: number, namespace = ''): StoredObject[] {
+    const later = this.writesAfter(storageKey, revision);
     if (later === undefined) throw expired('The resourceVersion for the provided list is too old.');
-    if (later.length === 0) return this.list(shelf, namespace);
-    const objects = new Map(this.#shelf(shelf).objects);
+    if (later.length === 0) return this.list(storageKey, namespace);
+    const objects = new Map(this.#collection(storageKey).objects);
     for (const { object, old } of later.toReversed()) {
       const path = pathOf(object.metadata);
       if (old === undefined) objects.delete(path);
@@ -73,14 +73,14 @@ export class Store {
   }
 
   /** Stores a new or changed object under a new revision and gives it back as it is stored. */
-  write(shelf: string, object: StoredObject): StoredObject {
-    const { objects } = this.#shelf(shelf);
+  write(storageKey: string, object: StoredObject): StoredObject {
+    const { objects } = this.#collection(storageKey);
     const path = pathOf(object.metadata);
     const old = objects.get(path);
     const stored = this.#stamped(object);
     objects.set(path, stored);
-    if (old === undefined) this.#shelf(shelf).sorted = undefined;
-    this.#tell(shelf, {
+    if (old === undefined) this.#collection(storageKey).sorted = undefined;
+    this.#tell(storageKey, {
       revision: this.#revision,
       type: old === undefined ? 'ADDED' : 'MODIFIED',
       object: stored,
@@ -90,67 +90,67 @@ export class Store {
   }
 
   /** Removes the object with that key; what watches see last is its last state, under a new revision. */
-  remove(shelf: string, key: Key): void {
-    const { objects } = this.#shelf(shelf);
+  remove(storageKey: string, key: Key): void {
+    const { objects } = this.#collection(storageKey);
     const old = objects.get(pathOf(key));
     if (old === undefined) return;
     const last = this.#stamped(old);
     objects.delete(pathOf(key));
-    this.#shelf(shelf).sorted = undefined;
-    this.#tell(shelf, { revision: this.#revision, type: 'DELETED', object: last, old });
+    this.#collection(storageKey).sorted = undefined;
+    this.#tell(storageKey, { revision: this.#revision, type: 'DELETED', object: last, old });
   }
 
   /** Every write after a revision; undefined when the history does not reach back so far. */
-  writesAfter(shelf: string, revision: number): readonly Written[] | undefined {
-    const { history, completeAfter } = this.#shelf(shelf);
+  writesAfter(storageKey: string, revision: number): readonly Written[] | undefined {
+    const { history, completeAfter } = this.#collection(storageKey);
     if (revision < completeAfter) return undefined;
     return history.slice(firstAfter(history, revision));
   }
 
   /** The oldest revision from which `writesAfter` can still tell everything. */
-  oldestRevision(shelf: string): number {
-    return this.#shelf(shelf).completeAfter;
+  oldestRevision(storageKey: string): number {
+    return this.#collection(storageKey).completeAfter;
   }
 
   /** Forgets the history up to now, as the compaction of etcd does. */
   compact(): void {
-    for (const shelf of this.#shelves.values()) {
-      shelf.history = [];
-      shelf.completeAfter = this.#revision;
+    for (const collection of this.#collections.values()) {
+      collection.history = [];
+      collection.completeAfter = this.#revision;
     }
   }
 
-  /** Calls back inside every write to the shelf; the listener must not write. */
-  listen(shelf: string, listener: (written: Written) => void): () => void {
-    const { listeners } = this.#shelf(shelf);
+  /** Calls back inside every write below the storage key; the listener must not write. */
+  listen(storageKey: string, listener: (written: Written) => void): () => void {
+    const { listeners } = this.#collection(storageKey);
     listeners.add(listener);
     return () => listeners.delete(listener);
   }
 
-  /** The same for all shelves. */
-  listenAll(listener: (shelf: string, written: Written) => void): () => void {
+  /** The same for all storage keys. */
+  listenAll(listener: (storageKey: string, written: Written) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  #shelf(name: string): Shelf {
-    const found = this.#shelves.get(name);
+  #collection(storageKey: string): Collection {
+    const found = this.#collections.get(storageKey);
     if (found !== undefined) return found;
-    const shelf: Shelf = {
+    const collection: Collection = {
       objects: new Map(),
       sorted: undefined,
       history: [],
       completeAfter: this.#startRevision,
       listeners: new Set(),
     };
-    this.#shelves.set(name, shelf);
-    return shelf;
+    this.#collections.set(storageKey, collection);
+    return collection;
   }
 
-  #sortedPaths(name: string): string[] {
-    const shelf = this.#shelf(name);
-    shelf.sorted ??= [...shelf.objects.keys()].sort();
-    return shelf.sorted;
+  #sortedPaths(storageKey: string): string[] {
+    const collection = this.#collection(storageKey);
+    collection.sorted ??= [...collection.objects.keys()].sort();
+    return collection.sorted;
   }
 
   #stamped(object: StoredObject): StoredObject {
@@ -158,16 +158,16 @@ export class Store {
     return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } });
   }
 
-  #tell(name: string, written: Written): void {
-    const shelf = this.#shelf(name);
-    shelf.history.push(written);
+  #tell(storageKey: string, written: Written): void {
+    const collection = this.#collection(storageKey);
+    collection.history.push(written);
     // Cut in large steps, so that the cost of a write does not grow with the history.
-    if (shelf.history.length > 2 * this.#historyLimit) {
-      const cut = shelf.history.splice(0, shelf.history.length - this.#historyLimit);
-      shelf.completeAfter = cut.at(-1)?.revision ?? shelf.completeAfter;
+    if (collection.history.length > 2 * this.#historyLimit) {
+      const cut = collection.history.splice(0, collection.history.length - this.#historyLimit);
+      collection.completeAfter = cut.at(-1)?.revision ?? collection.completeAfter;
     }
-    for (const listener of shelf.listeners) listener(written);
-    for (const listener of this.#listeners) listener(name, written);
+    for (const listener of collection.listeners) listener(written);
+    for (const listener of this.#listeners) listener(storageKey, written);
   }
 }
 

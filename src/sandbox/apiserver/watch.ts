@@ -35,9 +35,9 @@ export function startWatch(core: Core, scope: WatchScope, options: ListOptions, 
   const { resourceVersion } = options;
   const ending = new AbortController();
   const fromNow = options.sendInitialEvents || resourceVersion === undefined || resourceVersion === 0;
-  const past = fromNow ? [] : store.writesAfter(scope.kind.shelf, resourceVersion);
+  const past = fromNow ? [] : store.writesAfter(scope.kind.storageKey, resourceVersion);
   if (past === undefined) {
-    const oldest = store.oldestRevision(scope.kind.shelf);
+    const oldest = store.oldestRevision(scope.kind.storageKey);
     sink.send({
       type: 'ERROR',
       object: statusBody(expired(`too old resource version: ${resourceVersion} (${oldest})`).status),
@@ -47,7 +47,7 @@ export function startWatch(core: Core, scope: WatchScope, options: ListOptions, 
   }
   if (fromNow) sendExisting(core, scope, options, sink);
   for (const written of past) tell(scope, options, written, sink);
-  const stopListening = store.listen(scope.kind.shelf, written => {
+  const stopListening = store.listen(scope.kind.storageKey, written => {
     // A client may know a later revision than this server, for example after a restart.
     if (written.revision > (resourceVersion ?? 0)) tell(scope, options, written, sink);
   });
@@ -69,7 +69,7 @@ export function startWatch(core: Core, scope: WatchScope, options: ListOptions, 
 
 function sendExisting({ store }: Core, scope: WatchScope, options: ListOptions, sink: WatchSink): void {
   const { kind } = scope;
-  for (const object of store.list(kind.shelf, scope.namespace))
+  for (const object of store.list(kind.storageKey, scope.namespace))
     if (isSelected(options, object, kind)) sink.send({ type: 'ADDED', object: kind.fromStored(object) });
   if (!options.sendInitialEvents || !options.bookmarks) return;
   sink.send(bookmark(kind, String(store.revision), { 'k8s.io/initial-events-end': 'true' }));

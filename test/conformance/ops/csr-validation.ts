@@ -2,7 +2,7 @@ import { attempt } from '../../../src/base/errors.ts';
 import { toBase64 } from '../../../src/base/bytes.ts';
 import { normalHostName } from '../../../src/base/dns-name.ts';
 import { isIpv4 } from '../../../src/base/ipv4.ts';
-import { byNode, indexByNode, type InstanceObject } from '../../../src/cluster/windows-instances.ts';
+import { byNode, indexByNode, type InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseCertificateRequest } from '../../../src/contract/csr-request.ts';
 import { parseEntries } from '../../../src/contract/instances.ts';
 import { defaultNamespace, nodeLabel } from '../../../src/contract/names.ts';

@@ -1,5 +1,5 @@
 import { findNodeName } from '../../../src/agent/node-name.ts';
-import { boundNode, type InstanceObject } from '../../../src/cluster/windows-instances.ts';
+import { boundNode, type InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
 import { machineLabel, managedDescription } from '../../../src/contract/names.ts';
 import { findNodeByAddress, usableAddress } from '../../../src/contract/node.ts';
 import { readObject } from '../../../src/contract/object.ts';

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock, timestamp } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { slimClient } from '../../../src/cluster/slim.ts';
-import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseReport, reportName } from '../../../src/contract/agent-report.ts';
 import { agentName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file } from '../../../src/contract/paths.ts';

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import type { InstanceObject } from '../../../src/cluster/windows-instances.ts';
+import type { InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
 import { printReport, reportName, type ReportRemark } from '../../../src/contract/agent-report.ts';
 import { nodeLabel } from '../../../src/contract/names.ts';
 import { file } from '../../../src/contract/paths.ts';
@@ -14,7 +14,7 @@ import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { MemoryMetrics } from '../../../src/kube/controller/metrics.ts';
 import type { Informer } from '../../../src/kube/informer/informer.ts';
 import { type ConfigMap, type Node, nodes } from '../../../src/kube/resources.ts';
-import { BundleSeals } from '../../../src/node/bundle-seals.ts';
+import { BundleHashCache } from '../../../src/node/bundle-hash-cache.ts';
 import { createClusterNodes } from '../../../src/node/lifecycle/cluster-nodes.ts';
 import { ConfigureJourney, type JourneyMemory } from '../../../src/node/lifecycle/configure/journey.ts';
 import { Journal } from '../../../src/node/lifecycle/journal.ts';
@@ -160,7 +160,7 @@ export class JourneyBench {
         forget: async () => undefined,
       },
       slots: { joins: new Slots(20), uploads: new Slots(5) },
-      seals: new BundleSeals(),
+      bundleHashes: new BundleHashCache(),
       names: options.names ?? new NodeNames({ holders: () => [], instances: () => [], find: () => undefined }),
       clock,
       log: this.logged.log,

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toBase64 } from '../../../src/base/bytes.ts';
-import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instances.ts';
+import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import {
   bootstrapperName,
   configMapName,

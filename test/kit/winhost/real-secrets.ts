@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { toBase64 } from '../../../src/base/bytes.ts';
-import { windowsInstances } from '../../../src/cluster/windows-instances.ts';
+import { windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { dir, file } from '../../../src/contract/paths.ts';
 import { configMaps, events, nodes } from '../../../src/kube/resources.ts';
 import type { WindowsHost } from './host.ts';

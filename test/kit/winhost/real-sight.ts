@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textFromBase64 } from '../../../src/base/bytes.ts';
-import type { InstanceObject } from '../../../src/cluster/windows-instances.ts';
+import type { InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseCertificateRequest } from '../../../src/contract/csr-request.ts';
 import { identity } from '../../../src/contract/names.ts';
 import type { ServicesManifest } from '../../../src/contract/services/manifest.ts';

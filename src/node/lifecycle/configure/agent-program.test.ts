@@ -174,7 +174,7 @@ test('the upload takes a place and gives it back, whatever comes of it', async (
 test('the progress of the upload ends with all its bytes', async () => {
   const { lab } = await bench();
   const reports: number[] = [];
-  await bringAgent.make(lab.journey, {
+  await bringAgent.run(lab.journey, {
     signal: lab.stop.signal,
     note: () => undefined,
     report: ({ bytes }) => void reports.push(bytes),

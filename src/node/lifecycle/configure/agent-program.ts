@@ -17,9 +17,9 @@ const secureMs = 2 * inventoryMs;
 
 export const bringAgent: Step<ConfigureJourney> = {
   name: 'agent program',
-  does: 'uploads the agent to a folder that only administrators may write, unless it is there',
+  description: 'uploads the agent to a folder that only administrators may write, unless it is there',
   limitMs: 60 * 60_000,
-  async make(journey, turn) {
+  async run(journey, turn) {
     const { agent } = journey.gathered;
     if ((await journey.host.fileSize(programOf(journey), turn.signal)) !== agent.bytes) await upload(journey, turn);
   },
@@ -27,9 +27,9 @@ export const bringAgent: Step<ConfigureJourney> = {
 
 export const takeInventory: Step<ConfigureJourney> = {
   name: 'inventory',
-  does: 'has the agent report all about the host, in one call; nothing is changed by it',
+  description: 'has the agent report all about the host, in one call; nothing is changed by it',
   limitMs: 70 * 60_000,
-  async make(journey, turn) {
+  async run(journey, turn) {
     const { signal } = turn;
     journey.inventory = await askVerified(journey, signal).catch(async (error: unknown) => {
       if (!isAppError(error) || !signsOfDamage.includes(error.code)) throw error;
@@ -46,9 +46,9 @@ export const takeInventory: Step<ConfigureJourney> = {
 /** Not before it is known whose host it is: a host that another version has set up is left as it is. */
 export const secureFolders: Step<ConfigureJourney> = {
   name: 'secure folders',
-  does: 'has the agent secure our folders and put itself in place',
+  description: 'has the agent secure our folders and put itself in place',
   limitMs: 15 * 60_000,
-  async make(journey, { signal }) {
+  async run(journey, { signal }) {
     journey.inventory = await secure(journey, signal);
     checkPlaced(journey, journey.inventory);
   },

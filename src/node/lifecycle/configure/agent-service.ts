@@ -7,10 +7,10 @@ import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
 import { hasCloudNodeManager } from '../../desired/services.ts';
 import { askAgent } from '../agent-call.ts';
 import { untilNodes } from '../node-watch.ts';
-import type { Overdue, Step, StepTurn } from '../step.ts';
+import type { StepTimeout, Step, StepTurn } from '../step.ts';
 import { askForInventory } from './agent-program.ts';
 import type { ConfigureJourney } from './journey.ts';
-import { rebootOverdue } from './prepare.ts';
+import { rebootTimeout } from './prepare.ts';
 import { rebootOnce } from './reboot.ts';
 
 const installMs = 4 * 60_000;
@@ -19,9 +19,9 @@ const settings = 'variables and certificates';
 
 type Installation = Pick<InstallOptions, 'newKey' | 'keepCommand'>;
 
-const versionOverdue: Overdue<ConfigureJourney> = {
+const versionTimeout: StepTimeout<ConfigureJourney> = {
   code: 'NODE_VERSION_TIMEOUT',
-  says: ({ node, world, gathered }) => {
+  message: ({ node, world, gathered }) => {
     const remark = node && world.nodes.remarkOf(node.name);
     const said = remark === undefined ? 'its agent has said nothing' : `its agent said last: ${remark}`;
     return `Node ${node?.name} did not come to version ${gathered.material.version} (${said})`;
@@ -30,17 +30,17 @@ const versionOverdue: Overdue<ConfigureJourney> = {
 };
 
 /** What both waits for the agent have in common: they are over when it has confirmed the version. */
-const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'overdue' | 'met'> = {
+const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'timeout' | 'isDone'> = {
   limitMs: 20 * 60_000,
-  overdue: versionOverdue,
-  met: ({ node, gathered }) => isUpToDate(node, gathered.material.version),
+  timeout: versionTimeout,
+  isDone: ({ node, gathered }) => isUpToDate(node, gathered.material.version),
 };
 
 export const installAgent: Step<ConfigureJourney> = {
   name: 'agent service',
-  does: 'has the agent make its key and its Windows service and start it; records the hash of the key',
+  description: 'has the agent make its key and its Windows service and start it; records the hash of the key',
   limitMs: installLimitMs,
-  make: (journey, turn) => {
+  run: (journey, turn) => {
     const { record, installsAgent } = journey.memory;
     // A key that this very journey has made is as good, and its agent need not be started anew.
     return install(journey, { newKey: record.agent === undefined && !installsAgent }, turn);
@@ -50,17 +50,17 @@ export const installAgent: Step<ConfigureJourney> = {
 /** A new key for an agent whose credentials have run out, or whose key is not recorded. */
 export const reinstallAgent: Step<ConfigureJourney> = {
   name: 'agent service',
-  does: 'has the agent make a new key and start again with a fresh token; records the hash of the key',
+  description: 'has the agent make a new key and start again with a fresh token; records the hash of the key',
   limitMs: installLimitMs,
-  make: (journey, turn) => install(journey, { newKey: true }, turn),
+  run: (journey, turn) => install(journey, { newKey: true }, turn),
 };
 
 /** As above for a host of another version: its program and its service stay what they are. */
 export const rekeyAgent: Step<ConfigureJourney> = {
   name: 'agent service',
-  does: 'has a new key made for the agent of another version and starts it again; records the hash of the key',
+  description: 'has a new key made for the agent of another version and starts it again; records the hash of the key',
   limitMs: installLimitMs,
-  make: (journey, turn) => install(journey, { newKey: true, keepCommand: true }, turn),
+  run: (journey, turn) => install(journey, { newKey: true, keepCommand: true }, turn),
 };
 
 async function install(journey: ConfigureJourney, how: Installation, { signal }: StepTurn): Promise<void> {
@@ -97,18 +97,18 @@ function hashIn(answer: Fields, name: string): string {
 
 export const awaitSettings: Step<ConfigureJourney> = {
   name: 'wait for agent',
-  does: 'waits for the agent: it confirms the version, or asks for a reboot for variables and certificates',
+  description: 'waits for the agent: it confirms the version, or asks for a reboot for variables and certificates',
   ...untilVersion,
-  make: (journey, turn) => untilAgent(journey, turn, awaitsReboot),
+  run: (journey, turn) => untilAgent(journey, turn, awaitsReboot),
 };
 
 export const rebootForSettings: Step<ConfigureJourney> = {
   name: 'reboot for settings',
-  does: 'drains and reboots the host if the agent has asked for it',
+  description: 'drains and reboots the host if the agent has asked for it',
   limitMs: 45 * 60_000,
-  overdue: rebootOverdue,
-  met: ({ node }) => node === undefined || !awaitsReboot(node),
-  async make(journey, turn) {
+  timeout: rebootTimeout,
+  isDone: ({ node }) => node === undefined || !awaitsReboot(node),
+  async run(journey, turn) {
     const { world, memory, joinedNode } = journey;
     const { signal } = turn;
     turn.note('pods leave the Node');
@@ -126,9 +126,9 @@ export const rebootForSettings: Step<ConfigureJourney> = {
 
 export const awaitVersion: Step<ConfigureJourney> = {
   name: 'wait for version',
-  does: 'waits until the agent confirms after that reboot that everything runs and the Node is ready',
+  description: 'waits until the agent confirms after that reboot that everything runs and the Node is ready',
   ...untilVersion,
-  make: (journey, turn) => untilAgent(journey, turn, () => false),
+  run: (journey, turn) => untilAgent(journey, turn, () => false),
 };
 
 /** Waits until the agent has confirmed the version, or something else is enough. */

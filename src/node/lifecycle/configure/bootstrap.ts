@@ -7,15 +7,15 @@ const bootstrapMs = 15 * 60_000;
 
 export const bootstrap: Step<ConfigureJourney> = {
   name: 'bootstrap',
-  does: 'has the agent start containerd and the kubelet, which then asks to become a Node',
+  description: 'has the agent start containerd and the kubelet, which then asks to become a Node',
   limitMs: 20 * 60_000,
   // A Node whose services run has been through this.
-  met: ({ node, inventory }) =>
+  isDone: ({ node, inventory }) =>
     node !== undefined &&
     [serviceName.containerd, serviceName.kubelet].every(name =>
       inventory.services.some(service => service.name === name && service.isManaged && service.state === 'running'),
     ),
-  async make({ host, address, gathered, inventory, commands }, { signal }) {
+  async run({ host, address, gathered, inventory, commands }, { signal }) {
     const { version, namespace } = gathered.material;
     const command = commands.bootstrap({ version, namespace, node: inventory.nodeName });
     await callAgent({ host, address, command, signal, timeoutMs: bootstrapMs });

@@ -5,9 +5,9 @@ import { missingFiles } from './stage.ts';
 
 export const checkHost: Step<ConfigureJourney> = {
   name: 'preflight',
-  does: 'looks for whatever would keep the host from becoming a Node, before anything on it is changed',
+  description: 'looks for whatever would keep the host from becoming a Node, before anything on it is changed',
   limitMs: 30_000,
-  async make({ address, inventory, programs }) {
+  async run({ address, inventory, programs }) {
     const missing = missingFiles(programs, inventory);
     preflight({ address, inventory, missing });
   },

@@ -26,14 +26,14 @@ export function needsCleanup({ inventory, node, version, awaitsNode }: Remains):
 
 export const cleanUpFormer: Step<ConfigureJourney> = {
   name: 'clean-up',
-  does: 'stops and removes services of an earlier configuration; variables and certificates stay for the new one',
+  description: 'stops and removes services of an earlier configuration; variables and certificates stay for the new one',
   limitMs: 20 * 60_000,
-  met(journey) {
+  isDone(journey) {
     const { inventory, node, gathered, memory } = journey;
     const { version } = gathered.material;
     return !needsCleanup({ inventory, node, version, awaitsNode: memory.awaitsNode });
   },
-  async make(journey, { signal }) {
+  async run(journey, { signal }) {
     const { host, address, inventory } = journey;
     const command = journey.commands.cleanup(journey.gathered.material.namespace, 'keep settings');
     await callAgent({ host, address, command, signal, timeoutMs: cleanupMs });

@@ -8,16 +8,16 @@ import type { ConfigureJourney } from './journey.ts';
 
 export const connect: Step<ConfigureJourney> = {
   name: 'connect',
-  does: 'resolves the name, connects by SSH with the operator’s key, checks the host key or records the first one',
+  description: 'resolves the name, connects by SSH with the operator’s key, checks the host key or records the first one',
   limitMs: 90_000,
-  make: async (journey, { signal }) => void (await journey.host.connect(signal)),
+  run: async (journey, { signal }) => void (await journey.host.connect(signal)),
 };
 
-export const awaitTurn: Step<ConfigureJourney> = {
+export const acquireSlot: Step<ConfigureJourney> = {
   name: 'wait for turn',
-  does: 'waits while as many other hosts are set up as may be at once',
+  description: 'waits while as many other hosts are set up as may be at once',
   limitMs: 2 * 3_600_000,
-  async make(journey, { signal, note }) {
+  async run(journey, { signal, note }) {
     const { joins } = journey.world.slots;
     note(`${joins.taken} hosts are being set up, ${joins.waiting} wait before this one`);
     journey.turn = await joins.take(signal);

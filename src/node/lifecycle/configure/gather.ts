@@ -6,10 +6,10 @@ import type { ConfigureJourney } from './journey.ts';
 
 export const gather: Step<ConfigureJourney> = {
   name: 'gather',
-  does: 'makes the files of the host, with fresh tokens, and gets the agent program ready',
+  description: 'makes the files of the host, with fresh tokens, and gets the agent program ready',
   // An agent program that has to be copied again waits for programs that are being packed.
   limitMs: 15 * 60_000,
-  async make(journey, { signal }) {
+  async run(journey, { signal }) {
     const { instance, world } = journey;
     const material = await world.material.materialFor(instance, signal);
     const [agent, texts] = await Promise.all([world.payload.agent(), packTexts(material.files)]);
@@ -22,9 +22,9 @@ export const gather: Step<ConfigureJourney> = {
 /** Only the first host has to wait. */
 export const packPrograms: Step<ConfigureJourney> = {
   name: 'pack programs',
-  does: 'waits until all programs are checked and packed, which is done once for all hosts',
+  description: 'waits until all programs are checked and packed, which is done once for all hosts',
   limitMs: 15 * 60_000,
-  async make(journey) {
+  async run(journey) {
     journey.programs = await journey.world.payload.files(journey.gathered.material.platform);
   },
 };

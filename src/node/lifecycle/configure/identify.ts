@@ -14,9 +14,9 @@ const shortMs = 60_000;
 
 export const claimName: Step<ConfigureJourney> = {
   name: 'node name',
-  does: 'checks that the name of the host belongs to no other Node, before anything is installed',
+  description: 'checks that the name of the host belongs to no other Node, before anything is installed',
   limitMs: shortMs,
-  async make(journey) {
+  async run(journey) {
     // Who has no rights is told so by the preflight; he cannot find out names either.
     if (!journey.inventory.isAdministrator) return;
     const name = nameToBe(journey);
@@ -33,9 +33,9 @@ export const claimName: Step<ConfigureJourney> = {
 /** After the last reboot: clones of one template all have the name of the template until they are renamed. */
 export const recordHost: Step<ConfigureJourney> = {
   name: 'record host',
-  does: 'records node name, addresses and token ids, by which certificate requests of the host are approved',
+  description: 'records node name, addresses and token ids, by which certificate requests of the host are approved',
   limitMs: shortMs,
-  async make(journey) {
+  async run(journey) {
     const { inventory, memory, gathered, world } = journey;
     const name = reportedName(inventory);
     check(journey, name);

@@ -1,5 +1,5 @@
 import { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instances.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { type AgentCommands, agentCommands } from '#contract/agent-command.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';

@@ -11,28 +11,28 @@ const shortMs = 2 * 60_000;
 
 export const findNode: Step<ConfigureJourney> = {
   name: 'find node',
-  does: 'waits for the Node that the kubelet of the host registers',
+  description: 'waits for the Node that the kubelet of the host registers',
   limitMs: 10 * 60_000,
-  overdue: {
+  timeout: {
     code: 'NODE_NOT_FOUND',
-    says: ({ address, nodeName }) => `${address}: Node ${nodeName} was not registered`,
+    message: ({ address, nodeName }) => `${address}: Node ${nodeName} was not registered`,
     remedy:
       'Look for pending certificate requests of the kubelet (`kubectl get csr`) and events on them, and at the log of the kubelet on the host.',
   },
-  met: ({ node }) => node !== undefined,
-  async make(journey, { signal, note }) {
+  isDone: ({ node }) => node !== undefined,
+  async run(journey, { signal, note }) {
     note('the kubelet asks for a certificate and registers its Node');
     await untilNodes(journey.world.nodes, () => journey.node, signal);
   },
 };
 
-export const takeInNode: Step<ConfigureJourney> = {
+export const cordonAndLabelNode: Step<ConfigureJourney> = {
   name: 'mark node',
-  does: 'cordons the Node and sets labels, annotations and taints',
+  description: 'cordons the Node and sets labels, annotations and taints',
   limitMs: shortMs,
-  async make(journey, { signal }) {
+  async run(journey, { signal }) {
     const { joinedNode: node, world, instance, memory } = journey;
-    await world.nodes.takeIn(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
+    await world.nodes.cordonAndLabel(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
     const { nodeUID = node.uid } = memory.record;
     if (nodeUID === node.uid) return;
     // What the agent has reported was about a Node that is gone. The first one is recorded with the key of the agent.
@@ -43,10 +43,10 @@ export const takeInNode: Step<ConfigureJourney> = {
 
 export const desireVersion: Step<ConfigureJourney> = {
   name: 'desired version',
-  does: 'tells on the Node which version the agent has to apply, before there is an agent that could apply another',
+  description: 'tells on the Node which version the agent has to apply, before there is an agent that could apply another',
   limitMs: shortMs,
-  met: ({ node, gathered }) => node?.annotations[nodeAnnotation.desiredVersion] === gathered.material.version,
-  async make({ joinedNode, world, gathered }, { signal }) {
+  isDone: ({ node, gathered }) => node?.annotations[nodeAnnotation.desiredVersion] === gathered.material.version,
+  async run({ joinedNode, world, gathered }, { signal }) {
     const annotations = { [nodeAnnotation.desiredVersion]: gathered.material.version };
     await world.nodes.annotate(joinedNode.name, annotations, signal);
   },
@@ -54,9 +54,9 @@ export const desireVersion: Step<ConfigureJourney> = {
 
 export const releaseNode: Step<ConfigureJourney> = {
   name: 'uncordon',
-  does: 'lets pods come to the Node, unless an administrator has cordoned it',
+  description: 'lets pods come to the Node, unless an administrator has cordoned it',
   limitMs: shortMs,
-  async make({ joinedNode, world, instance }, { signal }) {
+  async run({ joinedNode, world, instance }, { signal }) {
     await world.nodes.release(joinedNode.name, signal);
     try {
       await world.hostKeys.forget(instance, signal);

@@ -1,24 +1,24 @@
 import { AppError } from '#base/errors.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { askAgent } from '../agent-call.ts';
-import type { Overdue, Step } from '../step.ts';
+import type { StepTimeout, Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { rebootOnce, wasRebooted } from './reboot.ts';
 
 const [renameMs, featureMs] = [120_000, 30 * 60_000];
 
-export const rebootOverdue: Overdue<ConfigureJourney> = {
+export const rebootTimeout: StepTimeout<ConfigureJourney> = {
   code: 'HOST_REBOOT_TIMEOUT',
-  says: ({ address }) => `${address} did not come back from the reboot`,
+  message: ({ address }) => `${address} did not come back from the reboot`,
   remedy: 'Look at the console of the host; once it is up again the journey goes on by itself.',
 };
 
 export const rename: Step<ConfigureJourney> = {
   name: 'rename',
-  does: 'gives the host the name of its Machine, where it has to have it',
+  description: 'gives the host the name of its Machine, where it has to have it',
   limitMs: 5 * 60_000,
-  met: journey => hasName(journey),
-  async make(journey, { signal }) {
+  isDone: journey => hasName(journey),
+  async run(journey, { signal }) {
     const { host, address, instance, commands } = journey;
     const command = commands.rename(instance.spec.hostname ?? '');
     await askAgent({ host, address, command, signal, timeoutMs: renameMs });
@@ -27,10 +27,10 @@ export const rename: Step<ConfigureJourney> = {
 
 export const enableContainers: Step<ConfigureJourney> = {
   name: 'containers feature',
-  does: 'switches on the Windows feature Containers',
+  description: 'switches on the Windows feature Containers',
   limitMs: 40 * 60_000,
-  met: ({ inventory }) => ['enabled', 'enable-pending'].includes(inventory.containersFeature),
-  async make(journey, { signal }) {
+  isDone: ({ inventory }) => ['enabled', 'enable-pending'].includes(inventory.containersFeature),
+  async run(journey, { signal }) {
     const { host, address, inventory, commands } = journey;
     const command = commands.enableContainers;
     const outcome = await askAgent({ host, address, command, signal, timeoutMs: featureMs });
@@ -41,11 +41,11 @@ export const enableContainers: Step<ConfigureJourney> = {
 
 export const reboot: Step<ConfigureJourney> = {
   name: 'reboot',
-  does: 'reboots the host for its name and the feature Containers together, never twice for the same',
+  description: 'reboots the host for its name and the feature Containers together, never twice for the same',
   limitMs: 30 * 60_000,
-  overdue: rebootOverdue,
-  met: journey => rebootReason(journey) === undefined,
-  async make(journey, turn) {
+  timeout: rebootTimeout,
+  isDone: journey => rebootReason(journey) === undefined,
+  async run(journey, turn) {
     const because = rebootReason(journey) ?? '';
     if (wasRebooted(journey, because)) throw futile(journey);
     await rebootOnce(journey, because, turn);

@@ -7,7 +7,7 @@ import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { settle } from '../../../../test/kit/manual-clock.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { image } from '../../../../test/kit/payload-image.ts';
-import type { BundleContent } from '../../bundle-seals.ts';
+import type { BundleContent } from '../../bundle-hash-cache.ts';
 import { type BundleFile, packContent } from '../../bundle.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
@@ -32,12 +32,12 @@ async function bench(bytes = 1000, files?: readonly BundleFile[]) {
     note: (text: string | undefined) => void notes.push(text),
     report: ({ bytes: sent }: { bytes: number }) => void progress.push(sent),
   };
-  const sealed = await lab.journey.world.seals.seal(content);
+  const prepared = await lab.journey.world.bundleHashes.prepare(content);
   const before = lab.host.commands.length;
   return {
     lab,
     content,
-    sealed,
+    prepared,
     notes,
     progress,
     uploads: () => lab.host.uploads.filter(one => one.includes('incoming')),
@@ -56,25 +56,25 @@ const fails = (code: ErrorCode) => ({
 });
 
 test('uploads under the hash and has it staged, and nothing of it is left but the file', async () => {
-  const { lab, send, sealed, uploads, verbs, progress } = await bench();
+  const { lab, send, prepared, uploads, verbs, progress } = await bench();
   await send();
-  expect([uploads(), verbs()]).toEqual([[bundlePath(sealed.sha256)], ['stage']]);
+  expect([uploads(), verbs()]).toEqual([[bundlePath(prepared.sha256)], ['stage']]);
   expect(progress.at(0)).toBe(0);
-  expect(progress.at(-1)).toBe(sealed.bytes);
+  expect(progress.at(-1)).toBe(prepared.bytes);
   expect((await lab.host.model.files.stat(path))?.bytes).toBe(1000);
-  expect(lab.host.model.fileTexts.has(bundlePath(sealed.sha256))).toBe(false);
+  expect(lab.host.model.fileTexts.has(bundlePath(prepared.sha256))).toBe(false);
 });
 
 test('sends nothing again that waits there whole', async () => {
-  const { lab, send, sealed, uploads, verbs } = await bench();
-  lab.host.model.fileTexts.set(bundlePath(sealed.sha256), Buffer.concat(await Array.fromAsync(sealed.chunks())));
-  await send({ [sealed.sha256]: sealed.bytes });
+  const { lab, send, prepared, uploads, verbs } = await bench();
+  lab.host.model.fileTexts.set(bundlePath(prepared.sha256), Buffer.concat(await Array.fromAsync(prepared.chunks())));
+  await send({ [prepared.sha256]: prepared.bytes });
   expect([uploads(), verbs()]).toEqual([[], ['stage']]);
 });
 
 test('sends again what waits there with another size', async () => {
-  const { send, sealed, uploads } = await bench();
-  await send({ [sealed.sha256]: sealed.bytes - 1 });
+  const { send, prepared, uploads } = await bench();
+  await send({ [prepared.sha256]: prepared.bytes - 1 });
   expect(uploads()).toHaveLength(1);
 });
 
@@ -84,10 +84,10 @@ for (const [where, damage] of [
   ['in its last byte', (bytes: Buffer) => bytes.fill((bytes.at(-1) ?? 0) ^ 1, bytes.length - 1)],
 ] as const) {
   test(`sends once more what was damaged ${where} while it waited`, async () => {
-    const { lab, send, sealed, uploads, verbs } = await bench();
-    const whole = Buffer.concat(await Array.fromAsync(sealed.chunks()));
-    lab.host.model.fileTexts.set(bundlePath(sealed.sha256), damage(whole));
-    await send({ [sealed.sha256]: sealed.bytes });
+    const { lab, send, prepared, uploads, verbs } = await bench();
+    const whole = Buffer.concat(await Array.fromAsync(prepared.chunks()));
+    lab.host.model.fileTexts.set(bundlePath(prepared.sha256), damage(whole));
+    await send({ [prepared.sha256]: prepared.bytes });
     expect([uploads().length, verbs()]).toEqual([1, ['stage', 'stage']]);
   });
 }
@@ -120,9 +120,9 @@ const failures: [string, ErrorCode, waits: boolean, uploads: number][] = [
 ];
 for (const [name, code, waits, count] of failures) {
   test(`does not send again what ${name}`.replace('what that', 'a bundle that'), async () => {
-    const { lab, send, sealed, uploads } = await bench();
+    const { lab, send, prepared, uploads } = await bench();
     lab.host.faults.exec = command => (command.includes(' stage ') ? fails(code) : undefined);
-    expect(await rejectionOf(send(waits ? { [sealed.sha256]: sealed.bytes } : {}))).toMatchObject({ code });
+    expect(await rejectionOf(send(waits ? { [prepared.sha256]: prepared.bytes } : {}))).toMatchObject({ code });
     expect(uploads()).toHaveLength(count);
   });
 }

@@ -1,7 +1,7 @@
 import { isAppError } from '#base/errors.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { bundlePath } from '#contract/paths.ts';
-import type { BundleContent, SealedBundle } from '../../bundle-seals.ts';
+import type { BundleContent, PreparedBundle } from '../../bundle-hash-cache.ts';
 import { askAgent } from '../agent-call.ts';
 import type { StepTurn } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -22,7 +22,7 @@ export async function sendBundle(
   waiting: Inventory['bundles'],
   turn: StepTurn,
 ): Promise<void> {
-  const bundle = await journey.world.seals.seal(content);
+  const bundle = await journey.world.bundleHashes.prepare(content);
   const isThere = waiting[bundle.sha256] === bundle.bytes;
   if (!isThere) await upload(journey, bundle, turn);
   try {
@@ -39,7 +39,7 @@ export async function sendBundle(
   }
 }
 
-async function upload({ host, world }: ConfigureJourney, bundle: SealedBundle, turn: StepTurn): Promise<void> {
+async function upload({ host, world }: ConfigureJourney, bundle: PreparedBundle, turn: StepTurn): Promise<void> {
   const { signal, note, report } = turn;
   const { bytes: totalBytes } = bundle;
   const isSmall = totalBytes <= smallBytes;
@@ -55,7 +55,7 @@ async function upload({ host, world }: ConfigureJourney, bundle: SealedBundle, t
 
 async function stage(
   { host, address, commands }: ConfigureJourney,
-  bundle: SealedBundle,
+  bundle: PreparedBundle,
   turn: StepTurn,
 ): Promise<void> {
   turn.note('the host unpacks and checks the files');

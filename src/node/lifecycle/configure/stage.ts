@@ -24,10 +24,10 @@ export function staleFiles(
 
 export const stagePrograms: Step<ConfigureJourney> = {
   name: 'stage programs',
-  does: 'uploads the programs that are missing or different as one bundle, which the agent unpacks and checks',
+  description: 'uploads the programs that are missing or different as one bundle, which the agent unpacks and checks',
   limitMs: 2 * 3_600_000,
-  met: ({ programs, inventory }) => missingFiles(programs, inventory).length === 0,
-  async make(journey, turn) {
+  isDone: ({ programs, inventory }) => missingFiles(programs, inventory).length === 0,
+  async run(journey, turn) {
     const { version } = journey.gathered.material;
     const { bundles } = journey.inventory;
     // Always the same bundle for the same need, so that an upload that came to its end is found again.
@@ -39,10 +39,10 @@ export const stagePrograms: Step<ConfigureJourney> = {
 
 export const stageFiles: Step<ConfigureJourney> = {
   name: 'write files',
-  does: 'writes kubeconfigs, certificates, configurations and registry settings, and removes those of before',
+  description: 'writes kubeconfigs, certificates, configurations and registry settings, and removes those of before',
   limitMs: 20 * 60_000,
-  met: journey => wantedChanges(journey).isNone,
-  async make(journey, turn) {
+  isDone: journey => wantedChanges(journey).isNone,
+  async run(journey, turn) {
     const { files, remove } = wantedChanges(journey);
     const { bundles } = journey.inventory;
     // By now nobody needs what earlier attempts have left; what is gone already is no matter.
@@ -56,9 +56,9 @@ export const stageFiles: Step<ConfigureJourney> = {
 /** On a host of another version: what that version has staged stays, and so does the version that the host is said to have. */
 export const stageToken: Step<ConfigureJourney> = {
   name: 'write token',
-  does: 'writes the kubeconfig of the agent with a fresh token, and no other file',
+  description: 'writes the kubeconfig of the agent with a fresh token, and no other file',
   limitMs: 20 * 60_000,
-  async make(journey, turn) {
+  async run(journey, turn) {
     const { gathered, inventory, instance } = journey;
     const version = inventory.stagedVersion || (instance.status?.version ?? gathered.material.version);
     const files = gathered.texts.filter(({ path }) => pathKey(path) === pathKey(file.agentKubeconfig));

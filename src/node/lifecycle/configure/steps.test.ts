@@ -10,7 +10,7 @@ import { bootstrap } from './bootstrap.ts';
 import { connect } from './connect.ts';
 import { gather } from './gather.ts';
 import { claimName } from './identify.ts';
-import { desireVersion, findNode, releaseNode, takeInNode } from './node.ts';
+import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
 import { configureSteps, reconnectOtherSteps, reconnectSteps } from './steps.ts';
 
 const begin = [connect, gather, bringAgent, takeInventory, claimName];
@@ -20,11 +20,11 @@ test.each([
   ['configure', configureSteps],
   ['reconnect', reconnectSteps],
   ['reconnect for another version', reconnectOtherSteps],
-])('every step of %s has a name of its own, says what it does, and has a limit', (_, steps) => {
+])('every step of %s has a unique name, a description and a limit', (_, steps) => {
   const names = steps.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
-  for (const { does, limitMs } of steps) {
-    expect(does).toMatch(/^[a-z].*[^.]$/);
+  for (const { description, limitMs } of steps) {
+    expect(description).toMatch(/^[a-z].*[^.]$/);
     expect(limitMs).toBeGreaterThan(0);
     expect(limitMs).toBeLessThanOrEqual(2 * 3_600_000);
   }
@@ -45,11 +45,11 @@ test('docs/lifecycle.md has the steps in their order, with what they do, their l
   const limit = (ms: number) =>
     ms < 120_000 ? `${ms / 1000} s` : ms < 7_200_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`;
   expect(rows).toEqual(
-    configureSteps.map(({ name, does, limitMs, overdue }) => [
+    configureSteps.map(({ name, description, limitMs, timeout }) => [
       name,
-      does,
+      description,
       limit(limitMs),
-      `\`${overdue?.code ?? 'STEP_TIMEOUT'}\``,
+      `\`${timeout?.code ?? 'STEP_TIMEOUT'}\``,
     ]),
   );
 });
@@ -123,7 +123,7 @@ test('the name that is sealed stays as long as the key is the same', async () =>
   await bench.take(...begin);
   const annotations = { [nodeAnnotation.username]: 'sealed before', [nodeAnnotation.pubKeyHash]: 'hash' };
   bench.putNode({ metadata: { name: 'win-5', labels: { 'kubernetes.io/os': 'windows' }, annotations } });
-  await bench.take(takeInNode);
+  await bench.take(cordonAndLabelNode);
   const marks = () =>
     bench.api.all({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false })[0]?.metadata
       .annotations;
@@ -135,7 +135,7 @@ test('the name that is sealed stays as long as the key is the same', async () =>
       annotations: { ...annotations, [nodeAnnotation.pubKeyHash]: 'other' },
     },
   });
-  await bench.take(takeInNode);
+  await bench.take(cordonAndLabelNode);
   expect(marks()).toMatchObject({
     [nodeAnnotation.username]: 'sealed Administrator',
     [nodeAnnotation.pubKeyHash]: 'hash',
@@ -169,7 +169,7 @@ test('the desired version is written only where it is another', async () => {
 test('a Node that is gone in the middle is told as such', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);
-  for (const step of [takeInNode, desireVersion, releaseNode]) {
+  for (const step of [cordonAndLabelNode, desireVersion, releaseNode]) {
     expect(await rejectionOf(bench.take(step))).toMatchObject({ code: 'NODE_NOT_FOUND' });
   }
 });

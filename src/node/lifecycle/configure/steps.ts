@@ -12,18 +12,18 @@ import {
 import { bootstrap } from './bootstrap.ts';
 import { checkHost } from './check-host.ts';
 import { cleanUpFormer } from './cleanup.ts';
-import { awaitTurn, connect } from './connect.ts';
+import { acquireSlot, connect } from './connect.ts';
 import { gather, packPrograms } from './gather.ts';
 import { claimName, recordHost } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
-import { desireVersion, findNode, releaseNode, takeInNode } from './node.ts';
+import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
 import { enableContainers, reboot, rename } from './prepare.ts';
 import { stageFiles, stagePrograms, stageToken } from './stage.ts';
 
 type Steps = readonly Step<ConfigureJourney>[];
 
 /** Before the host has its turn: a host that does not answer takes no place from others. */
-const reach: Steps = [connect, awaitTurn];
+const reach: Steps = [connect, acquireSlot];
 
 /** Finds out what and whose the host is. */
 const identify: Steps = [gather, bringAgent, takeInventory, claimName];
@@ -46,7 +46,7 @@ const setUp: Steps = [
 /** Mostly waiting, so that others may have their turn. */
 const join: Steps = [
   findNode,
-  takeInNode,
+  cordonAndLabelNode,
   desireVersion,
   installAgent,
   awaitSettings,

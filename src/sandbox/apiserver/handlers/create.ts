@@ -36,8 +36,8 @@ export function storeNew(core: Core, call: Call, sent: StoredObject): StoredObje
     object,
     old: undefined,
   });
-  if (core.store.get(kind.shelf, { namespace: call.namespace, name }) !== undefined) throw alreadyExists(kind, name);
-  return kind.fromStored(call.dryRun ? object : core.store.write(kind.shelf, object));
+  if (core.store.get(kind.storageKey, { namespace: call.namespace, name }) !== undefined) throw alreadyExists(kind, name);
+  return kind.fromStored(call.dryRun ? object : core.store.write(kind.storageKey, object));
 }
 
 /** Refuses new objects in a namespace that does not exist or is about to go. */

@@ -39,7 +39,7 @@ function begin(core: Core, call: Call, current: StoredObject, options: DeleteOpt
   const now = core.clock.now();
   const held = withMetadata(current, { finalizers: finalizersAfter(current, options) });
   const grace = kind.graceSeconds(current, options.gracePeriodSeconds);
-  const waits = kind.holders(held).length > 0;
+  const waits = kind.deletionBlockers(held).length > 0;
   if (grace === undefined && !waits) return vanish(core, call, current);
   const { generation } = current.metadata;
   const marked = withMetadata(held, {
@@ -60,7 +60,7 @@ function deleteAgain(core: Core, call: Call, current: StoredObject, options: Del
   const graceful = kind.graceSeconds(current, 0) !== undefined;
   if (graceful && grace > 0 && (asked === undefined || asked >= grace)) return { object: current, gone: false };
   const held = withMetadata(current, { finalizers: finalizersAfter(current, options) });
-  const waits = kind.holders(held).length > 0;
+  const waits = kind.deletionBlockers(held).length > 0;
   if (!graceful) return waits ? { object: store(core, call, held), gone: false } : vanish(core, call, current);
   const shorter = Math.min(asked ?? 0, grace);
   const object = store(
@@ -77,11 +77,11 @@ function deleteAgain(core: Core, call: Call, current: StoredObject, options: Del
 function store(core: Core, call: Call, next: StoredObject): StoredObject {
   const current = findObject(core, call);
   const same = current !== undefined && JSON.stringify(current) === JSON.stringify(next);
-  return call.dryRun || same ? next : core.store.write(call.kind.shelf, next);
+  return call.dryRun || same ? next : core.store.write(call.kind.storageKey, next);
 }
 
 function vanish(core: Core, call: Call, object: StoredObject): Deleted {
-  if (!call.dryRun) core.store.remove(call.kind.shelf, { namespace: call.namespace, name: call.name });
+  if (!call.dryRun) core.store.remove(call.kind.storageKey, { namespace: call.namespace, name: call.name });
   return { object, gone: true };
 }
 

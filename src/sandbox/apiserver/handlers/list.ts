@@ -58,9 +58,9 @@ function wantedRevision(core: Core, { resourceVersion = 0, match, limit }: ListO
 
 function snapshot(core: Core, { kind, namespace }: Scope, revision: number | undefined, start: string): StoredObject[] {
   const { store } = core;
-  if (revision === undefined || revision === inconsistent) return store.list(kind.shelf, namespace);
+  if (revision === undefined || revision === inconsistent) return store.list(kind.storageKey, namespace);
   try {
-    return store.listAt(kind.shelf, revision, namespace);
+    return store.listAt(kind.storageKey, revision, namespace);
   } catch (error) {
     if (!(error instanceof StatusError) || start === '') throw error;
     throw expired(tokenTooOld, printToken(inconsistent, start));

@@ -48,14 +48,14 @@ export function updateObject(core: Core, call: Call, current: StoredObject, sent
 
 /** An object that waits for its finalizers goes with the last of them; one that did not change is not written. */
 function storeChanged(core: Core, call: Call, next: StoredObject, current: StoredObject): StoredObject {
-  const { shelf } = call.kind;
+  const { storageKey } = call.kind;
   if (sameContent(next, current)) return current;
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = next.metadata;
   const goes =
-    deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && call.kind.holders(next).length === 0;
+    deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && call.kind.deletionBlockers(next).length === 0;
   if (call.dryRun) return next;
-  if (!goes) return core.store.write(shelf, next);
-  core.store.remove(shelf, { namespace: call.namespace, name: call.name });
+  if (!goes) return core.store.write(storageKey, next);
+  core.store.remove(storageKey, { namespace: call.namespace, name: call.name });
   return next;
 }
 

@@ -24,8 +24,8 @@ test.each(parts)('changes by "%s" only what belongs there', (subresource, spec, 
 });
 
 test('is held by finalizers of both kinds, and waits as terminating', () => {
-  expect(namespace.holders(old)).toEqual(['kubernetes']);
-  expect(namespace.holders(objectOf(namespace, {}, { finalizers: ['a.b/c'] }))).toEqual(['a.b/c']);
+  expect(namespace.deletionBlockers(old)).toEqual(['kubernetes']);
+  expect(namespace.deletionBlockers(objectOf(namespace, {}, { finalizers: ['a.b/c'] }))).toEqual(['a.b/c']);
   expect(namespace.markDeleted(old, 'now')).toMatchObject({ status: { phase: 'Terminating' } });
   expect(namespace.setsGracePeriod).toBe(false);
 });
@@ -150,6 +150,6 @@ test('has two names for the parts of an event', () => {
     reason: 'R',
   });
   expect(newerEvent.toStored(newer)).toEqual(stored);
-  expect(newerEvent.shelf).toBe(event.shelf);
+  expect(newerEvent.storageKey).toBe(event.storageKey);
   expect([event.stores, newerEvent.stores]).toEqual([true, false]);
 });

@@ -38,7 +38,7 @@ export const namespace: Kind = defineKind({
     return { ...next, spec: old['spec'], status: old['status'] };
   },
   markDeleted: object => ({ ...object, status: { ...recordAt(object, 'status'), phase: 'Terminating' } }),
-  holders: object => [...(object.metadata.finalizers ?? []), ...listAt(object, 'spec.finalizers')],
+  deletionBlockers: object => [...(object.metadata.finalizers ?? []), ...listAt(object, 'spec.finalizers')],
   setsGracePeriod: false,
 });
 

@@ -49,7 +49,7 @@ export const crdKind: Kind = defineKind({
       : { ...next, spec: withDefaults(recordAt(next, 'spec')), status: storedStatus(next, old) },
   check: (object, old) => [...crdCauses(object), ...(old === undefined ? [] : changeCauses(object, old))],
   // Its objects hold it, so that it never goes at once.
-  holders: ({ metadata }) =>
+  deletionBlockers: ({ metadata }) =>
     metadata.deletionTimestamp === undefined ? [cleanupFinalizer] : (metadata.finalizers ?? []),
   markDeleted: (object, now) => ({
     ...object,

@@ -42,7 +42,7 @@ test('makes a kind of what a definition says', () => {
     singular: 'thing',
     shortNames: ['th'],
     categories: ['all'],
-    shelf: 'things.example.com',
+    storageKey: 'things.example.com',
     custom: true,
     stores: true,
     countsGenerations: true,

@@ -64,6 +64,6 @@ test('is the same in both versions', () => {
   const stored = olderPodDisruptionBudget.toStored(older);
   expect(stored.apiVersion).toBe('policy/v1');
   expect(olderPodDisruptionBudget.fromStored(stored)).toEqual(older);
-  expect(olderPodDisruptionBudget.shelf).toBe(podDisruptionBudget.shelf);
+  expect(olderPodDisruptionBudget.storageKey).toBe(podDisruptionBudget.storageKey);
   expect(podDisruptionBudget.fromStored(older).apiVersion).toBe('policy/v1');
 });

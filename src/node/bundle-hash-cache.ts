@@ -12,7 +12,7 @@ export interface BundleContent {
 }
 
 /** A bundle of which hash and size are known before the first byte is sent. */
-export interface SealedBundle {
+export interface PreparedBundle {
   sha256: string;
   bytes: number;
   /** As often as there are hosts, which check what they get. */
@@ -25,10 +25,10 @@ export interface SealedBundle {
 const maxRemembered = 256;
 
 /** Seals bundles. Hosts that need the same files have the same bundle, which is then read through only once. */
-export class BundleSeals {
+export class BundleHashCache {
   readonly #hashes = new Map<string, Promise<string>>();
 
-  async seal({ version, files, remove = [] }: BundleContent): Promise<SealedBundle> {
+  async prepare({ version, files, remove = [] }: BundleContent): Promise<PreparedBundle> {
     const header = bundleHeader(version, files, remove);
     const chunks = (how: Reading) => packBundle(version, files, remove, how);
     const hash = () => hashChunks(chunks('checked'));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { manualClock, settle } from '../../test/kit/manual-clock.ts';
 import type { Connect, HostConnection } from './host.ts';
-import { spaced } from './spaced.ts';
+import { paceConnects } from './pace-connects.ts';
 
 const target = (address: string) => ({ address, username: 'u', privateKeys: [], pinnedKey: undefined });
 
@@ -17,7 +17,7 @@ function bench(everyMs = 10) {
     if (to.address === 'refused') throw new Error('refused');
     return { facts: { address: to.address } } as unknown as HostConnection;
   };
-  return { clock, begun, seen, connect: spaced(connect, everyMs, clock) };
+  return { clock, begun, seen, connect: paceConnects(connect, everyMs, clock) };
 }
 
 test('the first begins at once, the others one after another', async () => {
