@@ -81,7 +81,9 @@ test('does not remember without end', async () => {
 
 test('refuses a file for a place where none may go', async () => {
   const files = [await file('C:\\Windows\\a', 'a')];
-  await expect(new BundleHashCache().prepare({ version: 'v1', files })).rejects.toMatchObject({ code: 'BUNDLE_MALFORMED' });
+  await expect(new BundleHashCache().prepare({ version: 'v1', files })).rejects.toMatchObject({
+    code: 'BUNDLE_MALFORMED',
+  });
 });
 
 test('notices a file that was packed into other bytes of the same length, and hashes the bundle again', async () => {

@@ -1,4 +1,10 @@
-import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byNode,
+  indexByNode,
+  type InstanceObject,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { servicesConfigMapName, versionOfServicesConfigMap } from '#contract/version.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import type { Informers } from '#kube/informer/informers.ts';

@@ -1,6 +1,12 @@
 import { shortLine } from '#base/printable.ts';
 import { slimConfigMap } from '#cluster/slim.ts';
-import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byNode,
+  indexByNode,
+  type InstanceObject,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { isReportName, parseReport, reportName, type ReportRemark } from '#contract/agent-report.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { marksPatch } from '#contract/node-marks.ts';

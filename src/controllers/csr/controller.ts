@@ -1,4 +1,10 @@
-import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byNode,
+  indexByNode,
+  type InstanceObject,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { nodeLabel, signer } from '#contract/names.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { Controller } from '#kube/controller/controller.ts';

@@ -1,5 +1,11 @@
 import { normalHostName } from '#base/dns-name.ts';
-import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byNode,
+  indexByNode,
+  type InstanceObject,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { prefix } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
@@ -14,7 +20,7 @@ import { type Key, keyOf } from '#kube/resource.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { BundleHashCache } from '#node/bundle-hash-cache.ts';
 import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
-import { atRest, paused, type StatusChange } from '#node/lifecycle/instance-status.ts';
+import { pausedStatus, readyStatus, type StatusChange, type StatusStamp } from '#node/lifecycle/instance-status.ts';
 import { type MachineNames, NodeNames } from '#node/lifecycle/node-names.ts';
 import { Slots } from '#node/lifecycle/slots.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
@@ -26,7 +32,7 @@ import { type Permission, reading } from '../permissions.ts';
 import { Remarks } from '../sources/remarks.ts';
 import { subjectOf } from '../sources/source.ts';
 import { decide, type Decision, quietMs, refusalOf, type Seen } from './decide.ts';
-import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './join.ts';
+import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './run-journey.ts';
 import { addressConflicts, setupRemarks } from './remarks.ts';
 import { retryTimes } from './retry.ts';
 
@@ -106,13 +112,12 @@ async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Prom
   const { world, version, clock } = work;
   const look = (at: InstanceObject) => ({ instance: at, node: nodeOf(at, world), version, nowMs: clock.now() });
   const next = decide(look(instance));
-  const told = () => ({ generation: instance.metadata.generation, nowMs: clock.now() });
   switch (next.do) {
     case 'leave':
       pass.log.info('Skipping host', { why: next.why });
       return done;
     case 'pause':
-      return say(instance, () => paused(told()), work, pass);
+      return patchStatus(instance, pausedStatus, work, pass);
     case 'configure':
     case 'reconnect':
       return journey(instance, look, work, pass);
@@ -159,8 +164,7 @@ async function rest(
   }
   const conflicts = addressConflicts(instance, node.name, world.nodes.list());
   work.conflicts.hold(instance.metadata.uid ?? '', subjectOf(instance), conflicts);
-  const told = () => ({ generation: instance.metadata.generation, nowMs: clock.now() });
-  await say(instance, () => atRest(node, version, told()), work, pass);
+  await patchStatus(instance, stamp => readyStatus(node, version, stamp), work, pass);
   const ms = quietMs({ instance, nowMs: clock.now() });
   return ms === undefined ? done : after(ms, 'then the certificate of the agent ends');
 }
@@ -176,8 +180,14 @@ async function wasCutShort(instance: InstanceObject, work: Work, signal: AbortSi
   return (await getFresh(instance, work, signal))?.status?.phase === 'Configuring';
 }
 
-async function say(instance: InstanceObject, change: () => StatusChange, work: Work, pass: Pass): Promise<Outcome> {
+async function patchStatus(
+  instance: InstanceObject,
+  statusAt: (stamp: StatusStamp) => StatusChange,
+  work: Work,
+  pass: Pass,
+): Promise<Outcome> {
   const { client, clock } = work;
+  const change = () => statusAt({ generation: instance.metadata.generation, nowMs: clock.now() });
   await new StatusWriter(instance, { client, clock, log: pass.log, change }).write();
   return done;
 }

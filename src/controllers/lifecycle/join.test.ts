@@ -46,7 +46,7 @@ test('no command is sent to a host whose key cannot be recorded, and it joins on
   expect([host.commands, host.uploads, await phaseOf(lab)]).toEqual([[], [], undefined]);
   isDown = false;
   await isReady(lab);
-  expect(lab.logged.messages('warn')).toContain('Status could not be written, it goes with the next');
+  expect(lab.logged.messages('warn')).toContain('Status update failed; retrying');
 });
 
 test('a host is not rebooted while nobody can write down that it is', async () => {

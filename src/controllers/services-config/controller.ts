@@ -1,4 +1,10 @@
-import { boundNode, byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byNode,
+  indexByNode,
+  type InstanceObject,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';

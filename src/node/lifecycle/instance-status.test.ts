@@ -4,9 +4,17 @@ import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { InstancePhase, TimelineStep, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { atRest, failed, isNewJourney, joined, type JourneyView, onTheWay, paused } from './instance-status.ts';
+import {
+  configuringStatus,
+  failedStatus,
+  isNewJourney,
+  joinedStatus,
+  type JourneyView,
+  pausedStatus,
+  readyStatus,
+} from './instance-status.ts';
 
-const told = { generation: 3, nowMs: Date.UTC(2026, 2, 1, 12) };
+const stamp = { generation: 3, nowMs: Date.UTC(2026, 2, 1, 12) };
 const now = '2026-03-01T12:00:00Z';
 const node = (version: string, ready = true): NodeView => ({
   name: 'win-5',
@@ -42,7 +50,7 @@ const conditionsOf = ({ conditions }: WindowsInstanceStatus) =>
   Object.fromEntries((conditions ?? []).map(({ type, status, reason, message }) => [type, [status, reason, message]]));
 
 test('on the way: phase, step, timeline, address, and what is waited for', () => {
-  const status = onTheWay(view({ step: 'find node', waitsFor: 'the kubelet', node: 'win-5' }), told)({});
+  const status = configuringStatus(view({ step: 'find node', waitsFor: 'the kubelet', node: 'win-5' }), stamp)({});
   expect(status).toMatchObject({
     phase: 'Configuring',
     step: 'find node',
@@ -52,7 +60,7 @@ test('on the way: phase, step, timeline, address, and what is waited for', () =>
     observedGeneration: 3,
   });
   expect(conditionsOf(status)).toEqual({
-    Configured: ['False', 'Configuring', 'The host is on its way.'],
+    Configured: ['False', 'Configuring', 'The host is being configured.'],
     Ready: ['False', 'Configuring', 'find node: the kubelet'],
   });
   expect(status.conditions?.[0]).toMatchObject({ lastTransitionTime: now, observedGeneration: 3 });
@@ -61,16 +69,16 @@ test('on the way: phase, step, timeline, address, and what is waited for', () =>
 test('progress and reboot are there while they are, and gone afterwards', () => {
   const reboot = { bootId: 'b', because: 'x' };
   const journal = { ...view().journal, progress: { bytes: 1, totalBytes: 2 } };
-  const before = onTheWay(view({ journal, reboot }), told)({});
+  const before = configuringStatus(view({ journal, reboot }), stamp)({});
   expect(before).toMatchObject({ progress: { bytes: 1, totalBytes: 2 }, reboot });
-  const after = onTheWay(view(), told)(before);
+  const after = configuringStatus(view(), stamp)(before);
   expect(Object.keys(after)).not.toEqual(expect.arrayContaining(['progress']));
   expect(after).not.toHaveProperty('reboot');
   expect(after).not.toHaveProperty('step');
 });
 
 test('a failure tells code and remedy in both conditions', () => {
-  const status = failed(view({ step: 'bootstrap' }), error, false, told)({});
+  const status = failedStatus(view({ step: 'bootstrap' }), error, false, stamp)({});
   expect(status).toMatchObject({ phase: 'Failed', step: 'bootstrap' });
   expect(conditionsOf(status)).toEqual({
     Configured: ['False', 'HOST_DISK_FULL', '10.0.0.5: full. Make room.'],
@@ -79,28 +87,28 @@ test('a failure tells code and remedy in both conditions', () => {
 });
 
 test('a failure tells when it is tried again, and nothing else does', () => {
-  const again = { ...told, nextAttemptMs: told.nowMs + 4_200 };
-  const status = failed(view(), error, false, again)({});
+  const again = { ...stamp, nextAttemptMs: stamp.nowMs + 4_200 };
+  const status = failedStatus(view(), error, false, again)({});
   expect(status.nextAttempt).toBe('2026-03-01T12:00:05Z');
-  expect(failed(view(), error, false, told)(status)).not.toHaveProperty('nextAttempt');
-  for (const next of [onTheWay(view(), told), atRest(node('v2'), 'v2', told), paused(told)])
+  expect(failedStatus(view(), error, false, stamp)(status)).not.toHaveProperty('nextAttempt');
+  for (const next of [configuringStatus(view(), stamp), readyStatus(node('v2'), 'v2', stamp), pausedStatus(stamp)])
     expect(next(status)).not.toHaveProperty('nextAttempt');
 });
 
 test('a host that may still come is not a failed one', () => {
-  expect(conditionsOf(failed(view(), error, true, told)({}))).toMatchObject({
+  expect(conditionsOf(failedStatus(view(), error, true, stamp)({}))).toMatchObject({
     Configured: ['Unknown', 'HOST_DISK_FULL', expect.any(String)],
     Ready: ['False', 'HOST_DISK_FULL', expect.any(String)],
   });
 });
 
 test('another attempt leaves the failure to be read until its step is behind', () => {
-  const before = failed(view({ timeline: [done, broken] }), error, false, told)({});
-  const again = onTheWay(view({ step: 'connect', timeline: [done, broken] }), told)(before);
+  const before = failedStatus(view({ timeline: [done, broken] }), error, false, stamp)({});
+  const again = configuringStatus(view({ step: 'connect', timeline: [done, broken] }), stamp)(before);
   expect(conditionsOf(again)).toMatchObject({ Configured: ['False', 'HOST_DISK_FULL', expect.any(String)] });
   expect(conditionsOf(again)['Ready']).toEqual(['False', 'Configuring', 'connect']);
-  const behind = onTheWay(view({ step: 'find node' }), told)(again);
-  expect(conditionsOf(behind)['Configured']).toEqual(['False', 'Configuring', 'The host is on its way.']);
+  const behind = configuringStatus(view({ step: 'find node' }), stamp)(again);
+  expect(conditionsOf(behind)['Configured']).toEqual(['False', 'Configuring', 'The host is being configured.']);
 });
 
 const rest: [string, NodeView, Record<string, string[]>][] = [
@@ -132,7 +140,7 @@ const rest: [string, NodeView, Record<string, string[]>][] = [
 for (const [name, seen, want] of rest) {
   test(`at rest, ${name}`, () => {
     const before = { phase: 'Failed', step: 'x', progress: { bytes: 1, totalBytes: 2 }, timeline: [done] } as const;
-    const status = atRest(seen, 'v2', told)({ ...before, timeline: [...before.timeline] });
+    const status = readyStatus(seen, 'v2', stamp)({ ...before, timeline: [...before.timeline] });
     expect(conditionsOf(status)).toEqual(want);
     expect(status).toMatchObject({ phase: 'Ready', node: 'win-5', timeline: [done], observedGeneration: 3 });
     expect(status.version).toBe(seen.annotations[nodeAnnotation.version]);
@@ -152,54 +160,58 @@ const versions: [string, WindowsInstanceStatus, running: string, want: string | 
   ['no version by the word of a host whose agent is ours', { agent: identity }, 'v1', undefined],
 ];
 for (const [name, before, running, want] of versions) {
-  test(`records ${name}`, () => expect(atRest(node(running), 'v2', told)(before).version).toBe(want));
+  test(`records ${name}`, () => expect(readyStatus(node(running), 'v2', stamp)(before).version).toBe(want));
 }
 
 test('what a journey has recorded is in every status, and the end of a certificate stays with its key', () => {
   const host = { name: 'win-5', addresses: ['10.0.0.5'] };
   const before = { hostKey: 'old', agent: { ...identity, certificateEnds: now } };
   const made = view({ record: { hostKey: 'new', host, agent: identity } });
-  for (const change of [onTheWay(made, told), failed(made, error, false, told), joined(made, node('v2'), 'v2', told)]) {
+  for (const change of [
+    configuringStatus(made, stamp),
+    failedStatus(made, error, false, stamp),
+    joinedStatus(made, node('v2'), 'v2', stamp),
+  ]) {
     expect(change(before)).toMatchObject({ hostKey: 'new', host, agent: before.agent });
   }
   const other = view({ record: { agent: { ...identity, keyHash: 'b' } } });
-  expect(onTheWay(other, told)(before).agent).toEqual({ ...identity, keyHash: 'b' });
+  expect(configuringStatus(other, stamp)(before).agent).toEqual({ ...identity, keyHash: 'b' });
 });
 
 test('a reconnect has a phase of its own', () => {
-  expect(onTheWay(view(), told, 'Reconnecting')({}).phase).toBe('Reconnecting');
+  expect(configuringStatus(view(), stamp, 'Reconnecting')({}).phase).toBe('Reconnecting');
 });
 
 test('at the end of the way the whole timeline is kept', () => {
-  const status = joined(view({ reboot: { bootId: 'b', because: 'x' } }), node('v2'), 'v2', told)({ step: 'x' });
+  const status = joinedStatus(view({ reboot: { bootId: 'b', because: 'x' } }), node('v2'), 'v2', stamp)({ step: 'x' });
   expect(status).toMatchObject({ phase: 'Ready', timeline: [done], version: 'v2', ipv4: '10.0.0.5' });
   expect(status).not.toHaveProperty('reboot');
 });
 
 test('paused keeps what is known, and says why nothing is done', () => {
-  const status = paused(told)({ phase: 'Failed', step: 'x', timeline: [broken], node: 'win-5' });
+  const status = pausedStatus(stamp)({ phase: 'Failed', step: 'x', timeline: [broken], node: 'win-5' });
   expect(status).toMatchObject({ phase: 'Paused', timeline: [broken], node: 'win-5' });
   expect(conditionsOf(status)).toEqual({ Ready: ['Unknown', 'Paused', expect.stringContaining('spec.paused')] });
 });
 
 test('conditions of others stay, and times move only with the state', () => {
   const other = { type: 'Resolved', status: 'True' as const, reason: 'r', message: '', lastTransitionTime: 'then' };
-  const first = onTheWay(view({ step: 'a' }), told)({ conditions: [other] });
-  const later = { ...told, nowMs: told.nowMs + 60_000 };
-  const second = onTheWay(view({ step: 'b' }), later)(first);
+  const first = configuringStatus(view({ step: 'a' }), stamp)({ conditions: [other] });
+  const later = { ...stamp, nowMs: stamp.nowMs + 60_000 };
+  const second = configuringStatus(view({ step: 'b' }), later)(first);
   expect(second.conditions).toContainEqual(other);
   expect(second.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime).toBe(now);
-  const third = atRest(node('v2'), 'v2', later)(second);
+  const third = readyStatus(node('v2'), 'v2', later)(second);
   expect(third.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime).toBe('2026-03-01T12:01:00Z');
 });
 
 test('words that are too long are cut', () => {
   const long = new AppError('STEP_TIMEOUT', 'm'.repeat(5000), { remedy: 'r' });
-  expect(failed(view(), long, false, told)({}).conditions?.[0]?.message).toHaveLength(1500);
+  expect(failedStatus(view(), long, false, stamp)({}).conditions?.[0]?.message).toHaveLength(1500);
 });
 
 test('nothing is said of a generation that is not known', () => {
-  const status = onTheWay(view(), { generation: undefined, nowMs: 0 })({});
+  const status = configuringStatus(view(), { generation: undefined, nowMs: 0 })({});
   expect(status).not.toHaveProperty('observedGeneration');
 });
 

@@ -15,20 +15,20 @@ import { setCondition } from '#kube/conditions.ts';
 import { mergeRecord } from '../record.ts';
 import type { Journal } from './journal.ts';
 
-/** What is said of an instance, from whatever was said before. Conditions of others stay. */
+/** Computes the next status from the current one. Conditions of other writers are kept. */
 export type StatusChange = (before: WindowsInstanceStatus) => WindowsInstanceStatus;
 
-/** What a journey has come to. */
+/** The state of a journey. */
 export interface JourneyView {
   journal: Pick<Journal, 'step' | 'timeline' | 'progress' | 'waitsFor'>;
   reboot: InstanceReboot | undefined;
   ipv4: string | undefined;
   node: string | undefined;
-  /** What the journey has recorded of the host. */
+  /** What the journey found out about the host. */
   record: InstanceRecord;
 }
 
-/** Words of conditions that are no error code. */
+/** Reasons of conditions that are not error codes. */
 export const conditionReason = {
   joined: 'Joined',
   configuring: 'Configuring',
@@ -37,51 +37,61 @@ export const conditionReason = {
   otherVersion: 'OtherVersion',
 } as const;
 
-export interface Told {
+export interface StatusStamp {
   generation: number | undefined;
   nowMs: number;
-  /** When a host that has failed is tried again, at the latest. */
+  /** When a failed host is retried at the latest. */
   nextAttemptMs?: number;
 }
 
-/** Never an empty text: some API servers take that for no text at all, which a condition must not have. */
-const onItsWay = 'The host is on its way.';
+/** Not empty: some API servers drop an empty message, and a condition must have one. */
+const configuringMessage = 'The host is being configured.';
 
-/** On the way. A failure stays to be read until the step that failed is behind. */
-export function onTheWay(view: JourneyView, told: Told, phase: InstancePhase = 'Configuring'): StatusChange {
+/** A failure stays visible until the failed step has succeeded. */
+export function configuringStatus(
+  view: JourneyView,
+  stamp: StatusStamp,
+  phase: InstancePhase = 'Configuring',
+): StatusChange {
   const { journal } = view;
   const { step, waitsFor } = journal;
-  const doing = `${step ?? 'between two steps'}${waitsFor === undefined ? '' : `: ${waitsFor}`}`;
+  const activity = `${step ?? 'between steps'}${waitsFor === undefined ? '' : `: ${waitsFor}`}`;
   const hasFailed = journal.timeline().some(({ lastError }) => lastError !== undefined);
-  const news = { status: 'False', reason: conditionReason.configuring, message: doing } as const;
+  const condition = { status: 'False', reason: conditionReason.configuring, message: activity } as const;
   return before => {
-    const conditions: News[] = [
-      ...(hasFailed && before.conditions ? [] : [{ ...news, type: instanceCondition.configured, message: onItsWay }]),
-      { ...news, type: instanceCondition.ready },
+    const conditions: NewCondition[] = [
+      ...(hasFailed && before.conditions
+        ? []
+        : [{ ...condition, type: instanceCondition.configured, message: configuringMessage }]),
+      { ...condition, type: instanceCondition.ready },
     ];
-    return said({ ...withJourney(before, view), phase }, conditions, told);
+    return withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
   };
 }
 
-/** Stopped by a failure, until it is tried again. It need not be one yet: a host may take its time to boot. */
-export function failed(
+/** Failed until the next attempt. A transient failure is not reported as one yet: a host may need time to boot. */
+export function failedStatus(
   view: JourneyView,
   { code, message, remedy }: AppError,
-  isPatient: boolean,
-  told: Told,
+  isTransient: boolean,
+  stamp: StatusStamp,
 ): StatusChange {
-  const news = { status: isPatient ? 'Unknown' : 'False', reason: code, message: `${message}. ${remedy}` } as const;
+  const condition = {
+    status: isTransient ? 'Unknown' : 'False',
+    reason: code,
+    message: `${message}. ${remedy}`,
+  } as const;
   const conditions = [
-    { ...news, type: instanceCondition.configured },
-    { ...news, type: instanceCondition.ready, status: 'False' } as const,
+    { ...condition, type: instanceCondition.configured },
+    { ...condition, type: instanceCondition.ready, status: 'False' } as const,
   ];
-  const { nextAttemptMs } = told;
+  const { nextAttemptMs } = stamp;
   const next = nextAttemptMs === undefined ? {} : { nextAttempt: timestamp(Math.ceil(nextAttemptMs / 1000) * 1000) };
-  return before => said({ ...withJourney(before, view), phase: 'Failed', ...next }, conditions, told);
+  return before => withConditions({ ...withJourney(before, view), phase: 'Failed', ...next }, conditions, stamp);
 }
 
-/** Nothing is done to the instance, and this is why. */
-export function atRest(node: NodeView | undefined, version: string, told: Told): StatusChange {
+/** The Node is in service and no journey runs. */
+export function readyStatus(node: NodeView | undefined, version: string, stamp: StatusStamp): StatusChange {
   return before => {
     const { step: _step, progress: _progress, reboot: _reboot, nextAttempt: _next, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
@@ -92,30 +102,33 @@ export function atRest(node: NodeView | undefined, version: string, told: Told):
       ...(node && { node: node.name }),
       ...(recorded !== undefined && { version: recorded }),
     };
-    return said(status, restConditions(node, version), told);
+    return withConditions(status, restConditions(node, version), stamp);
   };
 }
 
-/** Another version than this one is read from the Node, whose own word it is, once: of a host that was never given a token. */
+/** The version that a Node reports about itself is trusted once: for a host that was never given a token. */
 function isAdopted({ tokens, agent }: WindowsInstanceStatus): boolean {
   return tokens === undefined && agent === undefined;
 }
 
-/** At the end of the way. */
-export function joined(view: JourneyView, node: NodeView, version: string, told: Told): StatusChange {
-  return before => atRest(node, version, told)(withJourney(before, view));
+/** A journey has finished. */
+export function joinedStatus(view: JourneyView, node: NodeView, version: string, stamp: StatusStamp): StatusChange {
+  return before => readyStatus(node, version, stamp)(withJourney(before, view));
 }
 
-export function paused(told: Told): StatusChange {
-  const news = { reason: conditionReason.paused, message: 'spec.paused is true: nothing is done to the host' };
+export function pausedStatus(stamp: StatusStamp): StatusChange {
+  const condition = {
+    reason: conditionReason.paused,
+    message: 'spec.paused is true; the operator does not change the host',
+  };
   return before => {
     const { step: _step, progress: _progress, nextAttempt: _next, ...rest } = before;
-    const ready = { ...news, type: instanceCondition.ready, status: 'Unknown' } as const;
-    return said({ ...rest, phase: 'Paused' }, [ready], told);
+    const ready = { ...condition, type: instanceCondition.ready, status: 'Unknown' } as const;
+    return withConditions({ ...rest, phase: 'Paused' }, [ready], stamp);
   };
 }
 
-/** Whether the journey of the status is over, so that the next one begins with an empty page. */
+/** True if the journey in the status is over, so that the next one starts with an empty timeline. */
 export function isNewJourney({ metadata, status = {} }: InstanceObject): boolean {
   const isOther = status.observedGeneration !== metadata.generation;
   return (
@@ -123,16 +136,16 @@ export function isNewJourney({ metadata, status = {} }: InstanceObject): boolean
   );
 }
 
-function restConditions(node: NodeView | undefined, version: string): News[] {
+function restConditions(node: NodeView | undefined, version: string): NewCondition[] {
   const running = node?.annotations[nodeAnnotation.version] ?? '';
   const isCurrent = running === version;
   const runs = `Node ${node?.name} runs version ${running}`;
-  const configured: Omit<News, 'type'> = {
+  const configured: Omit<NewCondition, 'type'> = {
     status: 'True',
     reason: isCurrent ? conditionReason.joined : conditionReason.otherVersion,
     message: isCurrent ? runs : `${runs}, and this operator is ${version}`,
   };
-  const notReady: Omit<News, 'type'> = {
+  const notReady: Omit<NewCondition, 'type'> = {
     status: 'False',
     reason: conditionReason.nodeNotReady,
     message: `Node ${node?.name} is not ready`,
@@ -159,16 +172,20 @@ function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsI
   };
 }
 
-type News = Omit<InstanceCondition, 'lastTransitionTime' | 'observedGeneration'>;
+type NewCondition = Omit<InstanceCondition, 'lastTransitionTime' | 'observedGeneration'>;
 
-/** Conditions are not read further than this by anybody. */
+/** Longer messages only fill the object. */
 const maxMessageLength = 1500;
 
-function said(status: WindowsInstanceStatus, news: readonly News[], told: Told): WindowsInstanceStatus {
-  const { generation, nowMs } = told;
+function withConditions(
+  status: WindowsInstanceStatus,
+  added: readonly NewCondition[],
+  stamp: StatusStamp,
+): WindowsInstanceStatus {
+  const { generation, nowMs } = stamp;
   const observed = generation === undefined ? {} : { observedGeneration: generation };
   let conditions: readonly InstanceCondition[] = status.conditions ?? [];
-  for (const condition of news) {
+  for (const condition of added) {
     const message = condition.message.slice(0, maxMessageLength);
     conditions = setCondition(conditions, { ...condition, message, ...observed }, nowMs);
   }

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
-import { Journal, type JournalNews } from './journal.ts';
+import { Journal, type JournalChange } from './journal.ts';
 
 const error = new AppError('HOST_UNREACHABLE', 'no answer', { remedy: 'Check it.' });
 const at = (second: number) => `2026-03-01T12:00:${String(second).padStart(2, '0')}.000Z`;
 
 function bench(before: TimelineStep[] = []) {
   const clock = manualClock();
-  const news: JournalNews[] = [];
+  const news: JournalChange[] = [];
   const journal = new Journal(before, clock, one => void news.push(one));
   return { clock, news, journal };
 }
@@ -58,7 +58,7 @@ test('a step that was done before and is begun again is not finished any more', 
   expect(journal.timeline()[0]).not.toHaveProperty('finished');
 });
 
-const passes: [string, TimelineStep[], TimelineStep[], JournalNews[]][] = [
+const passes: [string, TimelineStep[], TimelineStep[], JournalChange[]][] = [
   ['says nothing of a step that was never needed', [], [], []],
   [
     'leaves a finished step as it is',

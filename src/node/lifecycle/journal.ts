@@ -2,33 +2,33 @@ import type { Clock } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import type { InstanceProgress, TimelineStep } from '#contract/windows-instance/resource.ts';
 
-/** What kind of news there is: a step began or failed, or something was told about the one under way. */
-export type JournalNews = 'step' | 'detail';
+/** What changed: a step began or failed, or a detail of the running one. */
+export type JournalChange = 'step' | 'detail';
 
-/** Longer words help nobody and fill the object. */
+/** Longer messages only fill the object. */
 const maxMessageLength = 800;
 
-/** The steps of one journey, goes on where an earlier attempt has ended. */
+/** The timeline of a journey; continues that of an earlier attempt. */
 export class Journal {
   readonly #clock: Clock;
-  readonly #onNews: (news: JournalNews) => void;
+  readonly #onChange: (change: JournalChange) => void;
   readonly #steps: Map<string, TimelineStep>;
   #step: string | undefined;
   #note: string | undefined;
   #progress: InstanceProgress | undefined;
 
-  constructor(before: readonly TimelineStep[], clock: Clock, onNews: (news: JournalNews) => void) {
+  constructor(before: readonly TimelineStep[], clock: Clock, onChange: (change: JournalChange) => void) {
     this.#clock = clock;
-    this.#onNews = onNews;
+    this.#onChange = onChange;
     this.#steps = new Map(before.map(step => [step.name, step]));
   }
 
-  /** The step under way, or the one that failed. */
+  /** The running step, or the failed one. */
   get step(): string | undefined {
     return this.#step;
   }
 
-  /** What is waited for, in words. */
+  /** What the step waits for. */
   get waitsFor(): string | undefined {
     return this.#note;
   }
@@ -44,43 +44,43 @@ export class Journal {
   begin(name: string): void {
     const { started = this.#now(), attempts = 0, lastError } = this.#steps.get(name) ?? {};
     this.#steps.set(name, { name, started, attempts: attempts + 1, ...(lastError && { lastError }) });
-    this.#turnTo(name);
-    this.#onNews('step');
+    this.#switchTo(name);
+    this.#onChange('step');
   }
 
   finish(name: string): void {
     this.#close(name);
-    this.#turnTo(undefined);
-    // The next step begins at once, and that is news enough.
-    this.#onNews('detail');
+    this.#switchTo(undefined);
+    // The next step begins at once and is reported then.
+    this.#onChange('detail');
   }
 
-  /** There is nothing to do. A step that was cut short before it could be closed is closed now. */
+  /** The step is skipped. If an earlier attempt was interrupted before it could close the step, it is closed now. */
   pass(name: string): void {
     const known = this.#steps.get(name);
     if (known === undefined || known.finished !== undefined) return;
     this.#close(name);
-    this.#onNews('detail');
+    this.#onChange('detail');
   }
 
   fail(name: string, { code, message, remedy }: AppError): void {
     const known = this.#steps.get(name) ?? { name, started: this.#now(), attempts: 1 };
     const lastError = { code, message: shortened(message), remedy: shortened(remedy) };
     this.#steps.set(name, { ...known, lastError });
-    this.#turnTo(name);
-    this.#onNews('step');
+    this.#switchTo(name);
+    this.#onChange('step');
   }
 
   note(text: string | undefined): void {
     const next = text === undefined ? undefined : shortened(text);
     if (next === this.#note) return;
     this.#note = next;
-    this.#onNews('detail');
+    this.#onChange('detail');
   }
 
   report(progress: InstanceProgress): void {
     this.#progress = progress;
-    this.#onNews('detail');
+    this.#onChange('detail');
   }
 
   #close(name: string): void {
@@ -88,7 +88,7 @@ export class Journal {
     this.#steps.set(name, { name, started, finished: this.#now(), attempts });
   }
 
-  #turnTo(step: string | undefined): void {
+  #switchTo(step: string | undefined): void {
     this.#step = step;
     this.#note = undefined;
     this.#progress = undefined;

@@ -32,7 +32,7 @@ function bench(status: WindowsInstanceStatus = {}) {
   });
   const say = (text: string, urgency: 'now' | 'soon' = 'now') => {
     step = text;
-    writer.tell(urgency);
+    writer.request(urgency);
   };
   const stored = () => api.peek(windowsInstances, name, 'ns')?.status;
   const patches = () =>
@@ -114,7 +114,7 @@ test('a server that refuses is told again with the next news', async () => {
   };
   say('a');
   await settle();
-  expect(logged.messages('warn')).toEqual(['Status could not be written, it goes with the next']);
+  expect(logged.messages('warn')).toEqual(['Status update failed; retrying']);
   api.before = () => undefined;
   say('b');
   await settle();

@@ -11,17 +11,17 @@ export interface StatusWriterOptions {
   client: Pick<Client, 'find' | 'patch'>;
   clock: Clock;
   log: Log;
-  /** What is to be said now; asked for at every write. */
+  /** The status to write; asked for at every write. */
   change: () => StatusChange;
 }
 
-/** Nobody can read faster, and many hosts write at once. */
+/** Many hosts write at once, and nobody reads faster. */
 const shortestPauseMs = 1000;
 const attempts = 5;
 const retryLimits = { firstMs: 200, maxMs: 10_000 };
 const callMs = 15_000;
 
-/** Keeps the status of an instance in step with what happens: one write at a time, what is said meanwhile goes into the next. */
+/** Writes the status of an instance: one write at a time; changes during a write go into the next one. */
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   #object: InstanceObject;
@@ -38,8 +38,8 @@ export class StatusWriter {
     this.#options = options;
   }
 
-  /** Has the news written: at once, or within a second. Nobody waits for it, and a failure is made up for by the next. */
-  tell(urgency: 'now' | 'soon'): void {
+  /** Requests a write: at once, or within a second. A failed write is repaired by the next one. */
+  request(urgency: 'now' | 'soon'): void {
     if (this.#isOver || this.#isGone) return;
     this.#isDirty = true;
     if (urgency === 'now') {
@@ -51,7 +51,7 @@ export class StatusWriter {
     });
   }
 
-  /** Writes what is to be said now; rejects when the server does not take it. An object that is gone is fine. */
+  /** Writes now; rejects when the server refuses. A deleted object is no error. */
   async write(): Promise<void> {
     await this.#idle();
     this.#isDirty = false;
@@ -65,14 +65,14 @@ export class StatusWriter {
     }
   }
 
-  /** Nothing more is written after this. */
+  /** Stops writing. */
   async end(): Promise<void> {
     this.#isOver = true;
     this.#isDirty = false;
     await this.#idle();
   }
 
-  /** Without the pause that it would make otherwise. */
+  /** Waits for the running write, without the pause before it. */
   async #idle(): Promise<void> {
     this.#isUrgent = true;
     this.#wait?.abort();
@@ -89,7 +89,7 @@ export class StatusWriter {
       try {
         await this.#patch();
       } catch (error) {
-        log.warn('Status could not be written, it goes with the next', { error });
+        log.warn('Status update failed; retrying', { error });
       }
     }
   }
@@ -111,18 +111,18 @@ export class StatusWriter {
         return;
       } catch (error) {
         if (isNotFound(error)) this.#isGone = true;
-        else if (isConflict(error) && left > 1) await this.#readAgain();
+        else if (isConflict(error) && left > 1) await this.#refresh();
         else throw error;
         if (this.#isGone) return;
       }
     }
   }
 
-  /** Somebody else has written; what we say goes on top of that. */
-  async #readAgain(): Promise<void> {
+  /** Another writer was first; the change is applied to what it wrote. */
+  async #refresh(): Promise<void> {
     const { name = '', namespace = '', uid } = this.#object.metadata;
     const found = await this.#options.client.find(windowsInstances, name, { namespace, timeoutMs: callMs });
-    // One of the same name that was made anew is another one.
+    // A new object of the same name is another instance.
     if (found === undefined || found.metadata.uid !== uid) this.#isGone = true;
     else this.#object = found;
   }

@@ -83,7 +83,7 @@ for (const [limitMs, text] of limits) {
     await clock.advance(1);
     expect(await ended).toMatchObject({
       code: 'STEP_TIMEOUT',
-      message: `step "a" did not come to its end within ${text}`,
+      message: `step "a" did not finish within ${text}`,
       remedy: expect.stringMatching(/\.$/) as string,
     });
     expect(signal?.aborted).toBe(true);

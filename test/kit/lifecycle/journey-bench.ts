@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import type { InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
+import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { printReport, reportName, type ReportRemark } from '../../../src/contract/agent-report.ts';
 import { nodeLabel } from '../../../src/contract/names.ts';
 import { file } from '../../../src/contract/paths.ts';
@@ -16,8 +16,8 @@ import type { Informer } from '../../../src/kube/informer/informer.ts';
 import { type ConfigMap, type Node, nodes } from '../../../src/kube/resources.ts';
 import { BundleHashCache } from '../../../src/node/bundle-hash-cache.ts';
 import { createClusterNodes } from '../../../src/node/lifecycle/cluster-nodes.ts';
-import { ConfigureJourney, type JourneyMemory } from '../../../src/node/lifecycle/configure/journey.ts';
-import { Journal } from '../../../src/node/lifecycle/journal.ts';
+import { ConfigureJourney } from '../../../src/node/lifecycle/configure/journey.ts';
+import { JourneyRecord } from '../../../src/node/lifecycle/journey-record.ts';
 import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
 import { Slots } from '../../../src/node/lifecycle/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
@@ -54,7 +54,6 @@ export class JourneyBench {
     ...systemClock,
     sleep: (ms, signal) => systemClock.sleep(ms / this.pace, signal),
   };
-  readonly journal: Journal;
   readonly journey: ConfigureJourney;
   readonly stop = new AbortController();
   /** What was to be written down, in order. */
@@ -66,16 +65,21 @@ export class JourneyBench {
 
   constructor(options: BenchOptions = {}) {
     this.host = options.host ?? new LabHost('10.0.0.5');
-    this.journal = new Journal([], this.clock, () => undefined);
+    const { record = {}, reboot, awaitsNode = false } = options;
+    const timeline = awaitsNode ? [{ name: 'bootstrap', started: '', attempts: 1 }] : [];
     const instance: InstanceObject = {
       metadata: { name: 'win-5', namespace: 'wmco', generation: 1, uid: 'uid-win-5' },
       spec: { address: this.host.address, username: 'Administrator', ...options.spec },
+      status: { ...record, ...(reboot && { reboot }), timeline, phase: 'Configuring', observedGeneration: 1 },
     };
-    this.journey = new ConfigureJourney(instance, this.#world(options), this.#memory(options));
+    this.api.put(windowsInstances, instance);
+    const world = this.#world(options);
+    this.journey = new ConfigureJourney(instance, world, this.#record(instance, world));
   }
 
   take(...steps: Step<ConfigureJourney>[]): Promise<void> {
-    const { journal, clock, metrics, stop, journey } = this;
+    const { clock, metrics, stop, journey } = this;
+    const { journal } = journey.record;
     return runSteps(steps, journey, { journal, clock, metrics, log: this.logged.log, signal: stop.signal });
   }
 
@@ -97,27 +101,21 @@ export class JourneyBench {
     this.reports.put({ metadata: { name: reportName('win-5'), namespace: 'wmco' }, data });
   }
 
-  #memory({ reboot, record = {}, awaitsNode = false }: BenchOptions): JourneyMemory {
-    const { reboots, records } = this;
-    let known = { reboot, record };
-    return {
-      get reboot() {
-        return known.reboot;
-      },
-      get record() {
-        return known.record;
-      },
-      rememberReboot: async next => {
-        known = { ...known, reboot: next };
-        reboots.push(next);
-      },
-      remember: async change => {
-        known = { ...known, record: { ...known.record, ...change } };
-        records.push(change);
-      },
-      awaitsNode,
-      installsAgent: false,
+  /** A real one, whose changes are listed, too. */
+  #record(instance: InstanceObject, { nodes: cluster }: LifecycleWorld): JourneyRecord {
+    const { api: client, clock, reboots, records } = this;
+    const { log } = this.logged;
+    const record = new JourneyRecord(instance, { client, clock, log, nodes: cluster, phase: 'Configuring' });
+    const { saveReboot, save } = record;
+    record.saveReboot = reboot => {
+      reboots.push(reboot);
+      return saveReboot.call(record, reboot);
     };
+    record.save = change => {
+      records.push(change);
+      return save.call(record, change);
+    };
+    return record;
   }
 
   #world(options: BenchOptions): LifecycleWorld {

@@ -41,9 +41,9 @@ export const installAgent: Step<ConfigureJourney> = {
   description: 'has the agent make its key and its Windows service and start it; records the hash of the key',
   limitMs: installLimitMs,
   run: (journey, turn) => {
-    const { record, installsAgent } = journey.memory;
+    const { known, installsAgent } = journey.record;
     // A key that this very journey has made is as good, and its agent need not be started anew.
-    return install(journey, { newKey: record.agent === undefined && !installsAgent }, turn);
+    return install(journey, { newKey: known.agent === undefined && !installsAgent }, turn);
   },
 };
 
@@ -64,10 +64,10 @@ export const rekeyAgent: Step<ConfigureJourney> = {
 };
 
 async function install(journey: ConfigureJourney, how: Installation, { signal }: StepTurn): Promise<void> {
-  const { host, address, gathered, commands, joinedNode, memory, world } = journey;
+  const { host, address, gathered, commands, joinedNode, record, world } = journey;
   const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = gathered.material;
   // A service that is left as it is uses the keys it was made for, and no others.
-  const cloudNode = how.keepCommand === true ? memory.record.cloudNode !== undefined : hasCloudNodeManager(platform);
+  const cloudNode = how.keepCommand === true ? record.known.cloudNode !== undefined : hasCloudNodeManager(platform);
   const command = commands.install({
     namespace,
     node: joinedNode.name,
@@ -80,7 +80,7 @@ async function install(journey: ConfigureJourney, how: Installation, { signal }:
   const installed = timestamp(world.clock.now());
   const identity = (hash: string) => ({ keyHash: hash, installed });
   // Requests of the agent are approved by the hash; one that comes earlier stays pending until it is recorded.
-  await memory.remember({
+  await record.save({
     nodeUID: joinedNode.uid,
     agent: identity(hashIn(answer, 'keyHash')),
     ...(cloudNode && { cloudNode: identity(hashIn(answer, 'cloudKeyHash')) }),
@@ -109,7 +109,7 @@ export const rebootForSettings: Step<ConfigureJourney> = {
   timeout: rebootTimeout,
   isDone: ({ node }) => node === undefined || !awaitsReboot(node),
   async run(journey, turn) {
-    const { world, memory, joinedNode } = journey;
+    const { world, record, joinedNode } = journey;
     const { signal } = turn;
     turn.note('pods leave the Node');
     await world.nodes.drain(joinedNode.name, signal);
@@ -119,7 +119,7 @@ export const rebootForSettings: Step<ConfigureJourney> = {
     await rebootOnce(journey, settings, turn);
     await world.nodes.clearReport(joinedNode.name, 'rebootRequired', signal);
     // The next one that is asked for is another one.
-    await memory.rememberReboot(undefined);
+    await record.saveReboot(undefined);
     await journey.host.close();
   },
 };
@@ -143,7 +143,7 @@ async function untilAgent(
   const look = (): true | undefined => {
     const { node } = journey;
     if (node === undefined) return undefined;
-    const { nodeUID = node.uid } = journey.memory.record;
+    const { nodeUID = node.uid } = journey.record.known;
     if (nodeUID !== node.uid) throw madeAgain(node.name);
     if (isEnough(node) || isUpToDate(node, journey.gathered.material.version)) return true;
     note(nodes.remarkOf(node.name) ?? 'the agent sets up the host');

@@ -26,12 +26,13 @@ export function needsCleanup({ inventory, node, version, awaitsNode }: Remains):
 
 export const cleanUpFormer: Step<ConfigureJourney> = {
   name: 'clean-up',
-  description: 'stops and removes services of an earlier configuration; variables and certificates stay for the new one',
+  description:
+    'stops and removes services of an earlier configuration; variables and certificates stay for the new one',
   limitMs: 20 * 60_000,
   isDone(journey) {
-    const { inventory, node, gathered, memory } = journey;
+    const { inventory, node, gathered, record } = journey;
     const { version } = gathered.material;
-    return !needsCleanup({ inventory, node, version, awaitsNode: memory.awaitsNode });
+    return !needsCleanup({ inventory, node, version, awaitsNode: record.awaitsNode });
   },
   async run(journey, { signal }) {
     const { host, address, inventory } = journey;

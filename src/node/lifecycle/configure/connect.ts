@@ -8,7 +8,8 @@ import type { ConfigureJourney } from './journey.ts';
 
 export const connect: Step<ConfigureJourney> = {
   name: 'connect',
-  description: 'resolves the name, connects by SSH with the operator’s key, checks the host key or records the first one',
+  description:
+    'resolves the name, connects by SSH with the operator’s key, checks the host key or records the first one',
   limitMs: 90_000,
   run: async (journey, { signal }) => void (await journey.host.connect(signal)),
 };
@@ -39,8 +40,9 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
   try {
     const { hostKey } = connection.facts;
     const text = printKnownKey(hostKey);
-    if (journey.memory.record.hostKey !== text) await journey.memory.remember({ hostKey: text });
+    if (journey.record.known.hostKey !== text) await journey.record.save({ hostKey: text });
     journey.hostKey = hostKey;
+    journey.record.ipv4 = journey.ipv4;
     return connection;
   } catch (error) {
     await connection.close();

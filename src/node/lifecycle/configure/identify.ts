@@ -22,10 +22,10 @@ export const claimName: Step<ConfigureJourney> = {
     const name = nameToBe(journey);
     check(journey, name);
     journey.claimedName = name;
-    const { record } = journey.memory;
+    const { known } = journey.record;
     // A Node that another version has finished is recorded and left as it is.
-    if (record.agent !== undefined || !needsUpgrade(journey.node, journey.gathered.material.version)) return;
-    await journey.memory.remember({ host: hostOf(journey, name) });
+    if (known.agent !== undefined || !needsUpgrade(journey.node, journey.gathered.material.version)) return;
+    await journey.record.save({ host: hostOf(journey, name) });
     journey.isAdopted = true;
   },
 };
@@ -36,12 +36,12 @@ export const recordHost: Step<ConfigureJourney> = {
   description: 'records node name, addresses and token ids, by which certificate requests of the host are approved',
   limitMs: shortMs,
   async run(journey) {
-    const { inventory, memory, gathered, world } = journey;
+    const { inventory, record, gathered, world } = journey;
     const name = reportedName(inventory);
     check(journey, name);
     journey.claimedName = name;
-    const tokens = addTokens(memory.record.tokens, gathered.material.tokens, world.clock.now());
-    await memory.remember({ host: hostOf(journey, name), tokens });
+    const tokens = addTokens(record.known.tokens, gathered.material.tokens, world.clock.now());
+    await record.save({ host: hostOf(journey, name), tokens });
   },
 };
 
@@ -61,10 +61,10 @@ function reportedName({ nodeName, hostName }: Inventory): string {
 }
 
 function check(journey: ConfigureJourney, name: string): void {
-  const { address, inventory, instance, world, memory, gathered, hostKey } = journey;
+  const { address, inventory, instance, world, record, gathered, hostKey } = journey;
   const { nodes, names } = world;
   const certified = instance.status?.certifiedName;
-  const recorded = certified ?? memory.record.host?.name ?? instance.status?.node;
+  const recorded = certified ?? record.known.host?.name ?? instance.status?.node;
   const problem = checkName({
     address,
     name,

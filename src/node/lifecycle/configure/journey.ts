@@ -5,35 +5,20 @@ import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { agentProgram } from '#contract/paths.ts';
-import type { InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
 import type { HostKey } from '#host/host-key.ts';
 import type { BundleFile } from '../../bundle.ts';
 import type { PlainFile } from '../../payload-source.ts';
 import { HostSession } from '../host-session.ts';
+import type { JourneyRecord } from '../journey-record.ts';
 import type { HostMaterial, LifecycleWorld } from '../world.ts';
 import { openHost } from './connect.ts';
-
-/** What outlives the process, so that the next one does not do again what must not be done twice. */
-export interface JourneyMemory {
-  /** The last reboot asked for. */
-  readonly reboot: InstanceReboot | undefined;
-  /** Written for good when this resolves. */
-  rememberReboot(reboot: InstanceReboot | undefined): Promise<void>;
-  /** What is known of the host, as far as it was written for good. */
-  readonly record: InstanceRecord;
-  /** Written for good when this resolves. */
-  remember(change: InstanceRecord): Promise<void>;
-  /** This journey has begun to start the services of the host, and its Node may be on its way. */
-  readonly awaitsNode: boolean;
-  /** An earlier attempt of this journey has begun to install the agent, and may have made its key. */
-  readonly installsAgent: boolean;
-}
 
 /** A host on its way to become a Node, with everything that was found out so far. */
 export class ConfigureJourney implements AsyncDisposable {
   readonly instance: InstanceObject;
   readonly world: LifecycleWorld;
-  readonly memory: JourneyMemory;
+  /** Survives the process, so that the next one does not repeat what must not be done twice. */
+  readonly record: JourneyRecord;
   readonly host: HostSession;
   /** What the name of the instance resolves to, once that is known. */
   ipv4: string | undefined;
@@ -48,10 +33,10 @@ export class ConfigureJourney implements AsyncDisposable {
   #programs: readonly BundleFile[] | undefined;
   #inventory: Inventory | undefined;
 
-  constructor(instance: InstanceObject, world: LifecycleWorld, memory: JourneyMemory) {
+  constructor(instance: InstanceObject, world: LifecycleWorld, record: JourneyRecord) {
     this.instance = instance;
     this.world = world;
-    this.memory = memory;
+    this.record = record;
     const { clock, metrics } = world;
     this.host = new HostSession({ open: signal => openHost(this, signal), clock, metrics });
   }
@@ -75,7 +60,7 @@ export class ConfigureJourney implements AsyncDisposable {
 
   /** Which Node the host is: by name, never by address. */
   get nodeName(): string | undefined {
-    return this.claimedName ?? this.memory.record.host?.name ?? this.instance.status?.node;
+    return this.claimedName ?? this.record.known.host?.name ?? this.instance.status?.node;
   }
 
   get node(): NodeView | undefined {
@@ -114,7 +99,7 @@ export class ConfigureJourney implements AsyncDisposable {
   /** Another version has set the host up, with an agent whose key is recorded. By the record: a Node may say what it likes. */
   get isOfOtherVersion(): boolean {
     const { version } = this.instance.status ?? {};
-    return this.memory.record.agent !== undefined && version !== this.gathered.material.version;
+    return this.record.known.agent !== undefined && version !== this.gathered.material.version;
   }
 
   get knownInventory(): Inventory | undefined {

@@ -31,19 +31,20 @@ export const cordonAndLabelNode: Step<ConfigureJourney> = {
   description: 'cordons the Node and sets labels, annotations and taints',
   limitMs: shortMs,
   async run(journey, { signal }) {
-    const { joinedNode: node, world, instance, memory } = journey;
+    const { joinedNode: node, world, instance, record } = journey;
     await world.nodes.cordonAndLabel(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
-    const { nodeUID = node.uid } = memory.record;
+    const { nodeUID = node.uid } = record.known;
     if (nodeUID === node.uid) return;
     // What the agent has reported was about a Node that is gone. The first one is recorded with the key of the agent.
     await world.nodes.clearReport(node.name, 'version', signal);
-    await memory.remember({ nodeUID: node.uid });
+    await record.save({ nodeUID: node.uid });
   },
 };
 
 export const desireVersion: Step<ConfigureJourney> = {
   name: 'desired version',
-  description: 'tells on the Node which version the agent has to apply, before there is an agent that could apply another',
+  description:
+    'tells on the Node which version the agent has to apply, before there is an agent that could apply another',
   limitMs: shortMs,
   isDone: ({ node, gathered }) => node?.annotations[nodeAnnotation.desiredVersion] === gathered.material.version,
   async run({ joinedNode, world, gathered }, { signal }) {

@@ -50,7 +50,7 @@ export const reboot: Step<ConfigureJourney> = {
     if (wasRebooted(journey, because)) throw futile(journey);
     await rebootOnce(journey, because, turn);
     if (rebootReason(journey) !== undefined) throw futile(journey);
-    await journey.memory.rememberReboot(undefined);
+    await journey.record.saveReboot(undefined);
   },
 };
 

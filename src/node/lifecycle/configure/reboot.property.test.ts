@@ -57,8 +57,8 @@ async function live(remains: Remains, spec: { hostname?: string }, lastAct: numb
       return undefined;
     },
   };
-  const write = bench.journey.memory.rememberReboot.bind(bench.journey.memory);
-  bench.journey.memory.rememberReboot = async next => {
+  const write = bench.journey.record.saveReboot.bind(bench.journey.record);
+  bench.journey.record.saveReboot = async next => {
     act();
     await write(next);
     remains.reboot = next;

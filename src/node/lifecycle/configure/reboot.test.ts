@@ -21,7 +21,7 @@ test('a host that does not come back from a reboot is told as such, with what it
   bench.pace = 5000;
   const booting = rejectionOf(bench.take(reboot));
   await expect
-    .poll(() => bench.journal.waitsFor)
+    .poll(() => bench.journey.record.journal.waitsFor)
     .toContain('the host is not back yet: 10.0.0.5: the host does not answer');
   expect(await booting).toMatchObject({
     code: 'HOST_REBOOT_TIMEOUT',
@@ -35,7 +35,7 @@ test('the boot is written down before the order goes out', async () => {
   bench.host.model.system.feature = 'disabled';
   await bench.take(...begin, enableContainers);
   const order: string[] = [];
-  bench.journey.memory.rememberReboot = () => Promise.reject(new Error('the server is gone'));
+  bench.journey.record.saveReboot = () => Promise.reject(new Error('the server is gone'));
   bench.host.faults.exec = command => void order.push(command);
   expect(await rejectionOf(bench.take(reboot))).toMatchObject({ code: 'INTERNAL_ERROR' });
   expect([order, bench.host.boots]).toEqual([[], 1]);

@@ -28,19 +28,19 @@ const goingOn: readonly ErrorCode[] = [
  * whoever takes up the journey in another boot knows that it is done.
  */
 export async function rebootOnce(journey: ConfigureJourney, because: string, turn: StepTurn): Promise<void> {
-  const { memory, world } = journey;
+  const { record, world } = journey;
   const { bootId } = journey.inventory;
   if (wasRebooted(journey, because)) return;
   if (bootId === '') throw unknownBoot(journey.address);
-  await memory.rememberReboot({ bootId, because });
+  await record.saveReboot({ bootId, because });
   world.log.info('Rebooting host', { address: journey.address, because });
   if (await order(journey, bootId, turn.signal)) await goDown(journey, turn);
   await comeBack(journey, bootId, turn);
 }
 
 /** The reboot for this reason was asked for in a boot that is over. */
-export function wasRebooted({ memory, inventory }: ConfigureJourney, because: string): boolean {
-  return memory.reboot?.because === because && memory.reboot.bootId !== inventory.bootId;
+export function wasRebooted({ record, inventory }: ConfigureJourney, because: string): boolean {
+  return record.reboot?.because === because && record.reboot.bootId !== inventory.bootId;
 }
 
 /** False when the host says that this boot is over already. */

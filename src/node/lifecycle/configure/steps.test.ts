@@ -64,7 +64,7 @@ test('connects by the address a name has, and takes an IPv4 one', async () => {
 
 test('a connection whose key cannot be kept is closed', async () => {
   const bench = new JourneyBench();
-  bench.journey.memory.remember = () => Promise.reject(new Error('the server is gone'));
+  bench.journey.record.save = () => Promise.reject(new Error('the server is gone'));
   expect(await rejectionOf(bench.take(connect))).toMatchObject({ code: 'INTERNAL_ERROR' });
   expect(bench.host.openConnections).toBe(0);
 });
@@ -111,7 +111,7 @@ test('the Node is found as soon as the watch tells of it', async () => {
   await bench.take(...begin);
   const finding = bench.take(findNode);
   await soon();
-  expect(bench.journal.waitsFor).toContain('kubelet');
+  expect(bench.journey.record.journal.waitsFor).toContain('kubelet');
   bench.putNode();
   await finding;
   expect(bench.journey.joinedNode.name).toBe('win-5');
@@ -223,9 +223,9 @@ test('an agent that does not come to its end is told with its last words, which 
   bench.putNode();
   const waiting = rejectionOf(bench.take(awaitSettings));
   await soon(5);
-  expect(bench.journal.waitsFor).toBe('the agent sets up the host');
+  expect(bench.journey.record.journal.waitsFor).toBe('the agent sets up the host');
   bench.putRemark({ reason: 'ServiceFailure', message: 'kube-proxy does not start' });
-  expect(bench.journal.waitsFor).toBe('ServiceFailure: kube-proxy does not start');
+  expect(bench.journey.record.journal.waitsFor).toBe('ServiceFailure: kube-proxy does not start');
   const error = await waiting;
   expect(error).toMatchObject({
     code: 'NODE_VERSION_TIMEOUT',

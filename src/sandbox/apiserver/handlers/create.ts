@@ -36,7 +36,8 @@ export function storeNew(core: Core, call: Call, sent: StoredObject): StoredObje
     object,
     old: undefined,
   });
-  if (core.store.get(kind.storageKey, { namespace: call.namespace, name }) !== undefined) throw alreadyExists(kind, name);
+  if (core.store.get(kind.storageKey, { namespace: call.namespace, name }) !== undefined)
+    throw alreadyExists(kind, name);
   return kind.fromStored(call.dryRun ? object : core.store.write(kind.storageKey, object));
 }
 

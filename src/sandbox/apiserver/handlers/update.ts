@@ -52,7 +52,9 @@ function storeChanged(core: Core, call: Call, next: StoredObject, current: Store
   if (sameContent(next, current)) return current;
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = next.metadata;
   const goes =
-    deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && call.kind.deletionBlockers(next).length === 0;
+    deletionTimestamp !== undefined &&
+    deletionGracePeriodSeconds === 0 &&
+    call.kind.deletionBlockers(next).length === 0;
   if (call.dryRun) return next;
   if (!goes) return core.store.write(storageKey, next);
   core.store.remove(storageKey, { namespace: call.namespace, name: call.name });

@@ -1,0 +1,103 @@
+import type { Clock } from '#base/clock.ts';
+import type { AppError } from '#base/errors.ts';
+import type { Log } from '#base/log.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { NodeView } from '#contract/node.ts';
+import type { InstancePhase, InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
+import type { Client } from '#kube/client.ts';
+import { mergeRecord } from '../record.ts';
+import { configuringStatus, failedStatus, isNewJourney, joinedStatus, type StatusChange } from './instance-status.ts';
+import { Journal } from './journal.ts';
+import { StatusWriter } from './status-writer.ts';
+
+export interface JourneyRecordOptions {
+  client: Pick<Client, 'find' | 'patch'>;
+  clock: Clock;
+  log: Log;
+  /** Phase of the instance while the journey runs. */
+  phase: InstancePhase;
+  nodes: { get(name: string): NodeView | undefined };
+}
+
+/** The only writer of an instance's status while a journey runs: timeline, reboot, and what was found out about the host. */
+export class JourneyRecord implements AsyncDisposable {
+  readonly journal: Journal;
+  /** An earlier attempt started the services of the host, and its Node may still register. */
+  readonly awaitsNode: boolean;
+  /** An earlier attempt began to install the agent, and may have created its key. */
+  readonly installsAgent: boolean;
+  /** Address at which the host showed its pinned key: a DNS record alone proves nothing. */
+  ipv4: string | undefined;
+  readonly #instance: InstanceObject;
+  readonly #options: JourneyRecordOptions;
+  readonly #writer: StatusWriter;
+  #status: () => StatusChange;
+  #reboot: InstanceReboot | undefined;
+  #changes: InstanceRecord = {};
+
+  constructor(instance: InstanceObject, options: JourneyRecordOptions) {
+    const { status = {} } = instance;
+    const { timeline = [], reboot } = isNewJourney(instance) ? {} : status;
+    const attempted = (name: string) => timeline.find(step => step.name === name);
+    this.#instance = instance;
+    this.#options = options;
+    this.#reboot = reboot;
+    // A Node that did not register in time will not register later either.
+    this.awaitsNode = attempted('bootstrap') !== undefined && attempted('find node')?.lastError === undefined;
+    this.installsAgent = attempted('agent service') !== undefined;
+    this.#status = () => configuringStatus(this.#view(), this.#stamp(), options.phase);
+    this.#writer = new StatusWriter(instance, { ...options, change: () => this.#status() });
+    this.journal = new Journal(timeline, options.clock, news => this.#writer.request(news === 'step' ? 'now' : 'soon'));
+  }
+
+  /** The last reboot that was requested. */
+  get reboot(): InstanceReboot | undefined {
+    return this.#reboot;
+  }
+
+  /** What is known about the host. */
+  get known(): InstanceRecord {
+    const { status = {} } = this.#instance;
+    return { ...status, ...mergeRecord(status, this.#changes) };
+  }
+
+  /** Resolves once it is stored. */
+  async saveReboot(reboot: InstanceReboot | undefined): Promise<void> {
+    this.#reboot = reboot;
+    await this.#writer.write();
+  }
+
+  /** Resolves once it is stored. */
+  async save(change: InstanceRecord): Promise<void> {
+    this.#changes = { ...this.#changes, ...change };
+    await this.#writer.write();
+  }
+
+  async finish(node: NodeView, version: string): Promise<void> {
+    this.#status = () => joinedStatus(this.#view(), node, version, this.#stamp());
+    await this.#writer.write();
+  }
+
+  /** Never rejects: the caller has the failure itself to report. */
+  async fail(error: AppError, { isTransient, nextAttemptMs }: { isTransient: boolean; nextAttemptMs: number }) {
+    this.#status = () => failedStatus(this.#view(), error, isTransient, { ...this.#stamp(), nextAttemptMs });
+    await this.#writer
+      .write()
+      .catch((reason: unknown) => this.#options.log.warn('Status update failed', { error: reason }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writer.end();
+  }
+
+  #stamp() {
+    return { generation: this.#instance.metadata.generation, nowMs: this.#options.clock.now() };
+  }
+
+  #view() {
+    const { journal, ipv4 } = this;
+    // A name that is only claimed may still turn out to be that of another Node.
+    const node = this.#options.nodes.get(this.known.host?.name ?? '')?.name;
+    return { journal, reboot: this.#reboot, ipv4, node, record: this.#changes };
+  }
+}
