@@ -69,7 +69,7 @@ export class Report {
         await clock.sleep(pauseMs, signal);
       }
     } catch (error) {
-      if (!signal.aborted) log.warn('Remarks could not be reported; retrying with the next report', { error });
+      if (!signal.aborted) log.warn('EventDeduper could not be reported; retrying with the next report', { error });
     } finally {
       this.#isFlushing = false;
     }

@@ -7,7 +7,7 @@ import { createClient } from '#kube/http-client.ts';
 import { payloadFor } from '#node/payload.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import { runOperator } from '#operator/operator.ts';
-import { usualSettings } from '#operator/settings.ts';
+import { defaultSettings } from '#operator/settings.ts';
 import { faults } from '#sandbox/machines/faults.ts';
 import { dnsNameOf } from '#sandbox/machines/fleet.ts';
 import { simulatedPayload } from '#sandbox/machines/programs/payload.ts';
@@ -40,7 +40,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
   const running = runOperator(
     {
       client,
-      settings: usualSettings({ namespace, version }),
+      settings: defaultSettings({ namespace, version }),
       connect,
       resolver,
       payload: sandboxPayload(version, payloadBytes),

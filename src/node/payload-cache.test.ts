@@ -8,10 +8,10 @@ import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
-import { bytesOf, every, image, usualContent } from '../../test/kit/payload-image.ts';
+import { bytesOf, every, image, defaultContent } from '../../test/kit/payload-image.ts';
 
 const agentExe = 'windows-instance-config-daemon.exe';
-const agentSum = sha256(usualContent(agentExe));
+const agentSum = sha256(defaultContent(agentExe));
 /** A byte of a file, changed in its place. */
 async function change(path: string): Promise<void> {
   const content = await readFile(path);
@@ -45,7 +45,7 @@ for (const [about, name, content] of planted) {
     const payload = await open();
     const bytes = await content();
     const sized = (hash: string) => name(hash).replace('-19', `-${bytes.length}`);
-    for (const one of every) await writeFile(join(cacheFolder, sized(sha256(usualContent(one.name)))), bytes);
+    for (const one of every) await writeFile(join(cacheFolder, sized(sha256(defaultContent(one.name)))), bytes);
     const agent = await payload.agent();
     expect(sha256(await bytesOf(agent.content()))).toBe(agentSum);
     for (const one of await payload.files('None')) expect(one.bytes).toBeGreaterThan(10);
@@ -58,14 +58,14 @@ test('unpacks no more of a planted archive than a program is large', async () =>
   const payload = await open();
   const bomb = await promisify(zstdCompress)(Buffer.alloc(50_000_000));
   const { name = '' } = every.find(one => one.name === 'kubelet.exe') ?? {};
-  await writeFile(join(cacheFolder, `${sha256(usualContent(name))}-10-${bomb.length}`), bomb);
+  await writeFile(join(cacheFolder, `${sha256(defaultContent(name))}-10-${bomb.length}`), bomb);
   expect(await payload.files('None')).toHaveLength(11);
 });
 
 test('follows no link in its folder', async () => {
   const { open, folder, cacheFolder, log } = await image({ plain: name => name === agentExe });
   const payload = await open();
-  const content = usualContent(agentExe);
+  const content = defaultContent(agentExe);
   await symlink(join(folder, agentExe), join(cacheFolder, `${agentSum}-${content.length}`));
   const agent = await payload.agent();
   expect(await bytesOf(agent.content())).toEqual(content);
@@ -98,8 +98,8 @@ test('a file that was cut short or grew after it was checked is not given as a w
   const path = join(cacheFolder, `${agentSum}-${agent.bytes}`);
   await truncate(path, agent.bytes - 1);
   expect(await rejectionOf(bytesOf(agent.content()))).toMatchObject({ code: 'PAYLOAD_DAMAGED' });
-  await writeFile(path, Buffer.concat([usualContent(agentExe), Buffer.from('more')]));
-  expect(await bytesOf(agent.content())).toEqual(usualContent(agentExe));
+  await writeFile(path, Buffer.concat([defaultContent(agentExe), Buffer.from('more')]));
+  expect(await bytesOf(agent.content())).toEqual(defaultContent(agentExe));
 });
 
 test('keeps its files for itself', async () => {

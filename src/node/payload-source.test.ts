@@ -8,13 +8,13 @@ import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { file } from '#contract/paths.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
-import { bytesOf, every, image, usualContent } from '../../test/kit/payload-image.ts';
+import { bytesOf, every, image, defaultContent } from '../../test/kit/payload-image.ts';
 import { payloadFor } from './payload.ts';
 
 test('gives the agent as it is, with its path, hash and size', async () => {
   const { open } = await image();
   const agent = await (await open()).agent();
-  const content = usualContent('windows-instance-config-daemon.exe');
+  const content = defaultContent('windows-instance-config-daemon.exe');
   expect(agent).toMatchObject({ path: file.agent, sha256: sha256(content), bytes: content.length });
   expect(await bytesOf(agent.content())).toEqual(content);
   expect(await bytesOf(agent.content())).toEqual(content);
@@ -33,7 +33,7 @@ for (const [platform, extra] of platforms) {
     expect(files.map(({ path }) => path)).toEqual(want.map(({ directory, name }) => `${directory}\\${name}`));
     for (const name of extra) expect(files.some(({ path }) => path.endsWith(name))).toBe(true);
     for (const [index, one] of files.entries()) {
-      const content = usualContent(want[index]?.name ?? '');
+      const content = defaultContent(want[index]?.name ?? '');
       const packed = await bytesOf(one.packed());
       expect(one).toMatchObject({ secret: false, encoding: 'zstd', sha256: sha256(content), bytes: content.length });
       expect(packed).toHaveLength(one.packedBytes);
@@ -143,7 +143,7 @@ test('refuses a program that is not the one of the checksum, and leaves nothing 
   });
   expect((await readdir(cacheFolder)).filter(name => name.startsWith('.'))).toEqual([]);
   // Put right, it is packed when it is asked for next.
-  await writeFile(join(folder, 'kube-node/kubelet.exe'), usualContent('kubelet.exe'));
+  await writeFile(join(folder, 'kube-node/kubelet.exe'), defaultContent('kubelet.exe'));
   expect(await payload.files('None')).toHaveLength(11);
 });
 

@@ -60,7 +60,7 @@ const on = 'true';
 
 /** Reads `--name value` and `--name=value`; a switch alone is on. Whatever is not understood is refused. */
 export function parseFlags(words: readonly string[]): FlagValues {
-  const values = Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, usualOf(flag)]));
+  const values = Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, defaultOf(flag)]));
   for (let index = 0; index < words.length; index += 1) {
     const [name, given] = split(words[index] ?? '');
     const isSwitch = !('value' in flags[name]);
@@ -89,7 +89,7 @@ export function helpText(): string {
   return `Runs the operator until it is told to stop.\n\n${lines.join('\n')}\n`;
 }
 
-function usualOf(flag: Flag): string {
+function defaultOf(flag: Flag): string {
   return flag.usual ?? (flag.value === undefined ? 'false' : '');
 }
 

@@ -14,7 +14,7 @@ import { newPrivateKey } from '../../test/kit/new-private-key.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
 import { benchNamespace as namespace, benchVersion as version, sourceBench } from '../../test/kit/source-bench.ts';
 import { materialSource, permissions } from './material.ts';
-import { type RunSettings, usualSettings } from './settings.ts';
+import { type RunSettings, defaultSettings } from './settings.ts';
 
 const { signal } = new AbortController();
 const instance = (spec: Partial<InstanceObject['spec']> = {}): InstanceObject => ({
@@ -57,7 +57,7 @@ function world({ kind = 'openshift', facts = fixedFacts(), settings = {}, serves
   const source = materialSource({
     ...parts,
     facts,
-    settings: { ...usualSettings({ namespace, version }), ...settings },
+    settings: { ...defaultSettings({ namespace, version }), ...settings },
     kind,
     serves,
   });

@@ -19,7 +19,7 @@ import { networkOperator, openshiftCluster } from '../../test/kit/openshift-obje
 import { makeSecret, type OperatorScene, operatorScene, operatorVersion } from '../../test/kit/operator-scene.ts';
 import { ask } from '../../test/kit/running-server.ts';
 import { materialSource } from './material.ts';
-import { usualSettings } from './settings.ts';
+import { defaultSettings } from './settings.ts';
 
 const opened: OperatorScene[] = [];
 async function openScene(more: Partial<Parameters<typeof operatorScene>[0]> = {}): Promise<OperatorScene> {
@@ -193,7 +193,7 @@ test('brings tokens with which hosts are who they should be, for an hour', async
     recorder: { record: () => undefined },
     version: operatorVersion,
     facts: fixedFacts({ apiServerUrl: scene.url }),
-    settings: usualSettings({ namespace, version: operatorVersion }),
+    settings: defaultSettings({ namespace, version: operatorVersion }),
     kind: 'openshift',
     serves: () => true,
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { errorOf } from '../../test/kit/outcome.ts';
-import { isLoopback, readOptions, type RunSettings, usualSettings } from './settings.ts';
+import { isLoopback, readOptions, type RunSettings, defaultSettings } from './settings.ts';
 
 const inPod = { WATCH_NAMESPACE: 'wmco' };
 const read = (line = '', environment: Record<string, string | undefined> = inPod) =>
@@ -139,7 +139,7 @@ for (const [name, line, environment, code, word] of refused) {
 
 test('usual settings are those of an operator that was told nothing, but serves nothing', () => {
   const told = settings('--metrics-bind-address=0 --health-probe-bind-address=0');
-  expect(usualSettings({ namespace: 'wmco', version: '11.0.0-abc' })).toEqual(told);
+  expect(defaultSettings({ namespace: 'wmco', version: '11.0.0-abc' })).toEqual(told);
 });
 
 const hosts: [host: string, want: boolean][] = [

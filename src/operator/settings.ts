@@ -39,7 +39,7 @@ export interface ListenAddress {
 }
 
 /** Settings of an operator that nobody has told anything but where it is and what it is. */
-export function usualSettings(given: Pick<OperatorSettings, 'namespace' | 'version'>): RunSettings {
+export function defaultSettings(given: Pick<OperatorSettings, 'namespace' | 'version'>): RunSettings {
   return {
     debug: false,
     logRotation: { fileSize: '', fileAge: '', flushInterval: '' },

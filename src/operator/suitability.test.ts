@@ -13,10 +13,10 @@ import {
 } from '../../test/kit/openshift-objects.ts';
 import { errorOf } from '../../test/kit/outcome.ts';
 import { recordedLog } from '../../test/kit/recorded-log.ts';
-import { usualSettings } from './settings.ts';
+import { defaultSettings } from './settings.ts';
 import { checkServer, suitability } from './suitability.ts';
 
-const settings = usualSettings({ namespace: 'wmco', version: 'v' });
+const settings = defaultSettings({ namespace: 'wmco', version: 'v' });
 const server = (serverVersion: string, serves: (resource: Resource) => boolean = () => true) =>
   checkServer({ kind: 'openshift', serverVersion, serves }, settings);
 

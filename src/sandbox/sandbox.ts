@@ -20,7 +20,7 @@ import { ContentStore } from './machines/host/content-store.ts';
 import type { SimulatedHost } from './machines/host/host.ts';
 import { publishNetwork } from './machines/published-network.ts';
 import { routedConnect } from './machines/routes.ts';
-import { type Times, usualTimes } from './machines/times.ts';
+import { type Times, defaultTimes } from './machines/times.ts';
 import { installWorld } from './machines/world/install.ts';
 import type { WorldFacts } from './machines/world/objects.ts';
 
@@ -116,7 +116,7 @@ async function openParts(
 ): Promise<Parts> {
   const { clock = systemClock, log = silentLog, speed = 1, platform, machineFaults, port } = options;
   const delays = scaledClock(clock, speed);
-  const times = { ...usualTimes, ...options.times };
+  const times = { ...defaultTimes, ...options.times };
   const [major = '1', minor = '0'] = payloadKubeletVersion.slice(1).split('.');
   const version = { major, minor, gitVersion: payloadKubeletVersion };
   const cluster = await startEmbeddedCluster({ clock, log, version, ...(port === undefined ? {} : { port }) });

@@ -4,7 +4,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
 import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
-import { type Traits, usualTraits } from '../../src/sandbox/machines/traits.ts';
+import { type Traits, defaultTraits } from '../../src/sandbox/machines/traits.ts';
 
 /** Where a host puts right what was wrong with it. */
 export interface Repair {
@@ -154,7 +154,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_SYSTEM_UNSUPPORTED',
     says: /Windows Server 2016 Datacenter 10\.0\.14393\.7428/,
     remedy: /Use Windows Server 2019 or Windows Server 2022 or Windows Server 2025/,
-    mend: ({ host }) => (host.state.os = usualTraits.os),
+    mend: ({ host }) => (host.state.os = defaultTraits.os),
   },
   {
     name: 'client',
@@ -162,15 +162,15 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_SYSTEM_UNSUPPORTED',
     says: /Windows 11 Pro 10\.0\.26100\.2314 \(Client\)/,
     remedy: /Use Windows Server/,
-    mend: ({ host }) => (host.state.os = usualTraits.os),
+    mend: ({ host }) => (host.state.os = defaultTraits.os),
   },
   {
     name: 'old-update',
-    traits: { os: { ...usualTraits.os, build: '10.0.20348.169' } },
+    traits: { os: { ...defaultTraits.os, build: '10.0.20348.169' } },
     code: 'HOST_SYSTEM_UNSUPPORTED',
     says: /10\.0\.20348\.169/,
     remedy: /at least build 20348\.681 is needed/,
-    mend: ({ host }) => (host.state.os = { ...usualTraits.os, build: '10.0.20348.681' }),
+    mend: ({ host }) => (host.state.os = { ...defaultTraits.os, build: '10.0.20348.681' }),
   },
   {
     name: 'bad-name',

@@ -12,7 +12,7 @@ export interface FixedFacts extends FactsSource {
   listeners(): number;
 }
 
-export const usualFacts: ClusterFacts = {
+export const defaultFacts: ClusterFacts = {
   platform: 'None',
   apiServerUrl: 'https://api-int.example.com:6443',
   network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
@@ -58,7 +58,7 @@ export function unknownFacts(): FixedFacts {
 }
 
 function readingOf(facts: Partial<ClusterFacts> | undefined): FactsReading {
-  if (facts !== undefined) return { facts: { ...usualFacts, ...facts }, findings: [] };
+  if (facts !== undefined) return { facts: { ...defaultFacts, ...facts }, findings: [] };
   const finding = new AppError('RENDERED_WORKER_MISSING', 'no config', { remedy: 'Wait.' });
   return { facts: undefined, findings: [finding] };
 }

@@ -26,7 +26,7 @@ export interface Kill {
 }
 
 /** Steps of a host without a reboot; an estimate is enough, for what is left is counted anew after each kill. */
-const usualSteps = 15;
+const defaultSteps = 15;
 /** How long a process may take from one moment to the next. */
 const patienceMs = 120_000;
 /** Of so many kills one leaves its Lease; waiting for each of them would take too long. */
@@ -85,9 +85,9 @@ function nextMoment(
     (status?.timeline ?? []).map(({ name }) => stepKey(`${metadata.namespace}/${metadata.name}`, name)),
   );
   const left = seen.map(({ status }) =>
-    status?.phase === 'Ready' ? 0 : Math.max(1, usualSteps - (status?.timeline?.length ?? 0)),
+    status?.phase === 'Ready' ? 0 : Math.max(1, defaultSteps - (status?.timeline?.length ?? 0)),
   );
-  const steps = left.reduce((sum, each) => sum + each, 0) + usualSteps * (hosts - seen.length);
+  const steps = left.reduce((sum, each) => sum + each, 0) + defaultSteps * (hosts - seen.length);
   // Closer than they could be: more steps begin before a process is dead, and agents go on without any.
   const distance = steps / (kills - done + 1);
   const longestMs = distance < 3 ? 30 : 150;

@@ -8,7 +8,7 @@ import { benchVersion, type SourceBench, sourceBench } from './source-bench.ts';
 
 export const inMachineApi = { namespace: namespaceName.machineApi };
 const hash = 'hash-of-the-key';
-export const usualSettings: MachineSettings = { platform: 'AWS', pubKeyHash: hash, userDataIsCurrent: true };
+export const defaultSettings: MachineSettings = { platform: 'AWS', pubKeyHash: hash, userDataIsCurrent: true };
 
 export interface MachineBench extends SourceBench {
   /** Changes what the operator knows, and tells of it. */
@@ -21,7 +21,7 @@ export interface MachineBench extends SourceBench {
 }
 
 /** The controller of Machines at work, with a MachineSet of three. */
-export async function machineBench(settings: MachineSettings = usualSettings): Promise<MachineBench> {
+export async function machineBench(settings: MachineSettings = defaultSettings): Promise<MachineBench> {
   const bench = sourceBench();
   let current: MachineSettings | undefined = settings;
   let tell = () => undefined as unknown;

@@ -14,7 +14,7 @@ import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { type OperatorParts, runOperator } from '../../src/operator/operator.ts';
 import { operatorPermissions } from '../../src/operator/permissions.ts';
 import { type Manifest, rbacManifests } from '../../src/operator/rbac-manifests.ts';
-import { type RunSettings, usualSettings } from '../../src/operator/settings.ts';
+import { type RunSettings, defaultSettings } from '../../src/operator/settings.ts';
 import { installDefinitions } from './cluster/openshift-crds.ts';
 import { openshiftCluster, type PlainObject } from './openshift-objects.ts';
 import { recordedLog } from './recorded-log.ts';
@@ -104,7 +104,7 @@ async function startOperator(
     {
       client,
       settings: {
-        ...usualSettings({ namespace: settings.namespace, version: operatorVersion }),
+        ...defaultSettings({ namespace: settings.namespace, version: operatorVersion }),
         kubeletVersion: gitVersion,
         ...settings,
       },

@@ -10,7 +10,7 @@ import { openPayload } from '../../src/node/payload-source.ts';
 import { recordedLog } from './recorded-log.ts';
 import { tarOf } from './tar-archive.ts';
 
-export const usualContent = (name: string) => Buffer.from(`${name} `.repeat(3000));
+export const defaultContent = (name: string) => Buffer.from(`${name} `.repeat(3000));
 export const every = [...new Map([...payloadFor('AWS'), ...payloadFor('Azure')].map(one => [one.name, one])).values()];
 /** Each piece is copied at once: it is good for no longer than until the next one. */
 export async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
@@ -29,7 +29,7 @@ interface Image {
 
 /** A folder as the image of the operator has it, and one for what is packed. */
 export async function image({ plain = () => false, contents = {}, checksums }: Image = {}) {
-  const contentOf = (name: string) => contents[name] ?? usualContent(name);
+  const contentOf = (name: string) => contents[name] ?? defaultContent(name);
   const root = await mkdtemp(join(tmpdir(), 'wmco-payload-'));
   onTestFinished(() => rm(root, { recursive: true }));
   const [folder, cacheFolder] = [join(root, 'payload'), join(root, 'cache', 'deep')];

@@ -10,7 +10,7 @@ import { MemoryMetrics } from '../../src/kube/controller/metrics.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { runOperator } from '../../src/operator/operator.ts';
-import { type RunSettings, usualSettings } from '../../src/operator/settings.ts';
+import { type RunSettings, defaultSettings } from '../../src/operator/settings.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { checkSandbox, saidText } from './secret-check.ts';
 
@@ -35,7 +35,7 @@ export function sandboxPayload(payloadBytes: number, platform?: string): Payload
 }
 
 export function operatorSettings(namespace: string): RunSettings {
-  return usualSettings({ namespace, version });
+  return defaultSettings({ namespace, version });
 }
 
 /** A client of whoever may do everything. */

@@ -8,8 +8,8 @@ import { ContentStore } from '../../src/sandbox/machines/host/content-store.ts';
 import { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { stampOf } from '../../src/sandbox/machines/programs/stamp.ts';
 import { routedConnect } from '../../src/sandbox/machines/routes.ts';
-import { type Times, usualTimes } from '../../src/sandbox/machines/times.ts';
-import { type Traits, usualTraits } from '../../src/sandbox/machines/traits.ts';
+import { type Times, defaultTimes } from '../../src/sandbox/machines/times.ts';
+import { type Traits, defaultTraits } from '../../src/sandbox/machines/traits.ts';
 import { makeKey } from './ssh-server.ts';
 
 export interface TestHost extends AsyncDisposable {
@@ -44,8 +44,8 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
       dnsSuffix: '',
       user: 'Administrator',
       authorizedKeys: [key.publicKey],
-      traits: { ...usualTraits, ...traits },
-      times: { ...usualTimes, ...times },
+      traits: { ...defaultTraits, ...traits },
+      times: { ...defaultTimes, ...times },
     },
     {
       store,

@@ -13,7 +13,7 @@ import { payloadFor } from '../../src/node/payload.ts';
 import { runOperator } from '../../src/operator/operator.ts';
 import { operatorPermissions } from '../../src/operator/permissions.ts';
 import { rbacManifests } from '../../src/operator/rbac-manifests.ts';
-import { usualSettings } from '../../src/operator/settings.ts';
+import { defaultSettings } from '../../src/operator/settings.ts';
 import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { accountToken, operatorVersion as version, tokenKubeconfig } from '../kit/operator-scene.ts';
@@ -50,7 +50,7 @@ test('hosts and a Machine become nodes with no more rights than the manifests gi
   const running = runOperator(
     {
       client,
-      settings: usualSettings({ namespace, version }),
+      settings: defaultSettings({ namespace, version }),
       connect: sandbox.connect,
       resolver: sandbox.resolver,
       payload,

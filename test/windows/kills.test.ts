@@ -78,7 +78,7 @@ async function liveDisturbed(life: Life, host: number): Promise<void> {
   const own = points.filter(point => point.host === host);
   try {
     for (const { part, how, step, outcome } of own) {
-      outcome.resolve(await life.live(step, { how, afterMs: part * usualMs(step) }));
+      outcome.resolve(await life.live(step, { how, afterMs: part * defaultMs(step) }));
       if (step === 'cleanup') await life.end();
     }
   } catch (error) {
@@ -87,7 +87,7 @@ async function liveDisturbed(life: Life, host: number): Promise<void> {
 }
 
 /** The shortest of the times measured: later there might be nothing left to interrupt. */
-const usualMs = (step: Step) => Math.min(...undisturbed.map(outcomes => outcomes[step].ms));
+const defaultMs = (step: Step) => Math.min(...undisturbed.map(outcomes => outcomes[step].ms));
 
 /**
  * After a power cut Windows does not know what its registry was told in the last seconds before. A host that waits for its

@@ -50,10 +50,10 @@ export function renewalOf(held: Held | undefined, nowMs: number): Renewal {
  * when it arrives, so that the fraction is taken of what is left then: a new certificate is never renewed at once.
  */
 function renewalTimeMs({ notBeforeMs, notAfterMs, obtainedMs, fraction }: Held): number {
-  const usualMs = notBeforeMs + (notAfterMs - notBeforeMs) * fraction;
-  if (obtainedMs === undefined) return usualMs;
+  const defaultMs = notBeforeMs + (notAfterMs - notBeforeMs) * fraction;
+  if (obtainedMs === undefined) return defaultMs;
   const leftMs = notAfterMs - obtainedMs;
-  return usualMs < obtainedMs + leftMs / 2 ? obtainedMs + leftMs * fraction : usualMs;
+  return defaultMs < obtainedMs + leftMs / 2 ? obtainedMs + leftMs * fraction : defaultMs;
 }
 
 const retryLimits = { firstMs: 2000, maxMs: 32_000 };

@@ -80,11 +80,11 @@ function valuesFor(verb: VerbLine, given: Split['given']): FlagValues {
   }
   const missing = verb.required.filter(name => (given.get(name) ?? '') === '');
   if (missing.length > 0) throw usage(`${verb.name} needs ${missing.map(name => `--${name}`).join(' and ')}`);
-  const usual = Object.keys(flags).map(name => [name, usualOf(name as FlagName)]);
+  const usual = Object.keys(flags).map(name => [name, defaultOf(name as FlagName)]);
   return { ...Object.fromEntries(usual), ...Object.fromEntries(given) } as FlagValues;
 }
 
-function usualOf(name: FlagName): string {
+function defaultOf(name: FlagName): string {
   const { value, usual } = flagOf(name);
   return value === undefined ? 'false' : (usual ?? '');
 }

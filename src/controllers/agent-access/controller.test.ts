@@ -6,7 +6,7 @@ import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import * as kinds from '#kube/resources.ts';
 import { servicesManifest } from '#node/desired/services.ts';
-import { benchSettings, fixedFacts, unknownFacts, usualFacts } from '../../../test/kit/fixed-facts.ts';
+import { benchSettings, fixedFacts, unknownFacts, defaultFacts } from '../../../test/kit/fixed-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
 import { benchNamespace as namespace, benchVersion, sourceBench } from '../../../test/kit/source-bench.ts';
@@ -249,7 +249,7 @@ function beginWithGo() {
   const services = (name: string, data: Record<string, string>) =>
     api.put(kinds.configMaps, { metadata: { name: `windows-services-${name}`, namespace }, data });
   services('go', { services: '[]', files: '[]' });
-  services(benchVersion, printManifest(servicesManifest(usualFacts, benchSettings)));
+  services(benchVersion, printManifest(servicesManifest(defaultFacts, benchSettings)));
   const text = (resource: Resource<AccessObject>, name: string) =>
     JSON.stringify(api.peek(resource, name, resource.namespaced ? namespace : '')?.rules);
   return {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { servicesManifest } from '#node/desired/services.ts';
-import { benchSettings, usualFacts } from '../../../test/kit/fixed-facts.ts';
+import { benchSettings, defaultFacts } from '../../../test/kit/fixed-facts.ts';
 import { type AccessNode, type AgentKind, agentOf, differenceTo, isOfGoOperator, updated } from './decide.ts';
 import type { AccessObject } from './desired.ts';
 
@@ -40,7 +40,7 @@ test('a Node that no instance is bound to is believed only while there are hosts
 });
 
 const data: [name: string, data: Record<string, string>, want: boolean][] = [
-  ['ours', printManifest(servicesManifest(usualFacts, benchSettings)), false],
+  ['ours', printManifest(servicesManifest(defaultFacts, benchSettings)), false],
   ['one of the Go operator', { services: '[{"name":"kubelet","powershellPreScripts":[]}]', files: '[]' }, true],
   ['an empty one', {}, true],
 ];

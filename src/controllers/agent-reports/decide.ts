@@ -57,7 +57,7 @@ export function mirrorMarks(
   return marks;
 }
 
-/** Remarks of the report that the one before did not have, oldest first. */
+/** EventDeduper of the report that the one before did not have, oldest first. */
 export function newRemarks(before: ConfigMap | undefined, now: AgentReport): ReportRemark[] {
   const known = new Set(parseReport(before?.data).remarks.map(idOf));
   return now.remarks.filter(remark => !known.has(idOf(remark)));

@@ -11,7 +11,7 @@ import type { StoreView } from '#kube/informer/store.ts';
 import type { Key } from '#kube/resource.ts';
 import { type CertificateSigningRequest, certificateSigningRequests } from '#kube/resources.ts';
 import type { ControllerParts } from '../parts.ts';
-import { Remarks } from '../sources/remarks.ts';
+import { EventDeduper } from '../sources/event-deduper.ts';
 import { approve, isDecided } from './approve.ts';
 import { isNews, recordEnd } from './certificate-ends.ts';
 import { fixNodeName } from './certified-name.ts';
@@ -56,12 +56,12 @@ const retryMs = 30_000;
 export class Approver {
   readonly #parts: CsrParts;
   readonly #sources: CsrSources;
-  readonly #remarks: Remarks;
+  readonly #remarks: EventDeduper;
 
   constructor(parts: CsrParts, sources: CsrSources) {
     this.#parts = parts;
     this.#sources = sources;
-    this.#remarks = new Remarks(parts);
+    this.#remarks = new EventDeduper(parts);
   }
 
   async reconcile(key: Key, pass: Pass): Promise<Outcome> {
@@ -177,11 +177,11 @@ export class Approver {
     const username = shown(request.spec.username ?? '');
     const events = isSaid ? [eventText.csrCrowd(username, limit)] : [];
     const subject = `requester ${requesterOf(request)}`;
-    const isNew = this.#remarks.hold(subject, referenceTo(certificateSigningRequests, request), events);
+    const isNew = this.#remarks.report(subject, referenceTo(certificateSigningRequests, request), events);
     if (isNew) pass.log.warn('Judging only some CSRs of one requester', { username, limit });
   }
 
   #hold(request: CertificateSigningRequest, events: EventText[]): boolean {
-    return this.#remarks.hold(request.metadata.uid ?? '', referenceTo(certificateSigningRequests, request), events);
+    return this.#remarks.report(request.metadata.uid ?? '', referenceTo(certificateSigningRequests, request), events);
   }
 }

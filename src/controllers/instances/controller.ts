@@ -15,7 +15,7 @@ import type { ControllerParts } from '../parts.ts';
 import { type Permission, reading } from '../permissions.ts';
 import { carryOut, deleteInstance, instancesPermission } from '../sources/carry-out.ts';
 import { planInstance, type WantedInstance } from '../sources/plan.ts';
-import { Remarks } from '../sources/remarks.ts';
+import { EventDeduper } from '../sources/event-deduper.ts';
 import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '../sources/source.ts';
 import { decideOrphan, noEntries } from './decide.ts';
 import { type EntryData, entriesOf, lookUp, readEntriesNow, recordedHost } from './observe.ts';
@@ -61,7 +61,7 @@ class EntrySource {
   readonly configMaps: Informer<ConfigMap>;
   readonly instances: Informer<InstanceObject>;
   readonly #parts: InstancesParts;
-  readonly #remarks: Remarks;
+  readonly #remarks: EventDeduper;
 
   constructor(parts: InstancesParts) {
     const { informers, namespace } = parts;
@@ -70,7 +70,7 @@ class EntrySource {
     this.configMaps = informers.get(configMaps, { namespace, fieldSelector });
     this.instances = informers.get(windowsInstances, { namespace });
     this.instances.addIndex(bySource, indexBySource);
-    this.#remarks = new Remarks(parts);
+    this.#remarks = new EventDeduper(parts);
   }
 
   async reconcile(host: string, pass: Pass): Promise<Outcome> {
@@ -81,7 +81,7 @@ class EntrySource {
     const usable = entries.find(entry => entry.ok);
     // Where there is an instance its condition tells, and the event that goes with it.
     const told = entries.flatMap(entry => (entry.ok || (own.length > 0 && usable === undefined) ? [] : [entry.error]));
-    if (map !== undefined) this.#remarks.hold(host, referenceTo(configMaps, map), told.map(failure));
+    if (map !== undefined) this.#remarks.report(host, referenceTo(configMaps, map), told.map(failure));
     if (usable !== undefined) {
       const { address, username } = usable;
       const sourceUid = map?.metadata.uid ?? '';

@@ -29,7 +29,7 @@ import type { PayloadSource } from '#node/payload-source.ts';
 import { createHostKeyStore } from '../host-keys/store.ts';
 import type { ControllerParts } from '../parts.ts';
 import { type Permission, reading } from '../permissions.ts';
-import { Remarks } from '../sources/remarks.ts';
+import { EventDeduper } from '../sources/event-deduper.ts';
 import { subjectOf } from '../sources/source.ts';
 import { decide, type Decision, quietMs, refusalOf, type Seen } from './decide.ts';
 import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './run-journey.ts';
@@ -69,7 +69,7 @@ export interface LifecycleLimits {
   hosts: number;
 }
 
-const usualLimits: LifecycleLimits = { joins: 20, uploads: 5, hosts: 200 };
+const defaultLimits: LifecycleLimits = { joins: 20, uploads: 5, hosts: 200 };
 
 /** Every step has its own limit; this is for what nobody has thought of. */
 const journeyMs = 6 * 3_600_000;
@@ -77,11 +77,11 @@ const journeyMs = 6 * 3_600_000;
 /** Brings each WindowsInstance to what it should be, many at a time and none because of another. */
 export function lifecycleController(parts: LifecycleParts): Controller {
   const { informers, namespace, random, watches = [] } = parts;
-  const limits = { ...usualLimits, ...parts.limits };
+  const limits = { ...defaultLimits, ...parts.limits };
   const instances = informers.get(windowsInstances, { namespace });
   const nodeSource = informers.get(nodes);
   const world = worldOf(parts, limits);
-  const conflicts = new Remarks(parts);
+  const conflicts = new EventDeduper(parts);
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store.list()).map(keyOf);
   return new Controller({
     ...parts,
@@ -105,7 +105,7 @@ type Work = LifecycleParts & {
   world: LifecycleWorld;
   instances: JoinParts['instances'];
   /** Reports each address conflict once. */
-  conflicts: Remarks;
+  conflicts: EventDeduper;
 };
 
 async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Promise<Outcome> {
@@ -163,7 +163,7 @@ async function rest(
     for (const { object, text } of setupRemarks(instance)) recorder.record(object, text);
   }
   const conflicts = addressConflicts(instance, node.name, world.nodes.list());
-  work.conflicts.hold(instance.metadata.uid ?? '', subjectOf(instance), conflicts);
+  work.conflicts.report(instance.metadata.uid ?? '', subjectOf(instance), conflicts);
   await patchStatus(instance, stamp => readyStatus(node, version, stamp), work, pass);
   const ms = quietMs({ instance, nowMs: clock.now() });
   return ms === undefined ? done : after(ms, 'then the certificate of the agent ends');

@@ -3,7 +3,7 @@ import { type InstanceObject, windowsInstances } from '#cluster/windows-instance
 import { instanceAnnotation, machineLabel, namespaceName } from '#contract/names.ts';
 import { nodes } from '#kube/resources.ts';
 import { machines } from '#kube/resources-openshift.ts';
-import { type MachineBench, machineBench, usualSettings } from '../../../test/kit/machine-bench.ts';
+import { type MachineBench, machineBench, defaultSettings } from '../../../test/kit/machine-bench.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
 import { benchNamespace as namespace } from '../../../test/kit/source-bench.ts';
 
@@ -29,7 +29,7 @@ const platforms: [platform: string, username: string, hostname: string | undefin
 ];
 for (const [platform, username, hostname] of platforms) {
   test(`on ${platform} the user is ${username} and the host is ${hostname ?? 'not'} renamed`, async () => {
-    await using bench = await machineBench({ ...usualSettings, platform });
+    await using bench = await machineBench({ ...defaultSettings, platform });
     await bench.machine();
     expect(bench.instance('m1')?.spec.username).toBe(username);
     expect(bench.instance('m1')?.spec.hostname).toBe(hostname);
@@ -61,10 +61,10 @@ test('waits for a provider ID, for the key and for the user data', async () => {
   await bench.set(undefined);
   const machine = await bench.machine();
   expect(bench.instances()).toEqual([]);
-  await bench.set({ ...usualSettings, userDataIsCurrent: false });
+  await bench.set({ ...defaultSettings, userDataIsCurrent: false });
   expect(bench.instances()).toEqual([]);
   await bench.put(machines, { ...machine, spec: {} });
-  await bench.set(usualSettings);
+  await bench.set(defaultSettings);
   expect(bench.instances()).toEqual([]);
   await bench.put(machines, machine);
   expect(bench.instances()).toHaveLength(1);
@@ -95,7 +95,7 @@ test('an instance that somebody deletes comes back', async () => {
 });
 
 test('tells of a name that Windows cannot take', async () => {
-  await using bench = await machineBench({ ...usualSettings, platform: 'VSphere' });
+  await using bench = await machineBench({ ...defaultSettings, platform: 'VSphere' });
   await bench.machine('windows-set-abcde');
   await bench.machine('win.set');
   await bench.machine('win-set-1-abcde');

@@ -12,7 +12,7 @@ import { type Machine, machines } from '#kube/resources-openshift.ts';
 import { carryOut, deleteInstance } from '../sources/carry-out.ts';
 import { patchCondition } from '../sources/conditions.ts';
 import { planInstance } from '../sources/plan.ts';
-import { Remarks } from '../sources/remarks.ts';
+import { EventDeduper } from '../sources/event-deduper.ts';
 import { bySource, type SourceRef, sourceText } from '../sources/source.ts';
 import { decideMachine, type MachineDecision, type MachineHost, type MachineView, readMachine } from './decide.ts';
 import {
@@ -50,13 +50,13 @@ const refusalGraceMs = 5 * 60_000;
 export class MachineSource {
   readonly #parts: MachinesParts;
   readonly #stores: MachineStores;
-  readonly #remarks: Remarks;
+  readonly #remarks: EventDeduper;
   readonly #replacement: Replacement;
 
   constructor(parts: MachinesParts, stores: MachineStores) {
     this.#parts = parts;
     this.#stores = stores;
-    this.#remarks = new Remarks(parts);
+    this.#remarks = new EventDeduper(parts);
     this.#replacement = new Replacement(parts, stores);
   }
 
@@ -71,7 +71,7 @@ export class MachineSource {
   }
 
   #hold(object: Machine, events: EventText[], about = 'all else'): void {
-    this.#remarks.hold(`${keyText(keyOf(object))}: ${about}`, referenceTo(machines, object), events);
+    this.#remarks.report(`${keyText(keyOf(object))}: ${about}`, referenceTo(machines, object), events);
   }
 
   async #look(object: Machine, own: readonly InstanceObject[], pass: Pass): Promise<Ending> {

@@ -6,14 +6,14 @@ import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
-import { inMachineApi, type MachineBench, machineBench, usualSettings } from '../../../test/kit/machine-bench.ts';
+import { inMachineApi, type MachineBench, machineBench, defaultSettings } from '../../../test/kit/machine-bench.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
 import type { SourceBench } from '../../../test/kit/source-bench.ts';
 
 test('replaces Machines with another key, one at a time', async () => {
   await using bench = await machineBench();
   for (const index of [1, 2, 3]) await bench.running(index);
-  await bench.set({ ...usualSettings, pubKeyHash: 'new' });
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
   expect(bench.there('m1', 'm2', 'm3')).toHaveLength(2);
   expect(bench.events.filter(text => text.includes('MachineDeleted'))).toHaveLength(1);
   const restricted = bench.events.filter(text => text.includes('MachineDeletionRestricted'));
@@ -41,14 +41,14 @@ test('a Node that takes off its own marks does not keep the others from being re
   await recordedFleet(bench, [{ version: 'v' }, { version: 'v' }, { version: 'v' }]);
   const node = bench.api.peek(nodes, 'n3') as Node;
   await bench.put(nodes, { ...node, metadata: { ...node.metadata, annotations: {} } });
-  await bench.set({ ...usualSettings, pubKeyHash: 'new' });
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
   expect(bench.there('m1', 'm2')).toHaveLength(1);
 });
 
 test('Machines with another key wait for one that is not finished, by the record and not by its Node', async () => {
   await using bench = await machineBench();
   await recordedFleet(bench, [{ version: 'v' }, { version: 'v' }, { phase: 'Configuring' }]);
-  await bench.set({ ...usualSettings, pubKeyHash: 'new' });
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
   // Nothing is lost with the one that never worked.
   expect(bench.there('m1', 'm2', 'm3')).toEqual(['m1', 'm2']);
 });
@@ -59,14 +59,14 @@ test('a Machine that the watch still shows as healthy does not count when the se
   bench.api.isSilent = true;
   const gone = bench.api.peek(machines, 'm2', namespaceName.machineApi) as Machine;
   bench.api.put(machines, { ...gone, metadata: { ...gone.metadata, deletionTimestamp: 'now' } });
-  await bench.set({ ...usualSettings, pubKeyHash: 'new' });
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
   expect(bench.there('m1', 'm3')).toEqual(['m1', 'm3']);
 });
 
 test('replaces nothing while the user data is of the old key', async () => {
   await using bench = await machineBench();
   for (const index of [1, 2, 3]) await bench.running(index);
-  await bench.set({ ...usualSettings, pubKeyHash: 'new', userDataIsCurrent: false });
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new', userDataIsCurrent: false });
   expect(bench.there('m1', 'm2', 'm3')).toHaveLength(3);
   expect(bench.events).toEqual([]);
 });
@@ -76,7 +76,7 @@ test('tells once that a Machine without a MachineSet has to be replaced by hand'
   await bench.running(1, { [nodeAnnotation.pubKeyHash]: 'old' });
   const machine = bench.api.peek(machines, 'm1', namespaceName.machineApi) as Machine;
   await bench.put(machines, { ...machine, metadata: { ...machine.metadata, ownerReferences: [] } });
-  await bench.set({ ...usualSettings });
+  await bench.set({ ...defaultSettings });
   const told = bench.events.filter(text => text.includes('MachineDeletionFailed'));
   expect(told).toEqual([expect.stringContaining('no MachineSet owns it')]);
 });

@@ -4,14 +4,14 @@ import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { type ConfigMap, configMaps, nodes } from '#kube/resources.ts';
 import { servicesManifest } from '#node/desired/services.ts';
-import { benchSettings, fixedFacts, unknownFacts, usualFacts } from '../../../test/kit/fixed-facts.ts';
+import { benchSettings, fixedFacts, unknownFacts, defaultFacts } from '../../../test/kit/fixed-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
 import { benchNamespace as namespace, benchVersion, sourceBench } from '../../../test/kit/source-bench.ts';
 import { servicesConfigController } from './controller.ts';
 
 const name = `windows-services-${benchVersion}`;
-const data = printManifest(servicesManifest(usualFacts, benchSettings));
+const data = printManifest(servicesManifest(defaultFacts, benchSettings));
 const map = (more: Partial<ConfigMap> = {}, of = benchVersion): ConfigMap => ({
   metadata: { name: `windows-services-${of}`, namespace },
   data,
@@ -69,7 +69,7 @@ test('replaces it when facts change, and leaves it when they change in other thi
   facts.become({ kubeletCa: 'another' });
   await settle();
   expect(writes()).toHaveLength(1);
-  facts.become({ network: { ...usualFacts.network, vxlanPort: '9898' } });
+  facts.become({ network: { ...defaultFacts.network, vxlanPort: '9898' } });
   await settle();
   expect(own()?.data?.['services']).toContain('--hybrid-overlay-vxlan-port 9898');
 });

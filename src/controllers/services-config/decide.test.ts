@@ -3,12 +3,12 @@ import { expect, test } from 'vitest';
 import type { ServicesManifest } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { servicesManifest } from '#node/desired/services.ts';
-import { benchSettings, usualFacts } from '../../../test/kit/fixed-facts.ts';
+import { benchSettings, defaultFacts } from '../../../test/kit/fixed-facts.ts';
 import { decide, type Seen, type StoredServices } from './decide.ts';
 
 const version = '11.0.0-abcdef0';
 const name = (of = version) => `windows-services-${of}`;
-const wanted = servicesManifest(usualFacts, benchSettings);
+const wanted = servicesManifest(defaultFacts, benchSettings);
 const stored = (more: Partial<StoredServices> = {}): StoredServices => ({
   name: name(),
   data: printManifest(wanted),

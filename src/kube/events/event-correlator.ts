@@ -26,7 +26,7 @@ export interface CorrelatorLimits {
   maxRemembered: number;
 }
 
-export const usualLimits: CorrelatorLimits = {
+export const defaultLimits: CorrelatorLimits = {
   combineFrom: 10,
   windowMs: 600_000,
   burst: 25,
@@ -53,7 +53,7 @@ export class EventCorrelator {
 
   constructor(clock: Clock, limits: Partial<CorrelatorLimits> = {}) {
     this.#clock = clock;
-    this.#limits = { ...usualLimits, ...limits };
+    this.#limits = { ...defaultLimits, ...limits };
   }
 
   /** The remark as it should go out; undefined when there was too much about this object. */

@@ -10,7 +10,7 @@ import {
   type CorrelatorLimits,
   EventCorrelator,
   type Remark,
-  usualLimits,
+  defaultLimits,
 } from './event-correlator.ts';
 import type { Runnable } from '../controller/manager.ts';
 import { type Metrics, noMetrics } from '../controller/metrics.ts';
@@ -92,7 +92,7 @@ export class EventRecorder implements Runnable {
       ...options,
     };
     this.#correlator = new EventCorrelator(this.#options.clock, options.limits);
-    this.#maxRemembered = options.limits?.maxRemembered ?? usualLimits.maxRemembered;
+    this.#maxRemembered = options.limits?.maxRemembered ?? defaultLimits.maxRemembered;
   }
 
   record(object: ObjectReference, remark: Omit<Remark, 'object'>): void {

@@ -72,8 +72,8 @@ export class Caller {
   }
 
   async #within<T>(call: Call, run: (attempt: Attempt) => Promise<T>): Promise<T> {
-    const { clock, timeoutMs: usualMs } = this.#options;
-    const timeoutMs = call.timeoutMs ?? usualMs;
+    const { clock, timeoutMs: defaultMs } = this.#options;
+    const timeoutMs = call.timeoutMs ?? defaultMs;
     const name = requestName(call.method, call.path);
     const deadline = startDeadline(clock, timeoutMs, () => tooLate(name, timeoutMs), call.signal);
     try {

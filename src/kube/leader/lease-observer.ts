@@ -11,12 +11,12 @@ interface Observation {
 /** Judges whether the lease of others has run out: since when, by our own clock, it has been as it is. */
 export class LeaseObserver {
   readonly #clock: Clock;
-  readonly #usualDurationMs: number;
+  readonly #defaultDurationMs: number;
   #seen: Observation | undefined;
 
-  constructor(clock: Clock, usualDurationMs: number) {
+  constructor(clock: Clock, defaultDurationMs: number) {
     this.#clock = clock;
-    this.#usualDurationMs = usualDurationMs;
+    this.#defaultDurationMs = defaultDurationMs;
   }
 
   /** Whoever holds the lease as far as we know; empty when nobody does. */
@@ -30,7 +30,7 @@ export class LeaseObserver {
     const text = JSON.stringify(current.spec ?? {});
     if (text === this.#seen?.text) return;
     const { holderIdentity: holder = '', leaseDurationSeconds = 0 } = current.spec ?? {};
-    const durationMs = leaseDurationSeconds > 0 ? leaseDurationSeconds * 1000 : this.#usualDurationMs;
+    const durationMs = leaseDurationSeconds > 0 ? leaseDurationSeconds * 1000 : this.#defaultDurationMs;
     this.#seen = { text, holder, durationMs, sinceMs: this.#clock.monotonicMs() };
   }
 

@@ -6,7 +6,7 @@ import { file } from '#contract/paths.ts';
 import type { HostConnection } from '#host/host.ts';
 import { startHost, type TestHost } from '../../../test/kit/simulated-host.ts';
 import { type FaultName, faults, findFault } from './faults.ts';
-import { usualTimes } from './times.ts';
+import { defaultTimes } from './times.ts';
 import { installedAgent } from '../../../test/kit/installed-agent.ts';
 
 /** What each fault does to whoever works on the host. The compiler sees to it that none is left out. */
@@ -86,7 +86,7 @@ const effects: Record<FaultName, (met: Met) => Promise<void>> = {
     const { bootId } = await met.inventory();
     await met.run(installedAgent.reboot(bootId, 0));
     await expect.poll(() => met.host.isOn, patient).toBe(false);
-    await new Promise(resolve => setTimeout(resolve, usualTimes.bootMs / 100 + 200));
+    await new Promise(resolve => setTimeout(resolve, defaultTimes.bootMs / 100 + 200));
     expect(met.host.isOn).toBe(false);
   },
   'clock-skew': async met => {

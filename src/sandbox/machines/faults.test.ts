@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { serviceName } from '#contract/names.ts';
 import { assignFaults, type Fault, type FaultName, faults, findFault } from './faults.ts';
-import { usualTimes } from './times.ts';
-import { usualTraits } from './traits.ts';
+import { defaultTimes } from './times.ts';
+import { defaultTraits } from './traits.ts';
 
 const entries = Object.entries(faults) as [FaultName, Fault][];
 const hosts = ['win-1', 'win-2', 'win-3'];
@@ -20,16 +20,16 @@ test.each(entries)('%s says in one line what it is', (_, { description }) => {
 
 test.each(entries)('%s makes a difference', (_, { traits = {}, times = {} }) => {
   const differs = [
-    ...Object.entries(traits).map(([name, value]) => value !== usualTraits[name as keyof typeof usualTraits]),
-    ...Object.entries(times).map(([name, value]) => value !== usualTimes[name as keyof typeof usualTimes]),
+    ...Object.entries(traits).map(([name, value]) => value !== defaultTraits[name as keyof typeof defaultTraits]),
+    ...Object.entries(times).map(([name, value]) => value !== defaultTimes[name as keyof typeof defaultTimes]),
   ];
   expect(differs).not.toEqual([]);
   expect(differs).not.toContain(false);
 });
 
 test.each(entries)('%s knows only traits and times that there are', (_, { traits = {}, times = {} }) => {
-  for (const name of Object.keys(traits)) expect(Object.hasOwn(usualTraits, name)).toBe(true);
-  for (const name of Object.keys(times)) expect(Object.hasOwn(usualTimes, name)).toBe(true);
+  for (const name of Object.keys(traits)) expect(Object.hasOwn(defaultTraits, name)).toBe(true);
+  for (const name of Object.keys(times)) expect(Object.hasOwn(defaultTimes, name)).toBe(true);
 });
 
 test('no two faults are called alike or say the same', () => {

@@ -6,8 +6,8 @@ import { scaledClock } from './clocks.ts';
 import { findFault } from './faults.ts';
 import { dnsNameOf, Fleet, type HostWish } from './fleet.ts';
 import { ContentStore } from './host/content-store.ts';
-import { usualTimes } from './times.ts';
-import { usualTraits } from './traits.ts';
+import { defaultTimes } from './times.ts';
+import { defaultTraits } from './traits.ts';
 
 const authorizedKeys = [makeKey().key.publicKey];
 const wish = (name: string, more: Partial<HostWish> = {}): HostWish => ({
@@ -36,8 +36,8 @@ async function scene() {
 test('a host as usual has nothing unusual', async () => {
   await using made = await scene();
   const { spec } = made.fleet.add(wish('win-1'));
-  expect(spec).toMatchObject({ name: 'win-1', user: 'Administrator', dnsSuffix: '', traits: usualTraits });
-  expect(spec.times).toEqual(usualTimes);
+  expect(spec).toMatchObject({ name: 'win-1', user: 'Administrator', dnsSuffix: '', traits: defaultTraits });
+  expect(spec.times).toEqual(defaultTimes);
 });
 
 test('faults, wishes of its own and the times of the sandbox come together', async () => {
@@ -50,7 +50,7 @@ test('faults, wishes of its own and the times of the sandbox come together', asy
     }),
   );
   expect(spec.traits).toMatchObject({ language: 'german', diskBytes: 7, hasSftp: true });
-  expect(spec.times).toMatchObject({ diskBytesPerSecond: 5_000_000, bootMs: 9, commandMs: usualTimes.commandMs });
+  expect(spec.times).toMatchObject({ diskBytesPerSecond: 5_000_000, bootMs: 9, commandMs: defaultTimes.commandMs });
 });
 
 test('every host has an address of its own, however many there are', async () => {

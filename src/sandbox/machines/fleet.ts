@@ -5,8 +5,8 @@ import type { HostSpec, HostWorld } from './host/spec.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { FindRoute } from './routes.ts';
-import { type Times, usualTimes } from './times.ts';
-import { type Traits, usualTraits } from './traits.ts';
+import { type Times, defaultTimes } from './times.ts';
+import { type Traits, defaultTraits } from './traits.ts';
 
 /** What a host shall be, where it is not as usual. */
 export interface HostWish {
@@ -30,7 +30,7 @@ export class Fleet {
   readonly #leaving = new Set<Promise<void>>();
   #addresses = 10;
 
-  constructor(world: HostWorld, times: Times = usualTimes) {
+  constructor(world: HostWorld, times: Times = defaultTimes) {
     this.#world = world;
     this.#times = times;
   }
@@ -56,7 +56,7 @@ export class Fleet {
     const { name, user, authorizedKeys, hasDnsName = false, faults = [] } = wish;
     if (this.#hosts.has(name))
       throw new AppError('USAGE', `the sandbox has a host ${shown(name)} already`, { remedy: 'Choose another name.' });
-    const traits = Object.assign({}, usualTraits, ...faults.map(fault => fault.traits), wish.traits) as Traits;
+    const traits = Object.assign({}, defaultTraits, ...faults.map(fault => fault.traits), wish.traits) as Traits;
     const times = Object.assign({}, this.#times, ...faults.map(fault => fault.times), wish.times) as Times;
     const spec = { name, address: this.#nextAddress(), dnsSuffix: hasDnsName ? dnsSuffix : '', user, authorizedKeys };
     const host = new SimulatedHost({ ...spec, traits, times }, this.#world);

@@ -9,13 +9,13 @@ export type Route = { port: number } | 'refused' | 'silent';
 export type FindRoute = (address: string) => Promise<Route | 'unknown name' | undefined>;
 
 const lookEveryMs = 250;
-const usualDialMs = 10_000;
+const defaultDialMs = 10_000;
 
 /** Connects to simulated hosts by the addresses they are known by. Beyond the way there everything is real. */
 export function routedConnect(find: FindRoute, connect: Connect, clock: Clock): Connect {
   return async (target, options = {}) => {
     const { address, port = 22 } = target;
-    const { dialTimeoutMs = usualDialMs, signal } = options;
+    const { dialTimeoutMs = defaultDialMs, signal } = options;
     const peer = { address, port };
     const endMs = clock.monotonicMs() + dialTimeoutMs;
     for (;;) {

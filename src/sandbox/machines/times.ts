@@ -29,7 +29,7 @@ export interface Times {
 }
 
 /** A good server in the same data centre, in a hurry: nobody wants to watch a real boot. */
-export const usualTimes: Times = {
+export const defaultTimes: Times = {
   greetingMs: 40,
   commandMs: 150,
   scriptMs: 900,
@@ -48,7 +48,7 @@ export const usualTimes: Times = {
 
 /** The model by which the Go operator was measured: what a host takes by itself, and nothing for the network. */
 export const measuredTimes: Times = {
-  ...usualTimes,
+  ...defaultTimes,
   greetingMs: 0,
   serviceStartMs: 100,
   serviceStopMs: 100,

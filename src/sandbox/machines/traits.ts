@@ -51,7 +51,7 @@ export interface Traits {
 }
 
 /** A fresh Windows Server 2022 with an SSH server and the Containers feature. */
-export const usualTraits: Traits = {
+export const defaultTraits: Traits = {
   network: 'answers',
   login: 'key',
   acceptsKey: true,

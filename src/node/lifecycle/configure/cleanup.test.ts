@@ -63,7 +63,9 @@ test('takes the version of the agent that is gone from the Node: the next one is
 test('clears the version in the report first, so that it does not come back to the Node', async () => {
   const lab = await benchWith({ other: 'stays' });
   await lab.take(cleanUpFormer);
-  const patches = lab.api.calls.filter(({ verb, resource }) => verb === 'patch' && resource !== 'windowsinstances/status');
+  const patches = lab.api.calls.filter(
+    ({ verb, resource }) => verb === 'patch' && resource !== 'windowsinstances/status',
+  );
   expect(patches.map(({ resource, body }) => [resource, body])).toEqual([
     ['configmaps', { data: { version: '' } }],
     ['nodes', { metadata: { annotations: { [nodeAnnotation.version]: null } } }],

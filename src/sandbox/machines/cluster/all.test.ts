@@ -13,7 +13,7 @@ import { scaledClock } from '../clocks.ts';
 import { findFault } from '../faults.ts';
 import { Fleet } from '../fleet.ts';
 import { ContentStore } from '../host/content-store.ts';
-import { usualTimes } from '../times.ts';
+import { defaultTimes } from '../times.ts';
 import { clusterControllers } from './all.ts';
 
 /** All doubles of a cluster together, with hosts, without an operator. */
@@ -23,7 +23,7 @@ async function scene(machineFaults: Parameters<typeof clusterControllers>[0]['ma
   const clock = systemClock;
   const delays = scaledClock(clock, speed);
   const fleet = new Fleet({ store, clock, delays, agentVersion: 'x', onChange: () => undefined });
-  const options = { fleet, platform: 'None', machineFaults, times: usualTimes, clock, speed, log: silentLog };
+  const options = { fleet, platform: 'None', machineFaults, times: defaultTimes, clock, speed, log: silentLog };
   const api = await startOpenshiftApi(clusterControllers(options));
   const { key } = makeKey();
   const namespace = 'openshift-machine-api';

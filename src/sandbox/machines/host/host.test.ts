@@ -5,7 +5,7 @@ import { file } from '#contract/paths.ts';
 import type { HostConnection } from '#host/host.ts';
 import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { findFault } from '../faults.ts';
-import { usualTraits } from '../traits.ts';
+import { defaultTraits } from '../traits.ts';
 import { installedAgent } from '../../../../test/kit/installed-agent.ts';
 
 const patient = { timeout: 5000, interval: 10 };
@@ -31,7 +31,7 @@ test('the real agent tells what the host is', async () => {
     agentVersion: '11.0.0-1',
     hostName: 'win-1',
     fqdn: 'win-1',
-    os: usualTraits.os,
+    os: defaultTraits.os,
     containersFeature: 'enabled',
     pendingReboot: [],
     isAdministrator: true,

@@ -5,8 +5,8 @@ import { agentName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { scaledClock } from '../clocks.ts';
 import { stampOf } from '../programs/stamp.ts';
-import { usualTimes } from '../times.ts';
-import { type Traits, usualTraits } from '../traits.ts';
+import { defaultTimes } from '../times.ts';
+import { type Traits, defaultTraits } from '../traits.ts';
 import { ContentStore } from './content-store.ts';
 import { SimulatedFiles } from './files.ts';
 import { Launcher } from './launcher.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => store.close());
 
 function scene(over: Partial<Traits> = {}) {
-  const traits = { ...usualTraits, ...over };
+  const traits = { ...defaultTraits, ...over };
   const delays = scaledClock(systemClock, 1000);
   const state = freshState({ hostName: 'win-1', address: '10.0.0.11', dnsSuffix: '', id: 'x' }, traits);
   const files = new SimulatedFiles({ store, clock: systemClock, diskBytes: () => 1e9, pace: () => Promise.resolve() });
@@ -30,11 +30,11 @@ function scene(over: Partial<Traits> = {}) {
   const services = new SimulatedServices({
     records: state.services,
     clock: delays,
-    times: usualTimes,
+    times: defaultTimes,
     launch: (command, name) => launcher.launch(command, name),
     end: pid => processes.find(pid)?.stop(),
   });
-  const common = { state, files, processes, delays, times: usualTimes, busyPorts: () => [], reboot: () => undefined };
+  const common = { state, files, processes, delays, times: defaultTimes, busyPorts: () => [], reboot: () => undefined };
   const ports: HostPorts = hostPorts({ ...common, services });
   const verbs: string[] = [];
   const launcher = new Launcher({
@@ -45,7 +45,7 @@ function scene(over: Partial<Traits> = {}) {
       user: 'Administrator',
       authorizedKeys: [],
       traits,
-      times: usualTimes,
+      times: defaultTimes,
     },
     world: { store, clock: systemClock, delays, agentVersion: 'unknown', onChange: () => undefined },
     clock: systemClock,

@@ -3,7 +3,7 @@ import type { HostPorts } from '#agent/ports.ts';
 import { sha256 } from '#base/sha256.ts';
 import { type ManualClock, manualClock } from '../../../../test/kit/manual-clock.ts';
 import { idleProgram } from '../programs/idle.ts';
-import { usualTraits } from '../traits.ts';
+import { defaultTraits } from '../traits.ts';
 import { ContentStore } from './content-store.ts';
 import { SimulatedFiles } from './files.ts';
 import { hostPorts } from './ports.ts';
@@ -24,7 +24,7 @@ const never = new AbortController().signal;
 beforeEach(async () => {
   store = await ContentStore.open();
   clock = manualClock();
-  state = freshState({ hostName: 'win-1', address: '10.0.0.11', dnsSuffix: '', id: 'x' }, usualTraits);
+  state = freshState({ hostName: 'win-1', address: '10.0.0.11', dnsSuffix: '', id: 'x' }, defaultTraits);
   files = new SimulatedFiles({ store, clock, diskBytes: () => 1000, pace: () => Promise.resolve() });
   processes = new SimulatedProcesses();
   const times = { serviceStartMs: 1, serviceStopMs: 1, featureMs: 5000, scriptMs: 900 };
@@ -46,7 +46,7 @@ test('tells who and what the host is', async () => {
   expect([await system.hostName(), await system.fqdn()]).toEqual(['win-1', 'win-1']);
   state.dnsSuffix = 'sandbox.test';
   expect(await system.fqdn()).toBe('win-1.sandbox.test');
-  expect(await system.operatingSystem()).toEqual(usualTraits.os);
+  expect(await system.operatingSystem()).toEqual(defaultTraits.os);
   expect(await system.isAdministrator()).toBe(true);
   expect(await system.bootId()).toBe('x-1');
 });

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { usualTraits } from '../traits.ts';
+import { defaultTraits } from '../traits.ts';
 import { bootIdOf, bootState, freshState } from './state.ts';
 
 const place = { hostName: 'win-1', address: '10.0.0.11', dnsSuffix: 'sandbox.test', id: 'abc' };
-const fresh = (traits = {}) => freshState(place, { ...usualTraits, ...traits });
+const fresh = (traits = {}) => freshState(place, { ...defaultTraits, ...traits });
 
 test('a fresh host is as its traits say', () => {
   expect(fresh()).toMatchObject({
     hostName: 'win-1',
     dnsSuffix: 'sandbox.test',
     boots: 1,
-    os: usualTraits.os,
+    os: defaultTraits.os,
     containersFeature: 'enabled',
     pendingReboot: [],
     networks: [],

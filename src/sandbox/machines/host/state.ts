@@ -49,8 +49,8 @@ export function freshState(place: HostPlace, traits: Traits): HostState {
       adapter('Ethernet', { index: 6, mac: macOf(place.address), address: `${place.address}/24`, metric: 25 }),
     ],
     services: new Map([...windowsServices, ...traits.foreignServices.map(foreignService)].map(recordOf)),
-    variables: { ...usualVariables, ...traits.machineVariables },
-    variablesAtBoot: { ...usualVariables, ...traits.machineVariables },
+    variables: { ...defaultVariables, ...traits.machineVariables },
+    variablesAtBoot: { ...defaultVariables, ...traits.machineVariables },
     certificates: new Map(),
     networks: [],
     endpoints: [],
@@ -84,7 +84,7 @@ function macOf(address: string): string {
   return ['02', '15', ...octets].join('-');
 }
 
-const usualVariables = { OS: 'Windows_NT', Path: 'C:\\Windows\\system32;C:\\Windows', TEMP: 'C:\\Windows\\TEMP' };
+const defaultVariables = { OS: 'Windows_NT', Path: 'C:\\Windows\\system32;C:\\Windows', TEMP: 'C:\\Windows\\TEMP' };
 
 interface GivenService {
   name: string;

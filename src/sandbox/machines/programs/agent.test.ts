@@ -3,8 +3,8 @@ import { systemClock } from '#base/clock.ts';
 import { ModelHost } from '../../../../test/kit/model-host.ts';
 import { recordedLog } from '../../../../test/kit/recorded-log.ts';
 import { freshState } from '../host/state.ts';
-import { usualTimes } from '../times.ts';
-import { usualTraits } from '../traits.ts';
+import { defaultTimes } from '../times.ts';
+import { defaultTraits } from '../traits.ts';
 import { type AgentRun, agentProgram } from './agent.ts';
 import type { ProgramHost } from './program-host.ts';
 
@@ -22,11 +22,11 @@ async function ran(words: string[], over: Partial<AgentRun> = {}, stopAfterMs = 
   let ready = 0;
   const host: ProgramHost = {
     ports: new ModelHost(),
-    state: freshState({ hostName: 'win-1', address: '10.0.0.11', dnsSuffix: '', id: 'x' }, usualTraits),
+    state: freshState({ hostName: 'win-1', address: '10.0.0.11', dnsSuffix: '', id: 'x' }, defaultTraits),
     clock: systemClock,
     delays: systemClock,
-    times: usualTimes,
-    traits: usualTraits,
+    times: defaultTimes,
+    traits: defaultTraits,
     log: recorded.log,
   };
   const stop = new AbortController();

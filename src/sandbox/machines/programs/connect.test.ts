@@ -7,8 +7,8 @@ import { startHost } from '../../../../test/kit/simulated-host.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../embedded-cluster.ts';
 import { hostPorts } from '../host/ports.ts';
 import { SimulatedProcesses } from '../host/processes.ts';
-import { usualTimes } from '../times.ts';
-import { usualTraits } from '../traits.ts';
+import { defaultTimes } from '../times.ts';
+import { defaultTraits } from '../traits.ts';
 import { connectFrom } from './connect.ts';
 import { idleProgram, untilAborted } from './idle.ts';
 import type { ProgramHost } from './program-host.ts';
@@ -22,15 +22,15 @@ afterAll(() => cluster.close());
 async function scene() {
   const made = await startHost({ start: 'off' });
   const { state, files, services } = made.host;
-  const common = { delays: systemClock, times: usualTimes, busyPorts: () => [], reboot: () => undefined };
+  const common = { delays: systemClock, times: defaultTimes, busyPorts: () => [], reboot: () => undefined };
   const ports = hostPorts({ state, files, services, processes: new SimulatedProcesses(), ...common });
   const host: ProgramHost = {
     ports,
     state,
     clock: systemClock,
     delays: systemClock,
-    times: usualTimes,
-    traits: usualTraits,
+    times: defaultTimes,
+    traits: defaultTraits,
     log: silentLog,
   };
   return Object.assign(made, { programs: host });

@@ -13,8 +13,8 @@ import { startApprover } from '../../../../test/kit/winhost/cluster.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../embedded-cluster.ts';
 import { hostPorts } from '../host/ports.ts';
 import { SimulatedProcesses } from '../host/processes.ts';
-import { usualTimes } from '../times.ts';
-import { usualTraits, type Traits } from '../traits.ts';
+import { defaultTimes } from '../times.ts';
+import { defaultTraits, type Traits } from '../traits.ts';
 import { serviceProgram } from './all.ts';
 import type { ProgramHost } from './program-host.ts';
 
@@ -51,15 +51,15 @@ async function scene(traits: Partial<Traits> = {}) {
       services: host.services,
       processes: new SimulatedProcesses(),
       delays: systemClock,
-      times: usualTimes,
+      times: defaultTimes,
       busyPorts: () => [],
       reboot: () => undefined,
     }),
     state: host.state,
     clock: systemClock,
     delays: { ...systemClock, sleep: () => Promise.resolve() },
-    times: usualTimes,
-    traits: { ...usualTraits, ...traits },
+    times: defaultTimes,
+    traits: { ...defaultTraits, ...traits },
     log: recorded.log,
   };
   await host.files.write(file.kubeletConfig, config);

@@ -3,7 +3,7 @@ import type { EventText } from '#contract/events.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
 import type { ObjectReference } from '#kube/resources.ts';
 
-export interface RemarksOptions {
+export interface EventDeduperOptions {
   recorder: Pick<EventRecorder, 'record'>;
   clock: Clock;
   /** Servers forget events after an hour; what still holds then is said again. */
@@ -12,12 +12,12 @@ export interface RemarksOptions {
 }
 
 /** Says each thing once for as long as it holds, however often it is found. After a restart it is said once more. */
-export class Remarks {
-  readonly #options: Required<RemarksOptions>;
+export class EventDeduper {
+  readonly #options: Required<EventDeduperOptions>;
   /** When each text was said last, by subject. */
   readonly #said = new Map<string, ReadonlyMap<string, number>>();
 
-  constructor(options: RemarksOptions) {
+  constructor(options: EventDeduperOptions) {
     this.#options = { repeatMs: 3_300_000, maxSubjects: 4096, ...options };
   }
 
@@ -25,7 +25,7 @@ export class Remarks {
    * All that holds of a subject now, which has a name that nothing else has. What held before and is not among it is forgotten. Tells
    * whether any of it is news.
    */
-  hold(subject: string, object: ObjectReference, events: readonly EventText[]): boolean {
+  report(subject: string, object: ObjectReference, events: readonly EventText[]): boolean {
     const { recorder, clock, repeatMs } = this.#options;
     const [before, nowMs] = [this.#said.get(subject), clock.monotonicMs()];
     const now = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventText } from '#contract/events.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
-import { Remarks } from './remarks.ts';
+import { EventDeduper } from './event-deduper.ts';
 
 const event = (message: string): EventText => ({ type: 'Warning', reason: 'Trouble', message });
 const object = { kind: 'ConfigMap', name: 'windows-instances' };
@@ -10,8 +10,8 @@ function bench(maxSubjects?: number) {
   const clock = manualClock();
   const said: string[] = [];
   const recorder = { record: (_: unknown, { message }: { message: string }) => void said.push(message) };
-  const remarks = new Remarks({ recorder, clock, ...(maxSubjects !== undefined && { maxSubjects }) });
-  const hold = (subject: string, ...messages: string[]) => remarks.hold(subject, object, messages.map(event));
+  const remarks = new EventDeduper({ recorder, clock, ...(maxSubjects !== undefined && { maxSubjects }) });
+  const hold = (subject: string, ...messages: string[]) => remarks.report(subject, object, messages.map(event));
   return { clock, said, hold };
 }
 
@@ -62,8 +62,8 @@ test('says what still holds again before the server has forgotten it', async () 
 test('tells the reason from the message', () => {
   const clock = manualClock();
   const said: string[] = [];
-  const remarks = new Remarks({ recorder: { record: (_, { reason }) => void said.push(reason) }, clock });
-  for (const reason of ['A', 'B', 'B']) remarks.hold('x', object, [{ type: 'Normal', reason, message: 'same' }]);
+  const remarks = new EventDeduper({ recorder: { record: (_, { reason }) => void said.push(reason) }, clock });
+  for (const reason of ['A', 'B', 'B']) remarks.report('x', object, [{ type: 'Normal', reason, message: 'same' }]);
   expect(said).toEqual(['A', 'B']);
 });
 
