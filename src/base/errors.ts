@@ -62,3 +62,8 @@ function safeJson(value: unknown): string {
     return Object.prototype.toString.call(value);
   }
 }
+
+/** How an error begins in the output of every command; the code of a usage error would tell nothing. */
+export function errorLabel({ code }: AppError): string {
+  return code === 'USAGE' ? 'error' : `error: ${code}`;
+}

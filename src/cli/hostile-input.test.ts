@@ -126,7 +126,7 @@ test('a wrong value at any place of any object gives findings with remedies, nev
         const stdin = JSON.stringify({ kind: 'List', items });
         const { code, out, err } = await runWmco([...command.split(' '), '-f', '-', '-o', form], stdin);
         expectHarmless(out + err);
-        const findings = err.match(/^[A-Z_]+: /gm)?.length ?? 0;
+        const findings = err.match(/^error: /gm)?.length ?? 0;
         expect([code, err.match(/^ {2}-> \S/gm)?.length ?? 0]).toEqual([findings > 0 ? 1 : 0, findings]);
       },
     ),

@@ -25,7 +25,7 @@ for (const { group, command } of all) {
     const { code, out } = await runWmco([group, command.name, '--help']);
     expect(code).toBe(0);
     expect(out).toContain(`Example:\n  ${command.example}`);
-    expect(out).toContain('Exit code: 0 good, 1 something was found, 2 wrong use.');
+    expect(out).toContain('Exit code: 0 success, 1 problems found, 2 usage error.');
     if (command.reads !== '') expect(out).toContain('Reads: ');
   });
 
@@ -51,17 +51,17 @@ test('version prints the form that scripts search for', async () => {
 
 const wrongUses: [string, string[], RegExp][] = [
   ['no command', [], /Usage: wmco/],
-  ['an unknown command', ['frobnicate'], /unknown command 'frobnicate'/],
+  ['an unknown command', ['frobnicate'], /unknown command "frobnicate"/],
   ['a group without a command', ['render'], /Usage: wmco render/],
-  ['an unknown thing to render', ['render', 'pizza'], /unknown command 'pizza'/],
-  ['an unknown option', ['render', 'crd', '--colour'], /unknown option '--colour'/],
+  ['an unknown thing to render', ['render', 'pizza'], /unknown command "pizza"/],
+  ['an unknown flag', ['render', 'crd', '--color'], /unknown flag "--color"/],
   ['no input', ['render', 'services'], /no input was given/],
   ['an unknown output form', ['render', 'crd', '-o', 'xml'], /-o xml is not an output form/],
   ['an output folder without a name', ['render', 'crd', '-o', 'dir='], /not an output form/],
   ['a variable without a value', ['check', 'cluster', '-f', '-', '--env', 'HTTP_PROXY'], /--env: word 1/],
 ];
 for (const [name, words, message] of wrongUses) {
-  test(`${name} is wrong use: exit code 2 and what is possible`, async () => {
+  test(`${name} is a usage error: exit code 2 and how to get help`, async () => {
     const { code, out, err } = await runWmco(words);
     expect(code).toBe(2);
     expect(out + err).toMatch(message);
@@ -71,7 +71,7 @@ for (const [name, words, message] of wrongUses) {
 test('help of a group lists its commands with one line each', async () => {
   const { code, out } = await runWmco(['check', '--help']);
   expect(code).toBe(0);
-  for (const { name, summary } of checks) expect(out.replaceAll(/\s+/g, ' ')).toContain(`${name} [options] ${summary}`);
+  for (const { name, summary } of checks) expect(out.replaceAll(/\s+/g, ' ')).toContain(`${name} ${summary}`);
 });
 
 test('an error without a cluster behind it names the object and the way to get it', async () => {
@@ -87,7 +87,7 @@ test('an error without a cluster behind it names the object and the way to get i
 test('what could not be read is told even when the command cannot go on, and first', async () => {
   const { code, err } = await runWmco(['check', 'instances', '-f', '/nonexistent.yaml', '-f', '-'], 'a: [');
   expect(code).toBe(1);
-  expect(err.match(/^[A-Z_]+/gm)).toEqual(['INPUT_UNREADABLE', 'INPUT_MALFORMED', 'OBJECT_MISSING']);
+  expect(err.match(/(?<=^error: )[A-Z_]+/gm)).toEqual(['INPUT_UNREADABLE', 'INPUT_MALFORMED', 'OBJECT_MISSING']);
 });
 
 test('output that cannot be written is wrong use', async () => {
@@ -109,7 +109,7 @@ for (const [name, command, out] of pipes) {
     const { stdout, stderr } = await shell('sh', ['-c', command], { cwd: repositoryRoot });
     expect(stdout).toContain(out);
     expect(stdout + stderr).not.toMatch(/^\s+at /m);
-    if (stderr !== '') expect(stderr).toMatch(/^OUTPUT_UNWRITABLE: standard output: cannot be written \(ENOSPC/);
+    if (stderr !== '') expect(stderr).toMatch(/^error: OUTPUT_UNWRITABLE: standard output: cannot be written \(ENOSPC/);
   });
 }
 

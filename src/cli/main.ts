@@ -1,73 +1,50 @@
-import { Command as Commander, CommanderError } from 'commander';
+import {
+  commandHelp,
+  type CommandLine,
+  type Flag,
+  parseCommandLine,
+  type ParsedLine,
+  pickCommand,
+  programHelp,
+} from '#base/command-line.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { versionLine } from '#contract/version.ts';
 import { checks } from './check/all.ts';
-import { type Command, type Options, optionTexts } from './command.ts';
+import { type Command, type Options, optionFlags } from './command.ts';
 import { readInput } from './input.ts';
 import { errorText, parseOutputForm, show } from './output.ts';
 import { renders } from './render/all.ts';
-import { commanderOutput, oneLine, safe } from './safe-text.ts';
+import { oneLine, printable, safe } from './safe-text.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
-/** A command that reads its words itself; it is handed in, because the command line knows nothing of what it needs. */
+/** A command that parses its own words; it is passed in, because the command line does not depend on what it needs. */
 export interface Program {
   name: string;
   summary: string;
   run: (words: readonly string[]) => Promise<ExitCode>;
 }
 
-/** Runs one command line and gives the exit code: 0 good, 1 something was found, 2 wrong use. */
+/** Runs one command line and returns the exit code: 0 success, 1 problems found, 2 usage error. */
 export async function main(
   words: readonly string[],
   terminal: Terminal,
   programs: readonly Program[] = [],
 ): Promise<ExitCode> {
-  let exitCode: ExitCode = 0;
-  const done = (code: ExitCode) => {
-    exitCode = code;
-  };
-  const program = build(terminal, done);
-  for (const each of programs) addProgram(program, each, done);
+  const all = [...groups.map(group => groupProgram(group, terminal)), ...programs, versionProgram(terminal)];
   try {
-    await program.parseAsync([...words], { from: 'user' });
+    return await runOne('wmco', about, all, words, terminal);
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (!(error instanceof AppError)) throw error;
     terminal.err(safe`${errorText(error)}\n`);
-    return wrongUses.includes(error.code) ? 2 : 1;
+    return usageErrors.includes(error.code) ? 2 : 1;
   }
-  return exitCode;
 }
 
-/** Errors about the command line, not about what it was given to look at. */
-const wrongUses: readonly ErrorCode[] = ['USAGE', 'OUTPUT_UNWRITABLE'];
+const about = 'runs Windows nodes in OpenShift, OKD and Kubernetes clusters';
 
-function build(terminal: Terminal, done: (code: ExitCode) => void): Commander {
-  const program = new Commander('wmco')
-    .description('Windows nodes for OpenShift, OKD and Kubernetes clusters')
-    .exitOverride()
-    .configureOutput(commanderOutput(terminal))
-    .showHelpAfterError('(add --help for what is possible)');
-  program
-    .command('version')
-    .description('print the version')
-    .action(() => terminal.out(safe`${oneLine(versionLine('wmco', terminal.version(), terminal.runtime))}\n`));
-  for (const group of groups) {
-    addGroup(program, group, async (command, options) => done(await runCommand(command, options, terminal)));
-  }
-  return program;
-}
-
-function addProgram(parent: Commander, { name, summary, run }: Program, done: (code: ExitCode) => void): void {
-  parent
-    .command(name)
-    .description(summary)
-    .helpOption(false)
-    .allowUnknownOption()
-    .argument('[flags...]')
-    .action(async (words: string[]) => done(await run(words)));
-}
+/** Errors about the command line, not about its input. */
+const usageErrors: readonly ErrorCode[] = ['USAGE', 'OUTPUT_UNWRITABLE'];
 
 interface Group {
   name: 'render' | 'check';
@@ -76,38 +53,94 @@ interface Group {
 }
 
 const groups: readonly Group[] = [
-  { name: 'render', summary: 'show, without a cluster, what the operator would write', commands: renders },
-  { name: 'check', summary: 'say, without a cluster, what is wrong and how to mend it', commands: checks },
+  { name: 'render', summary: 'print what the operator would write, offline', commands: renders },
+  { name: 'check', summary: 'validate cluster objects offline and suggest fixes', commands: checks },
 ];
 
-function addGroup(program: Commander, group: Group, run: (command: Command, options: Options) => Promise<void>): void {
-  const parent = program.command(group.name).description(group.summary);
-  for (const command of group.commands) {
-    const child = parent.command(command.name).description(command.summary);
-    if (command.reads !== '')
-      child.option('-f, --filename <file...>', 'files or folders of objects, or - for standard input');
-    child.option('-o, --output <form>', 'text, json, yaml or dir=PATH', 'text');
-    for (const option of command.options) child.option(optionTexts[option][0], optionTexts[option][1]);
-    child.addHelpText('after', helpText(command));
-    child.action((options: Options) => run(command, options));
-  }
+async function runOne(
+  name: string,
+  summary: string,
+  programs: readonly Program[],
+  words: readonly string[],
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const picked = pickCommand(name, programs, words);
+  if (picked !== undefined) return picked[0].run(picked[1]);
+  const help = printable(programHelp(name, summary, programs));
+  // Only whoever asked for help gets it as a success.
+  const isRequested = words.length > 0;
+  (isRequested ? terminal.out : terminal.err)(help);
+  return isRequested ? 0 : 2;
 }
 
-function helpText(command: Command): string {
-  const reads = command.reads === '' ? '' : `\nReads: ${command.reads}\n`;
-  return `${reads}\nExample:\n  ${command.example}\n\nExit code: 0 good, 1 something was found, 2 wrong use.`;
+function versionProgram(terminal: Terminal): Program {
+  const run = async (): Promise<ExitCode> => {
+    terminal.out(safe`${oneLine(versionLine('wmco', terminal.version(), terminal.runtime))}\n`);
+    return 0;
+  };
+  return { name: 'version', summary: 'print the version', run };
 }
 
-async function runCommand(command: Command, options: Options, terminal: Terminal): Promise<ExitCode> {
-  const form = parseOutputForm(String(options['output']));
-  const names = (options['filename'] as string[] | undefined) ?? [];
+function groupProgram({ name, summary, commands }: Group, terminal: Terminal): Program {
+  const programs = commands.map(command => commandProgram(`wmco ${name} ${command.name}`, command, terminal));
+  return { name, summary, run: words => runOne(`wmco ${name}`, summary, programs, words, terminal) };
+}
+
+function commandProgram(name: string, command: Command, terminal: Terminal): Program {
+  const line = lineOf(name, command);
+  const run = async (words: readonly string[]): Promise<ExitCode> => {
+    const parsed = parseCommandLine(line, words);
+    if (parsed !== undefined) return runCommand(command, parsed, terminal);
+    terminal.out(printable(commandHelp(line)));
+    return 0;
+  };
+  return { name: command.name, summary: command.summary, run };
+}
+
+const inputFlag: Flag = {
+  value: 'file...',
+  short: 'f',
+  isList: true,
+  help: 'files or folders of objects, or - for standard input',
+};
+const outputFlag: Flag = { value: 'format', short: 'o', default: 'text', help: 'text, json, yaml or dir=PATH' };
+
+function lineOf(name: string, { summary, reads, options, example }: Command): CommandLine {
+  const own = options.map(option => [flagName(option), optionFlags[option]] as const);
+  const readsText = reads === '' ? '' : `Reads: ${reads}\n\n`;
+  return {
+    name,
+    summary,
+    flags: { ...(reads !== '' && { filename: inputFlag }), output: outputFlag, ...Object.fromEntries(own) },
+    details: `${readsText}Example:\n  ${example}\n\nExit code: 0 success, 1 problems found, 2 usage error.`,
+  };
+}
+
+/** `showSecrets` is `--show-secrets`. */
+function flagName(option: string): string {
+  return option.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+}
+
+function optionsOf({ options }: Command, { given }: ParsedLine): Options {
+  const entries = options.map(option => {
+    const { value, isList }: Flag = optionFlags[option];
+    const values = given.get(flagName(option));
+    return [option, isList ? values && [...values] : value === undefined ? values?.at(-1) === 'true' : values?.at(-1)];
+  });
+  return Object.fromEntries(entries) as Options;
+}
+
+async function runCommand(command: Command, parsed: ParsedLine, terminal: Terminal): Promise<ExitCode> {
+  const form = parseOutputForm(parsed.values['output'] ?? '');
+  const options = optionsOf(command, parsed);
+  const names = parsed.given.get('filename') ?? [];
   if (command.reads !== '' && names.length === 0 && command.standsAlone?.(options) !== true) {
     throw new AppError('USAGE', 'no input was given', {
       remedy: `Give files with -f; ${command.name} reads ${command.reads}.`,
     });
   }
-  const input = await readInput(names, terminal);
-  // Told first: when the command cannot go on, they are often the reason.
+  const input = await readInput([...names], terminal);
+  // Printed first: they are often why the command cannot go on.
   for (const problem of input.problems) terminal.err(safe`${errorText(problem)}\n`);
   const { shown, findings } = await command.run(input, options);
   await show(command.name, shown, form, terminal);

@@ -91,7 +91,7 @@ test('yaml never folds long lines and never uses aliases', () => {
 
 test('an error reads: code, what, and what to do now', () => {
   const error = new AppError('USAGE', 'it is so', { remedy: 'Do this.' });
-  expect(errorText(error)).toBe('USAGE: it is so\n  -> Do this.');
+  expect(errorText(error)).toBe('error: it is so\n  -> Do this.');
   expect(errorData(error)).toEqual({ code: 'USAGE', message: 'it is so', remedy: 'Do this.' });
 });
 

@@ -1,6 +1,6 @@
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError } from '#base/errors.ts';
+import { AppError, errorLabel } from '#base/errors.ts';
 import { jsonText, oneLine, paragraph, printable, type SafeText, safe, yamlText } from './safe-text.ts';
 import { reasonOf } from './system-error.ts';
 import type { Terminal } from './terminal.ts';
@@ -85,7 +85,7 @@ function indented(cell: string): string {
 
 /** An error as a tired person can read it: what, and what to do now. */
 export function errorText(error: AppError): SafeText {
-  return safe`${oneLine(error.code)}: ${paragraph(error.message, '  ')}\n  -> ${paragraph(error.remedy, '     ')}`;
+  return safe`${oneLine(errorLabel(error))}: ${paragraph(error.message, '  ')}\n  -> ${paragraph(error.remedy, '     ')}`;
 }
 
 export function errorData(error: AppError): { code: string; message: string; remedy: string } {

@@ -1,4 +1,3 @@
-import type { OutputConfiguration } from 'commander';
 import { Document, visit } from 'yaml';
 import { printable as printableText, printableJson } from '#base/printable.ts';
 
@@ -53,9 +52,4 @@ export function yamlText(data: unknown): SafeText {
     },
   });
   return printable(document.toString({ lineWidth: 0 }));
-}
-
-/** What the parser of the command line writes: help, and words of the user in messages. */
-export function commanderOutput({ out, err }: Record<'out' | 'err', (text: SafeText) => void>): OutputConfiguration {
-  return { writeOut: text => out(printable(text)), writeErr: text => err(printable(text)) };
 }

@@ -49,7 +49,7 @@ test('shows help, and nothing else', async () => {
 test('a wrong command line is code 2, with a word for people', async () => {
   const { code, err } = await run('--bogus');
   expect(code).toBe(2);
-  expect(err).toBe('"--bogus" is not understood\n  -> See `wmco operator --help` for what is understood.\n');
+  expect(err).toBe('error: unknown flag "--bogus"\n  -> Run `wmco operator --help` for usage.\n');
 });
 
 const failures: [name: string, line: () => string, environment: Record<string, string>, want: object][] = [

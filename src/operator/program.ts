@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemClock as clock } from '#base/clock.ts';
-import { AppError, isAppError } from '#base/errors.ts';
+import { commandHelp } from '#base/command-line.ts';
+import { AppError, errorLabel, isAppError } from '#base/errors.ts';
 import { createLog, type Log } from '#base/log.ts';
 import { operatorName } from '#contract/names.ts';
 import { createResolver } from '#host/resolver.ts';
@@ -12,7 +13,7 @@ import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '#kube/controller/metrics.ts';
 import { createClient } from '#kube/http-client.ts';
 import { openPayload } from '#node/payload-source.ts';
-import { helpText } from './flags.ts';
+import { operatorLine } from './flags.ts';
 import { runOperator } from './operator.ts';
 import { readOptions, type StartOptions } from './settings.ts';
 
@@ -33,12 +34,12 @@ export async function operatorProgram(words: readonly string[], world: ProgramWo
   const log = createLog(world.err, clock);
   try {
     const options = readOptions(words, world.environment, world.version);
-    if (options === undefined) world.out(helpText());
+    if (options === undefined) world.out(commandHelp(operatorLine));
     else await run(options, world, options.settings.debug ? createLog(world.err, clock, 'debug') : log);
     return 0;
   } catch (error) {
     if (isAppError(error, 'USAGE')) {
-      world.err(`${error.message}\n  -> ${error.remedy}\n`);
+      world.err(`${errorLabel(error)}: ${error.message}\n  -> ${error.remedy}\n`);
       return 2;
     }
     log.error(

@@ -1,3 +1,4 @@
+import { parseCommandLine } from '#base/command-line.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { parseGoDuration } from '#base/go-duration.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
@@ -7,7 +8,7 @@ import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
 import type { LeaseOptions } from '#kube/leader/lease.ts';
 import { readLogRotation } from '#node/desired/log-rotation.ts';
-import { type FlagValues, isOn, parseFlags } from './flags.ts';
+import { type FlagValues, operatorLine } from './flags.ts';
 
 /** What the operator is told beside what the cluster says; all of it is read once. */
 export interface RunSettings extends OperatorSettings {
@@ -71,8 +72,8 @@ export function readOptions(
   environment: Environment,
   version: string,
 ): StartOptions | undefined {
-  const values = parseFlags([...words, ...extraArguments(environment)]);
-  if (isOn(values, 'help')) return undefined;
+  const { values } = parseCommandLine(operatorLine, [...words, ...extraArguments(environment)]) ?? {};
+  if (values === undefined) return undefined;
   return {
     settings: settingsFrom(values, environment, version),
     kubeconfig: values.kubeconfig || undefined,
@@ -82,14 +83,14 @@ export function readOptions(
 }
 
 function settingsFrom(values: FlagValues, environment: Environment, version: string): RunSettings {
-  const given = { version, debug: isOn(values, 'debugLogging'), logRotation: readLogRotation(environment) };
+  const given = { version, debug: values.debugLogging === 'true', logRotation: readLogRotation(environment) };
   const namespace = values.namespace || environment['WATCH_NAMESPACE'];
   return {
     ...readSettings({ ...environment, WATCH_NAMESPACE: namespace }, given),
     maxParallelJoins: numberFrom(values, 'max-parallel-joins'),
     maxParallelUploads: numberFrom(values, 'max-parallel-uploads'),
     tokenSeconds: tokenSecondsFrom(values['token-lifetime']),
-    allowLastingTokens: isOn(values, 'allow-lasting-tokens'),
+    allowLastingTokens: values['allow-lasting-tokens'] === 'true',
     certificateLifetime: lifetimeFrom(values['agent-certificate-lifetime']),
     kubeletVersion: values['kubelet-version'],
     metricsAddress: addressFrom(values, 'metrics-bind-address'),

@@ -157,7 +157,7 @@ test('on a terminal without colours the same table comes in black and white', as
 test('a fault that does not exist is wrong use, and nothing was begun', async () => {
   await using wmco = sandbox('--faults', 'tired@win-1');
   expect(await wmco.ended()).toBe(2);
-  expect(wmco.err()).toMatch(/^USAGE: there is no fault "tired"/);
+  expect(wmco.err()).toMatch(/^error: there is no fault "tired"/);
   expect(leftBehind()).toEqual([]);
 });
 
@@ -167,7 +167,7 @@ test('a port that is taken is an error that says so', async () => {
   const port = /127\.0\.0\.1:(\d+)/.exec(first.out())?.[1] ?? '';
   await using second = sandbox('--port', port);
   expect(await second.ended()).toBe(1);
-  expect(second.err()).toMatch(new RegExp(`^LISTEN_FAILED: .*${port}`));
+  expect(second.err()).toMatch(new RegExp(`^error: LISTEN_FAILED: .*${port}`));
   first.signal('SIGTERM');
   await first.ended();
 });

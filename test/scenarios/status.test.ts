@@ -137,7 +137,7 @@ test('a host is found by its Node and by its DNS name, whatever the case', async
 test('a host that nobody knows is an error that names those there are', async () => {
   const { code, out, err } = await status('win-99');
   expect([code, out]).toEqual([1, '']);
-  expect(err).toMatch(/^HOST_UNKNOWN: .*"win-99"\n {2}-> Give one of: 10\./);
+  expect(err).toMatch(/^error: HOST_UNKNOWN: .*"win-99"\n {2}-> Give one of: 10\./);
 });
 
 test('bad entries of windows-instances are shown although they have no instance, and tell no password', async () => {

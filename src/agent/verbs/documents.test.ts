@@ -29,7 +29,7 @@ test('docs/agent.md tells every verb, and what it must be given', () => {
 test('docs/agent.md tells every flag, and what it is when it is absent', () => {
   for (const name of Object.keys(flags) as FlagName[]) {
     expect(rowOf(name)).not.toBe('');
-    expect(rowOf(name)).toContain(flagOf(name).usual ?? '');
+    expect(rowOf(name)).toContain(flagOf(name).default ?? '');
   }
 });
 

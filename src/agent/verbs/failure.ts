@@ -1,4 +1,4 @@
-import { AppError } from '#base/errors.ts';
+import { AppError, errorLabel } from '#base/errors.ts';
 import { appErrorOf } from '#kube/app-error.ts';
 
 /** Whatever was thrown, as an error that says what to do about it. */
@@ -19,7 +19,7 @@ export function asAppError(thrown: unknown, isInterrupted: boolean): AppError {
 export function failureText(error: AppError): string {
   const { stack = '' } = error.cause instanceof Error ? error.cause : error;
   const where = error.code === 'INTERNAL_ERROR' ? `\n${stack}` : '';
-  return `${error.code}: ${error.message}\n  -> ${error.remedy}${where}`;
+  return `${errorLabel(error)}: ${error.message}\n  -> ${error.remedy}${where}`;
 }
 
 export function failureData({ code, message, remedy }: AppError): { error: Record<string, string> } {

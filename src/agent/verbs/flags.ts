@@ -1,24 +1,14 @@
+import type { Flag, Flags } from '#base/command-line.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { parseGoDuration } from '#base/go-duration.ts';
 import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { dir } from '#contract/paths.ts';
 import { hostVariableSources } from '#contract/services/manifest.ts';
 
-/** One `--name` of the command line, as data: the parser and the help are both made of these. */
-export interface Flag {
-  /** What help calls the value; a flag without one is a switch. */
-  value?: string;
-  help: string;
-  /** What it is when it is not given; '' when absent. */
-  usual?: string;
-  /** Says what a value has to be when this one is not. */
-  wrong?: (text: string) => string | undefined;
-}
-
 export const flags = {
   kubeconfig: { value: 'path', help: 'kubeconfig of the agent' },
   namespace: { value: 'name', help: 'namespace of the operator, where the services ConfigMaps are' },
-  node: { value: 'name', help: 'name of the Node of this host, in lower case', wrong: noNodeName },
+  node: { value: 'name', help: 'name of the Node of this host, in lower case', expected: noNodeName },
   'desired-version': { value: 'version', help: 'version whose services are started' },
   'keep-settings': { help: 'leave variables and certificates for the next configuration, which saves two reboots' },
   'windows-service': { help: 'run under the Windows service manager' },
@@ -26,17 +16,17 @@ export const flags = {
   'log-file-max-size': {
     value: 'megabytes',
     help: 'size of one log file; 0 for no limit',
-    usual: '100',
-    wrong: noSize,
+    default: '100',
+    expected: noSize,
   },
-  'service-log-size': { value: 'megabytes', help: 'what --log-file-max-size the service is given', wrong: noSize },
+  'service-log-size': { value: 'megabytes', help: 'what --log-file-max-size the service is given', expected: noSize },
   'ca-bundle': { value: 'path', help: 'certificates to trust; none when absent' },
-  'cert-dir': { value: 'directory', help: 'where the client certificate is kept', usual: dir.agentCerts },
+  'cert-dir': { value: 'directory', help: 'where the client certificate is kept', default: dir.agentCerts },
   'cert-duration': {
     value: 'duration',
     help: 'how long a client certificate is asked for',
-    usual: defaultCertificateLifetime,
-    wrong: noTime,
+    default: defaultCertificateLifetime,
+    expected: noTime,
   },
   'new-key': { help: 'make new keys instead of keeping those that are there' },
   'keep-command': { help: 'leave the command line of a service that is there, because another version has made it' },
@@ -44,20 +34,20 @@ export const flags = {
   'name-source': {
     value: 'source',
     help: 'where the kubelet gets its name on a host that is not configured; the computer name when absent',
-    wrong: noSource,
+    expected: noSource,
   },
   bundle: { value: 'path', help: 'uploaded bundle' },
-  sha256: { value: 'hash', help: 'SHA-256 of the whole bundle', wrong: noHash },
+  sha256: { value: 'hash', help: 'SHA-256 of the whole bundle', expected: noHash },
   'boot-id': { value: 'id', help: 'the boot to end, as inventory tells it; in any other boot nothing happens' },
-  delay: { value: 'duration', help: 'how long Windows waits before it goes down', usual: '3s', wrong: noDelay },
+  delay: { value: 'duration', help: 'how long Windows waits before it goes down', default: '3s', expected: noDelay },
   name: { value: 'name', help: 'new name of the host' },
-  probe: { value: 'url', help: 'address of an API server that the host should reach', wrong: noServer },
-  output: { value: 'form', help: 'text, or json for one document', usual: 'text', wrong: noForm },
-} as const satisfies Readonly<Record<string, Flag>>;
+  probe: { value: 'url', help: 'address of an API server that the host should reach', expected: noServer },
+  output: { value: 'form', short: 'o', help: 'text, or json for one document', default: 'text', expected: noForm },
+} as const satisfies Flags;
 
 export type FlagName = keyof typeof flags;
 
-/** Text of every flag, given or usual; a switch is `true` or `false`. */
+/** Text of every flag, given or default; a switch is `true` or `false`. */
 export type FlagValues = Readonly<Record<FlagName, string>>;
 
 export function flagOf(name: FlagName): Flag {

@@ -2,7 +2,6 @@ import type { HostPorts } from '../ports.ts';
 import { verbs } from './all.ts';
 import { parseArguments, wantsJson } from './arguments.ts';
 import { asAppError, failureData, failureText } from './failure.ts';
-import { helpText } from './help.ts';
 import type { World } from './verb.ts';
 
 export interface Terminal {
@@ -17,7 +16,7 @@ export async function runAgent(words: readonly string[], world: World, terminal:
   try {
     const parsed = parseArguments(words, verbs);
     if (parsed.is === 'help') {
-      terminal.out(`${helpText(verbs, parsed.verb)}\n`);
+      terminal.out(parsed.text);
       return 0;
     }
     const answer = await parsed.verb.run(parsed.values, { ...world, host: () => (host ??= world.host()) });

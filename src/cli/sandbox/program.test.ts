@@ -201,7 +201,7 @@ const ends: [string, unknown, RegExp][] = [
   [
     'an error',
     new AppError('LEADERSHIP_LOST', 'another leads', { remedy: 'Wait.' }),
-    /^LEADERSHIP_LOST: another leads\n {2}-> Wait\.\n/,
+    /^error: LEADERSHIP_LOST: another leads\n {2}-> Wait\.\n/,
   ],
   ['a bug', new TypeError('oops'), /^The operator has ended: TypeError: oops\n/],
 ];
@@ -224,7 +224,7 @@ test('hands on what was wished for', async () => {
   const words = ['--hosts', '3', '--machines', '1', '--speed', '7', '--port', '6443', '--faults', 'x@win-1,y'];
   const { terminal, ended } = show(words, set);
   expect(await ended).toBe(2);
-  expect(terminal.errors()).toBe('USAGE: there is no fault "x"\n  -> See --faults.\n');
+  expect(terminal.errors()).toBe('error: there is no fault "x"\n  -> See --faults.\n');
   const [spec] = set.specs;
   expect(spec).toMatchObject({
     hosts: 3,
@@ -249,6 +249,6 @@ test('a kubeconfig that cannot be written is wrong use, and nothing stays', asyn
   await using set = await stage();
   const { terminal, ended } = show(['--kubeconfig', '/nonexistent/x'], set);
   expect(await ended).toBe(2);
-  expect(terminal.errors()).toMatch(/^OUTPUT_UNWRITABLE: \/nonexistent\/x/);
+  expect(terminal.errors()).toMatch(/^error: OUTPUT_UNWRITABLE: \/nonexistent\/x/);
   expect(set.isRunning()).toBe(false);
 });

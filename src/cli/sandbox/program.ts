@@ -1,3 +1,4 @@
+import { commandHelp } from '#base/command-line.ts';
 import { isAppError } from '#base/errors.ts';
 import { createLog } from '#base/log.ts';
 import type { Client } from '#kube/client.ts';
@@ -13,7 +14,7 @@ import { problemLines } from '../status/host-table.ts';
 import { type HostView, isGood } from '../status/host-view.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { sandboxHosts } from './hosts.ts';
-import { readSandboxOptions, type SandboxOptions } from './options.ts';
+import { readSandboxOptions, sandboxLine, type SandboxOptions } from './options.ts';
 import { openPlace, type SandboxPlace } from './place.ts';
 import type { RunningSandbox, SandboxFactory } from './running.ts';
 import { isSettled, outcomeLine, summaryLines } from './summary.ts';
@@ -25,7 +26,11 @@ export async function sandboxProgram(
   terminal: LiveTerminal,
   factory: SandboxFactory,
 ): Promise<ExitCode> {
-  const options = readSandboxOptions(words, terminal);
+  const options = readSandboxOptions(words);
+  if (options === undefined) {
+    terminal.out(printable(commandHelp(sandboxLine)));
+    return 0;
+  }
   if (options.faults === 'list') {
     terminal.out(safe`${printable(table(factory.faults.map(({ name, description }) => [name, description])))}\n`);
     return 0;

@@ -1,8 +1,6 @@
-import { Command as Commander } from 'commander';
+import { type CommandLine, type Flags, parseCommandLine } from '#base/command-line.ts';
 import { AppError } from '#base/errors.ts';
 import { defaultNamespace } from '#contract/names.ts';
-import { commanderOutput } from '../safe-text.ts';
-import type { LiveTerminal } from '../terminal.ts';
 
 export interface StatusOptions {
   /** By any of its names; all of them when absent. */
@@ -14,58 +12,55 @@ export interface StatusOptions {
   namespace: string;
 }
 
-export function readStatusOptions(
-  words: readonly string[],
-  terminal: Pick<LiveTerminal, 'out' | 'err' | 'environment'>,
-): StatusOptions {
-  const command = new Commander('wmco status')
-    .description('Shows how far the Windows hosts of a cluster are, what is wrong with them, and what to do.')
-    .argument('[host]', 'one host in full: its instance, address, DNS name, Machine or Node')
-    .option('-w, --watch', 'go on until Ctrl-C')
-    .option('-o, --output <form>', 'text or json', 'text')
-    .option(
-      '--kubeconfig <file>',
-      'how to reach the cluster; else KUBECONFIG, ~/.kube/config, or the account of the pod',
-    )
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('-n, --namespace <name>', 'namespace of the operator')
-    .allowExcessArguments(false)
-    .addHelpText('after', helpEnd)
-    .exitOverride()
-    .configureOutput(commanderOutput(terminal));
-  command.parse([...words], { from: 'user' });
-  const given = command.opts<Record<string, string | boolean | undefined>>();
-  const [host] = command.args;
-  const { output, watch = false, namespace } = given;
-  if (output !== 'text' && output !== 'json')
-    throw usage(`-o ${String(output)} is not an output form`, 'Use -o text or -o json.');
-  if (watch === true && output === 'json')
-    throw usage(
-      '-w and -o json do not go together',
-      'For a stream of data use `kubectl get windowsinstances -w -o json`.',
-    );
-  return {
-    host: host === '' ? undefined : host,
-    watch: watch === true,
-    form: output,
-    kubeconfig: textOf(given['kubeconfig']),
-    context: textOf(given['context']),
-    namespace: textOf(namespace) ?? (terminal.environment['WATCH_NAMESPACE'] || defaultNamespace),
-  };
-}
+const flags = {
+  watch: { short: 'w', help: 'follow changes until Ctrl-C' },
+  output: { short: 'o', value: 'format', default: 'text', help: 'text or json', expected: formExpected },
+  kubeconfig: {
+    value: 'file',
+    help: 'kubeconfig of the cluster; defaults to KUBECONFIG, ~/.kube/config, or the service account of the pod',
+  },
+  context: { value: 'name', help: 'context of the kubeconfig' },
+  namespace: { short: 'n', value: 'name', help: 'namespace of the operator' },
+} as const satisfies Flags;
 
-const helpEnd = `
-Examples:
+export const statusLine: CommandLine<typeof flags> = {
+  name: 'wmco status',
+  summary: 'shows the Windows hosts of a cluster, what is wrong with them, and how to fix it',
+  flags,
+  argument: { name: 'host', help: 'one host in full: its instance, address, DNS name, Machine or Node' },
+  details: `Examples:
   wmco status
   wmco status -w
   wmco status win-2
 
-Exit code: 0 every host is Ready or paused, 1 some are not or nothing could be read, 2 wrong use.`;
+Exit code: 0 every host is Ready or paused, 1 some are not or the cluster cannot be read, 2 usage error.`,
+};
 
-function textOf(value: string | boolean | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** Undefined when help is requested. */
+export function readStatusOptions(
+  words: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): StatusOptions | undefined {
+  const parsed = parseCommandLine(statusLine, words);
+  if (parsed === undefined) return undefined;
+  const { argument, values } = parsed;
+  const watch = values.watch === 'true';
+  const form = values.output === 'json' ? 'json' : 'text';
+  if (watch && form === 'json') {
+    throw new AppError('USAGE', '-w and -o json cannot be combined', {
+      remedy: 'For a stream of JSON run `kubectl get windowsinstances -w -o json`.',
+    });
+  }
+  return {
+    host: argument || undefined,
+    watch,
+    form,
+    kubeconfig: values.kubeconfig || undefined,
+    context: values.context || undefined,
+    namespace: values.namespace || environment['WATCH_NAMESPACE'] || defaultNamespace,
+  };
 }
 
-function usage(message: string, remedy: string): AppError {
-  return new AppError('USAGE', message, { remedy });
+function formExpected(text: string): string | undefined {
+  return text === 'text' || text === 'json' ? undefined : 'text or json';
 }

@@ -100,11 +100,16 @@ const failures: [string, string[], number, RegExp][] = [
     'an unknown host',
     ['win-99'],
     1,
-    /^HOST_UNKNOWN: .*"win-99"\n {2}-> Give one of: 10\.0\.0\.1, 10\.0\.0\.2, bad_name, win3/,
+    /^error: HOST_UNKNOWN: .*"win-99"\n {2}-> Give one of: 10\.0\.0\.1, 10\.0\.0\.2, bad_name, win3/,
   ],
-  ['an output form that there is not', ['-o', 'xml'], 2, /^USAGE: -o xml/],
-  ['two hosts', ['a', 'b'], 2, /^error: too many arguments/],
-  ['a kubeconfig that is missing', ['--kubeconfig', '/nonexistent'], 1, /^INPUT_UNREADABLE: kubeconfig \/nonexistent/],
+  ['an output form that there is not', ['-o', 'xml'], 2, /^error: --output is "xml", not text or json/],
+  ['two hosts', ['a', 'b'], 2, /^error: unexpected argument "b"/],
+  [
+    'a kubeconfig that is missing',
+    ['--kubeconfig', '/nonexistent'],
+    1,
+    /^error: INPUT_UNREADABLE: kubeconfig \/nonexistent/,
+  ],
   ['a context that is missing', ['--context', 'x'], 1, /x/],
 ];
 for (const [name, words, code, want] of failures) {
@@ -119,7 +124,7 @@ test('without any kubeconfig it says what to give', async () => {
   const { code, err } = await run([], recordedTerminal(undefined, {}, systemClock));
   expect([code, err]).toEqual([
     2,
-    expect.stringMatching(/^USAGE: no cluster was named.*\n {2}-> Give --kubeconfig FILE/),
+    expect.stringMatching(/^error: no cluster was named.*\n {2}-> Give --kubeconfig FILE/),
   ]);
 });
 
@@ -185,5 +190,5 @@ test('-w with a host shows its page on a terminal, and ends with its state', asy
 
 test('-w for a host that does not exist is an error at once', async () => {
   const { code, err } = await run(['-w', 'win-99']);
-  expect([code, err]).toEqual([1, expect.stringMatching(/^HOST_UNKNOWN/)]);
+  expect([code, err]).toEqual([1, expect.stringMatching(/^error: HOST_UNKNOWN/)]);
 });

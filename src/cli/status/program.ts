@@ -1,6 +1,7 @@
+import { commandHelp } from '#base/command-line.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown as quoted } from '#base/errors.ts';
-import { jsonText, oneLine, type SafeText, safe } from '../safe-text.ts';
+import { jsonText, oneLine, printable, type SafeText, safe } from '../safe-text.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { type ClusterParts, followCluster, readCluster } from './cluster-source.ts';
 import { openClient } from './connection.ts';
@@ -10,13 +11,17 @@ import { hostData } from './host-data.ts';
 import { hostPage } from './host-page.ts';
 import { countsLine, hostTable, problemLines } from './host-table.ts';
 import { type ClusterView, type HostView, hostViews, isGood } from './host-view.ts';
-import { readStatusOptions, type StatusOptions } from './options.ts';
+import { readStatusOptions, statusLine, type StatusOptions } from './options.ts';
 
 const empty = safe``;
 
 /** Shows the Windows hosts of a cluster, or one of them in full. */
 export async function statusProgram(words: readonly string[], terminal: LiveTerminal): Promise<ExitCode> {
-  const options = readStatusOptions(words, terminal);
+  const options = readStatusOptions(words, terminal.environment);
+  if (options === undefined) {
+    terminal.out(printable(commandHelp(statusLine)));
+    return 0;
+  }
   const client = await openClient(options, terminal);
   try {
     const parts = { client, namespace: options.namespace, clock: terminal.clock };

@@ -51,7 +51,7 @@ const failures: [string, Partial<CommandResult>, code: string, message: string, 
   ],
   [
     'in words',
-    { stderr: 'I0301 starting\nSERVICE_NOT_SETTLED: kubelet stopped\n  -> Look.\n' },
+    { stderr: 'I0301 starting\nerror: SERVICE_NOT_SETTLED: kubelet stopped\n  -> Look.\n' },
     'SERVICE_NOT_SETTLED',
     '10.0.0.5: stage: kubelet stopped',
     'Look.',

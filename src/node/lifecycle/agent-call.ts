@@ -67,7 +67,7 @@ function fromJson(text: string): Told | undefined {
 
 function fromWords(text: string): Told | undefined {
   const [, code = '', message = '', remedy = ''] =
-    /^([A-Z][A-Z0-9_]+): (.*)\n {2}-> (.*)$/m.exec(text.replaceAll('\r', '')) ?? [];
+    /^(?:error: )?([A-Z][A-Z0-9_]+): (.*)\n {2}-> (.*)$/m.exec(text.replaceAll('\r', '')) ?? [];
   return known({ code, message, remedy });
 }
 

@@ -69,7 +69,7 @@ test('asks the host it runs on', async () => {
 
 test('says what is wrong with a command line', async () => {
   const { exitCode, err } = await ran(['stage']);
-  expect([exitCode, err]).toEqual([1, expect.stringMatching(/^USAGE: stage needs --bundle and --sha256/)]);
+  expect([exitCode, err]).toEqual([1, expect.stringMatching(/^error: missing --bundle and --sha256/)]);
 });
 
 test('tells its progress to whoever runs it', async () => {

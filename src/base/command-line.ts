@@ -1,0 +1,175 @@
+import { AppError, shown } from './errors.ts';
+
+/** One flag of a command, as data: parser and help are made from it. */
+export interface Flag {
+  /** What help calls the value; a flag without one is a switch. */
+  value?: string;
+  /** `o` for `-o`. */
+  short?: string;
+  help: string;
+  default?: string;
+  /** Takes all words up to the next flag, and can be repeated. */
+  isList?: true;
+  /** Can be given without a value, which is '' then. */
+  isValueOptional?: true;
+  /** What is expected, when a value is not that. */
+  expected?: (value: string) => string | undefined;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** A command and everything that help says about it. */
+export interface CommandLine<F extends Flags = Flags> {
+  /** As it is typed: `wmco status`. */
+  name: string;
+  /** Completes "This command ...": `shows the hosts`. */
+  summary: string;
+  flags: F;
+  required?: readonly string[];
+  /** Its only word that is not a flag; it can be left out. */
+  argument?: { name: string; help: string };
+  /** Examples and exit codes, printed at the end of help. */
+  details?: string;
+}
+
+export interface ParsedLine<Name extends string = string> {
+  argument: string | undefined;
+  /** Of every flag, given or default: '' where there is neither, and `true` or `false` for a switch. */
+  values: Readonly<Record<Name, string>>;
+  /** What was given, for flags that can be repeated. */
+  given: ReadonlyMap<string, readonly string[]>;
+}
+
+const helpFlag = { short: 'h', help: 'print this help' } as const satisfies Flag;
+
+/** Reads `--name value`, `--name=value` and `-n value`, also with one dash, as Go has it. Undefined when help is requested. */
+export function parseCommandLine<F extends Flags>(
+  line: CommandLine<F>,
+  words: readonly string[],
+): ParsedLine<keyof F & string> | undefined {
+  const given = new Map<string, string[]>();
+  const rest = [...words];
+  let argument: string | undefined;
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (!isFlag(word)) {
+      if (line.argument === undefined || argument !== undefined)
+        throw usage(line, `unexpected argument ${shown(word)}`);
+      argument = word;
+      continue;
+    }
+    const [name, flag, value] = flagIn(word, line);
+    if (flag === helpFlag) return undefined;
+    const values = flag.value === undefined ? [value ?? 'true'] : valuesOf(flag, value, rest);
+    if (values.length === 0) throw usage(line, `flag --${name} needs a value`);
+    for (const each of values) check(line, name, flag, each);
+    given.set(name, flag.isList ? [...(given.get(name) ?? []), ...values] : values);
+  }
+  const missing = (line.required ?? []).filter(name => (given.get(name)?.[0] ?? '') === '');
+  if (missing.length > 0) throw usage(line, `missing ${missing.map(name => `--${name}`).join(' and ')}`);
+  const values = Object.entries<Flag>(line.flags).map(([name, flag]) => [
+    name,
+    given.get(name)?.at(-1) ?? defaultOf(flag),
+  ]);
+  return { argument, given, values: Object.fromEntries(values) as Record<keyof F & string, string> };
+}
+
+/** The command that the first word names, and the words behind it; undefined when help is requested. */
+export function pickCommand<C extends { name: string }>(
+  program: string,
+  commands: readonly C[],
+  words: readonly string[],
+): [command: C, rest: readonly string[]] | undefined {
+  const [first, ...rest] = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
+  if (first === undefined || first === '-h' || first === '--help') return undefined;
+  const command = commands.find(({ name }) => name === first);
+  if (command !== undefined) return [command, rest];
+  throw usage({ name: program }, `unknown ${isFlag(first) ? 'flag' : 'command'} ${shown(first)}`);
+}
+
+export function commandHelp({ name, summary, flags, required = [], argument, details }: CommandLine): string {
+  const needed = required.map(flag => ` --${flag} <${flags[flag]?.value}>`).join('');
+  const rows = Object.entries({ ...flags, help: helpFlag }).map(flagRow);
+  return [
+    sentence(summary),
+    '',
+    `Usage: ${name}${argument === undefined ? '' : ` [${argument.name}]`}${needed} [flags]`,
+    ...(argument === undefined ? [] : ['', 'Arguments:', ...columns([[argument.name, argument.help]])]),
+    '',
+    'Flags:',
+    ...columns(rows),
+    ...(details === undefined ? [] : ['', details]),
+    '',
+  ].join('\n');
+}
+
+export function programHelp(
+  program: string,
+  summary: string,
+  commands: readonly { name: string; summary: string }[],
+  details: readonly string[] = [],
+): string {
+  return [
+    sentence(summary),
+    '',
+    `Usage: ${program} <command> [flags]`,
+    '',
+    'Commands:',
+    ...columns(commands.map(command => [command.name, command.summary])),
+    '',
+    `Run \`${program} <command> --help\` for the flags of a command.`,
+    ...details,
+    '',
+  ].join('\n');
+}
+
+/** A lone dash is a word: it stands for standard input. So is a negative number. */
+function isFlag(word: string): boolean {
+  return /^-[^\d]/.test(word);
+}
+
+function flagIn(word: string, line: CommandLine): [name: string, flag: Flag, value: string | undefined] {
+  const [, dashes = '', spelled = '', equals, value = ''] = /^(--?)([^=]*)(=)?(.*)$/s.exec(word) ?? [];
+  for (const [name, flag] of Object.entries({ ...line.flags, help: helpFlag })) {
+    const isShort = dashes === '-' && flag.short === spelled;
+    if (name === spelled || isShort) return [name, flag, equals === undefined ? undefined : value];
+  }
+  throw usage(line, `unknown flag ${shown(`${dashes}${spelled}`)}`);
+}
+
+function defaultOf({ value, default: preset = '' }: Flag): string {
+  return value === undefined ? 'false' : preset;
+}
+
+/** A forgotten value must not swallow the next flag. */
+function valuesOf(flag: Flag, value: string | undefined, rest: string[]): string[] {
+  if (value !== undefined) return [value];
+  const end = rest.findIndex(isFlag);
+  const free = end === -1 ? rest.length : end;
+  if (free === 0) return flag.isValueOptional ? [''] : [];
+  return rest.splice(0, flag.isList ? free : 1);
+}
+
+function check(line: CommandLine, name: string, flag: Flag, value: string): void {
+  const isSwitch = flag.value === undefined;
+  const expected = isSwitch && !['true', 'false'].includes(value) ? 'true or false' : flag.expected?.(value);
+  if (expected !== undefined) throw usage(line, `--${name} is ${shown(value)}, not ${expected}`);
+}
+
+function flagRow([name, { short, value, help, default: preset }]: [string, Flag]): [string, string] {
+  const spelled = `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`;
+  return [spelled, preset === undefined ? help : `${help} (default ${preset})`];
+}
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** An error about the command line itself. */
+export function usage({ name }: Pick<CommandLine, 'name'>, message: string): AppError {
+  return new AppError('USAGE', message, { remedy: `Run \`${name} --help\` for usage.` });
+}
