@@ -33,7 +33,7 @@ export async function main(
 ): Promise<ExitCode> {
   const all = [...groups.map(group => groupProgram(group, terminal)), ...programs, versionProgram(terminal)];
   try {
-    return await runOne('wmco', about, all, words, terminal);
+    return await runOne({ name: 'wmco', summary: about, programs: all }, words, terminal);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     terminal.err(safe`${errorText(error)}\n`);
@@ -57,10 +57,14 @@ const groups: readonly Group[] = [
   { name: 'check', summary: 'validate cluster objects offline and suggest fixes', commands: checks },
 ];
 
+interface ProgramList {
+  name: string;
+  summary: string;
+  programs: readonly Program[];
+}
+
 async function runOne(
-  name: string,
-  summary: string,
-  programs: readonly Program[],
+  { name, summary, programs }: ProgramList,
   words: readonly string[],
   terminal: Terminal,
 ): Promise<ExitCode> {
@@ -83,7 +87,7 @@ function versionProgram(terminal: Terminal): Program {
 
 function groupProgram({ name, summary, commands }: Group, terminal: Terminal): Program {
   const programs = commands.map(command => commandProgram(`wmco ${name} ${command.name}`, command, terminal));
-  return { name, summary, run: words => runOne(`wmco ${name}`, summary, programs, words, terminal) };
+  return { name, summary, run: words => runOne({ name: `wmco ${name}`, summary, programs }, words, terminal) };
 }
 
 function commandProgram(name: string, command: Command, terminal: Terminal): Program {

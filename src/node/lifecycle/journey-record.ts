@@ -79,11 +79,13 @@ export class JourneyRecord implements AsyncDisposable {
   }
 
   /** Never rejects: the caller has the failure itself to report. */
-  async fail(error: AppError, { isTransient, nextAttemptMs }: { isTransient: boolean; nextAttemptMs: number }) {
-    this.#status = () => failedStatus(this.#view(), error, isTransient, { ...this.#stamp(), nextAttemptMs });
-    await this.#writer
-      .write()
-      .catch((reason: unknown) => this.#options.log.warn('Status update failed', { error: reason }));
+  async fail(failure: AppError, { isTransient, nextAttemptMs }: { isTransient: boolean; nextAttemptMs: number }) {
+    this.#status = () => failedStatus(this.#view(), failure, isTransient, { ...this.#stamp(), nextAttemptMs });
+    try {
+      await this.#writer.write();
+    } catch (error) {
+      this.#options.log.warn('Status update failed', { error });
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -104,18 +104,17 @@ export class JourneyBench {
   /** A real one, whose changes are listed, too. */
   #record(instance: InstanceObject, { nodes: cluster }: LifecycleWorld): JourneyRecord {
     const { api: client, clock, reboots, records } = this;
-    const { log } = this.logged;
-    const record = new JourneyRecord(instance, { client, clock, log, nodes: cluster, phase: 'Configuring' });
-    const { saveReboot, save } = record;
-    record.saveReboot = reboot => {
-      reboots.push(reboot);
-      return saveReboot.call(record, reboot);
-    };
-    record.save = change => {
-      records.push(change);
-      return save.call(record, change);
-    };
-    return record;
+    class ListedRecord extends JourneyRecord {
+      override saveReboot(reboot: InstanceReboot | undefined): Promise<void> {
+        reboots.push(reboot);
+        return super.saveReboot(reboot);
+      }
+      override save(change: InstanceRecord): Promise<void> {
+        records.push(change);
+        return super.save(change);
+      }
+    }
+    return new ListedRecord(instance, { client, clock, log: this.logged.log, nodes: cluster, phase: 'Configuring' });
   }
 
   #world(options: BenchOptions): LifecycleWorld {
