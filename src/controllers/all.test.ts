@@ -37,16 +37,7 @@ function world(more: Partial<AllParts> = {}) {
   return { ...bench, facts, controllers, names: controllers.map(({ name }) => name), asked: () => asked };
 }
 
-const always = [
-  'services-config',
-  'agent-access',
-  'agent-reports',
-  'linux-nodes',
-  'instances',
-  'acceptance',
-  'csr',
-  'lifecycle',
-];
+const always = ['services-config', 'agent-access', 'agent-reports', 'linux-nodes', 'instances', 'csr', 'lifecycle'];
 const proxied = { ...benchSettings, proxy: { NO_PROXY: '' } };
 const noMachines = { serves: ({ plural }: Resource) => plural !== 'machines' };
 

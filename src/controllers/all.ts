@@ -11,7 +11,6 @@ import { type Watch, watching } from '#kube/controller/watches.ts';
 import { keyOf, type Resource } from '#kube/resource.ts';
 import { secrets } from '#kube/resources.ts';
 import { machineSets, machines } from '#kube/resources-openshift.ts';
-import * as acceptance from './acceptance/controller.ts';
 import * as agentAccess from './agent-access/controller.ts';
 import * as agentReports from './agent-reports/controller.ts';
 import * as csr from './csr/controller.ts';
@@ -63,7 +62,6 @@ export function createControllers(given: AllParts): Controller[] {
     linuxNodes.linuxNodesController(parts),
     instances.instancesController(parts),
     ...(hasMachines ? machineControllers(parts) : []),
-    acceptance.acceptanceController(parts),
     agentReports.agentReportsController(parts),
     csr.csrController({
       ...parts,
@@ -94,7 +92,6 @@ export const permissions: readonly Permission[] = [
   linuxNodes,
   instances,
   machineSource,
-  acceptance,
   agentReports,
   csr,
   lifecycle,

@@ -5,8 +5,8 @@ import { byteOrder } from '../../src/base/compare.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
-import * as acceptance from '../../src/controllers/acceptance/controller.ts';
 import * as entries from '../../src/controllers/instances/controller.ts';
+import * as lifecycle from '../../src/controllers/lifecycle/controller.ts';
 import * as machineSource from '../../src/controllers/machines/controller.ts';
 import type { ControllerParts } from '../../src/controllers/parts.ts';
 import type { Resolver } from '../../src/host/resolver.ts';
@@ -39,11 +39,7 @@ export interface SourceWorld extends AsyncDisposable {
 
 export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promise<SourceWorld> {
   await installDefinitions(admin);
-  await grant(admin, user, namespace, [
-    ...entries.permissions,
-    ...machineSource.permissions,
-    ...acceptance.permissions,
-  ]);
+  await grant(admin, user, namespace, [...entries.permissions, ...machineSource.permissions, ...lifecycle.permissions]);
   const client = createClient(loadKubeconfig(kubeconfigFor(user, [])));
   const zone = new Map<string, string[]>();
   const informers = new Informers({ client });
@@ -64,7 +60,13 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
   };
   const controllers = [
     entries.instancesController(common),
-    acceptance.acceptanceController(common),
+    lifecycle.lifecycleController({
+      ...common,
+      // No host answers here; it is all about which of them are accepted.
+      connect: () => Promise.reject(new Error('no host answers')),
+      material: { keysFor: () => Promise.resolve([]), materialFor: () => Promise.reject(new Error('no host answers')) },
+      payload: { agent: () => Promise.reject(new Error('none')), files: () => Promise.resolve([]) },
+    }),
     machineSource.machinesController({ ...common, settings: () => settings, onSettingsChange: () => () => undefined }),
   ];
   const stop = new AbortController();

@@ -2,7 +2,7 @@ import { type AppError, attempt } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
-import { decideAcceptance } from '#controllers/acceptance/decide.ts';
+import { acceptanceProblem, rivalsAmong } from '#controllers/lifecycle/acceptance-problem.ts';
 import { ofKind } from '../find.ts';
 
 /** A WindowsInstance that an administrator wrote, as the operator would take it. */
@@ -23,8 +23,8 @@ export function checkWindowsInstances(objects: readonly KubeObject[]): InstanceL
   return read.map(({ object, result }) => {
     if (!result.ok) return { instance: object.meta.name, address: '', error: result.error };
     const { address, username } = result.value.spec;
-    const facts = { entryProblem: undefined, keyProblem: undefined, ipv4s: [] };
-    const error = decideAcceptance({ ...facts, instance: result.value, all });
+    const facts = { entryProblem: undefined, keyProblem: undefined, rivals: rivalsAmong(all, result.value) };
+    const error = acceptanceProblem({ ...facts, instance: result.value });
     return {
       instance: object.meta.name,
       address,

@@ -6,13 +6,13 @@ import {
   type InstanceObject,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
-import { prefix } from '#contract/names.ts';
+import { configMapName, prefix } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
-import type { Predicate } from '#kube/controller/predicate.ts';
+import { changed, type Predicate } from '#kube/controller/predicate.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
 import { Drainer } from '#kube/drain/drain.ts';
@@ -29,9 +29,11 @@ import type { PayloadSource } from '#node/payload-source.ts';
 import { createHostKeyStore } from '../host-keys/store.ts';
 import type { ControllerParts } from '../parts.ts';
 import { type Permission, reading } from '../permissions.ts';
+import { patchCondition } from '../sources/conditions.ts';
 import { EventDeduper } from '../sources/event-deduper.ts';
-import { subjectOf } from '../sources/source.ts';
-import { decide, type Decision, quietMs, refusalOf, type Seen } from './decide.ts';
+import { sourceOf, subjectOf } from '../sources/source.ts';
+import { Acceptance, acceptedCondition, isRejected, rejectionEvent } from './acceptance.ts';
+import { decide, type Decision, quietMs, type Seen } from './decide.ts';
 import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './run-journey.ts';
 import { addressConflicts, setupRemarks } from './remarks.ts';
 import { retryTimes } from './retry.ts';
@@ -40,6 +42,8 @@ export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'patch'] },
+  { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get'] },
+  { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
   // Before a reboot that variables and certificates ask for.
   { in: 'cluster', group: '', resources: ['pods'], verbs: ['list'] },
@@ -80,6 +84,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const limits = { ...defaultLimits, ...parts.limits };
   const instances = informers.get(windowsInstances, { namespace });
   const nodeSource = informers.get(nodes);
+  const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
+  const acceptance = new Acceptance({ ...parts, instances, maps });
   const world = worldOf(parts, limits);
   const conflicts = new EventDeduper(parts);
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store.list()).map(keyOf);
@@ -90,13 +96,20 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     passTimeoutMs: journeyMs,
     queue: { ...retryTimes, ...(random && { random }) },
     watches: [
-      watching({ source: instances, predicate: wantedChanges }),
+      watching({
+        source: instances,
+        predicate: relevantChanges,
+        keys: instance => [instance, ...acceptance.rivalsOf(instance)].map(keyOf),
+      }),
+      watching({ source: maps, keys: () => instances.store.list().filter(isEntry).map(keyOf) }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
       ...watches,
     ],
     reconcile: async (key, pass) => {
       const instance = instances.store.get(key);
-      return instance === undefined ? done : reconcile(instance, { ...parts, world, instances, conflicts }, pass);
+      return instance === undefined
+        ? done
+        : reconcile(instance, { ...parts, world, instances, acceptance, conflicts }, pass);
     },
   });
 }
@@ -104,14 +117,35 @@ export function lifecycleController(parts: LifecycleParts): Controller {
 type Work = LifecycleParts & {
   world: LifecycleWorld;
   instances: JoinParts['instances'];
+  acceptance: Acceptance;
   /** Reports each address conflict once. */
   conflicts: EventDeduper;
 };
 
 async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Promise<Outcome> {
-  const { world, version, clock } = work;
-  const look = (at: InstanceObject) => ({ instance: at, node: nodeOf(at, world), version, nowMs: clock.now() });
-  const next = decide(look(instance));
+  if (instance.metadata.deletionTimestamp !== undefined) return done;
+  const seen = await look(instance, work, pass);
+  await reportAcceptance(seen, work, pass);
+  const outcome = await act(seen, work, pass);
+  return seen.problem === undefined ? outcome : after(recheckMs, seen.problem.message);
+}
+
+/** For what no watch reports: a Secret that was created, a name that resolves to another address. */
+const recheckMs = 30_000;
+
+async function look(instance: InstanceObject, work: Work, { signal }: Pick<Pass, 'signal'>): Promise<Seen> {
+  const { world, version, clock, acceptance } = work;
+  const problem = acceptance.knownProblem(instance);
+  const seen = { instance, node: nodeOf(instance, world), version, nowMs: clock.now(), problem };
+  // Secret and DNS cost requests, and a host that is left alone needs neither.
+  const isChanged = instance.status?.observedGeneration !== instance.metadata.generation;
+  const isAsked = isChanged || isRejected(instance) || isJourney(decide(seen));
+  return problem === undefined && isAsked ? { ...seen, problem: await acceptance.problem(instance, signal) } : seen;
+}
+
+async function act(seen: Seen, work: Work, pass: Pass): Promise<Outcome> {
+  const { instance } = seen;
+  const next = decide(seen);
   switch (next.do) {
     case 'leave':
       pass.log.info('Skipping host', { why: next.why });
@@ -120,7 +154,7 @@ async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Prom
       return patchStatus(instance, pausedStatus, work, pass);
     case 'configure':
     case 'reconnect':
-      return journey(instance, look, work, pass);
+      return journey(instance, work, pass);
     case 'release':
     case 'report':
       return rest(instance, next, work, pass);
@@ -129,17 +163,27 @@ async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Prom
   }
 }
 
+/** The condition is the memory: an event is recorded only when it changes. */
+async function reportAcceptance({ instance, problem }: Seen, work: Work, pass: Pass): Promise<void> {
+  const condition = acceptedCondition(instance, problem);
+  if (condition === undefined) return;
+  pass.log.info('Patching condition Accepted', { status: condition.status, reason: condition.reason });
+  await patchCondition(instance, condition, { ...work, ...pass }, problem === undefined ? 'Pending' : 'Failed');
+  if (problem !== undefined) work.recorder.record(subjectOf(instance), rejectionEvent(instance, problem));
+}
+
+function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' | 'reconnect' }> {
+  return next.do === 'configure' || next.do === 'reconnect';
+}
+
 /** Decided once more by what the server has: a reboot or a certificate that was recorded a moment ago must not be overlooked. */
-async function journey(
-  seen: InstanceObject,
-  look: (at: InstanceObject) => Seen,
-  work: Work,
-  pass: Pass,
-): Promise<Outcome> {
-  const instance = await getFresh(seen, work, pass.signal);
+async function journey(cached: InstanceObject, work: Work, pass: Pass): Promise<Outcome> {
+  const instance = await getFresh(cached, work, pass.signal);
   if (instance === undefined) return done;
-  const next = decide(look(instance));
-  if (next.do !== 'configure' && next.do !== 'reconnect') return after(staleMs, 'the record has changed');
+  const { world, version, clock, acceptance } = work;
+  const problem = acceptance.knownProblem(instance);
+  const next = decide({ instance, node: nodeOf(instance, world), version, nowMs: clock.now(), problem });
+  if (!isJourney(next)) return after(staleMs, 'the record has changed');
   if (next.do === 'reconnect') {
     pass.log.info('Reconnecting agent', { why: next.why });
     // Pods need not wait for a host that perhaps does not answer.
@@ -224,13 +268,18 @@ function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): Li
   };
 }
 
-/** What is wanted changes with the generation, or with its acceptance; everything else we have written ourselves. */
-const wantedChanges: Predicate<InstanceObject> = {
-  updated: (old, now) =>
-    now.metadata.generation !== old.metadata.generation ||
-    now.metadata.deletionTimestamp !== old.metadata.deletionTimestamp ||
-    refusalOf(now)?.code !== refusalOf(old)?.code,
-};
+/** Everything else in the status is written by the lifecycle itself. */
+const relevantChanges = changed(({ metadata, status }: InstanceObject) => [
+  metadata.generation,
+  metadata.deletionTimestamp,
+  status?.ipv4,
+  status?.host !== undefined && status.hostKey !== undefined,
+  isRejected({ metadata, status } as InstanceObject),
+]);
+
+function isEntry(instance: InstanceObject): boolean {
+  return sourceOf(instance)?.kind === 'ConfigMap';
+}
 
 /** Heartbeats and images of Nodes are nothing to us. */
 const nodeChanges: Predicate<Node> = {

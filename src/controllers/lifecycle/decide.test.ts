@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { ErrorCode } from '#base/error-codes.ts';
+import { AppError } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
@@ -60,11 +62,19 @@ const cases: [string, InstanceObject, NodeView | undefined, Decision['do']][] = 
   ['configures a host that is said not to be paused', instance({ paused: false }), undefined, 'configure'],
 ];
 for (const [name, object, seen, want] of cases) {
-  test(name, () => expect(decide({ instance: object, node: seen, version: 'v2', nowMs }).do).toBe(want));
+  test(name, () =>
+    expect(decide({ instance: object, node: seen, version: 'v2', problem: undefined, nowMs }).do).toBe(want),
+  );
 }
 
 test('says why it leaves a host alone', () => {
-  const decision = decide({ instance: instance({}, deleted), node: undefined, version: 'v2', nowMs });
+  const decision = decide({
+    instance: instance({}, deleted),
+    node: undefined,
+    version: 'v2',
+    problem: undefined,
+    nowMs,
+  });
   expect(decision).toEqual({ do: 'leave', why: 'it is being deleted' });
 });
 
@@ -152,28 +162,45 @@ const identities: [string, InstanceObject, NodeView, Decision['do']][] = [
   ],
 ];
 for (const [name, object, seen, want] of identities) {
-  test(name, () => expect(decide({ instance: object, node: seen, version: 'v2', nowMs }).do).toBe(want));
+  test(name, () =>
+    expect(decide({ instance: object, node: seen, version: 'v2', problem: undefined, nowMs }).do).toBe(want),
+  );
 }
 
 test('lets pods come before it reconnects, where a finished Node is held back', () => {
   const object = withAgent({ certificateEnds: at(-1) });
   const decided = (said: string) =>
-    decide({ instance: object, node: node({ [version]: said, [cordoned]: '' }), version: 'v2', nowMs });
+    decide({
+      instance: object,
+      node: node({ [version]: said, [cordoned]: '' }),
+      version: 'v2',
+      problem: undefined,
+      nowMs,
+    });
   expect(decided('v2')).toMatchObject({ do: 'reconnect', held: { name: 'win-5' } });
   expect(decided('v1')).not.toHaveProperty('held');
 });
 
-test('does not reconnect a host that is not accepted', () => {
-  const refused = {
-    type: 'Accepted',
-    status: 'False',
-    reason: 'PRIVATE_KEY_MISSING',
-    message: 'x',
-    lastTransitionTime: at(0),
-  } as const;
-  const expired = withAgent({ certificateEnds: at(-1) });
-  const object = { ...expired, status: { ...expired.status, conditions: [refused] } };
-  expect(decide({ instance: object, node: configured, version: 'v2', nowMs }).do).toBe('leave');
+const problem = (code: ErrorCode) => new AppError(code, 'x', { remedy: 'y' });
+const rejected: [name: string, code: ErrorCode, of: NodeView | undefined, want: Decision['do']][] = [
+  ['leaves a rejected host', 'INSTANCE_ENTRY_MALFORMED', undefined, 'leave'],
+  ['leaves a rejected host whose Node is not finished', 'PRIVATE_KEY_MISSING', node({}), 'leave'],
+  ['reports the Node of a host whose entry broke later', 'INSTANCE_ENTRY_MALFORMED', configured, 'report'],
+  ['leaves a Node that another instance reports', 'INSTANCE_DUPLICATE', configured, 'leave'],
+];
+for (const [name, code, of, want] of rejected) {
+  test(name, () => {
+    const object = withAgent({ certificateEnds: at(5000) });
+    const decision = decide({ instance: object, node: of, version: 'v2', problem: problem(code), nowMs });
+    expect(decision.do).toBe(want);
+    if (decision.do === 'leave') expect(decision.why).toContain(code);
+  });
+}
+
+test('does not reconnect a rejected host', () => {
+  const seen = { instance: withAgent({ certificateEnds: at(-1) }), node: configured, version: 'v2', nowMs };
+  expect(decide({ ...seen, problem: undefined }).do).toBe('reconnect');
+  expect(decide({ ...seen, problem: problem('PRIVATE_KEY_MISSING') }).do).toBe('leave');
 });
 
 const quiet: [string, InstanceObject, number | undefined][] = [

@@ -1,10 +1,9 @@
 import { timestamp } from '#base/clock.ts';
+import type { AppError } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
-import { instanceCondition } from '#contract/windows-instance/resource.ts';
-import { findCondition } from '#kube/conditions.ts';
 import { identityEndsMs } from '#node/record.ts';
 
 /** What one instance is about. */
@@ -12,6 +11,8 @@ export interface Seen {
   instance: InstanceObject;
   /** The Node of the name in the record. */
   node: NodeView | undefined;
+  /** Why the host is rejected. */
+  problem: AppError | undefined;
   /** Of this operator. */
   version: string;
   nowMs: number;
@@ -30,19 +31,13 @@ export type Decision =
   | { do: 'reconnect'; why: string; held?: NodeView };
 
 export function decide(seen: Seen): Decision {
-  const { instance } = seen;
+  const { instance, problem } = seen;
   if (instance.metadata.deletionTimestamp !== undefined) return { do: 'leave', why: 'it is being deleted' };
   const decision = decideWork(seen);
-  const { code } = refusalOf(instance) ?? {};
+  const code = problem?.code;
   // Of two instances of one host only one speaks of its Node; all others may tell how theirs is.
   const isSilenced = code === 'INSTANCE_DUPLICATE' || decision.do === 'configure' || decision.do === 'reconnect';
   return code !== undefined && isSilenced ? { do: 'leave', why: `it is not accepted: ${code}` } : decision;
-}
-
-/** Why nothing may be done to the host; undefined when it may. */
-export function refusalOf({ status }: InstanceObject): { code: string } | undefined {
-  const accepted = findCondition(status?.conditions, instanceCondition.accepted);
-  return accepted?.status === 'False' ? { code: accepted.reason } : undefined;
 }
 
 function decideWork(seen: Seen): Decision {

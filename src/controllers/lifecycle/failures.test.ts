@@ -276,13 +276,15 @@ test('a Machine whose host refuses us for other reasons has an event of its kind
   ]);
 });
 
-test('an instance without a user name says so', async () => {
+test('rejects an instance without a user name before it connects', async () => {
   const lab = await startJoinLab();
-  lab.host();
+  const host = lab.host();
   lab.start();
   await lab.client.create(windowsInstances, { metadata: { name: 'win-5', namespace }, spec: { address } });
-  await until(async () => (await configured(lab))?.reason === 'INSTANCE_USERNAME_INVALID');
-  expect((await configured(lab))?.message).toContain('WindowsInstance win-5: spec.username is missing');
+  const { conditions } = await lab.statusWhen(status => status.conditions !== undefined);
+  expect(conditions).toMatchObject([{ type: 'Accepted', status: 'False', reason: 'INSTANCE_USERNAME_INVALID' }]);
+  expect(conditions?.[0]?.message).toContain('WindowsInstance win-5: spec.username ');
+  expect(host.connectionCount).toBe(0);
 });
 
 test('a name that leads nowhere says so, and the host is not asked for', async () => {
@@ -300,8 +302,9 @@ test('material that cannot be made is a failure like any other', async () => {
   lab.material = () => fail(new AppError('PRIVATE_KEY_MISSING', 'Secret x has no key', { remedy: 'Make one.' }));
   lab.start();
   await lab.add();
-  await until(async () => (await configured(lab))?.reason === 'PRIVATE_KEY_MISSING');
-  expect((await lab.instance()).status?.step).toBe('gather');
+  await lab.failed('PRIVATE_KEY_MISSING');
+  const { timeline } = await lab.statusWhen(({ phase }) => phase === 'Failed');
+  expect(timeline?.at(-1)).toMatchObject({ name: 'gather', lastError: { code: 'PRIVATE_KEY_MISSING' } });
 });
 
 test('a reboot that does not help is not repeated', async () => {

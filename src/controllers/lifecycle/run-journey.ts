@@ -10,7 +10,7 @@ import { configure, reconnect } from '#node/lifecycle/configure/steps.ts';
 import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
 import type { LifecycleWorld } from '#node/lifecycle/world.ts';
-import { refusalOf } from './decide.ts';
+import type { Acceptance } from './acceptance.ts';
 import {
   adoptedRemarks,
   failureRemarks,
@@ -25,8 +25,8 @@ export interface JoinParts {
   world: LifecycleWorld;
   client: Client;
   recorder: Pick<EventRecorder, 'record'>;
-  /** Tells when the instance is no longer the one that is worked on. */
   instances: Pick<Informer<InstanceObject>, 'addHandler'>;
+  acceptance: Pick<Acceptance, 'follow'>;
   /** Of this operator. */
   version: string;
 }
@@ -64,11 +64,13 @@ export async function runJourney(
   parts: JoinParts,
   pass: Pass,
 ): Promise<void> {
-  const { client, instances, version } = parts;
+  const { client, instances, acceptance, version } = parts;
   const world = { ...parts.world, log: pass.log };
   const { clock, log, metrics, nodes } = world;
   using change = followChange(instance, instances);
-  const signal = AbortSignal.any([pass.signal, change.signal]);
+  const rejection = new AbortController();
+  using _rejection = acceptance.follow(instance, () => rejection.abort(changed));
+  const signal = AbortSignal.any([pass.signal, change.signal, rejection.signal]);
   await using record = new JourneyRecord(instance, { client, clock, log, nodes, phase: kind.phase });
   await using journey = new ConfigureJourney(instance, world, record);
   try {
@@ -108,7 +110,7 @@ function recordEvents({ recorder }: JoinParts, remarks: readonly InstanceRemark[
   for (const { object, text } of remarks) recorder.record(object, text);
 }
 
-/** Aborted when somebody deletes the instance, changes what is wanted of it, or it turns out to be no host for us. */
+/** Aborted when the instance is deleted or its spec is changed. */
 function followChange(
   { metadata }: InstanceObject,
   instances: JoinParts['instances'],
@@ -121,7 +123,7 @@ function followChange(
     const { generation, deletionTimestamp } = now.metadata;
     // What the watch has may be older than what we have read.
     const isOver = (generation ?? 0) > (metadata.generation ?? 0) || deletionTimestamp !== undefined;
-    if (isOver || refusalOf(now) !== undefined) change.abort(changed);
+    if (isOver) change.abort(changed);
   };
   const end = instances.addHandler({
     added: look,

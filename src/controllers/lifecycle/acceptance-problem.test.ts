@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import type { WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { type AcceptanceFacts, decideAcceptance, hostsOf } from './decide.ts';
+import { type AcceptanceFacts, acceptanceProblem, hostsOf, rivalsAmong } from './acceptance-problem.ts';
 
 const hostKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIbM+SmqWhs/D5n4HgqjPvt4lz2qsmyaSbDs1SZBurg3';
 const first: InstanceObject = made('first', { address: '10.0.0.1' }, 1);
@@ -23,8 +23,7 @@ function made(
 }
 
 function decide(instance: InstanceObject, facts: Partial<AcceptanceFacts> = {}): AppError | undefined {
-  const all = [instance, ...(facts.all ?? [])];
-  return decideAcceptance({ instance, entryProblem: undefined, keyProblem: undefined, ipv4s: [], ...facts, all });
+  return acceptanceProblem({ instance, entryProblem: undefined, keyProblem: undefined, rivals: [], ...facts });
 }
 
 const specs: [about: string, spec: Partial<WindowsInstanceSpec>, code: string | undefined][] = [
@@ -74,11 +73,11 @@ const noKey = new AppError('PRIVATE_KEY_MISSING', 'no key', { remedy: 'store it'
 test('names the entry first, then the spec, then the Secret, then the rival', () => {
   const bad = made('win1', { address: '10.0.0.1', username: '' });
   const good = made('win1', { address: '10.0.0.1' });
-  const all = [first];
-  expect(decide(bad, { entryProblem: problem, keyProblem: noKey, all })).toBe(problem);
-  expect(decide(bad, { keyProblem: noKey, all })?.code).toBe('INSTANCE_USERNAME_INVALID');
-  expect(decide(good, { keyProblem: noKey, all })).toBe(noKey);
-  expect(decide(good, { all })?.code).toBe('INSTANCE_DUPLICATE');
+  const rivals = [first];
+  expect(decide(bad, { entryProblem: problem, keyProblem: noKey, rivals })).toBe(problem);
+  expect(decide(bad, { keyProblem: noKey, rivals })?.code).toBe('INSTANCE_USERNAME_INVALID');
+  expect(decide(good, { keyProblem: noKey, rivals })).toBe(noKey);
+  expect(decide(good, { rivals })?.code).toBe('INSTANCE_DUPLICATE');
 });
 
 const joined = { host: { name: 'win-7', addresses: ['10.0.0.7'] }, hostKey: 'ssh-ed25519 AAAA' };
@@ -112,7 +111,7 @@ const rivals: [about: string, instance: InstanceObject, others: InstanceObject[]
     'first',
   ],
   ['another port of the same address', made('b', { address: '10.0.0.1', port: 2222 }), [first], []],
-  ['the usual port, written out', made('b', { address: '10.0.0.1', port: 22 }), [first], [], 'first'],
+  ['the default port, written out', made('b', { address: '10.0.0.1', port: 22 }), [first], [], 'first'],
   [
     'one that is being deleted',
     made('b', { address: '10.0.0.1' }),
@@ -148,7 +147,7 @@ const rivals: [about: string, instance: InstanceObject, others: InstanceObject[]
 ];
 for (const [about, instance, all, ipv4s, rival] of rivals) {
   test(`${rival === undefined ? 'is no duplicate' : 'is a duplicate'}: ${about}`, () => {
-    const error = decide(instance, { all, ipv4s });
+    const error = decide(instance, { rivals: rivalsAmong(all, instance, ipv4s) });
     expect(error?.code).toBe(rival === undefined ? undefined : 'INSTANCE_DUPLICATE');
     if (rival === undefined) return;
     expect(error?.message).toContain(instance.spec.address);
@@ -163,7 +162,7 @@ test('of any number of instances of one host exactly one is accepted', () => {
   fc.assert(
     fc.property(minutes, list => {
       const all = list.map(([one, minute]) => made(one, { address: '10.0.0.1' }, minute));
-      const accepted = all.filter(instance => decide(instance, { all }) === undefined);
+      const accepted = all.filter(instance => decide(instance, { rivals: all }) === undefined);
       expect(accepted).toHaveLength(1);
     }),
     { numRuns: 500 },

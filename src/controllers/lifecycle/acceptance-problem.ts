@@ -13,14 +13,12 @@ export interface AcceptanceFacts {
   entryProblem: AppError | undefined;
   /** What is wrong with the Secret that its spec names. */
   keyProblem: AppError | undefined;
-  /** IPv4 addresses of the host as far as they are known. */
-  ipv4s: readonly string[];
-  /** All instances, this one among them. */
-  all: readonly InstanceObject[];
+  /** Instances that share an address with this one, which may be among them. */
+  rivals: readonly InstanceObject[];
 }
 
-/** Why nothing may be done to the host; undefined when it may. */
-export function decideAcceptance(facts: AcceptanceFacts): AppError | undefined {
+/** Why the host is rejected; undefined when it is accepted. */
+export function acceptanceProblem(facts: AcceptanceFacts): AppError | undefined {
   return (
     facts.entryProblem ??
     checkAddress(facts.instance) ??
@@ -69,12 +67,10 @@ function checkHostKey(instance: InstanceObject): AppError | undefined {
   });
 }
 
-/** Of several instances that are one host the one that has joined has it, else the oldest. */
-function checkRivals({ instance, ipv4s, all }: AcceptanceFacts): AppError | undefined {
-  const own = new Set(hostsOf(instance, ipv4s));
-  const [first] = all
+/** Of several instances of one host the one that has joined is accepted, else the oldest. */
+function checkRivals({ instance, rivals }: AcceptanceFacts): AppError | undefined {
+  const [first] = [instance, ...rivals.filter(other => !isSame(other, instance))]
     .filter(other => other.metadata.deletionTimestamp === undefined)
-    .filter(other => isSame(other, instance) || hostsOf(other).some(host => own.has(host)))
     .sort((one, other) => Number(hasJoined(other)) - Number(hasJoined(one)) || byAge(one, other));
   if (first === undefined || isSame(first, instance)) return undefined;
   const message = `${labelOf(instance)}: ${instance.spec.address} is the same host as ${labelOf(first)}`;
@@ -83,11 +79,21 @@ function checkRivals({ instance, ipv4s, all }: AcceptanceFacts): AppError | unde
   });
 }
 
-/** What two instances have in common when they are one host: an address together with a port. */
+/** Two instances are one host if they share one of these: an address with a port. */
 export function hostsOf({ spec, status }: InstanceObject, ipv4s: readonly string[] = []): string[] {
   const resolved = isIpv4(spec.address) || status?.ipv4 === undefined ? [] : [status.ipv4];
   const addresses = [normalHostName(spec.address), ...resolved, ...ipv4s];
   return addresses.map(address => `${address}:${spec.port ?? ports.ssh}`);
+}
+
+/** The instances of a list that are the same host as this one. */
+export function rivalsAmong(
+  all: readonly InstanceObject[],
+  instance: InstanceObject,
+  ipv4s: readonly string[] = [],
+): InstanceObject[] {
+  const own = new Set(hostsOf(instance, ipv4s));
+  return all.filter(other => hostsOf(other).some(host => own.has(host)));
 }
 
 /** Whether the host has shown its pinned key and name: then no other instance can take it away. */

@@ -1,0 +1,172 @@
+import { normalHostName } from '#base/dns-name.ts';
+import type { ErrorCode } from '#base/error-codes.ts';
+import { AppError, isAppError } from '#base/errors.ts';
+import { ownMember } from '#base/fields.ts';
+import { isIpv4 } from '#base/ipv4.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { type EventText, eventText } from '#contract/events.ts';
+import { parseEntries } from '#contract/instances.ts';
+import { configMapName, secretKey } from '#contract/names.ts';
+import { readObject } from '#contract/object.ts';
+import { secretData } from '#contract/secret-data.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
+import { parsePrivateKey } from '#host/keys/private-key.ts';
+import type { Resolver } from '#host/resolver.ts';
+import type { Client } from '#kube/client.ts';
+import { findCondition } from '#kube/conditions.ts';
+import type { Informer } from '#kube/informer/informer.ts';
+import { keyOf } from '#kube/resource.ts';
+import { type ConfigMap, secrets } from '#kube/resources.ts';
+import type { ConditionNews } from '../sources/conditions.ts';
+import { sourceOf } from '../sources/source.ts';
+import { acceptanceProblem, hostsOf } from './acceptance-problem.ts';
+
+export interface AcceptanceOptions {
+  client: Pick<Client, 'find'>;
+  resolver: Pick<Resolver, 'addresses'>;
+  instances: Informer<InstanceObject>;
+  /** Holds the ConfigMap windows-instances. */
+  maps: Informer<ConfigMap>;
+  namespace: string;
+}
+
+const byHost = 'host';
+
+/** Whether the operator may configure the host of an instance, whoever created the instance. */
+export class Acceptance {
+  readonly #options: AcceptanceOptions;
+
+  constructor(options: AcceptanceOptions) {
+    this.#options = options;
+    options.instances.addIndex(byHost, instance => hostsOf(instance));
+  }
+
+  /** Judged by caches alone. */
+  knownProblem(instance: InstanceObject): AppError | undefined {
+    return this.#problem(instance, undefined, []);
+  }
+
+  /** Judged also by the Secret of the instance and by DNS. */
+  async problem(instance: InstanceObject, signal: AbortSignal): Promise<AppError | undefined> {
+    const { client, resolver } = this.#options;
+    const key = await keyProblem(instance, client, signal);
+    return this.#problem(instance, key, await addressesOf(instance, resolver));
+  }
+
+  /** Instances of the same host, this one included if the store has it. */
+  rivalsOf(instance: InstanceObject, ipv4s: readonly string[] = []): InstanceObject[] {
+    const { store } = this.#options.instances;
+    return [...new Set(hostsOf(instance, ipv4s).flatMap(host => store.byIndex(byHost, host)))];
+  }
+
+  /** Calls back when caches show that an instance is to be rejected. */
+  follow(instance: InstanceObject, onRejected: () => void): Disposable {
+    const { instances, maps } = this.#options;
+    const hosts = new Set(hostsOf(instance));
+    const look = () => {
+      const now = instances.store.get(keyOf(instance)) ?? instance;
+      if (this.knownProblem(now) !== undefined) onRejected();
+    };
+    const lookIfRival = (...versions: InstanceObject[]) => {
+      if (versions.some(other => hostsOf(other).some(host => hosts.has(host)))) look();
+    };
+    const ends = [
+      instances.addHandler({ added: lookIfRival, updated: lookIfRival, deleted: lookIfRival }),
+      maps.addHandler({ added: look, updated: look, deleted: look }),
+    ];
+    return { [Symbol.dispose]: () => ends.forEach(end => end()) };
+  }
+
+  #problem(instance: InstanceObject, key: AppError | undefined, ipv4s: readonly string[]): AppError | undefined {
+    const { maps, namespace } = this.#options;
+    const map = maps.store.get({ namespace, name: configMapName.instances });
+    return acceptanceProblem({
+      instance,
+      entryProblem: entryProblem(instance, map),
+      keyProblem: key,
+      rivals: this.rivalsOf(instance, ipv4s),
+    });
+  }
+}
+
+/** The Accepted condition; undefined while it need not be written: a missing one counts as accepted. */
+export function acceptedCondition(instance: InstanceObject, problem: AppError | undefined): ConditionNews | undefined {
+  const known = findCondition(instance.status?.conditions, instanceCondition.accepted);
+  const wanted = conditionFor(problem);
+  if (problem === undefined && known?.status !== 'False') return undefined;
+  const isSame = known?.status === wanted.status && known.reason === wanted.reason && known.message === wanted.message;
+  return isSame ? undefined : wanted;
+}
+
+function conditionFor(problem: AppError | undefined): ConditionNews {
+  const type = instanceCondition.accepted;
+  if (problem === undefined)
+    return { type, status: 'True', reason: 'Accepted', message: 'The host can be configured.' };
+  return { type, status: 'False', reason: problem.code, message: `${problem.message}. ${problem.remedy}` };
+}
+
+export function isRejected({ status }: InstanceObject): boolean {
+  return findCondition(status?.conditions, instanceCondition.accepted)?.status === 'False';
+}
+
+export function rejectionEvent(instance: InstanceObject, { code, message, remedy }: AppError): EventText {
+  const text = `${code}: ${message}. ${remedy}`;
+  const source = sourceOf(instance);
+  return source?.kind === 'Machine'
+    ? eventText.machineConfigurationFailure(source.name, text)
+    : eventText.instanceSetupFailure(text);
+}
+
+/** What is wrong with the entry an instance was made for. An entry that is gone is no problem of the instance, but its end. */
+function entryProblem(instance: InstanceObject, map: ConfigMap | undefined): AppError | undefined {
+  const source = sourceOf(instance);
+  if (source?.kind !== 'ConfigMap') return undefined;
+  const host = normalHostName(source.name);
+  const own = Object.entries(map?.data ?? {}).filter(([address]) => normalHostName(address) === host);
+  const entries = parseEntries(Object.fromEntries(own));
+  const [first] = entries;
+  return first === undefined || first.ok || entries.some(entry => entry.ok) ? undefined : first.error;
+}
+
+/** What is wrong with the Secret that the spec names; the one that all instances share is not looked at here. */
+async function keyProblem(
+  { metadata, spec }: InstanceObject,
+  client: Pick<Client, 'find'>,
+  signal: AbortSignal,
+): Promise<AppError | undefined> {
+  if (spec.keySecret === undefined) return undefined;
+  const { name, key = secretKey.privateKey } = spec.keySecret;
+  const { namespace = '' } = metadata;
+  const missing = (what: string) =>
+    new AppError('PRIVATE_KEY_MISSING', `WindowsInstance ${metadata.name}: spec.keySecret: ${what}`, {
+      remedy: `Store the private key in the Secret ${name} of namespace ${namespace} under the key ${key}.`,
+    });
+  try {
+    const found = await client.find(secrets, name, { namespace, signal });
+    if (found === undefined) return missing(`Secret ${name} does not exist`);
+    const text = ownMember(secretData(readObject(found)), key);
+    if (text === undefined) return missing(`Secret ${name} has no ${key}`);
+    parsePrivateKey(text.reveal());
+    return undefined;
+  } catch (error) {
+    if (isAppError(error) && aboutKeys.includes(error.code)) return error;
+    throw error;
+  }
+}
+
+/** What can be wrong with a key that is there. Everything else is the fault of the connection, and is tried again. */
+const aboutKeys: readonly ErrorCode[] = [
+  'FIELD_INVALID',
+  'PRIVATE_KEY_UNREADABLE',
+  'PRIVATE_KEY_ENCRYPTED',
+  'PUBLIC_KEY_WEAK',
+];
+
+/** What the name resolves to; nothing when it has no address or nobody can tell. Whoever connects finds out why. */
+async function addressesOf(
+  { spec }: InstanceObject,
+  resolver: Pick<Resolver, 'addresses'>,
+): Promise<readonly string[]> {
+  if (isIpv4(spec.address)) return [];
+  return resolver.addresses(spec.address).catch(() => []);
+}
