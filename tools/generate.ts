@@ -5,7 +5,7 @@ import { errorCodes } from '../src/base/error-codes.ts';
 import { windowsInstanceCrd } from '../src/contract/windows-instance/crd.ts';
 import { operatorName } from '../src/contract/names.ts';
 import { admissionManifests } from '../src/operator/admission-policies.ts';
-import { lastingTokenPermissions } from '../src/operator/lasting-tokens.ts';
+import { lastingTokenPermissions } from '../src/node/inputs/lasting-tokens.ts';
 import { operatorPermissions } from '../src/operator/permissions.ts';
 import { fileOf, type Manifest, manifestFiles, rbacManifests, roleManifests } from '../src/operator/rbac-manifests.ts';
 import { rightsPage } from './rights-page.ts';

@@ -25,7 +25,7 @@ function world(more: Partial<AllParts> = {}) {
     certificateLifetime: '24h',
     hosts: { joins: 2, uploads: 1 },
     connect: fail,
-    material: { keysFor: fail, materialFor: fail },
+    inputs: { loadKeys: fail, prepareInputs: fail },
     payload: { agent: fail, files: fail },
     machineSettings: () => {
       asked += 1;

@@ -19,15 +19,15 @@ import * as lifecycle from './lifecycle/controller.ts';
 import * as linuxNodes from './linux-nodes/controller.ts';
 import * as machineSource from './machines/controller.ts';
 import { machineNames, type MachinesParts } from './machines/observe.ts';
-import type { ControllerParts } from './parts.ts';
-import type { Permission } from './permissions.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import type { Permission } from '#kube/permissions.ts';
 import * as servicesConfig from './services-config/controller.ts';
-import { watchingSignal } from './sources/signal-watch.ts';
+import { watchingSignal } from '#kube/controller/signal-watch.ts';
 import * as trustedCa from './trusted-ca/controller.ts';
 import * as userData from './user-data/controller.ts';
 
 /** What all controllers need together. */
-export interface AllParts extends ControllerParts, Pick<lifecycle.LifecycleParts, 'connect' | 'material' | 'payload'> {
+export interface AllParts extends ControllerParts, Pick<lifecycle.LifecycleParts, 'connect' | 'inputs' | 'payload'> {
   resolver: Resolver;
   /** Between 0 and 1. */
   random: () => number;

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { configMapName, operatorName, prefix } from '#contract/names.ts';
-import type { Permission } from '#controllers/permissions.ts';
+import type { Permission } from '#kube/permissions.ts';
 import type { Client } from '#kube/client.ts';
 import type { Leadership } from '#kube/controller/manager.ts';
 import { LeaseLeadership } from '#kube/leader/lease.ts';

@@ -18,7 +18,7 @@ import { newPrivateKey } from '../../test/kit/new-private-key.ts';
 import { networkOperator, openshiftCluster } from '../../test/kit/openshift-objects.ts';
 import { makeSecret, type OperatorScene, operatorScene, operatorVersion } from '../../test/kit/operator-scene.ts';
 import { ask } from '../../test/kit/running-server.ts';
-import { materialSource } from './material.ts';
+import { hostInputSource } from '#node/inputs/host-inputs.ts';
 import { defaultSettings } from './settings.ts';
 
 const opened: OperatorScene[] = [];
@@ -188,7 +188,7 @@ test('brings tokens with which hosts are who they should be, for an hour', async
     await client.close();
   });
   const common = { client, informers, namespace, clock: systemClock, log: silentLog, metrics: noMetrics };
-  const material = materialSource({
+  const inputs = hostInputSource({
     ...common,
     recorder: { record: () => undefined },
     version: operatorVersion,
@@ -203,7 +203,7 @@ test('brings tokens with which hosts are who they should be, for an hour', async
   await eventually(() => found(kinds.configMaps, `windows-services-${operatorVersion}`, namespace)).toBeDefined();
   await eventually(() => found(kinds.serviceAccounts, 'windows-instance-config-daemon', namespace)).toBeDefined();
   const instance = { metadata: { name: 'x' }, spec: { address: 'x' } };
-  const { files } = await material.materialFor(instance, new AbortController().signal);
+  const { files } = await inputs.prepareInputs(instance, new AbortController().signal);
   const identityIn = async (path: string) => {
     const kubeconfig = files.files.find(each => each.path === path)?.content.reveal() ?? '';
     const host = createClient(loadKubeconfig(kubeconfig));

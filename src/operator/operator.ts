@@ -6,7 +6,7 @@ import { slimClient } from '#cluster/slim.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { operatorName } from '#contract/names.ts';
 import { createControllers, optionalResources } from '#controllers/all.ts';
-import type { ControllerParts } from '#controllers/parts.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
@@ -15,13 +15,13 @@ import type { MemoryMetrics } from '#kube/controller/metrics.ts';
 import { EventRecorder } from '#kube/events/events.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
-import { healthServer, Readiness, readyWhenReached } from './health.ts';
+import { healthServer, Readiness, readyWhenReached } from './serve/health.ts';
 import { leadershipOf } from './leadership.ts';
-import { machineSettings } from './machine-settings.ts';
-import { materialSource, mirrorResources } from './material.ts';
-import { metricsServer } from './metrics-server.ts';
-import { printMetrics } from './metrics-text.ts';
-import { processMetrics } from './process-metrics.ts';
+import { machineSettings } from '#controllers/machines/machine-settings.ts';
+import { hostInputSource, mirrorResources } from '#node/inputs/host-inputs.ts';
+import { metricsServer } from './serve/metrics-server.ts';
+import { printMetrics } from './serve/metrics-text.ts';
+import { processMetrics } from './serve/process-metrics.ts';
 import type { RunSettings } from './settings.ts';
 import { checkServer, suitability } from './suitability.ts';
 
@@ -58,7 +58,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
     facts,
     certificateLifetime: settings.certificateLifetime,
     hosts: { joins: settings.maxParallelJoins, uploads: settings.maxParallelUploads },
-    material: materialSource({ ...common, ...cluster, settings, facts }),
+    inputs: hostInputSource({ ...common, ...cluster, settings, facts }),
     machineSettings: () => machineSettings(informers, facts, namespace),
   });
   const readiness = new Readiness();

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Permission } from '#controllers/permissions.ts';
+import type { Permission } from '#kube/permissions.ts';
 import { operatorPermissions } from './permissions.ts';
 
 const textOf = ({ in: place, group, resources, verbs, names }: Permission) =>

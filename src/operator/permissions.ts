@@ -1,10 +1,10 @@
 import { openshiftResources } from '#cluster/facts-source.ts';
 import { permissions as ofControllers } from '#controllers/all.ts';
-import { nodeEventsNamespace, type Permission, reading } from '#controllers/permissions.ts';
+import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
 import { permissions as ofLeadership } from './leadership.ts';
-import { permissions as ofMaterial } from './material.ts';
-import { permissions as ofScrapeAccess } from './scrape-access.ts';
-import { permissions as ofTokens } from './tokens.ts';
+import { permissions as ofMaterial } from '#node/inputs/host-inputs.ts';
+import { permissions as ofScrapeAccess } from './serve/scrape-access.ts';
+import { permissions as ofTokens } from '#node/inputs/tokens.ts';
 
 const ofFacts: readonly Permission[] = openshiftResources.map(({ group, plural }) => ({
   in: 'cluster',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Permission, Verb } from '#controllers/permissions.ts';
+import type { Permission, Verb } from '#kube/permissions.ts';
 import type { PolicyRule } from '#kube/resources.ts';
 import { fileOf, type Manifest, mergedRules, rbacManifests } from './rbac-manifests.ts';
 

@@ -1,6 +1,6 @@
 import { byteOrder } from '#base/compare.ts';
 import { defaultNamespace, namespaceName, operatorName } from '#contract/names.ts';
-import { type Permission, ruleOf } from '#controllers/permissions.ts';
+import { type Permission, ruleOf } from '#kube/permissions.ts';
 import type { PolicyRule } from '#kube/resources.ts';
 
 export interface Manifest {

@@ -35,7 +35,7 @@ export async function csrBench({ hasTokenIds = true, isStarted = true } = {}): P
     facts,
     hasTokenIds,
     lifetime: lifetimeLimit('24h', 'v1.36.0'),
-    material: { keysFor: async () => [] },
+    inputs: { loadKeys: async () => [] },
     payload: { agent: async () => ({ sha256: 'e'.repeat(64) }) as never },
     connect: async ({ address }) => {
       dialed.push(address);

@@ -168,7 +168,7 @@ function startController({ kubeconfigFor }: CsrCluster, input: Input) {
     // The server may be older than the one a row is about, and drop what a request says about its lifetime.
     lifetime: lifetimeLimit('24h', ''),
     resolver: { addresses: async () => [] },
-    material: { keysFor: async () => [] },
+    inputs: { loadKeys: async () => [] },
     payload: { agent: () => Promise.reject(new Error('no host is read')) },
     connect: () => Promise.reject(new Error('no host answers')),
   });

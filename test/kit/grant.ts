@@ -1,4 +1,4 @@
-import { type Permission, ruleOf } from '../../src/controllers/permissions.ts';
+import { type Permission, ruleOf } from '../../src/kube/permissions.ts';
 import { isAlreadyExists } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
 import * as kinds from '../../src/kube/resources.ts';

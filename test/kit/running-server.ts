@@ -2,7 +2,7 @@ import { request as httpRequest, type Server } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { onTestFinished } from 'vitest';
 import type { Runnable } from '../../src/kube/controller/manager.ts';
-import type { WebServerOptions } from '../../src/operator/web-server.ts';
+import type { WebServerOptions } from '../../src/operator/serve/web-server.ts';
 
 export interface Heard {
   code: number;

@@ -1,6 +1,6 @@
 import type { EventText } from '#contract/events.ts';
 import { windowsInstances, type InstanceObject } from '#cluster/windows-instance-resource.ts';
-import type { ControllerParts } from '#controllers/parts.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Runnable } from '#kube/controller/manager.ts';
 import { noMetrics } from '#kube/controller/metrics.ts';

@@ -8,7 +8,7 @@ import { instanceCondition } from '../../src/contract/windows-instance/resource.
 import * as entries from '../../src/controllers/instances/controller.ts';
 import * as lifecycle from '../../src/controllers/lifecycle/controller.ts';
 import * as machineSource from '../../src/controllers/machines/controller.ts';
-import type { ControllerParts } from '../../src/controllers/parts.ts';
+import type { ControllerParts } from '../../src/kube/controller/parts.ts';
 import type { Resolver } from '../../src/host/resolver.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
@@ -64,7 +64,10 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
       ...common,
       // No host answers here; it is all about which of them are accepted.
       connect: () => Promise.reject(new Error('no host answers')),
-      material: { keysFor: () => Promise.resolve([]), materialFor: () => Promise.reject(new Error('no host answers')) },
+      inputs: {
+        loadKeys: () => Promise.resolve([]),
+        prepareInputs: () => Promise.reject(new Error('no host answers')),
+      },
       payload: { agent: () => Promise.reject(new Error('none')), files: () => Promise.resolve([]) },
     }),
     machineSource.machinesController({ ...common, settings: () => settings, onSettingsChange: () => () => undefined }),

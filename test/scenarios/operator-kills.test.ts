@@ -64,7 +64,7 @@ function stepsOf(done: readonly Kill[]): Record<string, number> {
 function checkMoments(done: readonly Kill[]): void {
   const seen = Object.keys(stepsOf(done));
   const parts = [
-    ['connect', 'wait for turn', 'gather', 'agent program', 'inventory', 'preflight'],
+    ['connect', 'queued', 'prepare files', 'agent program', 'inventory', 'preflight'],
     ['rename', 'containers feature', 'reboot', 'stage programs', 'write files', 'bootstrap'],
     ['find node', 'mark node', 'desired version', 'agent service', 'wait for agent', 'uncordon'],
   ];

@@ -2,7 +2,7 @@ import { type AppError, attempt } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
-import { acceptanceProblem, rivalsAmong } from '#controllers/lifecycle/acceptance-problem.ts';
+import { acceptanceProblem, rivalsAmong } from '#node/acceptance-problem.ts';
 import { ofKind } from '../find.ts';
 
 /** A WindowsInstance that an administrator wrote, as the operator would take it. */

@@ -1,7 +1,7 @@
 import { attempt } from '#base/errors.ts';
 import { OpenshiftObjects } from '#cluster/openshift-objects.ts';
 import { defaultNamespace, secretName } from '#contract/names.ts';
-import { privateKeyFromSecret } from '#controllers/private-key/decide.ts';
+import { privateKeyFromSecret } from '#node/inputs/private-key.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import { authorizedKey, checkStrength, parseAuthorizedKey, type PublicKey } from '#host/keys/public-key.ts';
 import { userData, userDataSecret } from '#node/desired/user-data/user-data.ts';

@@ -62,7 +62,7 @@ test('the summary tells what each host has cost', () => {
 });
 
 test('a step that took several attempts says so', () => {
-  const timeline = [step('connect', 0, 9, { attempts: 2 }), step('gather', 9, 10), step('reboot', 10)];
+  const timeline = [step('connect', 0, 9, { attempts: 2 }), step('prepare files', 9, 10), step('reboot', 10)];
   const [, line] = summaryLines([hostIn('ready', 'a', { timeline })], [], look);
   expect(line).toMatch(/connect, 9\.0 s \(2 attempts\)$/);
 });

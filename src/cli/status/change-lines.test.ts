@@ -29,7 +29,7 @@ test('says nothing twice', () => {
 
 test('steps that follow each other quickly become one line', () => {
   expect(
-    told([0, [busy('connect')]], [0.5, [busy('gather')]], [1, [busy('inventory')]], [2.1, [busy('preflight')]]),
+    told([0, [busy('connect')]], [0.5, [busy('prepare files')]], [1, [busy('inventory')]], [2.1, [busy('preflight')]]),
   ).toEqual(['  0 s  win-1  connect', '2.1 s  win-1  preflight']);
 });
 
@@ -65,7 +65,7 @@ test('a host that is tried again and fails in the same way is no news', () => {
 test('nor are the steps on which it comes to the same failure again', () => {
   const at = (step: string) => [hostIn('retrying', 'a', { step })];
   const failed = [hostIn('failed', 'a', { step: 'preflight' })];
-  const lines = told([0, failed], [5, at('connect')], [8, at('gather')], [11, at('preflight')], [12, failed]);
+  const lines = told([0, failed], [5, at('connect')], [8, at('prepare files')], [11, at('preflight')], [12, failed]);
   expect(lines).toEqual([expect.stringContaining('Failed at preflight'), expect.any(String), expect.any(String)]);
 });
 

@@ -142,12 +142,15 @@ const rows: [string, WindowsInstanceStatus, RegExp][] = [
   ],
   [
     'one that was cut short',
-    { phase: 'Configuring', step: 'connect', timeline: [step('connect', 0), step('gather', 1)] },
+    { phase: 'Configuring', step: 'connect', timeline: [step('connect', 0), step('prepare files', 1)] },
     /^ {2}gather +begun$/m,
   ],
   [
     'one with times that cannot be read',
-    { phase: 'Ready', timeline: [{ name: 'connect', started: 'x', finished: 'y', attempts: 1 }, step('gather', 0, 1)] },
+    {
+      phase: 'Ready',
+      timeline: [{ name: 'connect', started: 'x', finished: 'y', attempts: 1 }, step('prepare files', 0, 1)],
+    },
     /^ {2}connect +done$/m,
   ],
 ];

@@ -86,10 +86,10 @@ test('a problem without a timeline is told by the condition', () => {
 });
 
 test('a step that has failed once and is done is no problem any more', () => {
-  const timeline = [step('connect', 0, 1, { attempts: 2 }), step('gather', 2)];
+  const timeline = [step('connect', 0, 1, { attempts: 2 }), step('prepare files', 2)];
   const conditions = [condition('Configured', 'False', 'Configuring')];
   const host = hostOfInstance(
-    instanceOf('10.0.0.1', { phase: 'Configuring', step: 'gather', timeline, conditions }),
+    instanceOf('10.0.0.1', { phase: 'Configuring', step: 'prepare files', timeline, conditions }),
     nothing,
   );
   expect([host.problem, host.attempts]).toEqual([undefined, 0]);

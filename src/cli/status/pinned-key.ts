@@ -2,7 +2,7 @@ import { attempt } from '#base/errors.ts';
 import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { findPinnedKey, knownKey } from '#controllers/host-keys/decide.ts';
+import { findPinnedKey, knownKey } from '#node/host-keys/host-key-annotation.ts';
 import { fingerprint } from '#host/host-key.ts';
 
 /** The key that a host has to show. */

@@ -20,8 +20,8 @@ import { referenceTo } from '#kube/events/events.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { Key } from '#kube/resource.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
-import type { ControllerParts } from '../parts.ts';
-import { nodeEventsNamespace, type Permission, reading } from '../permissions.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
 import { mirrorMarks, newRemarks, newReport, type Repair, repairOf } from './decide.ts';
 
 export const permissions: readonly Permission[] = [

@@ -12,7 +12,7 @@ import { changed } from '#kube/controller/predicate.ts';
 import { watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
-import { nodeEventsNamespace, type Permission, reading } from '../permissions.ts';
+import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
 import { Approver, type CsrParts, type CsrSources } from './approver.ts';
 import { HostInspector } from './host-inspector.ts';
 import { evidenceOf } from './evidence.ts';

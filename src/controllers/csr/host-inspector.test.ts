@@ -34,7 +34,7 @@ function scene({ stdout, exitCode = 0, status, spec, isDead = false }: Scene = {
   const parts: HostInspectorParts = {
     client: api as never,
     clock,
-    material: { keysFor: async () => [] },
+    inputs: { loadKeys: async () => [] },
     payload: { agent: async () => ({ sha256 }) as never },
     resolver: { addresses: async () => ['10.0.0.7', '10.0.0.8'] },
     connect: (target, { signal } = {}) => {

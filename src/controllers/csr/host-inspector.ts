@@ -15,14 +15,14 @@ import { type Key, keyOf } from '#kube/resource.ts';
 import { targetAt } from '#node/lifecycle/configure/connect.ts';
 import { routeAddresses } from '#node/lifecycle/configure/identify.ts';
 import { Slots } from '#node/lifecycle/slots.ts';
-import type { MaterialSource } from '#node/lifecycle/world.ts';
+import type { HostInputSource } from '#node/lifecycle/world.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
-import { knownKey } from '../host-keys/decide.ts';
+import { knownKey } from '#node/host-keys/host-key-annotation.ts';
 
 export interface HostInspectorParts {
   connect: Connect;
   client: Client;
-  material: Pick<MaterialSource, 'keysFor'>;
+  inputs: Pick<HostInputSource, 'loadKeys'>;
   payload: Pick<PayloadSource, 'agent'>;
   resolver: Pick<Resolver, 'addresses'>;
   clock: Clock;
@@ -98,7 +98,7 @@ export class HostInspector implements Watch {
   }
 
   #read(instance: InstanceObject, caller: AbortSignal): Promise<{ inventory: Inventory; ipv4: string }> {
-    const { connect, material, payload, resolver, clock } = this.#parts;
+    const { connect, inputs, payload, resolver, clock } = this.#parts;
     const { address, port, username = '' } = instance.spec;
     const error = () => unreadable(address, `no answer within ${limitMs / 1000} s`);
     return withDeadline({ clock, ms: limitMs, error, signal: caller }, async signal => {
@@ -107,7 +107,7 @@ export class HostInspector implements Watch {
       if (pinnedKey === undefined) throw unreadable(address, 'its host key is not pinned yet');
       const ipv4 = await ipv4Of(address, resolver);
       if (ipv4 === undefined) throw unreadable(address, 'the name has no IPv4 address');
-      const privateKeys = await material.keysFor(instance, signal);
+      const privateKeys = await inputs.loadKeys(instance, signal);
       const { sha256 } = await payload.agent();
       const target = targetAt(ipv4, port, { address, username, privateKeys, pinnedKey });
       await using host = await connect(target, { signal, dialTimeoutMs, handshakeTimeoutMs });

@@ -11,12 +11,12 @@ import { watching } from '#kube/controller/watches.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
-import type { ControllerParts } from '../parts.ts';
-import { type Permission, reading } from '../permissions.ts';
-import { carryOut, deleteInstance, instancesPermission } from '../sources/carry-out.ts';
-import { planInstance, type WantedInstance } from '../sources/plan.ts';
-import { EventDeduper } from '../sources/event-deduper.ts';
-import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '../sources/source.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
+import { carryOut, deleteInstance, instancesPermission } from '#cluster/instance-sync/carry-out.ts';
+import { planInstance, type WantedInstance } from '#cluster/instance-sync/plan.ts';
+import { EventDeduper } from '#cluster/event-deduper.ts';
+import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '#cluster/instance-source.ts';
 import { decideOrphan, noEntries } from './decide.ts';
 import { type EntryData, entriesOf, lookUp, readEntriesNow, recordedHost } from './observe.ts';
 

@@ -7,7 +7,7 @@ import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import { configMaps } from '#kube/resources.ts';
-import { bySource, sourceText } from '../sources/source.ts';
+import { bySource, sourceText } from '#cluster/instance-source.ts';
 import type { ListedEntries, RecordedHost } from './decide.ts';
 
 export type EntryData = Readonly<Record<string, string>>;

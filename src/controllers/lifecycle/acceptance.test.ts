@@ -25,7 +25,7 @@ async function started(): Promise<SourceBench> {
     lifecycleController({
       ...bench.parts,
       connect: never,
-      material: { keysFor: never, materialFor: never },
+      inputs: { loadKeys: never, prepareInputs: never },
       payload: { agent: never, files: never },
     }),
   );

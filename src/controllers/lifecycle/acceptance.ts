@@ -17,9 +17,9 @@ import { findCondition } from '#kube/conditions.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { keyOf } from '#kube/resource.ts';
 import { type ConfigMap, secrets } from '#kube/resources.ts';
-import type { ConditionNews } from '../sources/conditions.ts';
-import { sourceOf } from '../sources/source.ts';
-import { acceptanceProblem, hostsOf } from './acceptance-problem.ts';
+import type { ConditionNews } from '#cluster/patch-condition.ts';
+import { sourceOf } from '#cluster/instance-source.ts';
+import { acceptanceProblem, hostsOf } from '#node/acceptance-problem.ts';
 
 export interface AcceptanceOptions {
   client: Pick<Client, 'find'>;

@@ -250,7 +250,7 @@ test('files of ours that are not wanted any more are removed from directories of
   const { lab, host } = await joinedLab();
   const old = `${dir.registries}\\quay.io\\hosts.toml`;
   host.model.fileTexts.set(`${dir.k}\\mine.txt`, 'of somebody else');
-  lab.material = usual => {
+  lab.inputs = usual => {
     const files = usual.files.files.filter(one => one.path !== old);
     return { ...usual, files: { ...usual.files, files } };
   };

@@ -24,14 +24,14 @@ import { pausedStatus, readyStatus, type StatusChange, type StatusStamp } from '
 import { type MachineNames, NodeNames } from '#node/lifecycle/node-names.ts';
 import { Slots } from '#node/lifecycle/slots.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
-import type { LifecycleWorld, MaterialSource } from '#node/lifecycle/world.ts';
+import type { LifecycleWorld, HostInputSource } from '#node/lifecycle/world.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
-import { createHostKeyStore } from '../host-keys/store.ts';
-import type { ControllerParts } from '../parts.ts';
-import { type Permission, reading } from '../permissions.ts';
-import { patchCondition } from '../sources/conditions.ts';
-import { EventDeduper } from '../sources/event-deduper.ts';
-import { sourceOf, subjectOf } from '../sources/source.ts';
+import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
+import { patchCondition } from '#cluster/patch-condition.ts';
+import { EventDeduper } from '#cluster/event-deduper.ts';
+import { sourceOf, subjectOf } from '#cluster/instance-source.ts';
 import { Acceptance, acceptedCondition, isRejected, rejectionEvent } from './acceptance.ts';
 import { decide, type Decision, quietMs, type Seen } from './decide.ts';
 import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './run-journey.ts';
@@ -54,7 +54,7 @@ export const permissions: readonly Permission[] = [
 export interface LifecycleParts extends ControllerParts {
   connect: Connect;
   resolver: Pick<Resolver, 'addresses'>;
-  material: MaterialSource;
+  inputs: HostInputSource;
   payload: PayloadSource;
   limits?: Partial<LifecycleLimits>;
   /** Further causes to look at instances again, such as a private key that has come. */
@@ -237,14 +237,13 @@ async function patchStatus(
 }
 
 function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleWorld {
-  const { client, informers, namespace, connect, resolver, material, payload, machineNames, clock, log, metrics } =
-    parts;
+  const { client, informers, namespace, connect, resolver, inputs, payload, machineNames, clock, log, metrics } = parts;
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
   return {
     connect,
     resolver,
-    material,
+    inputs,
     payload,
     nodes: createClusterNodes({
       client,

@@ -296,15 +296,15 @@ test('a name that leads nowhere says so, and the host is not asked for', async (
   expect(host.connectionCount).toBe(0);
 });
 
-test('material that cannot be made is a failure like any other', async () => {
+test('inputs that cannot be prepared are a failure like any other', async () => {
   const lab = await startJoinLab();
   lab.host();
-  lab.material = () => fail(new AppError('PRIVATE_KEY_MISSING', 'Secret x has no key', { remedy: 'Make one.' }));
+  lab.inputs = () => fail(new AppError('PRIVATE_KEY_MISSING', 'Secret x has no key', { remedy: 'Make one.' }));
   lab.start();
   await lab.add();
   await lab.failed('PRIVATE_KEY_MISSING');
   const { timeline } = await lab.statusWhen(({ phase }) => phase === 'Failed');
-  expect(timeline?.at(-1)).toMatchObject({ name: 'gather', lastError: { code: 'PRIVATE_KEY_MISSING' } });
+  expect(timeline?.at(-1)).toMatchObject({ name: 'prepare files', lastError: { code: 'PRIVATE_KEY_MISSING' } });
 });
 
 test('a reboot that does not help is not repeated', async () => {

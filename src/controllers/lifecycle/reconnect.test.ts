@@ -92,7 +92,7 @@ test('an agent whose certificate has ended gets a new key and a new token, witho
 function startOther(lab: JoinLab): void {
   const version = '12.0.0-def5678';
   const renamed = { [file.agentKubeconfig]: 'of a new token', [file.kubeletConfig]: '{"kind":"new"}' } as const;
-  lab.material = usual => {
+  lab.inputs = usual => {
     const files = usual.files.files.map(one => {
       const text = Object.entries(renamed).find(([path]) => path === one.path)?.[1];
       return text === undefined ? one : { ...one, content: new Secret(text) };

@@ -7,7 +7,7 @@ import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { ObjectReference } from '#kube/resources.ts';
-import { subjectOf } from '../sources/source.ts';
+import { subjectOf } from '#cluster/instance-source.ts';
 
 /** Something to say, and about which object. */
 export interface InstanceRemark {

@@ -227,7 +227,7 @@ test('two operators of which the first has lost the lead do not mix', async () =
   expectOnce(host, 1);
 });
 
-test('keys are asked for with every connection, material only once the host answers', async () => {
+test('keys are asked for with every connection, inputs only once the host answers', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   const connect: Connect = async (target, options) => {

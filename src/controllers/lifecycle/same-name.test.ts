@@ -104,7 +104,7 @@ for (const [name, ofCluster] of forbidden) {
     const lab = await startJoinLab();
     const host = lab.host();
     host.faults.answer = (verb, data) => (verb === 'inventory' ? { ...data, nodeName: name } : data);
-    lab.material = usual => ({ ...usual, reserved: { ...nothingReserved, ...ofCluster } });
+    lab.inputs = usual => ({ ...usual, reserved: { ...nothingReserved, ...ofCluster } });
     lab.start();
     await lab.add();
     expect(await lab.failed('NODE_NAME_FORBIDDEN')).toContain(`${address}: the host name ${name} `);

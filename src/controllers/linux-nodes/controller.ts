@@ -5,8 +5,8 @@ import { matching } from '#kube/controller/predicate.ts';
 import { done } from '#kube/controller/reconcile.ts';
 import { watching } from '#kube/controller/watches.ts';
 import { type Node, nodes } from '#kube/resources.ts';
-import type { ControllerParts } from '../parts.ts';
-import { type Permission, reading } from '../permissions.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
 import { carriesStrayMark } from './decide.ts';
 
 export const permissions: readonly Permission[] = [

@@ -8,10 +8,10 @@ import { watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
-import { type Permission, reading } from '../permissions.ts';
-import { instancesPermission } from '../sources/carry-out.ts';
-import { watchingSignal } from '../sources/signal-watch.ts';
-import { bySource, indexBySource, sourceOf } from '../sources/source.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
+import { instancesPermission } from '#cluster/instance-sync/carry-out.ts';
+import { watchingSignal } from '#kube/controller/signal-watch.ts';
+import { bySource, indexBySource, sourceOf } from '#cluster/instance-source.ts';
 import { MachineSource } from './machine-source.ts';
 import { type MachinesParts, refusesKey, windowsMachines } from './observe.ts';
 

@@ -9,11 +9,11 @@ import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile
 import { referenceTo } from '#kube/events/events.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
 import { type Machine, machines } from '#kube/resources-openshift.ts';
-import { carryOut, deleteInstance } from '../sources/carry-out.ts';
-import { patchCondition } from '../sources/conditions.ts';
-import { planInstance } from '../sources/plan.ts';
-import { EventDeduper } from '../sources/event-deduper.ts';
-import { bySource, type SourceRef, sourceText } from '../sources/source.ts';
+import { carryOut, deleteInstance } from '#cluster/instance-sync/carry-out.ts';
+import { patchCondition } from '#cluster/patch-condition.ts';
+import { planInstance } from '#cluster/instance-sync/plan.ts';
+import { EventDeduper } from '#cluster/event-deduper.ts';
+import { bySource, type SourceRef, sourceText } from '#cluster/instance-source.ts';
 import { decideMachine, type MachineDecision, type MachineHost, type MachineView, readMachine } from './decide.ts';
 import {
   isSource,

@@ -11,9 +11,9 @@ import type { Informers } from '#kube/informer/informers.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { type Machine, type MachineSet, machines } from '#kube/resources-openshift.ts';
-import type { ControllerParts } from '../parts.ts';
-import type { OnChange } from '../sources/signal-watch.ts';
-import { bySource, sourceText } from '../sources/source.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import type { OnChange } from '#kube/controller/signal-watch.ts';
+import { bySource, sourceText } from '#cluster/instance-source.ts';
 import { isUnfinished, type MachineView, type MachineWorld, readMachine } from './decide.ts';
 
 /** Machines that are ours are told by their label; others are not even watched. */

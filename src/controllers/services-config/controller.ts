@@ -17,9 +17,9 @@ import { changed, matching } from '#kube/controller/predicate.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { watching } from '#kube/controller/watches.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
-import { watchingFacts } from '../facts-watch.ts';
-import type { ControllerParts } from '../parts.ts';
-import { type Permission, reading } from '../permissions.ts';
+import { watchingFacts } from '#cluster/facts-watch.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
 import { decide, type Seen } from './decide.ts';
 import { isServices, observe } from './observe.ts';
 

@@ -4,9 +4,9 @@ import { Controller } from '#kube/controller/controller.ts';
 import { done } from '#kube/controller/reconcile.ts';
 import { watching } from '#kube/controller/watches.ts';
 import { configMaps } from '#kube/resources.ts';
-import { watchingFacts } from '../facts-watch.ts';
-import type { ControllerParts } from '../parts.ts';
-import { type Permission, reading } from '../permissions.ts';
+import { watchingFacts } from '#cluster/facts-watch.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
 import { decide } from './decide.ts';
 
 export const permissions: readonly Permission[] = [

@@ -11,9 +11,9 @@ import { watching } from '#kube/controller/watches.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import { type SecretObject, secrets } from '#kube/resources.ts';
 import { clusterApiCopy, type UserDataSecret } from '#node/desired/user-data/user-data.ts';
-import { watchingFacts } from '../facts-watch.ts';
-import type { ControllerParts } from '../parts.ts';
-import { type Permission, reading } from '../permissions.ts';
+import { watchingFacts } from '#cluster/facts-watch.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
 import { decide } from './decide.ts';
 import {
   hasClusterApi,

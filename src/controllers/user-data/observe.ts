@@ -9,7 +9,7 @@ import type { Informer } from '#kube/informer/informer.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 import { type Namespace, namespaces, type SecretObject, secrets } from '#kube/resources.ts';
 import { type UserDataSecret, userData, userDataSecret } from '#node/desired/user-data/user-data.ts';
-import { privateKeyFromSecret } from '../private-key/decide.ts';
+import { privateKeyFromSecret } from '#node/inputs/private-key.ts';
 
 /** Each by its name: nobody reads all Secrets of a cluster. */
 export interface Sources {

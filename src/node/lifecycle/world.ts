@@ -20,7 +20,7 @@ import type { Slots } from './slots.ts';
 export interface LifecycleWorld {
   connect: Connect;
   resolver: Pick<Resolver, 'addresses'>;
-  material: MaterialSource;
+  inputs: HostInputSource;
   payload: PayloadSource;
   nodes: ClusterNodes;
   hostKeys: HostKeyStore;
@@ -39,14 +39,14 @@ export interface LifecycleSlots {
 }
 
 /** What the operator brings to a host. */
-export interface MaterialSource {
+export interface HostInputSource {
   /** The keys to connect with, in the order in which they are tried. */
-  keysFor(instance: InstanceObject, signal: AbortSignal): Promise<readonly PrivateKey[]>;
+  loadKeys(instance: InstanceObject, signal: AbortSignal): Promise<readonly PrivateKey[]>;
   /** Asked for once the host answers, for fresh tokens may be made for it. */
-  materialFor(instance: InstanceObject, signal: AbortSignal): Promise<HostMaterial>;
+  prepareInputs(instance: InstanceObject, signal: AbortSignal): Promise<HostInputs>;
 }
 
-export interface HostMaterial {
+export interface HostInputs {
   /** Of this operator. */
   version: string;
   /** What no host may be called. */

@@ -1,6 +1,6 @@
 import { attempt } from '../../../src/base/errors.ts';
 import type { InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
-import { findPinnedKey, forgetKey, knownKey } from '../../../src/controllers/host-keys/decide.ts';
+import { findPinnedKey, forgetKey, knownKey } from '../../../src/node/host-keys/host-key-annotation.ts';
 import { type HostKey, parseHostKey, printKnownKey, trustHostKey } from '../../../src/host/host-key.ts';
 import type { Input, Operation } from '../row.ts';
 

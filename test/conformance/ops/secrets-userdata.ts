@@ -1,7 +1,7 @@
 import { fromBase64, fromUtf8, toBase64 } from '../../../src/base/bytes.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { readObject } from '../../../src/contract/object.ts';
-import { privateKeyFromSecret } from '../../../src/controllers/private-key/decide.ts';
+import { privateKeyFromSecret } from '../../../src/node/inputs/private-key.ts';
 import { checkStrength, parseAuthorizedKey } from '../../../src/host/keys/public-key.ts';
 import {
   clusterApiCopy,

@@ -36,7 +36,7 @@ import {
   type Node,
   nodes,
 } from '../../../src/kube/resources.ts';
-import type { HostMaterial } from '../../../src/node/lifecycle/world.ts';
+import type { HostInputs } from '../../../src/node/lifecycle/world.ts';
 import { startEmbeddedCluster } from '../../../src/sandbox/embedded-cluster.ts';
 import { containerd, kubelet, kubeProxy, until } from '../agent-bench.ts';
 import { recordedLog } from '../recorded-log.ts';
@@ -77,7 +77,7 @@ export class JoinLab {
   behaviour: LabBehaviour = {};
   privateKey = parsePrivateKey(newKey());
   /** Makes the files of a host other than usual. */
-  material: (usual: HostMaterial) => HostMaterial = usual => usual;
+  inputs: (usual: HostInputs) => HostInputs = usual => usual;
   tokens = 0;
   readonly #kubeconfig: string;
   readonly #looking = new Map<LabHost, Promise<void>>();
@@ -185,7 +185,7 @@ export class JoinLab {
     const controller = lifecycleController({
       ...shared,
       resolver: { addresses: async name => (name === 'win.example.com' ? [address] : []) },
-      material: { keysFor: async () => [this.privateKey], materialFor: async () => this.material(this.#usual()) },
+      inputs: { loadKeys: async () => [this.privateKey], prepareInputs: async () => this.inputs(this.#usual()) },
       payload: memoryPayload(),
       ...over,
       client,
@@ -285,7 +285,7 @@ export class JoinLab {
     await this.patchStatus({ agent: { certificateEnds: timestamp(Date.now() + 86_400_000) } }, metadata.name);
   }
 
-  #usual(): HostMaterial {
+  #usual(): HostInputs {
     this.tokens += 1;
     const text = (path: string, content: string, sensitive = false) => ({
       path,

@@ -21,7 +21,7 @@ import { JourneyRecord } from '../../../src/node/lifecycle/journey-record.ts';
 import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
 import { Slots } from '../../../src/node/lifecycle/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
-import type { HostMaterial, LifecycleWorld } from '../../../src/node/lifecycle/world.ts';
+import type { HostInputs, LifecycleWorld } from '../../../src/node/lifecycle/world.ts';
 import { MemoryApi } from '../memory-api.ts';
 import { MemorySource } from '../memory-source.ts';
 import { recordedLog } from '../recorded-log.ts';
@@ -36,7 +36,7 @@ export interface BenchOptions {
   record?: InstanceRecord;
   /** That of an earlier journey. */
   host?: LabHost;
-  material?: Partial<HostMaterial>;
+  inputs?: Partial<HostInputs>;
   names?: NodeNames;
 }
 
@@ -123,9 +123,9 @@ export class JourneyBench {
     return {
       connect: this.host.connect,
       resolver: { addresses: async name => (name === 'win.example.com' ? ['fd00::1', this.host.address] : []) },
-      material: {
-        keysFor: async () => [this.#key],
-        materialFor: async () => ({
+      inputs: {
+        loadKeys: async () => [this.#key],
+        prepareInputs: async () => ({
           version: 'v2',
           reserved: nothingReserved,
           certificateLifetime: '24h',
@@ -136,7 +136,7 @@ export class JourneyBench {
           files: { files: [{ path: file.kubeletConfig, content, sensitive: false }], ownedDirectories: [], hash: '' },
           publicKeyHash: 'hash',
           sealUsername: user => `sealed ${user}`,
-          ...options.material,
+          ...options.inputs,
         }),
       },
       payload: memoryPayload(),

@@ -7,12 +7,12 @@ import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { bringAgent, secureFolders, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
-import { gather } from './gather.ts';
+import { prepareFiles } from './prepare-files.ts';
 
 async function bench() {
   const lab = new JourneyBench();
-  await lab.take(connect, gather);
-  const { agent } = lab.journey.gathered;
+  await lab.take(connect, prepareFiles);
+  const { agent } = lab.journey.prepared;
   const program = agentProgram(agent.sha256);
   const content = Buffer.concat(await Array.fromAsync(agent.content()));
   const { fileTexts, files } = lab.host.model;
@@ -179,5 +179,5 @@ test('the progress of the upload ends with all its bytes', async () => {
     note: () => undefined,
     report: ({ bytes }) => void reports.push(bytes),
   });
-  expect(reports.at(-1)).toBe(lab.journey.gathered.agent.bytes);
+  expect(reports.at(-1)).toBe(lab.journey.prepared.agent.bytes);
 });

@@ -20,7 +20,7 @@ export const bringAgent: Step<ConfigureJourney> = {
   description: 'uploads the agent to a folder that only administrators may write, unless it is there',
   limitMs: 60 * 60_000,
   async run(journey, turn) {
-    const { agent } = journey.gathered;
+    const { agent } = journey.prepared;
     if ((await journey.host.fileSize(programOf(journey), turn.signal)) !== agent.bytes) await upload(journey, turn);
   },
 };
@@ -59,7 +59,7 @@ async function askVerified(journey: ConfigureJourney, signal: AbortSignal): Prom
   const inventory = await askForInventory(journey, signal);
   const path = programOf(journey);
   const hash = Object.entries(inventory.files).find(([each]) => pathKey(each) === pathKey(path))?.[1];
-  if (hash === journey.gathered.agent.sha256) return inventory;
+  if (hash === journey.prepared.agent.sha256) return inventory;
   throw new AppError('AGENT_PROGRAM_DAMAGED', `${journey.address}: ${path} is not the program that was uploaded`, {
     remedy: 'See what changes programs on the host: a virus scanner, or an administrator.',
   });
@@ -89,7 +89,7 @@ const signsOfDamage: readonly ErrorCode[] = ['AGENT_PROGRAM_DAMAGED', 'AGENT_COM
 function checkPlaced(journey: ConfigureJourney, { isAdministrator }: Inventory): void {
   // What a user without rights could not do is told by the preflight.
   if (!isAdministrator) return;
-  const { agent } = journey.gathered;
+  const { agent } = journey.prepared;
   const { files } = journey.inventory;
   for (const path of [programOf(journey), agent.path]) {
     if (files[pathKey(path)] !== agent.sha256) {
@@ -98,17 +98,17 @@ function checkPlaced(journey: ConfigureJourney, { isAdministrator }: Inventory):
   }
 }
 
-function programOf({ gathered }: ConfigureJourney): string {
-  return agentProgram(gathered.agent.sha256);
+function programOf({ prepared }: ConfigureJourney): string {
+  return agentProgram(prepared.agent.sha256);
 }
 
-function inventoryOptions({ gathered }: ConfigureJourney): InventoryOptions {
-  const { apiServerUrl, platform } = gathered.material;
+function inventoryOptions({ prepared }: ConfigureJourney): InventoryOptions {
+  const { apiServerUrl, platform } = prepared.inputs;
   return { apiServerUrl, ...nameSourceOf(platform) };
 }
 
 async function upload(journey: ConfigureJourney, turn: StepTurn): Promise<void> {
-  const { agent } = journey.gathered;
+  const { agent } = journey.prepared;
   const { host, world, address } = journey;
   const { signal, report } = turn;
   turn.note('other hosts upload');

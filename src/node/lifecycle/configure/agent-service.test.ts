@@ -5,7 +5,7 @@ import type { Step } from '../step.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { installAgent, reinstallAgent, rekeyAgent } from './agent-service.ts';
 import { connect } from './connect.ts';
-import { gather } from './gather.ts';
+import { prepareFiles } from './prepare-files.ts';
 import { claimName } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
 
@@ -15,7 +15,7 @@ const recorded = { agent: { keyHash: 'c'.repeat(64), installed: '2026-01-01T00:0
 /** A journey whose agent answers `install` with this. */
 async function installing(options: BenchOptions = {}, answer: object = { keyHash }): Promise<JourneyBench> {
   const bench = new JourneyBench(options);
-  await bench.take(connect, gather, bringAgent, takeInventory, claimName);
+  await bench.take(connect, prepareFiles, bringAgent, takeInventory, claimName);
   bench.putNode();
   bench.host.faults.answer = (verb, data) => (verb === 'install' ? answer : data);
   return bench;
@@ -43,7 +43,7 @@ for (const [name, step, options, isNew] of keys) {
 }
 
 test('on Azure the key of cloud-node-manager is recorded, too', async () => {
-  const bench = await installing({ material: { platform: 'Azure' } }, { keyHash, cloudKeyHash });
+  const bench = await installing({ inputs: { platform: 'Azure' } }, { keyHash, cloudKeyHash });
   await bench.take(installAgent);
   expect(bench.host.commands.at(-1)).toContain(' --cloud-node');
   expect(bench.records.at(-1)).toMatchObject({ agent: { keyHash }, cloudNode: { keyHash: cloudKeyHash } });
@@ -52,7 +52,7 @@ test('on Azure the key of cloud-node-manager is recorded, too', async () => {
 for (const has of [true, false]) {
   test(`a service that is left as it is gets ${has ? 'a' : 'no'} key of cloud-node-manager, ${has ? 'as' : 'since'} it has ${has ? 'one' : 'none'}`, async () => {
     const record = { ...recorded, ...(has && { cloudNode: recorded.agent }) };
-    const bench = await installing({ material: { platform: 'Azure' }, record }, { keyHash, cloudKeyHash });
+    const bench = await installing({ inputs: { platform: 'Azure' }, record }, { keyHash, cloudKeyHash });
     await bench.take(rekeyAgent);
     expect(bench.host.commands.at(-1)?.includes(' --cloud-node')).toBe(has);
     expect(bench.records.at(-1)?.cloudNode?.keyHash).toBe(has ? cloudKeyHash : undefined);
@@ -63,7 +63,7 @@ const answers: [string, BenchOptions, object, code: string][] = [
   ['without a hash', {}, {}, 'FIELD_INVALID'],
   ['with a hash that is none', {}, { keyHash: 'A'.repeat(64) }, 'AGENT_ANSWER_INVALID'],
   ['with more than a hash', {}, { keyHash: `${keyHash} ` }, 'AGENT_ANSWER_INVALID'],
-  ['without the second hash on Azure', { material: { platform: 'Azure' } }, { keyHash }, 'FIELD_INVALID'],
+  ['without the second hash on Azure', { inputs: { platform: 'Azure' } }, { keyHash }, 'FIELD_INVALID'],
 ];
 for (const [name, options, answer, code] of answers) {
   test(`an answer ${name} is refused, and no key recorded`, async () => {

@@ -10,7 +10,7 @@ import { untilNodes } from '../node-watch.ts';
 import type { StepTimeout, Step, StepTurn } from '../step.ts';
 import { askForInventory } from './agent-program.ts';
 import type { ConfigureJourney } from './journey.ts';
-import { rebootTimeout } from './prepare.ts';
+import { rebootTimeout } from './prepare-windows.ts';
 import { rebootOnce } from './reboot.ts';
 
 const installMs = 4 * 60_000;
@@ -21,10 +21,10 @@ type Installation = Pick<InstallOptions, 'newKey' | 'keepCommand'>;
 
 const versionTimeout: StepTimeout<ConfigureJourney> = {
   code: 'NODE_VERSION_TIMEOUT',
-  message: ({ node, world, gathered }) => {
+  message: ({ node, world, prepared }) => {
     const remark = node && world.nodes.remarkOf(node.name);
     const said = remark === undefined ? 'its agent has said nothing' : `its agent said last: ${remark}`;
-    return `Node ${node?.name} did not come to version ${gathered.material.version} (${said})`;
+    return `Node ${node?.name} did not come to version ${prepared.inputs.version} (${said})`;
   },
   remedy: 'Look at the events of the Node and at C:\\var\\log\\wicd on the host.',
 };
@@ -33,7 +33,7 @@ const versionTimeout: StepTimeout<ConfigureJourney> = {
 const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'timeout' | 'isDone'> = {
   limitMs: 20 * 60_000,
   timeout: versionTimeout,
-  isDone: ({ node, gathered }) => isUpToDate(node, gathered.material.version),
+  isDone: ({ node, prepared }) => isUpToDate(node, prepared.inputs.version),
 };
 
 export const installAgent: Step<ConfigureJourney> = {
@@ -64,8 +64,8 @@ export const rekeyAgent: Step<ConfigureJourney> = {
 };
 
 async function install(journey: ConfigureJourney, how: Installation, { signal }: StepTurn): Promise<void> {
-  const { host, address, gathered, commands, joinedNode, record, world } = journey;
-  const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = gathered.material;
+  const { host, address, prepared, commands, joinedNode, record, world } = journey;
+  const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = prepared.inputs;
   // A service that is left as it is uses the keys it was made for, and no others.
   const cloudNode = how.keepCommand === true ? record.known.cloudNode !== undefined : hasCloudNodeManager(platform);
   const command = commands.install({
@@ -145,7 +145,7 @@ async function untilAgent(
     if (node === undefined) return undefined;
     const { nodeUID = node.uid } = journey.record.known;
     if (nodeUID !== node.uid) throw madeAgain(node.name);
-    if (isEnough(node) || isUpToDate(node, journey.gathered.material.version)) return true;
+    if (isEnough(node) || isUpToDate(node, journey.prepared.inputs.version)) return true;
     note(nodes.remarkOf(node.name) ?? 'the agent sets up the host');
     return undefined;
   };

@@ -6,7 +6,7 @@ import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { cleanUpFormer, needsCleanup, type Remains } from './cleanup.ts';
 import { connect } from './connect.ts';
-import { gather } from './gather.ts';
+import { prepareFiles } from './prepare-files.ts';
 
 const service = (name: string, isManaged = true) => ({ name, state: 'running', command: '', isManaged });
 const node = { name: 'win-5' } as NodeView;
@@ -45,7 +45,7 @@ const annotated = (annotations: Record<string, string>) => ({
 async function benchWith(annotations: Record<string, string>): Promise<JourneyBench> {
   const lab = new JourneyBench({ record: { host: { name: 'win-5', addresses: [] } } });
   lab.putNode(annotated(annotations));
-  await lab.take(connect, gather, bringAgent);
+  await lab.take(connect, prepareFiles, bringAgent);
   lab.host.faults.answer = (verb, data) =>
     verb === 'inventory' ? { ...data, stagedVersion: 'v1', services: ours.services } : data;
   await lab.take(takeInventory);

@@ -30,13 +30,13 @@ export const cleanUpFormer: Step<ConfigureJourney> = {
     'stops and removes services of an earlier configuration; variables and certificates stay for the new one',
   limitMs: 20 * 60_000,
   isDone(journey) {
-    const { inventory, node, gathered, record } = journey;
-    const { version } = gathered.material;
+    const { inventory, node, prepared, record } = journey;
+    const { version } = prepared.inputs;
     return !needsCleanup({ inventory, node, version, awaitsNode: record.awaitsNode });
   },
   async run(journey, { signal }) {
     const { host, address, inventory } = journey;
-    const command = journey.commands.cleanup(journey.gathered.material.namespace, 'keep settings');
+    const command = journey.commands.cleanup(journey.prepared.inputs.namespace, 'keep settings');
     await callAgent({ host, address, command, signal, timeoutMs: cleanupMs });
     await clearVersion(journey, signal);
     journey.inventory = { ...inventory, services: inventory.services.filter(service => !service.isManaged) };

@@ -15,7 +15,7 @@ export const connect: Step<ConfigureJourney> = {
 };
 
 export const acquireSlot: Step<ConfigureJourney> = {
-  name: 'wait for turn',
+  name: 'queued',
   description: 'waits while as many other hosts are set up as may be at once',
   limitMs: 2 * 3_600_000,
   async run(journey, { signal, note }) {
@@ -30,7 +30,7 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
   const { instance, world, address, username } = journey;
   const { port } = instance.spec;
   journey.ipv4 ??= await resolve(journey);
-  const privateKeys = await world.material.keysFor(instance, signal);
+  const privateKeys = await world.inputs.loadKeys(instance, signal);
   // What was seen on this journey holds, even if somebody changes what is stored meanwhile.
   const pinnedKey = journey.hostKey ?? (await world.hostKeys.find(instance, journey.node, signal));
   const target = targetAt(journey.ipv4, port, { address, username, privateKeys, pinnedKey });

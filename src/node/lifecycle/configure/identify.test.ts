@@ -5,10 +5,10 @@ import { type BenchOptions, JourneyBench } from '../../../../test/kit/lifecycle/
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
-import { gather } from './gather.ts';
+import { prepareFiles } from './prepare-files.ts';
 import { claimName, recordHost, routeAddresses } from './identify.ts';
 
-const begin = [connect, gather, bringAgent, takeInventory];
+const begin = [connect, prepareFiles, bringAgent, takeInventory];
 
 /** A journey up to the inventory, which tells these names. */
 async function benchWith(
@@ -37,9 +37,9 @@ const names: [string, hostName: string, nodeName: string, hostname: string | und
 for (const [name, hostName, nodeName, hostname, want] of names) {
   test(`claims ${name}`, async () => {
     // Only a cloud that names its machines itself may call a host otherwise than the spec.
-    const material = { platform: nodeName.startsWith('ip-') ? 'AWS' : 'None' };
+    const inputs = { platform: nodeName.startsWith('ip-') ? 'AWS' : 'None' };
     const spec = hostname === undefined ? {} : { spec: { hostname } };
-    const bench = await benchWith({ hostName, nodeName }, { material, ...spec });
+    const bench = await benchWith({ hostName, nodeName }, { inputs, ...spec });
     await bench.take(claimName);
     expect(bench.journey.nodeName).toBe(want);
   });

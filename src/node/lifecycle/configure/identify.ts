@@ -24,7 +24,7 @@ export const claimName: Step<ConfigureJourney> = {
     journey.claimedName = name;
     const { known } = journey.record;
     // A Node that another version has finished is recorded and left as it is.
-    if (known.agent !== undefined || !needsUpgrade(journey.node, journey.gathered.material.version)) return;
+    if (known.agent !== undefined || !needsUpgrade(journey.node, journey.prepared.inputs.version)) return;
     await journey.record.save({ host: hostOf(journey, name) });
     journey.isAdopted = true;
   },
@@ -36,11 +36,11 @@ export const recordHost: Step<ConfigureJourney> = {
   description: 'records node name, addresses and token ids, by which certificate requests of the host are approved',
   limitMs: shortMs,
   async run(journey) {
-    const { inventory, record, gathered, world } = journey;
+    const { inventory, record, prepared, world } = journey;
     const name = reportedName(inventory);
     check(journey, name);
     journey.claimedName = name;
-    const tokens = addTokens(record.known.tokens, gathered.material.tokens, world.clock.now());
+    const tokens = addTokens(record.known.tokens, prepared.inputs.tokens, world.clock.now());
     await record.save({ host: hostOf(journey, name), tokens });
   },
 };
@@ -61,7 +61,7 @@ function reportedName({ nodeName, hostName }: Inventory): string {
 }
 
 function check(journey: ConfigureJourney, name: string): void {
-  const { address, inventory, instance, world, record, gathered, hostKey } = journey;
+  const { address, inventory, instance, world, record, prepared, hostKey } = journey;
   const { nodes, names } = world;
   const certified = instance.status?.certifiedName;
   const recorded = certified ?? record.known.host?.name ?? instance.status?.node;
@@ -69,7 +69,7 @@ function check(journey: ConfigureJourney, name: string): void {
     address,
     name,
     problems: inventory.problems,
-    reserved: gathered.material.reserved,
+    reserved: prepared.inputs.reserved,
     holder: name === '' ? undefined : names.claim(name, instance)?.metadata.name,
     addressOf: names.givenTo(name, instance, nodes.list()),
     wantedLabel: wantedLabel(journey),
@@ -86,8 +86,8 @@ function check(journey: ConfigureJourney, name: string): void {
 }
 
 /** A cloud names its machines otherwise than they name themselves. */
-function wantedLabel({ instance, gathered }: ConfigureJourney): string | undefined {
-  const { nameSource = 'fqdn' } = nameSourceOf(gathered.material.platform);
+function wantedLabel({ instance, prepared }: ConfigureJourney): string | undefined {
+  const { nameSource = 'fqdn' } = nameSourceOf(prepared.inputs.platform);
   return nameSource === 'fqdn' ? instance.spec.hostname?.toLowerCase() : undefined;
 }
 

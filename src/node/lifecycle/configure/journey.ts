@@ -10,7 +10,7 @@ import type { BundleFile } from '../../bundle.ts';
 import type { PlainFile } from '../../payload-source.ts';
 import { HostSession } from '../host-session.ts';
 import type { JourneyRecord } from '../journey-record.ts';
-import type { HostMaterial, LifecycleWorld } from '../world.ts';
+import type { HostInputs, LifecycleWorld } from '../world.ts';
 import { openHost } from './connect.ts';
 
 /** A host on its way to become a Node, with everything that was found out so far. */
@@ -29,7 +29,7 @@ export class ConfigureJourney implements AsyncDisposable {
   isAdopted = false;
   /** One of the places for hosts that are worked on. */
   turn: Disposable | undefined;
-  #gathered: Gathered | undefined;
+  #prepared: PreparedFiles | undefined;
   #programs: readonly BundleFile[] | undefined;
   #inventory: Inventory | undefined;
 
@@ -47,7 +47,7 @@ export class ConfigureJourney implements AsyncDisposable {
 
   /** Command lines for the agent program on this host. */
   get commands(): AgentCommands {
-    return agentCommands(agentProgram(this.gathered.agent.sha256));
+    return agentCommands(agentProgram(this.prepared.agent.sha256));
   }
 
   get username(): string {
@@ -77,13 +77,13 @@ export class ConfigureJourney implements AsyncDisposable {
     });
   }
 
-  get gathered(): Gathered {
-    if (this.#gathered === undefined) throw new Error('the material of the host is not gathered yet');
-    return this.#gathered;
+  get prepared(): PreparedFiles {
+    if (this.#prepared === undefined) throw new Error('the inputs of the host is not prepared yet');
+    return this.#prepared;
   }
 
-  set gathered(gathered: Gathered) {
-    this.#gathered = gathered;
+  set prepared(prepared: PreparedFiles) {
+    this.#prepared = prepared;
   }
 
   /** All that the host needs but the agent. */
@@ -99,7 +99,7 @@ export class ConfigureJourney implements AsyncDisposable {
   /** Another version has set the host up, with an agent whose key is recorded. By the record: a Node may say what it likes. */
   get isOfOtherVersion(): boolean {
     const { version } = this.instance.status ?? {};
-    return this.record.known.agent !== undefined && version !== this.gathered.material.version;
+    return this.record.known.agent !== undefined && version !== this.prepared.inputs.version;
   }
 
   get knownInventory(): Inventory | undefined {
@@ -123,8 +123,8 @@ export class ConfigureJourney implements AsyncDisposable {
 }
 
 /** What is brought to the host. */
-export interface Gathered {
-  material: HostMaterial;
+export interface PreparedFiles {
+  inputs: HostInputs;
   agent: PlainFile;
   /** Everything the operator writes. */
   texts: readonly BundleFile[];

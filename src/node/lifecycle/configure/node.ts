@@ -46,9 +46,9 @@ export const desireVersion: Step<ConfigureJourney> = {
   description:
     'tells on the Node which version the agent has to apply, before there is an agent that could apply another',
   limitMs: shortMs,
-  isDone: ({ node, gathered }) => node?.annotations[nodeAnnotation.desiredVersion] === gathered.material.version,
-  async run({ joinedNode, world, gathered }, { signal }) {
-    const annotations = { [nodeAnnotation.desiredVersion]: gathered.material.version };
+  isDone: ({ node, prepared }) => node?.annotations[nodeAnnotation.desiredVersion] === prepared.inputs.version,
+  async run({ joinedNode, world, prepared }, { signal }) {
+    const annotations = { [nodeAnnotation.desiredVersion]: prepared.inputs.version };
     await world.nodes.annotate(joinedNode.name, annotations, signal);
   },
 };
@@ -69,8 +69,8 @@ export const releaseNode: Step<ConfigureJourney> = {
   },
 };
 
-function marksFor({ instance, gathered, username, hostKey }: ConfigureJourney, node: NodeView): Marks {
-  const { publicKeyHash } = gathered.material;
+function marksFor({ instance, prepared, username, hostKey }: ConfigureJourney, node: NodeView): Marks {
+  const { publicKeyHash } = prepared.inputs;
   const has = (name: string, value: string) => node.annotations[name] === value;
   const isSealed = has(nodeAnnotation.pubKeyHash, publicKeyHash) && node.annotations[nodeAnnotation.username];
   const isKept = hostKey === undefined || has(nodeAnnotation.sshHostKey, printHostKey(hostKey));
@@ -78,7 +78,7 @@ function marksFor({ instance, gathered, username, hostKey }: ConfigureJourney, n
     byoh: instance.spec.source?.kind !== 'Machine',
     pubKeyHash: publicKeyHash,
     // The seal is another one each time, so what was sealed with this key stays.
-    sealedUsername: isSealed || gathered.material.sealUsername(username),
+    sealedUsername: isSealed || prepared.inputs.sealUsername(username),
     ...(!isKept && { hostKey: { type: hostKey.type, base64: printHostKey(hostKey) } }),
   });
   return { ...marks, labels: { ...instance.spec.labels, ...marks.labels } };

@@ -8,14 +8,14 @@ import type { Step } from '../step.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { rebootForSettings } from './agent-service.ts';
 import { connect } from './connect.ts';
-import { gather, packPrograms } from './gather.ts';
+import { prepareFiles, packPrograms } from './prepare-files.ts';
 import type { ConfigureJourney } from './journey.ts';
-import { enableContainers, reboot, rename } from './prepare.ts';
+import { enableContainers, reboot, rename } from './prepare-windows.ts';
 import { stageFiles, stagePrograms } from './stage.ts';
 
 const steps: Step<ConfigureJourney>[] = [
   connect,
-  gather,
+  prepareFiles,
   bringAgent,
   takeInventory,
   packPrograms,

@@ -7,10 +7,10 @@ import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { awaitSettings, awaitVersion, rebootForSettings } from './agent-service.ts';
 import { connect } from './connect.ts';
-import { gather } from './gather.ts';
-import { enableContainers, reboot, rename } from './prepare.ts';
+import { prepareFiles } from './prepare-files.ts';
+import { enableContainers, reboot, rename } from './prepare-windows.ts';
 
-const begin = [connect, gather, bringAgent, takeInventory];
+const begin = [connect, prepareFiles, bringAgent, takeInventory];
 const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
 
 test('a host that does not come back from a reboot is told as such, with what it answers meanwhile', async () => {

@@ -11,7 +11,7 @@ import type { BundleContent } from '../../bundle-hash-cache.ts';
 import { type BundleFile, packContent } from '../../bundle.ts';
 import { bringAgent, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
-import { gather } from './gather.ts';
+import { prepareFiles } from './prepare-files.ts';
 import { sendBundle } from './send-bundle.ts';
 
 const path = 'C:\\k\\kubelet.exe';
@@ -19,7 +19,7 @@ const path = 'C:\\k\\kubelet.exe';
 /** A host with its agent, and a bundle for it: of the files given, or of one. */
 async function bench(bytes = 1000, files?: readonly BundleFile[]) {
   const lab = new JourneyBench();
-  await lab.take(connect, gather, bringAgent, takeInventory);
+  await lab.take(connect, prepareFiles, bringAgent, takeInventory);
   const content: BundleContent = {
     version: 'v2',
     // What looks random cannot be packed, so that it is as large as it is.

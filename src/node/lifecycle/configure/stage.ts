@@ -28,7 +28,7 @@ export const stagePrograms: Step<ConfigureJourney> = {
   limitMs: 2 * 3_600_000,
   isDone: ({ programs, inventory }) => missingFiles(programs, inventory).length === 0,
   async run(journey, turn) {
-    const { version } = journey.gathered.material;
+    const { version } = journey.prepared.inputs;
     const { bundles } = journey.inventory;
     // Always the same bundle for the same need, so that an upload that came to its end is found again.
     const files = missingFiles(journey.programs, journey.inventory);
@@ -47,7 +47,7 @@ export const stageFiles: Step<ConfigureJourney> = {
     const { bundles } = journey.inventory;
     // By now nobody needs what earlier attempts have left; what is gone already is no matter.
     const left = Object.keys(bundles).map(bundlePath);
-    const { version } = journey.gathered.material;
+    const { version } = journey.prepared.inputs;
     await sendBundle(journey, { version, files, remove: [...remove, ...left] }, {}, turn);
     noteStaged(journey, files);
   },
@@ -59,24 +59,24 @@ export const stageToken: Step<ConfigureJourney> = {
   description: 'writes the kubeconfig of the agent with a fresh token, and no other file',
   limitMs: 20 * 60_000,
   async run(journey, turn) {
-    const { gathered, inventory, instance } = journey;
-    const version = inventory.stagedVersion || (instance.status?.version ?? gathered.material.version);
-    const files = gathered.texts.filter(({ path }) => pathKey(path) === pathKey(file.agentKubeconfig));
+    const { prepared, inventory, instance } = journey;
+    const version = inventory.stagedVersion || (instance.status?.version ?? prepared.inputs.version);
+    const files = prepared.texts.filter(({ path }) => pathKey(path) === pathKey(file.agentKubeconfig));
     const remove = Object.keys(inventory.bundles).map(bundlePath);
     await sendBundle(journey, { version, files, remove }, {}, turn);
   },
 };
 
-function wantedChanges({ gathered, inventory }: ConfigureJourney) {
-  const { texts, material } = gathered;
+function wantedChanges({ prepared, inventory }: ConfigureJourney) {
+  const { texts, inputs } = prepared;
   const files = missingFiles(texts, inventory);
-  const remove = staleFiles(texts, material.files.ownedDirectories, inventory);
+  const remove = staleFiles(texts, inputs.files.ownedDirectories, inventory);
   return { files, remove, isNone: files.length === 0 && remove.length === 0 };
 }
 
 function noteStaged(journey: ConfigureJourney, files: readonly BundleFile[]): void {
-  const { inventory, gathered } = journey;
+  const { inventory, prepared } = journey;
   const staged = Object.fromEntries(files.map(({ path, sha256 }) => [pathKey(path), sha256]));
-  const { version: stagedVersion } = gathered.material;
+  const { version: stagedVersion } = prepared.inputs;
   journey.inventory = { ...inventory, files: { ...inventory.files, ...staged }, stagedVersion };
 }

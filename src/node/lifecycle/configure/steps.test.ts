@@ -8,12 +8,12 @@ import { bringAgent, takeInventory } from './agent-program.ts';
 import { awaitSettings, awaitVersion, installAgent } from './agent-service.ts';
 import { bootstrap } from './bootstrap.ts';
 import { connect } from './connect.ts';
-import { gather } from './gather.ts';
+import { prepareFiles } from './prepare-files.ts';
 import { claimName } from './identify.ts';
 import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
 import { configureSteps, reconnectOtherSteps, reconnectSteps } from './steps.ts';
 
-const begin = [connect, gather, bringAgent, takeInventory, claimName];
+const begin = [connect, prepareFiles, bringAgent, takeInventory, claimName];
 const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
 
 test.each([
@@ -81,7 +81,7 @@ test('on one journey a host may not change its key, whatever is stored', async (
 test('things that are not known yet are mistakes of ours, not of the host', () => {
   const { journey } = new JourneyBench();
   expect(() => journey.inventory).toThrow('not taken yet');
-  expect(() => journey.gathered).toThrow('not gathered yet');
+  expect(() => journey.prepared).toThrow('not prepared yet');
   expect(() => journey.joinedNode).toThrow(expect.objectContaining({ code: 'NODE_NOT_FOUND' }));
 });
 
@@ -205,8 +205,8 @@ for (const [name, withNode, state, runs] of bootstraps) {
 test('the size of log files is passed on to the service', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);
-  const { gathered } = bench.journey;
-  bench.journey.gathered = { ...gathered, material: { ...gathered.material, agentLogMegabytes: 105 } };
+  const { prepared } = bench.journey;
+  bench.journey.prepared = { ...prepared, inputs: { ...prepared.inputs, agentLogMegabytes: 105 } };
   bench.putNode();
   await bench.take(installAgent);
   const [service] = await bench.host.model.services.list();

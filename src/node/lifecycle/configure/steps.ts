@@ -13,11 +13,11 @@ import { bootstrap } from './bootstrap.ts';
 import { checkHost } from './check-host.ts';
 import { cleanUpFormer } from './cleanup.ts';
 import { acquireSlot, connect } from './connect.ts';
-import { gather, packPrograms } from './gather.ts';
+import { prepareFiles, packPrograms } from './prepare-files.ts';
 import { claimName, recordHost } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
-import { enableContainers, reboot, rename } from './prepare.ts';
+import { enableContainers, reboot, rename } from './prepare-windows.ts';
 import { stageFiles, stagePrograms, stageToken } from './stage.ts';
 
 type Steps = readonly Step<ConfigureJourney>[];
@@ -26,7 +26,7 @@ type Steps = readonly Step<ConfigureJourney>[];
 const reach: Steps = [connect, acquireSlot];
 
 /** Finds out what and whose the host is. */
-const identify: Steps = [gather, bringAgent, takeInventory, claimName];
+const identify: Steps = [prepareFiles, bringAgent, takeInventory, claimName];
 
 /** Changes the host. */
 const setUp: Steps = [

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { type InstanceObject, windowsInstances } from './windows-instance-resource.ts';
+import { manualClock } from '../../test/kit/manual-clock.ts';
+import { MemoryApi, refused } from '../../test/kit/memory-api.ts';
+import { patchCondition } from './patch-condition.ts';
+
+const other = { type: 'Ready', status: 'False', reason: 'X', message: '', lastTransitionTime: 'then' } as const;
+const news = { type: 'Accepted', status: 'False', reason: 'INSTANCE_DUPLICATE', message: 'twice' } as const;
+
+function bench() {
+  const api = new MemoryApi();
+  const clock = manualClock();
+  const instance: InstanceObject = api.put(windowsInstances, {
+    metadata: { name: 'win1', namespace: 'wmco', generation: 3 },
+    spec: { address: '10.0.0.1' },
+    status: { phase: 'Configuring', conditions: [other] },
+  });
+  const means = { client: api, clock, signal: new AbortController().signal };
+  const status = () => api.peek(windowsInstances, 'win1', 'wmco')?.status;
+  return { api, clock, instance, means, status };
+}
+
+test('sets its condition beside those of others, for the generation it has seen', async () => {
+  const { api, instance, means, status } = bench();
+  await patchCondition(instance, news, means);
+  const mine = { ...news, lastTransitionTime: '2026-03-01T12:00:00Z', observedGeneration: 3 };
+  expect(status()).toEqual({ phase: 'Configuring', conditions: [other, mine] });
+  expect(api.calls.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
+    'get windowsinstances',
+    'patch windowsinstances/status',
+  ]);
+});
+
+test('writes nothing when that is said already', async () => {
+  const { api, instance, means } = bench();
+  await patchCondition(instance, news, means);
+  api.calls.length = 0;
+  await patchCondition(instance, news, means);
+  expect(api.calls.map(({ verb }) => verb)).toEqual(['get']);
+});
+
+test('goes on top of what somebody else has written meanwhile', async () => {
+  const { api, instance, means, status } = bench();
+  let left = 3;
+  api.before = ({ verb }) => {
+    if (verb !== 'patch' || left === 0) return;
+    left -= 1;
+    const present = api.peek(windowsInstances, 'win1', 'wmco') as InstanceObject;
+    api.put(windowsInstances, { ...present, status: { ...present.status, step: `step ${left}` } });
+  };
+  await patchCondition(instance, news, means);
+  expect(status()).toMatchObject({ step: 'step 0', conditions: [other, news] });
+});
+
+test('leaves another one of the same name alone', async () => {
+  const { api, instance, means, status } = bench();
+  api.remove(windowsInstances, 'win1', 'wmco');
+  api.put(windowsInstances, { metadata: { name: 'win1', namespace: 'wmco' }, spec: { address: '10.0.0.2' } });
+  await patchCondition(instance, news, means);
+  expect(status()).toBeUndefined();
+});
+
+test('one that is gone is fine, any other failure is one', async () => {
+  const { api, instance, means } = bench();
+  api.remove(windowsInstances, 'win1', 'wmco');
+  await patchCondition(instance, news, means);
+  api.before = () => {
+    throw refused(403, 'Forbidden');
+  };
+  await expect(patchCondition(instance, news, means)).rejects.toThrow('Forbidden');
+});
+
+test('tells a phase where nobody has told one', async () => {
+  const { api, instance, means, status } = bench();
+  await patchCondition(instance, news, means, 'Failed');
+  expect(status()?.phase).toBe('Configuring');
+  const fresh = api.put(windowsInstances, { metadata: { name: 'win1', namespace: 'wmco' }, spec: { address: 'x' } });
+  await patchCondition(fresh, news, means, 'Failed');
+  expect(status()).toMatchObject({ phase: 'Failed', conditions: [news] });
+});

@@ -1,0 +1,208 @@
+import { AppError } from '#base/errors.ts';
+import type { ClusterFacts } from '#cluster/facts.ts';
+import { type FactsSource, rootCa } from '#cluster/facts-source.ts';
+import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { agentName, bootstrapperName, namespaceName, secretKey, secretName } from '#contract/names.ts';
+import { objectLabel, readObject } from '#contract/object.ts';
+import { secretData, secretMember } from '#contract/secret-data.ts';
+import { servicesConfigMapName } from '#contract/version.ts';
+import type { InstanceToken } from '#contract/windows-instance/resource.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
+import type { PrivateKey } from '#host/keys/private-key.ts';
+import { publicKeyHash } from '#host/keys/public-key.ts';
+import { sealUsername } from '#host/keys/username-seal.ts';
+import type { KubeResource, Resource } from '#kube/resource.ts';
+import { configMaps, type SecretObject, secrets } from '#kube/resources.ts';
+import { imageDigestMirrorSets, imageTagMirrorSets } from '#kube/resources-openshift.ts';
+import { nodeFiles, type NodeFilesInput } from '../desired/files.ts';
+import { daemonLogMegabytes } from '../desired/log-rotation.ts';
+import { registryFiles } from '../desired/registries/registries.ts';
+import type { HostInputs, HostInputSource } from '../lifecycle/world.ts';
+import { KeyRing, keyIn, missingKey } from './key-ring.ts';
+import { type Account, type HandedToken, tokenOf } from './tokens.ts';
+
+export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imageTagMirrorSets];
+
+export const permissions: readonly Permission[] = [
+  { in: 'own namespace', group: '', resources: ['secrets', 'configmaps'], verbs: reading },
+  {
+    in: { namespace: namespaceName.config },
+    group: '',
+    resources: ['secrets'],
+    verbs: reading,
+    names: [secretName.pullSecret],
+  },
+  {
+    in: 'cluster',
+    group: imageDigestMirrorSets.group,
+    resources: mirrorResources.map(({ plural }) => plural),
+    verbs: reading,
+  },
+];
+
+/** What the administrator has set for hosts. */
+export interface HostInputSettings {
+  logRotation: { fileSize: string };
+  /** Lifetime of tokens that are written on hosts. */
+  tokenSeconds: number;
+  /** Whether hosts get tokens that never expire where the cluster issues no others. */
+  allowLastingTokens: boolean;
+  /** Go duration of the agents' client certificates. */
+  certificateLifetime: string;
+}
+
+export interface HostInputParts extends ControllerParts {
+  facts: FactsSource;
+  settings: HostInputSettings;
+  kind: 'openshift' | 'kubernetes';
+  serves: (resource: Resource) => boolean;
+}
+
+/** What the operator brings to hosts, made of what the cluster has at that moment. */
+export function hostInputSource(parts: HostInputParts): HostInputSource {
+  const { informers, namespace } = parts;
+  const named = (where: string, name: string) =>
+    informers.get(secrets, { namespace: where, fieldSelector: `metadata.name=${name}` });
+  const isOpenshift = parts.kind === 'openshift';
+  const sources: Sources = {
+    keyRing: new KeyRing(named(namespace, secretName.privateKey), namespace),
+    tls: named(namespace, secretName.tls),
+    pullSecret: isOpenshift ? named(namespaceName.config, secretName.pullSecret) : undefined,
+    mirrors: mirrorResources.filter(parts.serves).map(resource => ({ resource, informer: informers.get(resource) })),
+    configMaps: informers.get(configMaps, { namespace }),
+  };
+  return {
+    loadKeys: (instance, signal) => loadKeys(instance, sources, parts, signal),
+    prepareInputs: (instance, signal) => prepareInputs(instance, sources, parts, signal),
+  };
+}
+
+interface Sources {
+  keyRing: KeyRing;
+  tls: Stored<SecretObject>;
+  pullSecret: Stored<SecretObject> | undefined;
+  mirrors: readonly { resource: Resource; informer: Stored<KubeResource> }[];
+  configMaps: Stored<KubeResource & { data?: Record<string, string> }>;
+}
+
+interface Stored<T> {
+  store: { list(): T[]; get(key: { namespace: string; name: string }): T | undefined };
+}
+
+async function loadKeys(
+  { spec: { keySecret } }: InstanceObject,
+  { keyRing }: Pick<Sources, 'keyRing'>,
+  { client, namespace }: HostInputParts,
+  signal: AbortSignal,
+): Promise<readonly PrivateKey[]> {
+  if (keySecret === undefined) return keyRing.keys();
+  const label = objectLabel('Secret', { namespace, name: keySecret.name });
+  const found = await client.find(secrets, keySecret.name, { namespace, signal });
+  if (found === undefined) throw missingKey(label);
+  return [keyIn(found, keySecret.key)];
+}
+
+async function prepareInputs(
+  instance: InstanceObject,
+  sources: Sources,
+  parts: HostInputParts,
+  signal: AbortSignal,
+): Promise<HostInputs> {
+  const { namespace, version, settings } = parts;
+  const facts = factsOf(parts);
+  checkServices(sources, parts);
+  const tls = tlsPair(sources, namespace);
+  const registries = registryFilesOf(sources, parts);
+  const [key] = await loadKeys(instance, sources, parts, signal);
+  if (key === undefined) throw missingKey(objectLabel('Secret', { namespace, name: secretName.privateKey }));
+  const tokens = await bootstrapTokens(sources, parts, signal);
+  const { fileSize } = settings.logRotation;
+  return {
+    version,
+    namespace,
+    platform: facts.platform,
+    apiServerUrl: facts.apiServerUrl,
+    reserved: facts.reserved,
+    certificateLifetime: settings.certificateLifetime,
+    tokens: [...tokenRecord(tokens.bootstrapToken, 'kubelet'), ...tokenRecord(tokens.agentToken, 'agent')],
+    files: nodeFiles({ facts, ...tokens, tls, registries }),
+    publicKeyHash: publicKeyHash(key.publicKey),
+    sealUsername: username => sealUsername(username, key.pem.reveal()),
+    ...(fileSize !== '' && { agentLogMegabytes: daemonLogMegabytes(fileSize) }),
+  };
+}
+
+function factsOf({ facts }: HostInputParts): ClusterFacts {
+  const reading = facts.read();
+  if (reading.facts !== undefined) return reading.facts;
+  const [first, ...more] = reading.findings;
+  if (first === undefined || more.length === 0) throw first ?? missing('the description of the cluster');
+  throw new AppError(first.code, `${first.message} (and ${more.length} more problems of the cluster)`, {
+    remedy: first.remedy,
+    cause: first,
+  });
+}
+
+/** Without it the agent has nothing to start. */
+function checkServices({ configMaps: { store } }: Sources, { namespace, version }: HostInputParts): void {
+  const key = { namespace, name: servicesConfigMapName(version) };
+  if (store.get(key) === undefined) throw missing(objectLabel('ConfigMap', key));
+}
+
+function tlsPair({ tls }: Sources, namespace: string): NodeFilesInput['tls'] {
+  const [secret] = tls.store.list();
+  const label = objectLabel('Secret', { namespace, name: secretName.tls });
+  if (secret === undefined) throw missing(label);
+  const data = secretData(readObject(secret));
+  const member = (name: string) => secretMember(data, name, label);
+  return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };
+}
+
+function registryFilesOf({ mirrors, pullSecret }: Sources, { log }: HostInputParts): Record<string, string> {
+  const objects = mirrors.flatMap(({ informer }) => informer.store.list().map(object => readObject(object)));
+  const [secret] = pullSecret?.store.list() ?? [];
+  const logins = secret && secretData(readObject(secret));
+  const { files, warnings } = registryFiles(objects, logins?.[secretKey.dockerConfig]);
+  for (const error of warnings) log.warn('A mirror is left out', { error });
+  return files;
+}
+
+async function bootstrapTokens(
+  { configMaps: { store } }: Sources,
+  parts: HostInputParts,
+  signal: AbortSignal,
+): Promise<Record<'bootstrapToken' | 'agentToken', HandedToken>> {
+  const { namespace, kind, settings } = parts;
+  const clusterCa = () => store.get({ namespace, name: rootCa.name })?.data?.[rootCa.key];
+  const agent: Account = { namespace, name: agentName, secret: secretName.agentToken, ours: true };
+  const isOpenshift = kind === 'openshift';
+  const kubelet: Account = {
+    namespace: isOpenshift ? namespaceName.machineConfig : namespace,
+    name: bootstrapperName,
+    secret: secretName.bootstrapToken,
+    ours: !isOpenshift,
+  };
+  const options = {
+    ...parts,
+    clusterCa,
+    seconds: settings.tokenSeconds,
+    allowLasting: settings.allowLastingTokens,
+  };
+  const [bootstrapToken, agentToken] = await Promise.all(
+    [kubelet, agent].map(account => tokenOf(account, options, signal)),
+  );
+  if (bootstrapToken === undefined || agentToken === undefined) throw missing('a token');
+  return { bootstrapToken, agentToken };
+}
+
+/** What is recorded of a token before the host gets it. One without an id cannot be told from others. */
+function tokenRecord({ id, expires }: HandedToken, use: InstanceToken['use']): InstanceToken[] {
+  return id === undefined || expires === undefined ? [] : [{ id, use, expires }];
+}
+
+function missing(label: string): AppError {
+  return new AppError('MATERIAL_MISSING', `${label} does not exist`, {
+    remedy: `Wait until ${label} is there; it is tried again.`,
+  });
+}

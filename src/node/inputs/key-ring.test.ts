@@ -1,0 +1,109 @@
+import { inspect } from 'node:util';
+import { expect, test } from 'vitest';
+import { toBase64 } from '#base/bytes.ts';
+import { secretName } from '#contract/names.ts';
+import { type SecretObject, secrets } from '#kube/resources.ts';
+import { manualClock } from '../../../test/kit/manual-clock.ts';
+import { newPrivateKey } from '../../../test/kit/new-private-key.ts';
+import { errorOf } from '../../../test/kit/outcome.ts';
+import { benchNamespace as namespace } from '../../../test/kit/source-bench.ts';
+import { WatchedApi } from '../../../test/kit/watched-api.ts';
+import { KeyRing, keyIn, missingKey } from './key-ring.ts';
+
+const [one, two, three] = [newPrivateKey(), newPrivateKey(), newPrivateKey()];
+const secretOf = (pem: string, more: Partial<SecretObject> = {}): SecretObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: secretName.privateKey, namespace, uid: 'u' },
+  data: { 'private-key.pem': toBase64(pem) },
+  ...more,
+});
+
+function ring(...texts: string[]) {
+  const api = new WatchedApi(manualClock());
+  const scope = { namespace, fieldSelector: `metadata.name=${secretName.privateKey}` };
+  const keyRing = new KeyRing(api.informers.get(secrets, scope), namespace);
+  const put = (pem: string, more: Partial<SecretObject> = {}) => api.put(secrets, secretOf(pem, more));
+  for (const pem of texts) put(pem);
+  const held = () => keyRing.keys().map(({ pem }) => [one, two, three].indexOf(pem.reveal()) + 1);
+  return { api, keyRing, put, held, remove: () => api.remove(secrets, secretName.privateKey, namespace) };
+}
+
+test('holds the key of the Secret', () => expect(ring(one).held()).toEqual([1]));
+
+test('holds the key before it as well once it has changed, the present one first', () => {
+  expect(ring(one, two).held()).toEqual([2, 1]);
+});
+
+test('holds no more than one key before', () => expect(ring(one, two, three).held()).toEqual([3, 2]));
+
+test('has nothing before it when only something else changed', () => {
+  const { put, held } = ring(one);
+  put(one, { metadata: { name: secretName.privateKey, namespace, uid: 'u', labels: { a: 'b' } } });
+  expect(held()).toEqual([1]);
+});
+
+test('keeps the key before over changes of something else', () => {
+  const { put, held } = ring(one, two);
+  put(two, { metadata: { name: secretName.privateKey, namespace, uid: 'u', labels: { a: 'b' } } });
+  expect(held()).toEqual([2, 1]);
+});
+
+test('holds the key of a Secret that was deleted and made anew', () => {
+  const { put, held, remove } = ring(one);
+  remove();
+  put(two, { metadata: { name: secretName.privateKey, namespace, uid: 'v' } });
+  expect(held()).toEqual([2, 1]);
+});
+
+test('holds one key when the same comes back', () => {
+  const { put, held, remove } = ring(one);
+  remove();
+  put(one);
+  expect(held()).toEqual([1]);
+});
+
+test('turns round when the change is taken back', () => expect(ring(one, two, one).held()).toEqual([1, 2]));
+
+test('passes over what was no key', () => {
+  const { put, held } = ring(one);
+  put('garbage');
+  expect(() => held()).toThrow();
+  put(two);
+  expect(held()).toEqual([2, 1]);
+});
+
+test('has no key without a Secret, and says which to create', () => {
+  expect(errorOf(() => ring().keyRing.keys())).toMatchObject({
+    code: 'PRIVATE_KEY_MISSING',
+    message: `Secret ${namespace}/cloud-private-key does not exist`,
+    remedy: expect.stringContaining('private-key.pem'),
+  });
+});
+
+test('has no key any more when the Secret is deleted', () => {
+  const { keyRing, remove } = ring(one);
+  remove();
+  expect(errorOf(() => keyRing.keys())?.code).toBe('PRIVATE_KEY_MISSING');
+});
+
+const members: [name: string, data: Record<string, string>, member: string | undefined, want: string][] = [
+  ['the usual place', { 'private-key.pem': one }, undefined, 'ok'],
+  ['another place', { 'private-key.pem': 'x', id_ed25519: one }, 'id_ed25519', 'ok'],
+  ['another place where nothing is', { 'private-key.pem': one }, 'id_ed25519', 'PRIVATE_KEY_MISSING'],
+  ['no place', {}, undefined, 'PRIVATE_KEY_MISSING'],
+  ['a place with garbage', { 'private-key.pem': 'planted' }, undefined, 'PRIVATE_KEY_UNREADABLE'],
+];
+for (const [name, data, member, want] of members) {
+  test(`looks for a key at ${name}`, () => {
+    const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, toBase64(text)]));
+    const error = errorOf(() => keyIn(secretOf('', { data: encoded }), member));
+    expect(error?.code ?? 'ok').toBe(want);
+    expect(error?.message ?? '').not.toContain('planted');
+  });
+}
+
+test('shows no key to whoever prints it', () => {
+  expect(inspect(ring(one, two).keyRing.keys(), { depth: 5 })).not.toContain('PRIVATE');
+  expect(missingKey('Secret a/b').message).toContain('Secret a/b');
+});
