@@ -19,7 +19,7 @@ const allowed: [string, string, string][] = [
   ['anything in a test', 'contract/names.test.ts', from('node:fs')],
   ['the SSH library in its place', 'host/ssh/client.ts', from('ssh2')],
   ['the SSH library in simulated hosts', 'sandbox/machines/ssh/sshd.ts', from('ssh2')],
-  ['native code in its place', 'agent/win32/services.ts', from('koffi')],
+  ['native code in its place', 'agent/win32/services/services.ts', from('koffi')],
 ];
 for (const [name, path, text] of allowed) {
   test(`allows ${name}`, () => {

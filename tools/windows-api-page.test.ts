@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { allCalls } from '../src/agent/win32/calls/all.ts';
-import { programs } from '../src/agent/win32/programs.ts';
+import { allCalls } from '../src/agent/win32/all-calls.ts';
+import { programs } from '../src/agent/win32/process/programs.ts';
 import { windowsApiPage } from './windows-api-page.ts';
 
 const folder = join(import.meta.dirname, '../src/agent/win32');

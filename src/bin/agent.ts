@@ -6,7 +6,7 @@ import { runAgent } from '#agent/verbs/run.ts';
 import type { World } from '#agent/verbs/verb.ts';
 import { openWindowsHost } from '#agent/win32/host.ts';
 import { type Koffi, loadKoffi } from '#agent/win32/native.ts';
-import { endProcess, runAsService } from '#agent/win32/service-host.ts';
+import { endProcess, runAsService } from '#agent/win32/services/service-host.ts';
 import { systemClock as clock } from '#base/clock.ts';
 import { agentName } from '#contract/names.ts';
 import { dir } from '#contract/paths.ts';

@@ -1,4 +1,4 @@
-import type { Registry } from '../../src/agent/win32/registry.ts';
+import type { Registry } from '../../src/agent/win32/files/registry.ts';
 
 /** The registry as a map from key to values; a text or a number each. */
 export class MemoryRegistry implements Registry {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, messageOf } from '#base/errors.ts';
-import { libraryCalls } from './calls/library.ts';
+import { libraryCalls } from './library-calls.ts';
 import { windowsError } from './win32-errors.ts';
 
 /** The native functions of koffi that we use; its JavaScript wrapper is not needed. */

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MemoryRegistry } from '../../../test/kit/memory-registry.ts';
 import type { FeatureState } from '../ports.ts';
-import type { ProgramResult, ProgramRun } from './run-program.ts';
-import { ProgramTimeout } from './run-program.ts';
+import type { ProgramResult, ProgramRun } from './process/run-program.ts';
+import { ProgramTimeout } from './process/run-program.ts';
 import { createSystem, windowsDirectoryOf } from './system.ts';
 
 const versionKey = 'SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion';

@@ -2,10 +2,10 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AppError } from '#base/errors.ts';
 import type { Adapter, OperatingSystem, System } from '../ports.ts';
-import type { ComputerName } from './computer-name.ts';
-import { argumentsOf, programs } from './programs.ts';
-import type { Registry } from './registry.ts';
-import { ProgramTimeout, type RunProgram } from './run-program.ts';
+import type { ComputerName } from './network/computer-name.ts';
+import { argumentsOf, programs } from './process/programs.ts';
+import type { Registry } from './files/registry.ts';
+import { ProgramTimeout, type RunProgram } from './process/run-program.ts';
 import type { WindowsFeatures } from './windows-features.ts';
 
 export interface SystemParts {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ProgramResult, type ProgramRun, ProgramTimeout } from './run-program.ts';
+import { type ProgramResult, type ProgramRun, ProgramTimeout } from './process/run-program.ts';
 import { createWindowsFeatures, parseFeatureState } from './windows-features.ts';
 
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { AppError, shown } from '#base/errors.ts';
 import type { FeatureState } from '../ports.ts';
-import { argumentsOf, type Program, programs } from './programs.ts';
-import { type ProgramResult, ProgramTimeout, type RunProgram } from './run-program.ts';
+import { argumentsOf, type Program, programs } from './process/programs.ts';
+import { type ProgramResult, ProgramTimeout, type RunProgram } from './process/run-program.ts';
 
 /** Optional features of Windows. */
 export interface WindowsFeatures {

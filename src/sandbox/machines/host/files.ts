@@ -260,7 +260,7 @@ function noSpace(path: string): AppError {
   return unusable(path, 'no space is left on the disk', 'Free space on the disk of the host; it is tried again.');
 }
 
-/** In the words of the real one: agent/win32/files.ts. */
+/** In the words of the real one: agent/win32/files/files.ts. */
 function unusable(path: string, what: string, remedy: string): AppError {
   return new AppError('HOST_FILE_UNUSABLE', `${path}: ${what}`, { remedy });
 }

@@ -1,7 +1,7 @@
 import { getRawAsset } from 'node:sea';
 import { loadKoffi } from '../../../../src/agent/win32/native.ts';
-import { endProcess, runAsService } from '../../../../src/agent/win32/service-host.ts';
-import type { ServiceBody } from '../../../../src/agent/win32/service-life.ts';
+import { endProcess, runAsService } from '../../../../src/agent/win32/services/service-host.ts';
+import type { ServiceBody } from '../../../../src/agent/win32/services/service-life.ts';
 import { systemClock as clock } from '../../../../src/base/clock.ts';
 import { createLog } from '../../../../src/base/log.ts';
 import { serviceName } from '../../../../src/contract/names.ts';

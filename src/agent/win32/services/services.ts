@@ -1,0 +1,212 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { attempt } from '#base/errors.ts';
+import type { InstalledService, ServiceConfig, ServiceManager, ServiceStatus } from '../../ports.ts';
+import { callOnThread } from '../call-on-thread.ts';
+import type { Koffi, NativeFunction } from '../native.ts';
+import { readConfig, writeExtras } from './service-config.ts';
+import {
+  closing,
+  type Handle,
+  managerRights,
+  openServiceHandles,
+  type ServiceHandles,
+  serviceRights,
+  withManager,
+  withService,
+} from './service-handles.ts';
+import {
+  decodeEntries,
+  decodeStatus,
+  encodeList,
+  type ServiceEntry,
+  startTypeNumber,
+  statusBytes,
+} from './service-records.ts';
+import { win32, windowsError } from '../win32-errors.ts';
+
+/** The service control manager of this host. No handle is kept from one call to the next. */
+export function openServiceManager(koffi: Koffi, clock: Stopwatch = systemClock): ServiceManager {
+  const handles = openServiceHandles(koffi);
+  return {
+    list: () => list(handles),
+    query: name => withService(handles, name, serviceRights.queryStatus, service => readStatus(handles, service, name)),
+    create: (name, config) => create(handles, name, config),
+    configure: (name, config) => configure(handles, name, config),
+    start: name => start(handles, name, clock),
+    stop: name => stop(handles, name, clock),
+    remove: name => remove(handles, name),
+  };
+}
+
+type Stopwatch = Pick<Clock, 'monotonicMs'>;
+
+const [ownProcess, anyWin32] = [0x10, 0x30];
+const anyState = 3;
+const noChange = 0xffff_ffff;
+const stopControl = 1;
+/** A failure to start is for the agent to see; Windows need not put it into the event log at boot. */
+const ignoreErrors = 0;
+/** The most the service manager gives in one answer. */
+const maxListBytes = 256 * 1024;
+const servicesInTurn = 16;
+/** A call that failed faster has not waited for the program of the service. */
+const refusedAfterMs = 2000;
+/** To set a restart as recovery takes the right to start. */
+const configureRights = serviceRights.changeConfig | serviceRights.start;
+
+async function list(handles: ServiceHandles): Promise<InstalledService[]> {
+  return withManager(handles, managerRights.enumerate, async manager => {
+    const services: InstalledService[] = [];
+    for (const [index, entry] of enumerate(handles, manager).entries()) {
+      // There are hundreds, each good for several questions: other work may come between.
+      if (index % servicesInTurn === 0) await setImmediate();
+      const handle = handles.call.OpenServiceW(manager, entry.name, serviceRights.queryConfig) as Handle | null;
+      // It has gone meanwhile, or Windows keeps it from everybody: nothing we could do anything about.
+      if (handle === null) continue;
+      const read = await closing(handles, handle, service => attempt(() => readConfig(handles, service, entry.name)));
+      if (read.ok && read.value !== undefined) services.push({ ...entry, config: read.value });
+    }
+    return services;
+  });
+}
+
+function enumerate(handles: ServiceHandles, manager: Handle): ServiceEntry[] {
+  const bytes = Buffer.alloc(maxListBytes);
+  const found: ServiceEntry[] = [];
+  const resume = [0];
+  for (;;) {
+    const returned = [0];
+    const more = !handles.call.EnumServicesStatusExW(
+      manager,
+      0,
+      anyWin32,
+      anyState,
+      bytes,
+      bytes.length,
+      [0],
+      returned,
+      resume,
+      null,
+    );
+    if (more && handles.lastError() !== win32.moreData) throw handles.failure('EnumServicesStatusExW', 'all services');
+    found.push(...decodeEntries(bytes, handles.koffi.address(bytes), returned[0] ?? 0));
+    // Without progress it would go on for ever.
+    if (!more || returned[0] === 0) return found;
+  }
+}
+
+function readStatus(handles: ServiceHandles, service: Handle, name: string): ServiceStatus {
+  const bytes = Buffer.alloc(statusBytes);
+  if (handles.call.QueryServiceStatusEx(service, 0, bytes, bytes.length, [0])) return decodeStatus(bytes);
+  throw handles.failure('QueryServiceStatusEx', `service ${name}`);
+}
+
+async function create(handles: ServiceHandles, name: string, config: ServiceConfig): Promise<void> {
+  const { command, dependencies, startType } = config;
+  const list = dependencies.length === 0 ? null : encodeList(dependencies);
+  await withManager(handles, managerRights.create, async manager => {
+    const handle = handles.call.CreateServiceW(
+      manager,
+      name,
+      null,
+      configureRights | serviceRights.delete,
+      ownProcess,
+      startTypeNumber(startType),
+      ignoreErrors,
+      command,
+      null,
+      null,
+      list,
+      null,
+      null,
+    ) as Handle | null;
+    if (handle === null) throw handles.failure('CreateServiceW', `service ${name}`);
+    await closing(handles, handle, service => {
+      try {
+        writeExtras(handles, service, name, config);
+      } catch (error) {
+        // Without its description nobody would know that the service is ours.
+        handles.call.DeleteService(service);
+        throw error;
+      }
+    });
+  });
+}
+
+async function configure(handles: ServiceHandles, name: string, config: ServiceConfig): Promise<void> {
+  const { command, dependencies, startType } = config;
+  await existing(handles, name, configureRights, service => {
+    const done = handles.call.ChangeServiceConfigW(
+      service,
+      noChange,
+      startTypeNumber(startType),
+      noChange,
+      command,
+      null,
+      null,
+      encodeList(dependencies),
+      null,
+      null,
+      null,
+    );
+    if (!done) throw handles.failure('ChangeServiceConfigW', `service ${name}`);
+    writeExtras(handles, service, name, config);
+  });
+}
+
+async function start(handles: ServiceHandles, name: string, clock: Stopwatch): Promise<void> {
+  await existing(handles, name, serviceRights.start, async service => {
+    const number = await withoutBlocking(handles, handles.call.StartServiceW, [service, 0, null], clock);
+    if (number !== 0 && number !== win32.serviceAlreadyRunning) {
+      throw windowsError('StartServiceW', `service ${name}`, number);
+    }
+  });
+}
+
+async function stop(handles: ServiceHandles, name: string, clock: Stopwatch): Promise<void> {
+  await existing(handles, name, serviceRights.stop, async service => {
+    const status = Buffer.alloc(statusBytes);
+    const number = await withoutBlocking(handles, handles.call.ControlService, [service, stopControl, status], clock);
+    const fine: number[] = [0, win32.serviceNotActive, win32.serviceTakesNoControl];
+    if (!fine.includes(number)) throw windowsError('ControlService', `service ${name}`, number);
+  });
+}
+
+async function remove(handles: ServiceHandles, name: string): Promise<void> {
+  await withService(handles, name, serviceRights.delete, service => {
+    if (handles.call.DeleteService(service)) return;
+    if (handles.lastError() !== win32.serviceMarkedForDeletion)
+      throw handles.failure('DeleteService', `service ${name}`);
+  });
+}
+
+async function existing(
+  handles: ServiceHandles,
+  name: string,
+  rights: number,
+  use: (service: Handle) => void | Promise<void>,
+): Promise<void> {
+  const found = await withService(handles, name, rights, async service => {
+    await use(service);
+    return true;
+  });
+  if (found === undefined) throw windowsError('OpenServiceW', `service ${name}`, win32.serviceMissing);
+}
+
+/**
+ * Gives 0 or the number of the error. These calls return only when the program of the service has answered, for which
+ * Windows waits half a minute; the agent must not stand still so long. The reason of a failure stays on the thread on
+ * which the call ran, so a call that was refused at once is made again here; any other has waited in vain.
+ */
+async function withoutBlocking(
+  handles: ServiceHandles,
+  call: NativeFunction,
+  args: unknown[],
+  clock: Stopwatch,
+): Promise<number> {
+  const began = clock.monotonicMs();
+  if (await callOnThread(call, ...args)) return 0;
+  if (clock.monotonicMs() - began > refusedAfterMs) return win32.serviceDidNotAnswer;
+  return call(...args) ? 0 : handles.lastError();
+}
