@@ -1,6 +1,6 @@
 import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
-import type { ClusterView, HostView } from '#cli/status/host-view.ts';
-import { hostOfInstance } from '#cli/status/instance-host.ts';
+import type { ClusterView, HostView } from '#cli/status/view/host-view.ts';
+import { hostOfInstance } from '#cli/status/view/instance-host.ts';
 import type { LiveTerminal, TerminalSize } from '#cli/terminal.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';

@@ -1,4 +1,4 @@
-import { type ClusterView, type HostView, hostViews, inOrder } from '../status/host-view.ts';
+import { type ClusterView, type HostView, hostViews, inOrder } from '../status/view/host-view.ts';
 import type { SimulatedMachine } from './running.ts';
 
 /** The hosts of the cluster under the names they have in the sandbox, by which faults are given to them. */

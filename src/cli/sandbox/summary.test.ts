@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hostIn, noonMs, type StateName, step, viewOf } from '../../../test/kit/status-views.ts';
-import { type HostView, hostViews } from '../status/host-view.ts';
-import { widthOf } from '../status/text-width.ts';
+import { type HostView, hostViews } from '../status/view/host-view.ts';
+import { widthOf } from '../status/screen/text-width.ts';
 import type { SimulatedMachine } from './running.ts';
 import { isSettled, outcomeLine, summaryLines } from './summary.ts';
 

@@ -1,7 +1,7 @@
 import type { SafeText } from '../safe-text.ts';
-import { bytesText, countText, durationText } from '../status/amounts.ts';
-import { type Column, type Look, printTable, type Row } from '../status/host-table.ts';
-import { type HostView, isGood, travelMs } from '../status/host-view.ts';
+import { bytesText, countText, durationText } from '../status/view/amounts.ts';
+import { type Column, type Look, printTable, type Row } from '../status/screen/host-table.ts';
+import { type HostView, isGood, travelMs } from '../status/view/host-view.ts';
 import type { SimulatedMachine } from './running.ts';
 
 /** One failure may be chance, and is tried again soon. */

@@ -1,4 +1,4 @@
-import type { HostView } from '../status/host-view.ts';
+import type { HostView } from '../status/view/host-view.ts';
 
 export interface UsageFacts {
   kubeconfig: string;

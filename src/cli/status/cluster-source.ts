@@ -11,8 +11,8 @@ import { Informers } from '#kube/informer/informers.ts';
 import { apiVersionOf, type KubeResource, type Resource } from '#kube/resource.ts';
 import { configMaps, type Lease, leases, nodes } from '#kube/resources.ts';
 import { machines } from '#kube/resources-openshift.ts';
-import { durationText } from './amounts.ts';
-import type { ClusterView } from './host-view.ts';
+import { durationText } from './view/amounts.ts';
+import type { ClusterView } from './view/host-view.ts';
 
 export interface ClusterParts {
   client: Client;

@@ -6,8 +6,8 @@ import { machineLabel } from '#contract/names.ts';
 import { poisoned, poisons, unplain } from '../../../test/kit/hostile-text.ts';
 import { instanceOf, nodeOf, recordedTerminal, statuses, viewOf } from '../../../test/kit/status-views.ts';
 import type { TerminalSize } from '../terminal.ts';
-import { displayOn } from './displays.ts';
-import { type ClusterView, hostViews } from './host-view.ts';
+import { displayOn } from './screen/displays.ts';
+import { type ClusterView, hostViews } from './view/host-view.ts';
 import { showView } from './program.ts';
 
 /** A cluster with hosts in all states, where every text can be one of somebody else. */

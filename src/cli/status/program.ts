@@ -5,12 +5,12 @@ import { jsonText, oneLine, printable, type SafeText, safe } from '../safe-text.
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { type ClusterParts, followCluster, readCluster } from './cluster-source.ts';
 import { openClient } from './connection.ts';
-import { displayOn, lookOn, screenDisplay } from './displays.ts';
-import { follow } from './follow.ts';
-import { hostData } from './host-data.ts';
-import { hostPage } from './host-page.ts';
-import { countsLine, hostTable, problemLines } from './host-table.ts';
-import { type ClusterView, type HostView, hostViews, isGood } from './host-view.ts';
+import { displayOn, lookOn, screenDisplay } from './screen/displays.ts';
+import { follow } from './screen/follow.ts';
+import { hostData } from './view/host-data.ts';
+import { hostPage } from './screen/host-page.ts';
+import { countsLine, hostTable, problemLines } from './screen/host-table.ts';
+import { type ClusterView, type HostView, hostViews, isGood } from './view/host-view.ts';
 import { readStatusOptions, statusLine, type StatusOptions } from './options.ts';
 
 const empty = safe``;

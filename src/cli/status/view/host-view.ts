@@ -11,7 +11,7 @@ import type {
 } from '#contract/windows-instance/resource.ts';
 import type { Machine } from '#kube/resources-openshift.ts';
 import { hostOfInstance } from './instance-host.ts';
-import type { Tone } from './paint.ts';
+import type { Tone } from '../screen/paint.ts';
 import type { PinnedKey } from './pinned-key.ts';
 
 /** What a cluster says of Windows hosts, as it was read. */

@@ -1,7 +1,7 @@
-import { oneLine, printable, type SafeText, safe } from '../safe-text.ts';
-import { durationText } from './amounts.ts';
+import { oneLine, printable, type SafeText, safe } from '../../safe-text.ts';
+import { durationText } from '../view/amounts.ts';
 import { detailOf } from './host-table.ts';
-import { type HostView, travelMs } from './host-view.ts';
+import { type HostView, travelMs } from '../view/host-view.ts';
 import { cutTo, padTo, widthOf } from './text-width.ts';
 
 interface Told {

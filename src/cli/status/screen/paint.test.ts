@@ -1,6 +1,6 @@
 /* oxlint-disable no-control-regex -- escapes are what is looked for */
 import { expect, test } from 'vitest';
-import { printable } from '../safe-text.ts';
+import { printable } from '../../safe-text.ts';
 import { paintFor, plain } from './paint.ts';
 
 const terminal = () => ({ columns: 80, rows: 24 });

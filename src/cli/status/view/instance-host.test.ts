@@ -11,7 +11,7 @@ import {
   type StateName,
   step,
   statuses,
-} from '../../../test/kit/status-views.ts';
+} from '../../../../test/kit/status-views.ts';
 import { isGood, travelMs } from './host-view.ts';
 import { hostOfInstance } from './instance-host.ts';
 

@@ -1,5 +1,5 @@
-import { control, type SafeText, safe } from '../safe-text.ts';
-import type { LiveTerminal } from '../terminal.ts';
+import { control, type SafeText, safe } from '../../safe-text.ts';
+import type { LiveTerminal } from '../../terminal.ts';
 
 /** How a text is meant: well, on its way, wrong, left alone, a heading, or less important. */
 export type Tone = 'good' | 'busy' | 'bad' | 'still' | 'title' | 'faint';

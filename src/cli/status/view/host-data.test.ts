@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { at, failure, hostIn, nodeOf, type StateName, statuses, viewOf } from '../../../test/kit/status-views.ts';
+import { at, failure, hostIn, nodeOf, type StateName, statuses, viewOf } from '../../../../test/kit/status-views.ts';
 import { hostData } from './host-data.ts';
 import { type HostView, hostViews } from './host-view.ts';
 

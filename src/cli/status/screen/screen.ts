@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import { control, joined, printable, type SafeText, safe } from '../safe-text.ts';
-import type { LiveTerminal } from '../terminal.ts';
+import { control, joined, printable, type SafeText, safe } from '../../safe-text.ts';
+import type { LiveTerminal } from '../../terminal.ts';
 import { cutTo, widthOf } from './text-width.ts';
 
 const [hideCursor, showCursor, clearLine, clearBelow] = [

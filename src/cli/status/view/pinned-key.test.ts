@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { nodeAnnotation } from '#contract/names.ts';
 import { fingerprint, printHostKey } from '#host/host-key.ts';
 import { authorizedKey } from '#host/keys/public-key.ts';
-import { anyKey } from '../../../test/kit/lifecycle/lab-host.ts';
-import { instanceOf, nodeOf } from '../../../test/kit/status-views.ts';
+import { anyKey } from '../../../../test/kit/lifecycle/lab-host.ts';
+import { instanceOf, nodeOf } from '../../../../test/kit/status-views.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
 
 const [given, onNode, stored] = [anyKey(), anyKey(), anyKey()];

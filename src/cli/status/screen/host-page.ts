@@ -1,10 +1,10 @@
 import { configMapName, ports } from '#contract/names.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
-import { oneLine, type SafeText, safe } from '../safe-text.ts';
-import { countText, durationText, shareText } from './amounts.ts';
+import { oneLine, type SafeText, safe } from '../../safe-text.ts';
+import { countText, durationText, shareText } from '../view/amounts.ts';
 import { type Column, type Look, printTable, problemText, type Row, versionText } from './host-table.ts';
-import { type HostView, travelMs } from './host-view.ts';
+import { type HostView, travelMs } from '../view/host-view.ts';
 import { plain } from './paint.ts';
 import { padTo } from './text-width.ts';
 

@@ -1,9 +1,9 @@
 /* oxlint-disable no-control-regex -- escapes are what is looked for */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { safeLines } from '../../../test/kit/safe-lines.ts';
-import { printable } from '../safe-text.ts';
-import { recordedTerminal } from '../../../test/kit/status-views.ts';
+import { safeLines } from '../../../../test/kit/safe-lines.ts';
+import { printable } from '../../safe-text.ts';
+import { recordedTerminal } from '../../../../test/kit/status-views.ts';
 import { Screen } from './screen.ts';
 
 /** What a terminal shows after the text, as far as our escapes go. Lines that are too long go on in the next one. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { safeLines } from '../../../test/kit/safe-lines.ts';
-import { hostIn, noonMs, recordedTerminal, type StateName } from '../../../test/kit/status-views.ts';
+import { safeLines } from '../../../../test/kit/safe-lines.ts';
+import { hostIn, noonMs, recordedTerminal, type StateName } from '../../../../test/kit/status-views.ts';
 import { displayOn, frame, lookOn, screenDisplay } from './displays.ts';
 
 const stamp = () => '12:00:00';

@@ -14,10 +14,10 @@ import {
   step,
   statuses,
   viewOf,
-} from '../../../test/kit/status-views.ts';
+} from '../../../../test/kit/status-views.ts';
 import { hostPage } from './host-page.ts';
-import { type HostView, hostViews } from './host-view.ts';
-import { hostOfInstance } from './instance-host.ts';
+import { type HostView, hostViews } from '../view/host-view.ts';
+import { hostOfInstance } from '../view/instance-host.ts';
 import { paintFor } from './paint.ts';
 import { widthOf } from './text-width.ts';
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { machineLabel } from '#contract/names.ts';
 import type { Machine } from '#kube/resources-openshift.ts';
-import { instanceOf, viewOf } from '../../../test/kit/status-views.ts';
+import { instanceOf, viewOf } from '../../../../test/kit/status-views.ts';
 import { hostViews } from './host-view.ts';
 
 const user = 'username=Administrator';

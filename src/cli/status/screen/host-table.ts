@@ -1,8 +1,8 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { nodeAnnotation } from '#contract/names.ts';
-import { joined, oneLine, type SafeText, safe } from '../safe-text.ts';
-import { countText, durationText, shareText } from './amounts.ts';
-import { type HostProblem, type HostView, travelMs } from './host-view.ts';
+import { joined, oneLine, type SafeText, safe } from '../../safe-text.ts';
+import { countText, durationText, shareText } from '../view/amounts.ts';
+import { type HostProblem, type HostView, travelMs } from '../view/host-view.ts';
 import { type Paint, plain, type Tone } from './paint.ts';
 import { cutTo, padTo, widthOf, wrapTo } from './text-width.ts';
 

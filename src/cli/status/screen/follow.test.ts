@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
+import { manualClock, settle } from '../../../../test/kit/manual-clock.ts';
 import { follow } from './follow.ts';
 
 function bench(lastLook = Infinity) {

@@ -1,8 +1,8 @@
 /* oxlint-disable no-control-regex -- escapes are what is looked for */
 import { expect, test } from 'vitest';
-import { hostIn, noonMs } from '../../../test/kit/status-views.ts';
+import { hostIn, noonMs } from '../../../../test/kit/status-views.ts';
 import { ChangeLines } from './change-lines.ts';
-import type { HostView } from './host-view.ts';
+import type { HostView } from '../view/host-view.ts';
 
 const seconds = (nowMs: number) => `${(nowMs - noonMs) / 1000} s`.padStart(5);
 

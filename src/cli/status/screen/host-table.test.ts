@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nodeAnnotation } from '#contract/names.ts';
-import { hostIn, longName, nodeOf, noonMs, type StateName, statuses } from '../../../test/kit/status-views.ts';
+import { hostIn, longName, nodeOf, noonMs, type StateName, statuses } from '../../../../test/kit/status-views.ts';
 import { countsLine, detailOf, hostTable, printTable, problemLines, problemText, versionText } from './host-table.ts';
 import { paintFor } from './paint.ts';
 import { widthOf } from './text-width.ts';

@@ -1,8 +1,8 @@
-import { joined, type SafeText, safe } from '../safe-text.ts';
-import type { LiveTerminal } from '../terminal.ts';
+import { joined, type SafeText, safe } from '../../safe-text.ts';
+import type { LiveTerminal } from '../../terminal.ts';
 import { ChangeLines } from './change-lines.ts';
 import { countsLine, hostTable, type Look, problemLines } from './host-table.ts';
-import type { HostView } from './host-view.ts';
+import type { HostView } from '../view/host-view.ts';
 import { paintFor } from './paint.ts';
 import { Screen } from './screen.ts';
 
