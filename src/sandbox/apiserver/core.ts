@@ -22,6 +22,8 @@ export interface Call {
   readonly subresource: string;
   /** Nothing is stored. */
   readonly dryRun: boolean;
+  /** Fields that the kind does not have are rejected instead of dropped. */
+  readonly isStrict?: boolean;
 }
 
 /** The stored object a call speaks of, in the stored version. */

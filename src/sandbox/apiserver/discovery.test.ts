@@ -102,7 +102,8 @@ const unknown = [
   '/apis/nothing',
   '/apis/apps/v9',
   '/apis/a/b/c',
-  '/openapi/v3',
+  '/openapi/v1',
+  '/openapi/v3/apis/nothing/v1',
   '/version/x',
 ];
 test.each(unknown)('knows nothing at %s', path => expect(get(path)).toBeUndefined());

@@ -3,6 +3,7 @@ import type { Kind } from './kind.ts';
 import type { Kinds } from './kinds.ts';
 import { compareVersions } from './kinds/custom.ts';
 import { openApiText } from './openapi.ts';
+import { openApiDocument, openApiIndex } from './openapi-v3.ts';
 import type { Answer } from './router.ts';
 import { methodNotAllowed } from './status.ts';
 
@@ -40,7 +41,7 @@ function answerTo(discovery: Discovery, parts: readonly string[], accept: string
     case 'version':
       return parts.length === 1 ? json(versionBody(version)) : undefined;
     case 'openapi':
-      return second === 'v2' ? openApiText(accept, version.gitVersion) : undefined;
+      return second === 'v3' ? openApiV3(discovery, parts.slice(2)) : openApiV2(discovery, parts, accept);
     case 'api':
       if (parts.length === 1) return json(coreVersions(address));
       return parts.length === 2 ? resourceList(kinds, '', second) : undefined;
@@ -49,6 +50,16 @@ function answerTo(discovery: Discovery, parts: readonly string[], accept: string
     default:
       return undefined;
   }
+}
+
+function openApiV2({ version }: Discovery, parts: readonly string[], accept: string): Answer | undefined {
+  return parts.length === 2 && parts[1] === 'v2' ? openApiText(accept, version.gitVersion) : undefined;
+}
+
+function openApiV3({ kinds, version }: Discovery, root: readonly string[]): Answer | undefined {
+  if (root.length === 0) return json(openApiIndex(kinds.all()));
+  const document = openApiDocument(kinds.all(), root.join('/'), version.gitVersion);
+  return document === undefined ? undefined : json(document);
 }
 
 function groupAnswer(kinds: Kinds, parts: readonly string[]): Answer | undefined {
@@ -147,7 +158,18 @@ function pathsOf(kinds: Kinds): string[] {
     `/apis/${name}`,
     ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
   ]);
-  return ['/api', '/api/v1', '/apis', ...groups, '/healthz', '/livez', '/openapi/v2', '/readyz', '/version'].sort();
+  return [
+    '/api',
+    '/api/v1',
+    '/apis',
+    ...groups,
+    '/healthz',
+    '/livez',
+    '/openapi/v2',
+    '/openapi/v3',
+    '/readyz',
+    '/version',
+  ].sort();
 }
 
 /** The list that a path outside everything known is answered with. */

@@ -40,6 +40,8 @@ export interface Kind extends Resource {
   categories: readonly string[];
   verbs: readonly string[];
   subresources: readonly Subresource[];
+  /** Where an object with the subresource `scale` has its numbers of replicas and its selector. */
+  scale: { specReplicas: string; statusReplicas: string; selector: string } | undefined;
   /** Where the objects of all versions of the kind are kept. */
   storageKey: string;
   /** Whether this is the version in which they are kept. */
@@ -100,6 +102,7 @@ export function defineKind(given: Required & Partial<Kind>): Kind {
     categories: [],
     verbs: allVerbs,
     subresources,
+    scale: undefined,
     storageKey: given.group === '' ? given.plural : `${given.plural}.${given.group}`,
     stores: true,
     nameRule: 'subdomain',
@@ -137,5 +140,13 @@ function setOrDrop(object: StoredObject, name: string, value: unknown): StoredOb
   if (value === undefined) delete result[name];
   return result;
 }
+
+export const scaleSubresource: Subresource = {
+  name: 'scale',
+  kind: 'Scale',
+  group: 'autoscaling',
+  version: 'v1',
+  verbs: ['get', 'patch', 'update'],
+};
 
 export const statusSubresource: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] };

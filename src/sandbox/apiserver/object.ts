@@ -44,6 +44,14 @@ export function withMember(object: StoredObject, name: string, value: unknown): 
   return rest;
 }
 
+/** The object with the value at a path of names; whatever is no object on the way is replaced by one. */
+export function withValueAt(object: StoredObject, path: string, value: unknown): StoredObject {
+  const [name = '', ...rest] = path.split('.');
+  if (rest.length === 0) return withMember(object, name, value);
+  const inner = isRecord(object[name]) ? object[name] : {};
+  return { ...object, [name]: withValueAt(inner as StoredObject, rest.join('.'), value) };
+}
+
 /** The object with more metadata; members given as undefined go away. */
 export function withMetadata(object: StoredObject, metadata: Record<string, unknown>): StoredObject {
   const merged = Object.entries({ ...object.metadata, ...metadata }).filter(([, value]) => value !== undefined);

@@ -6,6 +6,7 @@ import { type DeleteOptions, dryRunCauses, readDeleteOptions } from './handlers/
 import { evictPod } from './handlers/eviction.ts';
 import { listObjects } from './handlers/list.ts';
 import { patchKindOf, patchObject } from './handlers/patch.ts';
+import { patchScale, readScale, replaceScale } from './handlers/scale.ts';
 import { issueToken } from './handlers/token.ts';
 import { replaceObject } from './handlers/update.ts';
 import type { Kind } from './kind.ts';
@@ -103,9 +104,18 @@ function routeSubresource(core: Core, request: Routed): Answer {
       code: 201,
       body: issueToken(core, callOf(request, 'CreateOptions'), readObject(request.body)),
     };
+  if (info.subresource === 'scale') return { is: 'body', code: 200, body: routeScale(core, request) };
   const handler = handlers[info.verb];
   if (handler === undefined) throw methodNotAllowed();
   return handler(core, request);
+}
+
+function routeScale(core: Core, request: Routed): unknown {
+  const { info, body } = request;
+  if (info.verb === 'get') return readScale(core, callOf(request, 'GetOptions'));
+  if (info.verb === 'update') return replaceScale(core, callOf(request, 'UpdateOptions'), readObject(body));
+  const type = patchKindOf(body.contentType, request);
+  return patchScale(core, callOf(request, 'PatchOptions'), type, readJson(body.bytes));
 }
 
 function getOne(core: Core, request: Routed): Answer {
@@ -169,5 +179,6 @@ function callOf({ info, kind, user, query }: ResourceRequest, optionsKind: strin
     name: info.name,
     subresource: info.subresource,
     dryRun: query.has('dryRun'),
+    isStrict: query.get('fieldValidation') === 'Strict',
   };
 }

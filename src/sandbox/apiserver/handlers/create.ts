@@ -7,9 +7,11 @@ import type { StoredObject } from '../ports.ts';
 import { alreadyExists, badRequest, forbidden, internal, invalid, notFound, StatusError } from '../status.ts';
 import { decodeObject } from './decode.ts';
 import { validateContent } from './prepare.ts';
+import { rejectUnknownFields } from './unknown-fields.ts';
 
 /** Stores a new object and gives it back in the version of the call. */
 export function createObject(core: Core, call: Call, body: unknown): StoredObject {
+  rejectUnknownFields(call, body);
   const sent = inNamespace(call, decodeObject(call.kind, body));
   if (call.kind.namespaced) requireNamespace(core, call, sent.metadata.name ?? '');
   if (sent.metadata.resourceVersion !== undefined)

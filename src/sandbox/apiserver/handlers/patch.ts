@@ -4,6 +4,7 @@ import { builtInType } from '../patch/built-in-types.ts';
 import type { StoredObject } from '../ports.ts';
 import { cause, invalid, invalidOptions, notFound, StatusError, unsupportedMediaType } from '../status.ts';
 import { decodeObject } from './decode.ts';
+import { rejectUnknownFields } from './unknown-fields.ts';
 import { checkNames, checkVersion, updateObject } from './update.ts';
 
 export interface PatchRequest {
@@ -41,7 +42,9 @@ export function patchObject(core: Core, call: Call, request: PatchRequest): Stor
   const current = findObject(core, call);
   if (current === undefined) throw notFound(call.kind, call.name);
   const type = builtInType(call.kind.group, call.kind.kind);
-  const patched = decodePatched(call, applyPatch(request.type, call.kind.fromStored(current), request.body, type));
+  const result = applyPatch(request.type, call.kind.fromStored(current), request.body, type);
+  rejectUnknownFields(call, result);
+  const patched = decodePatched(call, result);
   checkNames(call, patched);
   if (patched.metadata.resourceVersion !== current.metadata.resourceVersion) checkVersion(call, patched, current);
   return updateObject(core, call, current, patched);

@@ -8,6 +8,7 @@ import { badRequest, cause, conflict, internal, invalid, notFound } from '../sta
 import { requireNamespace, storeNew } from './create.ts';
 import { decodeObject } from './decode.ts';
 import { validateContent } from './prepare.ts';
+import { rejectUnknownFields } from './unknown-fields.ts';
 
 export interface Updated {
   object: StoredObject;
@@ -16,6 +17,7 @@ export interface Updated {
 
 /** PUT: the body is the object as it shall be. */
 export function replaceObject(core: Core, call: Call, body: unknown): Updated {
+  rejectUnknownFields(call, body);
   const sent = decodeObject(call.kind, body);
   checkNames(call, sent);
   const current = findObject(core, call);

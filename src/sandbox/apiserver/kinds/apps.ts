@@ -1,6 +1,6 @@
 import { sameData } from '#base/compare.ts';
 import type { StatusCause } from '#kube/api-error.ts';
-import { type Column, defineKind, type Kind, statusSubresource } from '../kind.ts';
+import { type Column, defineKind, type Kind, scaleSubresource, statusSubresource } from '../kind.ts';
 import { matchesLabels, type SpecSelector, selectorOfSpec } from '../label-selector.ts';
 import { memberAt, numberAt, recordAt, textsAt } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
@@ -22,6 +22,11 @@ const workload = {
     subresource === '' ? { ...withTemplate(next), status: old['status'] } : { ...next, spec: old['spec'] },
   check: workloadCauses,
 } as const;
+
+const scalable = {
+  subresources: [statusSubresource, scaleSubresource],
+  scale: { specReplicas: 'spec.replicas', statusReplicas: 'status.replicas', selector: '' },
+};
 
 export const daemonSet: Kind = defineKind({
   ...workload,
@@ -50,6 +55,7 @@ export const daemonSet: Kind = defineKind({
 
 export const deployment: Kind = defineKind({
   ...workload,
+  ...scalable,
   plural: 'deployments',
   kind: 'Deployment',
   shortNames: ['deploy'],
@@ -74,6 +80,7 @@ export const deployment: Kind = defineKind({
 
 export const replicaSet: Kind = defineKind({
   ...workload,
+  ...scalable,
   plural: 'replicasets',
   kind: 'ReplicaSet',
   shortNames: ['rs'],

@@ -1,7 +1,7 @@
 import { isAppError } from '#base/errors.ts';
 import { evaluateJsonPath } from '#kube/jsonpath/evaluate.ts';
 import { type JsonPath, parseJsonPath } from '#kube/jsonpath/parse.ts';
-import { type Column, defineKind, type Kind, splitStatus, statusSubresource } from '../kind.ts';
+import { type Column, defineKind, type Kind, scaleSubresource, splitStatus, statusSubresource } from '../kind.ts';
 import { listAt, memberAt, numberAt, textAt, withMember } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
 import { ageColumn, ageOf, nameColumn } from './columns.ts';
@@ -36,6 +36,7 @@ function customKind(crd: StoredObject, version: unknown): Kind {
   const storing = listAt(crd, 'spec.versions').find(item => memberAt(item, 'storage') === true);
   const storedVersion = `${group}/${textAt(storing, 'name')}`;
   const hasStatus = memberAt(version, 'subresources.status') !== undefined;
+  const scale = scaleIn(version);
   return defineKind({
     group,
     version: textAt(version, 'name'),
@@ -46,7 +47,8 @@ function customKind(crd: StoredObject, version: unknown): Kind {
     shortNames: listAt(crd, 'spec.names.shortNames').map(String),
     categories: listAt(crd, 'spec.names.categories').map(String),
     verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
-    subresources: hasStatus ? [statusSubresource] : [],
+    subresources: [...(hasStatus ? [statusSubresource] : []), ...(scale === undefined ? [] : [scaleSubresource])],
+    scale,
     countsGenerations: true,
     updatesUnconditionally: false,
     custom: true,
@@ -63,6 +65,17 @@ function customKind(crd: StoredObject, version: unknown): Kind {
     },
     toStored: object => ({ ...object, apiVersion: storedVersion }),
   });
+}
+
+/** Paths begin with a dot. */
+function scaleIn(version: unknown): Kind['scale'] {
+  if (memberAt(version, 'subresources.scale') === undefined) return undefined;
+  const path = (name: string) => textAt(version, `subresources.scale.${name}`).slice(1);
+  return {
+    specReplicas: path('specReplicasPath'),
+    statusReplicas: path('statusReplicasPath'),
+    selector: path('labelSelectorPath'),
+  };
 }
 
 function columnsOf(version: unknown): Column[] {

@@ -61,6 +61,8 @@ export function definitions(): CustomResourceDefinition[] {
   return [...openshiftKinds.map(definitionOf), windowsInstanceCrd() as CustomResourceDefinition];
 }
 
+const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+
 /** As loose as can be: what these objects hold is others' business. */
 function definitionOf({ group, version, kind, plural, namespaced }: Resource): CustomResourceDefinition {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -83,7 +85,7 @@ function definitionOf({ group, version, kind, plural, namespaced }: Resource): C
           served: true,
           storage: true,
           schema,
-          ...(hasOwnStatus ? { subresources: { status: {} } } : {}),
+          ...(hasOwnStatus && { subresources: { status: {}, ...(kind === 'MachineSet' && { scale }) } }),
           ...(additionalPrinterColumns.length > 0 ? { additionalPrinterColumns } : {}),
         },
       ],
