@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 const pure =
-  /^(contract\/|node\/desired\/|node\/lifecycle\/budget\.ts|controllers\/[^/]+\/(?!controller\.ts|observe\.ts)|(.*\/)?(decide|plan)\.ts)/;
+  /^(contract\/|node\/desired\/|controllers\/[^/]+\/(?!controller\.ts|observe\.ts)|(.*\/)?(decide|plan)\.ts)/;
 
 /** Whoever speaks SSH: the operator as a client, the simulated hosts of the sandbox as servers. */
 const sshFolders = ['host/ssh/', 'sandbox/machines/ssh/'];

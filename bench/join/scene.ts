@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
-import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName } from '../../src/contract/names.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
@@ -101,7 +101,7 @@ export class Scene implements AsyncDisposable {
     await this.client.create(configMaps, { metadata: { name: configMapName.instances, namespace }, data });
   }
 
-  get instances(): InstanceObject[] {
+  get instances(): WindowsInstance[] {
     return this.#informers.get(windowsInstances, { namespace: this.ready.namespace }).store.list();
   }
 
@@ -151,7 +151,7 @@ export class Scene implements AsyncDisposable {
 }
 
 /** How many are at which step. */
-function told(instances: readonly InstanceObject[]): string {
+function told(instances: readonly WindowsInstance[]): string {
   const steps = Map.groupBy(instances, ({ status }) =>
     status?.phase === 'Configuring' ? (status.step ?? 'new') : (status?.phase ?? 'new'),
   );

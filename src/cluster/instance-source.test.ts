@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InstanceObject } from './windows-instance-resource.ts';
+import type { WindowsInstance } from './windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
 import { indexBySource, instanceNames, sourceOf, sourceText, subjectOf } from './instance-source.ts';
 
-const instance = (source: WindowsInstanceSpec['source'] | undefined, uid?: string): InstanceObject => ({
+const instance = (source: WindowsInstanceSpec['source'] | undefined, uid?: string): WindowsInstance => ({
   metadata: {
     name: 'wi',
     namespace: 'wmco',
@@ -82,7 +82,7 @@ for (const [about, source, want] of sources) {
   });
 }
 
-const subjects: [about: string, object: InstanceObject, want: object][] = [
+const subjects: [about: string, object: WindowsInstance, want: object][] = [
   [
     'speaks to the owner of a Machine about the Machine',
     instance({ kind: 'Machine', name: 'm1' }, 'u1'),

@@ -1,7 +1,7 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { sha256 } from '#base/sha256.ts';
 import { trimEndOf } from '#base/trim-end.ts';
-import { type InstanceObject, windowsInstances } from './windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from './windows-instance-resource.ts';
 import { configMapName, instanceAnnotation, namespaceName } from '#contract/names.ts';
 import type { InstanceSource } from '#contract/windows-instance/resource.ts';
 import { referenceTo } from '#kube/events/events.ts';
@@ -15,7 +15,7 @@ export interface SourceRef {
 }
 
 /** What made an instance; undefined for one that an administrator has made himself. */
-export function sourceOf({ spec }: InstanceObject): SourceRef | undefined {
+export function sourceOf({ spec }: WindowsInstance): SourceRef | undefined {
   const { kind, name } = spec.source ?? {};
   return kind === undefined || kind === 'Direct' ? undefined : { kind, name: name ?? '' };
 }
@@ -40,13 +40,13 @@ const maxNameLength = 253;
 /** Index of the store of instances by their source. */
 export const bySource = 'source';
 
-export function indexBySource(instance: InstanceObject): string[] {
+export function indexBySource(instance: WindowsInstance): string[] {
   const source = sourceOf(instance);
   return source === undefined ? [] : [sourceText(source)];
 }
 
 /** What an administrator looks at: whatever the instance was made for, or the instance itself. */
-export function subjectOf(instance: InstanceObject): ObjectReference {
+export function subjectOf(instance: WindowsInstance): ObjectReference {
   const source = sourceOf(instance);
   const { namespace = '', annotations = {} } = instance.metadata;
   if (source === undefined) return referenceTo(windowsInstances, instance);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from './windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from './windows-instance-resource.ts';
 import { manualClock } from '../../test/kit/manual-clock.ts';
 import { MemoryApi, refused } from '../../test/kit/memory-api.ts';
 import { patchCondition } from './patch-condition.ts';
@@ -10,7 +10,7 @@ const news = { type: 'Accepted', status: 'False', reason: 'INSTANCE_DUPLICATE', 
 function bench() {
   const api = new MemoryApi();
   const clock = manualClock();
-  const instance: InstanceObject = api.put(windowsInstances, {
+  const instance: WindowsInstance = api.put(windowsInstances, {
     metadata: { name: 'win1', namespace: 'wmco', generation: 3 },
     spec: { address: '10.0.0.1' },
     status: { phase: 'Configuring', conditions: [other] },
@@ -45,7 +45,7 @@ test('goes on top of what somebody else has written meanwhile', async () => {
   api.before = ({ verb }) => {
     if (verb !== 'patch' || left === 0) return;
     left -= 1;
-    const present = api.peek(windowsInstances, 'win1', 'wmco') as InstanceObject;
+    const present = api.peek(windowsInstances, 'win1', 'wmco') as WindowsInstance;
     api.put(windowsInstances, { ...present, status: { ...present.status, step: `step ${left}` } });
   };
   await patchCondition(instance, news, means);

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { type InstanceObject, windowsInstances } from './windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from './windows-instance-resource.ts';
 import type { InstanceCondition, InstancePhase } from '#contract/windows-instance/resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
@@ -23,7 +23,7 @@ const attempts = 10;
  * that is gone is fine.
  */
 export async function patchCondition(
-  instance: InstanceObject,
+  instance: WindowsInstance,
   news: ConditionNews,
   means: Means,
   firstPhase?: InstancePhase,
@@ -31,7 +31,7 @@ export async function patchCondition(
   const { client, clock, signal } = means;
   const { uid, generation } = instance.metadata;
   const told = { ...news, ...(generation !== undefined && { observedGeneration: generation }) };
-  const change = (current: InstanceObject): InstanceObject => {
+  const change = (current: WindowsInstance): WindowsInstance => {
     // One of the same name that was made anew is another one.
     if (current.metadata.uid !== uid) return current;
     const conditions = [...setCondition(current.status?.conditions, told, clock.now())];

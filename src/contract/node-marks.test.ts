@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { awaitsReboot, isUpgrading, isUpToDate, marksPatch, needsUpgrade } from './node-marks.ts';
+import { awaitsReboot, isUpToDate, marksPatch, needsUpgrade } from './node-marks.ts';
 
 const prefix = 'windowsmachineconfig.openshift.io';
 const marked = (version?: string, desired?: string) => ({
@@ -47,18 +47,6 @@ const reboots: [string, Record<string, string>, boolean][] = [
 for (const [name, annotations, want] of reboots) {
   test(`a Node with ${name} ${want ? 'awaits a' : 'needs no'} reboot`, () => {
     expect(awaitsReboot({ annotations })).toBe(want);
-  });
-}
-
-const upgrades: [Record<string, string>, boolean][] = [
-  [{}, false],
-  [{ [`${prefix}/upgrading`]: 'true' }, true],
-  [{ [`${prefix}/upgrading`]: 'false' }, false],
-  [{ [`${prefix}/upgrading`]: '' }, false],
-];
-for (const [labels, want] of upgrades) {
-  test(`labels ${JSON.stringify(labels)}: ${want ? 'upgrading' : 'not upgrading'}`, () => {
-    expect(isUpgrading({ labels })).toBe(want);
   });
 }
 

@@ -1,4 +1,4 @@
-import { nodeAnnotation, nodeLabel } from './names.ts';
+import { nodeAnnotation } from './names.ts';
 import type { NodeView } from './node.ts';
 
 type Marked = Pick<NodeView, 'annotations'>;
@@ -16,10 +16,6 @@ export function needsUpgrade(node: Marked | undefined, version: string): boolean
 
 export function awaitsReboot(node: Marked): boolean {
   return Object.hasOwn(node.annotations, nodeAnnotation.rebootRequired);
-}
-
-export function isUpgrading(node: Pick<NodeView, 'labels'>): boolean {
-  return node.labels[nodeLabel.upgrading] === 'true';
 }
 
 export interface Marks {

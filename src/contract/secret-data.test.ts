@@ -2,9 +2,8 @@ import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
-import { Secret } from '#base/secret.ts';
 import { readObject } from './object.ts';
-import { encodeSecretData, secretData } from './secret-data.ts';
+import { secretData } from './secret-data.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const secret = (members: object) =>
@@ -64,16 +63,11 @@ test('the values read do not show in logs', () => {
   expect(`${inspect(data)}${JSON.stringify(data)}`).not.toContain(hidden);
 });
 
-test('encodes values as the API wants them', () => {
-  expect(encodeSecretData({ userData: new Secret('<powershell>') })).toEqual({ userData: base64('<powershell>') });
-  expect(encodeSecretData({})).toEqual({});
-});
-
-test('reads back every text it encoded, under every key', () => {
+test('reads every text, under every key', () => {
   const key = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('__proto__', 'constructor', '.dockerconfigjson'));
   fc.assert(
     fc.property(key, fc.string({ unit: 'grapheme' }), (name, text) => {
-      const data = encodeSecretData(Object.fromEntries([[name, new Secret(text)]]));
+      const data = Object.fromEntries([[name, base64(text)]]);
       const value = Object.entries(secretData(secret({ data }))).map(([one, it]) => [one, it.reveal()]);
       expect(value).toEqual([[name, text.toWellFormed()]]);
     }),

@@ -1,4 +1,4 @@
-import { textFromBase64, toBase64 } from '#base/bytes.ts';
+import { textFromBase64 } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
 import { isRecord, ownMember } from '#base/fields.ts';
 import { Secret } from '#base/secret.ts';
@@ -18,10 +18,6 @@ export function secretMember(data: Readonly<Record<string, Secret>>, key: string
   throw new AppError('SECRET_KEY_MISSING', `${label}: data has no ${key}`, {
     remedy: `Wait until whoever owns ${label} has filled it in, or recreate it.`,
   });
-}
-
-export function encodeSecretData(data: Record<string, Secret>): Record<string, string> {
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, toBase64(value.reveal())]));
 }
 
 /** Read by hand, because the messages of Fields quote what they find. */

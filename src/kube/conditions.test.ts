@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findCondition, hasConditionStatus, removeCondition, setCondition } from './conditions.ts';
+import { findCondition, hasConditionStatus, setCondition } from './conditions.ts';
 import type { Condition } from './resources.ts';
 
 const earlier = '2026-03-01T11:00:00Z';
@@ -118,22 +118,7 @@ test('keeps members that only some kinds have', () => {
 test('changes nothing that it is given', () => {
   const conditions = Object.freeze([Object.freeze(ready('False')), Object.freeze(other)]);
   setCondition(conditions, { type: 'Ready', status: 'True' }, nowMs);
-  removeCondition(conditions, 'Ready');
   expect(conditions).toEqual([ready('False'), other]);
-});
-
-const removals: [string, Condition[] | undefined, Condition[]][] = [
-  ['the one there is', [other, ready('True')], [other]],
-  ['all of the type', [ready('True'), other, ready('False')], [other]],
-  ['nothing from nothing', undefined, []],
-];
-for (const [name, conditions, want] of removals) {
-  test(`removes ${name}`, () => expect(removeCondition(conditions, 'Ready')).toEqual(want));
-}
-
-test('gives the very same list back when there is nothing to remove', () => {
-  const conditions = [other];
-  expect(removeCondition(conditions, 'Ready')).toBe(conditions);
 });
 
 test('whatever is set: there is one of each type set, its date moves with its status only', () => {

@@ -36,12 +36,6 @@ export function setCondition<T extends Condition>(
   return all.filter(each => each === old || each.type !== news.type).map(each => (each === old ? condition : each));
 }
 
-/** The conditions without those of a type; the very same list when there are none. */
-export function removeCondition<T extends Condition>(conditions: readonly T[] | undefined, type: string): readonly T[] {
-  const all = conditions ?? [];
-  return findCondition(all, type) === undefined ? all : all.filter(condition => condition.type !== type);
-}
-
 /** Members that are absent or undefined are the same; their order does not matter. */
 function isSame(one: Condition, other: Condition): boolean {
   const entriesOf = (condition: Condition) =>

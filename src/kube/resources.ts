@@ -98,15 +98,6 @@ export interface ServiceAccount extends KubeResource {
   automountServiceAccountToken?: boolean;
 }
 
-export interface Service extends KubeResource {
-  spec?: {
-    type?: string;
-    clusterIP?: string;
-    selector?: Record<string, string>;
-    ports?: { name?: string; port: number; targetPort?: number | string; protocol?: string }[];
-  };
-}
-
 export interface Lease extends KubeResource {
   spec?: {
     holderIdentity?: string;
@@ -210,7 +201,6 @@ export const pods = ofNamespace<Pod>('v1', 'Pod', 'pods');
 export const configMaps = ofNamespace<ConfigMap>('v1', 'ConfigMap', 'configmaps');
 export const secrets = ofNamespace<SecretObject>('v1', 'Secret', 'secrets');
 export const events = ofNamespace<KubeEvent>('v1', 'Event', 'events');
-export const services = ofNamespace<Service>('v1', 'Service', 'services');
 export const serviceAccounts = ofNamespace<ServiceAccount>('v1', 'ServiceAccount', 'serviceaccounts');
 export const leases = ofNamespace<Lease>('coordination.k8s.io/v1', 'Lease', 'leases');
 export const certificateSigningRequests = ofCluster<CertificateSigningRequest>(
@@ -235,11 +225,6 @@ export const subjectAccessReviews = ofCluster<SubjectAccessReview>(
   'authorization.k8s.io/v1',
   'SubjectAccessReview',
   'subjectaccessreviews',
-);
-export const selfSubjectAccessReviews = ofCluster<SubjectAccessReview>(
-  'authorization.k8s.io/v1',
-  'SelfSubjectAccessReview',
-  'selfsubjectaccessreviews',
 );
 
 export function ofCluster<T extends KubeResource>(apiVersion: string, kind: string, plural: string): Resource<T> {

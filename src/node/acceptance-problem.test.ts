@@ -1,19 +1,19 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { type AcceptanceFacts, acceptanceProblem, hostsOf, rivalsAmong } from './acceptance-problem.ts';
 
 const hostKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIbM+SmqWhs/D5n4HgqjPvt4lz2qsmyaSbDs1SZBurg3';
-const first: InstanceObject = made('first', { address: '10.0.0.1' }, 1);
+const first: WindowsInstance = made('first', { address: '10.0.0.1' }, 1);
 
 function made(
   name: string,
   spec: Partial<WindowsInstanceSpec> = {},
   minute = 2,
   status: WindowsInstanceStatus = {},
-): InstanceObject {
+): WindowsInstance {
   const creationTimestamp = `2026-03-01T12:0${minute}:00Z`;
   return {
     metadata: { name, namespace: 'wmco', creationTimestamp },
@@ -22,7 +22,7 @@ function made(
   };
 }
 
-function decide(instance: InstanceObject, facts: Partial<AcceptanceFacts> = {}): AppError | undefined {
+function decide(instance: WindowsInstance, facts: Partial<AcceptanceFacts> = {}): AppError | undefined {
   return acceptanceProblem({ instance, entryProblem: undefined, keyProblem: undefined, rivals: [], ...facts });
 }
 
@@ -81,70 +81,77 @@ test('names the entry first, then the spec, then the Secret, then the rival', ()
 });
 
 const joined = { host: { name: 'win-7', addresses: ['10.0.0.7'] }, hostKey: 'ssh-ed25519 AAAA' };
-const rivals: [about: string, instance: InstanceObject, others: InstanceObject[], ipv4s: string[], rival?: string][] = [
-  ['another host', made('b'), [first], []],
-  ['the same address', made('b', { address: '10.0.0.1' }), [first], [], 'first'],
-  ['an older one than all others', made('b', { address: '10.0.0.1' }, 0), [first], []],
-  ['the same age, by name', made('zz', { address: '10.0.0.1' }, 1), [first], [], 'first'],
-  ['the same age, with the smaller name', made('aa', { address: '10.0.0.1' }, 1), [first], []],
-  ['a name that resolves to the address', made('b', { address: 'win1' }), [first], ['10.0.0.1'], 'first'],
-  ['a name of which one address is taken', made('b', { address: 'win1' }), [first], ['10.0.0.9', '10.0.0.1'], 'first'],
+const rivals: [about: string, instance: WindowsInstance, others: WindowsInstance[], ipv4s: string[], rival?: string][] =
   [
-    'a name that resolved to the address earlier',
-    made('b', { address: 'win1' }, 2, { ipv4: '10.0.0.1' }),
-    [first],
-    [],
-    'first',
-  ],
-  [
-    'the address of a name',
-    made('b', { address: '10.0.0.7' }),
-    [made('first', { address: 'win7' }, 1, { ipv4: '10.0.0.7' })],
-    [],
-    'first',
-  ],
-  [
-    'a name in other letters',
-    made('b', { address: 'WIN1.example.com' }),
-    [made('first', { address: 'win1.example.COM' }, 1)],
-    [],
-    'first',
-  ],
-  ['another port of the same address', made('b', { address: '10.0.0.1', port: 2222 }), [first], []],
-  ['the default port, written out', made('b', { address: '10.0.0.1', port: 22 }), [first], [], 'first'],
-  [
-    'one that is being deleted',
-    made('b', { address: '10.0.0.1' }),
-    [{ ...first, metadata: { ...first.metadata, deletionTimestamp: 'now' } }],
-    [],
-  ],
-  [
-    'several: the oldest has it',
-    made('c', { address: '10.0.0.1' }, 3),
-    [made('b', { address: '10.0.0.1' }), first],
-    [],
-    'first',
-  ],
-  [
-    'an older one that has not joined, to a host that has',
-    made('b', { address: '10.0.0.7' }, 2, joined),
-    [made('first', { address: 'win7' }, 1, { ipv4: '10.0.0.7' })],
-    [],
-  ],
-  [
-    'a younger one that has joined, to an older one that has not',
-    made('b', { address: 'win7' }, 1, { ipv4: '10.0.0.7' }),
-    [made('first', { address: '10.0.0.7' }, 2, joined)],
-    [],
-    'first',
-  ],
-  [
-    'an old address of one that is listed by address',
-    made('b', { address: '10.0.0.5' }),
-    [made('first', { address: '10.0.0.1' }, 1, { ipv4: '10.0.0.5' })],
-    [],
-  ],
-];
+    ['another host', made('b'), [first], []],
+    ['the same address', made('b', { address: '10.0.0.1' }), [first], [], 'first'],
+    ['an older one than all others', made('b', { address: '10.0.0.1' }, 0), [first], []],
+    ['the same age, by name', made('zz', { address: '10.0.0.1' }, 1), [first], [], 'first'],
+    ['the same age, with the smaller name', made('aa', { address: '10.0.0.1' }, 1), [first], []],
+    ['a name that resolves to the address', made('b', { address: 'win1' }), [first], ['10.0.0.1'], 'first'],
+    [
+      'a name of which one address is taken',
+      made('b', { address: 'win1' }),
+      [first],
+      ['10.0.0.9', '10.0.0.1'],
+      'first',
+    ],
+    [
+      'a name that resolved to the address earlier',
+      made('b', { address: 'win1' }, 2, { ipv4: '10.0.0.1' }),
+      [first],
+      [],
+      'first',
+    ],
+    [
+      'the address of a name',
+      made('b', { address: '10.0.0.7' }),
+      [made('first', { address: 'win7' }, 1, { ipv4: '10.0.0.7' })],
+      [],
+      'first',
+    ],
+    [
+      'a name in other letters',
+      made('b', { address: 'WIN1.example.com' }),
+      [made('first', { address: 'win1.example.COM' }, 1)],
+      [],
+      'first',
+    ],
+    ['another port of the same address', made('b', { address: '10.0.0.1', port: 2222 }), [first], []],
+    ['the default port, written out', made('b', { address: '10.0.0.1', port: 22 }), [first], [], 'first'],
+    [
+      'one that is being deleted',
+      made('b', { address: '10.0.0.1' }),
+      [{ ...first, metadata: { ...first.metadata, deletionTimestamp: 'now' } }],
+      [],
+    ],
+    [
+      'several: the oldest has it',
+      made('c', { address: '10.0.0.1' }, 3),
+      [made('b', { address: '10.0.0.1' }), first],
+      [],
+      'first',
+    ],
+    [
+      'an older one that has not joined, to a host that has',
+      made('b', { address: '10.0.0.7' }, 2, joined),
+      [made('first', { address: 'win7' }, 1, { ipv4: '10.0.0.7' })],
+      [],
+    ],
+    [
+      'a younger one that has joined, to an older one that has not',
+      made('b', { address: 'win7' }, 1, { ipv4: '10.0.0.7' }),
+      [made('first', { address: '10.0.0.7' }, 2, joined)],
+      [],
+      'first',
+    ],
+    [
+      'an old address of one that is listed by address',
+      made('b', { address: '10.0.0.5' }),
+      [made('first', { address: '10.0.0.1' }, 1, { ipv4: '10.0.0.5' })],
+      [],
+    ],
+  ];
 for (const [about, instance, all, ipv4s, rival] of rivals) {
   test(`${rival === undefined ? 'is no duplicate' : 'is a duplicate'}: ${about}`, () => {
     const error = decide(instance, { rivals: rivalsAmong(all, instance, ipv4s) });

@@ -1,20 +1,20 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, attempt, shown } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
-import { byAge, type InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { byAge, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { addressProblem, usernameProblem } from '#contract/instances.ts';
 import { ports } from '#contract/names.ts';
 import { isComputerName } from '#contract/windows-instance/computer-name.ts';
 import { parseAuthorizedKey } from '#host/keys/public-key.ts';
 
 export interface AcceptanceFacts {
-  instance: InstanceObject;
+  instance: WindowsInstance;
   /** What is wrong with the entry of windows-instances it was made for. */
   entryProblem: AppError | undefined;
   /** What is wrong with the Secret that its spec names. */
   keyProblem: AppError | undefined;
   /** Instances that share an address with this one, which may be among them. */
-  rivals: readonly InstanceObject[];
+  rivals: readonly WindowsInstance[];
 }
 
 /** Why the host is rejected; undefined when it is accepted. */
@@ -30,7 +30,7 @@ export function acceptanceProblem(facts: AcceptanceFacts): AppError | undefined 
   );
 }
 
-function checkAddress(instance: InstanceObject): AppError | undefined {
+function checkAddress(instance: WindowsInstance): AppError | undefined {
   const { address } = instance.spec;
   const problem = addressProblem(address);
   if (problem === undefined) return undefined;
@@ -39,7 +39,7 @@ function checkAddress(instance: InstanceObject): AppError | undefined {
   });
 }
 
-function checkUsername(instance: InstanceObject): AppError | undefined {
+function checkUsername(instance: WindowsInstance): AppError | undefined {
   const problem = usernameProblem(instance.spec.username ?? '');
   if (problem === undefined) return undefined;
   return new AppError('INSTANCE_USERNAME_INVALID', `${labelOf(instance)}: spec.username ${problem}`, {
@@ -48,7 +48,7 @@ function checkUsername(instance: InstanceObject): AppError | undefined {
 }
 
 /** The CRD has the same pattern, but an object may be older than it. */
-function checkHostname(instance: InstanceObject): AppError | undefined {
+function checkHostname(instance: WindowsInstance): AppError | undefined {
   const { hostname } = instance.spec;
   if (hostname === undefined || isComputerName(hostname)) return undefined;
   return new AppError(
@@ -58,7 +58,7 @@ function checkHostname(instance: InstanceObject): AppError | undefined {
   );
 }
 
-function checkHostKey(instance: InstanceObject): AppError | undefined {
+function checkHostKey(instance: WindowsInstance): AppError | undefined {
   const text = instance.spec.hostKey?.trim() ?? '';
   const read = attempt(() => (text === '' ? undefined : parseAuthorizedKey(text)));
   if (read.ok) return undefined;
@@ -80,7 +80,7 @@ function checkRivals({ instance, rivals }: AcceptanceFacts): AppError | undefine
 }
 
 /** Two instances are one host if they share one of these: an address with a port. */
-export function hostsOf({ spec, status }: InstanceObject, ipv4s: readonly string[] = []): string[] {
+export function hostsOf({ spec, status }: WindowsInstance, ipv4s: readonly string[] = []): string[] {
   const resolved = isIpv4(spec.address) || status?.ipv4 === undefined ? [] : [status.ipv4];
   const addresses = [normalHostName(spec.address), ...resolved, ...ipv4s];
   return addresses.map(address => `${address}:${spec.port ?? ports.ssh}`);
@@ -88,23 +88,23 @@ export function hostsOf({ spec, status }: InstanceObject, ipv4s: readonly string
 
 /** The instances of a list that are the same host as this one. */
 export function rivalsAmong(
-  all: readonly InstanceObject[],
-  instance: InstanceObject,
+  all: readonly WindowsInstance[],
+  instance: WindowsInstance,
   ipv4s: readonly string[] = [],
-): InstanceObject[] {
+): WindowsInstance[] {
   const own = new Set(hostsOf(instance, ipv4s));
   return all.filter(other => hostsOf(other).some(host => own.has(host)));
 }
 
 /** Whether the host has shown its pinned key and name: then no other instance can take it away. */
-function hasJoined({ status }: InstanceObject): boolean {
+function hasJoined({ status }: WindowsInstance): boolean {
   return status?.host !== undefined && status.hostKey !== undefined;
 }
 
-function isSame(one: InstanceObject, other: InstanceObject): boolean {
+function isSame(one: WindowsInstance, other: WindowsInstance): boolean {
   return one.metadata.name === other.metadata.name;
 }
 
-function labelOf({ metadata }: InstanceObject): string {
+function labelOf({ metadata }: WindowsInstance): string {
   return `WindowsInstance ${metadata.name}`;
 }

@@ -5,6 +5,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import type { KubeResource, Resource } from '../../src/kube/resource.ts';
 import * as kubernetes from '../../src/kube/resources.ts';
+import { selfSubjectAccessReviews } from '../kit/resources.ts';
 import * as openshift from '../../src/kube/resources-openshift.ts';
 import type { Connection, Identity } from '../../src/kube/transport/connection.ts';
 import { adminClient, adminConnection, makeNamespace } from '../kit/cluster/shared-cluster.ts';
@@ -148,11 +149,11 @@ test('a token that nobody knows is refused; the right one that comes next is tak
     },
   });
   const review = { metadata: {}, spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } };
-  await expect(late.create(kubernetes.selfSubjectAccessReviews, review)).rejects.toMatchObject({
+  await expect(late.create(selfSubjectAccessReviews, review)).rejects.toMatchObject({
     code: 401,
     reason: 'Unauthorized',
   });
-  expect((await late.create(kubernetes.selfSubjectAccessReviews, review)).status?.allowed).toBe(false);
+  expect((await late.create(selfSubjectAccessReviews, review)).status?.allowed).toBe(false);
   await late.close();
 });
 

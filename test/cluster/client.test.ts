@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ApiError } from '../../src/kube/api-error.ts';
 import type { Patch } from '../../src/kube/client.ts';
-import { type ConfigMap, configMaps, namespaces, nodes, pods, secrets, services } from '../../src/kube/resources.ts';
+import { type ConfigMap, configMaps, namespaces, nodes, pods, secrets } from '../../src/kube/resources.ts';
+import { services } from '../kit/resources.ts';
 import { machines } from '../../src/kube/resources-openshift.ts';
 import { adminClient, makeNamespace } from '../kit/cluster/shared-cluster.ts';
 

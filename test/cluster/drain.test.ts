@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
-import { cordon, uncordon } from '../../src/kube/drain/cordon.ts';
 import { type BlockedPod, Drainer, drainError } from '../../src/kube/drain/drain.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import type { KubeResource, Metadata, OwnerReference, Resource } from '../../src/kube/resource.ts';
@@ -166,16 +165,4 @@ test('names both of two budgets, which no eviction can meet', async () => {
   expect(result.blocked).toMatchObject([
     { budgets: ['one', 'two'], message: expect.stringContaining('more than one') },
   ]);
-});
-
-test('cordons and uncordons, and tells an administrator’s cordon from ours', async () => {
-  const node = 'cordon-node';
-  await client.create(nodes, { metadata: { name: node } });
-  const spec = async () => (await client.get(nodes, node)).spec?.unschedulable;
-  expect(await cordon(client, node)).toEqual({ already: false });
-  expect(await spec()).toBe(true);
-  expect(await cordon(client, node)).toEqual({ already: true });
-  expect(await uncordon(client, node)).toEqual({ already: false });
-  expect(await spec()).toBeUndefined();
-  expect(await uncordon(client, node)).toEqual({ already: true });
 });

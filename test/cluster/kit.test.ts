@@ -5,7 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import { namespaces, nodes, selfSubjectAccessReviews } from '../../src/kube/resources.ts';
+import { namespaces, nodes } from '../../src/kube/resources.ts';
+import { selfSubjectAccessReviews } from '../kit/resources.ts';
 import { startCluster } from '../kit/cluster/cluster.ts';
 
 const review = (verb: string, resource: string) => ({ metadata: {}, spec: { resourceAttributes: { verb, resource } } });

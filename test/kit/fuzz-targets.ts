@@ -21,7 +21,7 @@ import { parseAuthorizedKey } from '../../src/host/keys/public-key.ts';
 import { openUsername } from '../../src/host/keys/username-seal.ts';
 import { evaluateJsonPath } from '../../src/kube/jsonpath/evaluate.ts';
 import { parseJsonPath } from '../../src/kube/jsonpath/parse.ts';
-import { jsonPathText } from '../../src/kube/jsonpath/print.ts';
+import { jsonPathText } from './json-path-text.ts';
 import { parseKubeconfig, resolveContext } from '../../src/kube/config/kubeconfig.ts';
 import { registryFiles } from '../../src/node/desired/registries/registries.ts';
 import type { Row } from '../conformance/row.ts';

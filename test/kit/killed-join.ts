@@ -1,4 +1,4 @@
-import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { operatorName } from '../../src/contract/names.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
@@ -67,17 +67,17 @@ export async function instancesOf({ client, namespace }: Pick<KilledJoin, 'clien
   return (await client.list(windowsInstances, { namespace })).items;
 }
 
-function underWay({ status }: InstanceObject): string[] {
+function underWay({ status }: WindowsInstance): string[] {
   return status?.phase === 'Ready' || status?.step === undefined ? [] : [status.step];
 }
 
-function isReady(seen: readonly InstanceObject[], count: number): boolean {
+function isReady(seen: readonly WindowsInstance[], count: number): boolean {
   return seen.length === count && seen.every(({ status }) => status?.phase === 'Ready');
 }
 
 /** Anywhere in what is left, at about the same distance from each other. */
 function nextMoment(
-  seen: readonly InstanceObject[],
+  seen: readonly WindowsInstance[],
   { hosts, kills }: KilledJoin,
   { kills: done, roll }: { kills: number; roll: (below: number) => number },
 ): DeathSentence {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { sandboxPayload as versionedPayload } from '../../src/bin/sandbox-world.ts';
 import { createLog } from '../../src/base/log.ts';
-import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import type { Connect } from '../../src/host/host.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
@@ -21,9 +21,9 @@ export interface SandboxOperator extends AsyncDisposable {
   client: Client;
   /** Everything it has logged. */
   lines: readonly string[];
-  instances(): Promise<InstanceObject[]>;
+  instances(): Promise<WindowsInstance[]>;
   /** Waits until so many instances are there and all of them are ready. */
-  allReady(count: number, limitMs?: number): Promise<InstanceObject[]>;
+  allReady(count: number, limitMs?: number): Promise<WindowsInstance[]>;
   stop(): Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   };
 }
 
-function shown({ metadata, status }: InstanceObject): unknown {
+function shown({ metadata, status }: WindowsInstance): unknown {
   const { phase, step, conditions = [] } = status ?? {};
   return { name: metadata.name, phase, step, conditions: conditions.map(({ reason, message }) => [reason, message]) };
 }

@@ -1,5 +1,5 @@
 import type { EventText } from '#contract/events.ts';
-import { windowsInstances, type InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { windowsInstances, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Runnable } from '#kube/controller/manager.ts';
@@ -28,8 +28,8 @@ export interface SourceBench extends AsyncDisposable {
   log: RecordedLog;
   start(controller: Runnable): Promise<void>;
   put<T extends KubeResource>(resource: Resource<T>, object: T): Promise<T>;
-  instances(): InstanceObject[];
-  instance(name: string): InstanceObject | undefined;
+  instances(): WindowsInstance[];
+  instance(name: string): WindowsInstance | undefined;
 }
 
 export function sourceBench(): SourceBench {

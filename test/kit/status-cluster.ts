@@ -1,4 +1,4 @@
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, operatorName } from '#contract/names.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
@@ -15,7 +15,7 @@ export interface StatusCluster extends AsyncDisposable {
   namespace: string;
   /** Makes an object, and gives it the status it has. */
   put<T extends KubeResource>(resource: Resource<T>, object: T): Promise<T>;
-  putInstance(object: InstanceObject): Promise<InstanceObject>;
+  putInstance(object: WindowsInstance): Promise<WindowsInstance>;
   putNode(name: string, over?: Partial<Node>): Promise<Node>;
   putMachine(name: string, phase: string): Promise<void>;
   list(entries: Record<string, string>): Promise<void>;

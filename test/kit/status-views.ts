@@ -1,4 +1,4 @@
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { ClusterView, HostView } from '#cli/status/view/host-view.ts';
 import { hostOfInstance } from '#cli/status/view/instance-host.ts';
 import type { LiveTerminal, TerminalSize } from '#cli/terminal.ts';
@@ -37,7 +37,7 @@ export function instanceOf(
   name: string,
   status?: WindowsInstanceStatus,
   spec: Partial<WindowsInstanceSpec> = {},
-): InstanceObject {
+): WindowsInstance {
   const source = { kind: 'ConfigMap', name } as const;
   return {
     apiVersion: 'windowsmachineconfig.openshift.io/v1alpha1',

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InstanceObject } from '../../src/cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '../../src/cluster/windows-instance-resource.ts';
 import { file } from '../../src/contract/paths.ts';
 import { KubeconfigFile } from '../../src/agent/identity/kubeconfig-file.ts';
 import { silentLog } from '../../src/base/log.ts';
@@ -38,7 +38,8 @@ afterAll(async () => {
 const taintsOf = async (name: string) =>
   ((await operator.client.get(nodes, name)).spec?.taints ?? []).map(({ key }) => key);
 const instanceOf = async () => (await operator.instances()).find(({ status }) => status?.node === node);
-const endsMs = (instance: InstanceObject | undefined) => Date.parse(instance?.status?.cloudNode?.certificateEnds ?? '');
+const endsMs = (instance: WindowsInstance | undefined) =>
+  Date.parse(instance?.status?.cloudNode?.certificateEnds ?? '');
 
 test('cloud-node-manager removes the taint of every Node', async () => {
   for (const { status } of await operator.instances()) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { InstanceObject } from '../../src/cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
@@ -24,7 +24,7 @@ const patient = { timeout: 110_000, interval: 500 };
 
 let sandbox: Sandbox;
 let operator: SandboxOperator;
-let instances: InstanceObject[];
+let instances: WindowsInstance[];
 
 beforeAll(async () => {
   const faults = dead.map(([fault], index) => `${fault}@win-${good + 1 + index}`);
@@ -52,7 +52,7 @@ const ready = () => instances.filter(({ status }) => status?.phase === 'Ready');
 /** While such a host is tried again, it still says what was wrong. */
 const troubled = () =>
   instances.filter(one => conditionOf(one)?.status === 'False' && conditionOf(one)?.reason !== 'Configuring');
-const conditionOf = (instance: InstanceObject | undefined) =>
+const conditionOf = (instance: WindowsInstance | undefined) =>
   findCondition(instance?.status?.conditions, instanceCondition.configured);
 const configuredOf = (address: string) => conditionOf(instances.find(({ spec }) => spec.address === address));
 

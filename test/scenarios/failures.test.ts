@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, namespaceName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import type { Connect } from '../../src/host/host.ts';
@@ -76,7 +76,7 @@ afterAll(async () => {
   await sandbox?.stop();
 });
 
-function instanceFor({ spec }: SimulatedHost): InstanceObject {
+function instanceFor({ spec }: SimulatedHost): WindowsInstance {
   const { address, name } = spec;
   return { metadata: { name, namespace: sandbox.namespace }, spec: { address, username: 'Administrator' } };
 }
@@ -92,7 +92,7 @@ const impatient: Connect = async (target, options) => {
   return connection;
 };
 
-async function instanceOf(name: string): Promise<InstanceObject | undefined> {
+async function instanceOf(name: string): Promise<WindowsInstance | undefined> {
   const { address } = sandbox.host(name).spec;
   return (await operator.instances()).find(({ spec }) => spec.address === address);
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { InstanceObject } from '../../src/cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '../../src/cluster/windows-instance-resource.ts';
 import { parseReport, reportName } from '../../src/contract/agent-report.ts';
 import { file } from '../../src/contract/paths.ts';
 import type { Client } from '../../src/kube/client.ts';
@@ -24,7 +24,7 @@ const patient = { timeout: 90_000, interval: 100 };
 let sandbox: Sandbox;
 let operator: SandboxOperator;
 let admin: Client;
-let before: InstanceObject[];
+let before: WindowsInstance[];
 let boots: string[];
 const cordoned = new Set<string>();
 const watching = new AbortController();
@@ -42,7 +42,7 @@ afterAll(async () => {
   await sandbox?.stop();
 });
 
-const hasCertificate = ({ status }: InstanceObject) => Date.parse(status?.agent?.certificateEnds ?? '') > clock.now();
+const hasCertificate = ({ status }: WindowsInstance) => Date.parse(status?.agent?.certificateEnds ?? '') > clock.now();
 
 /** Notes every Node that is cordoned at any moment. */
 async function watchNodes(): Promise<void> {

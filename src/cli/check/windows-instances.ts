@@ -1,5 +1,5 @@
 import { type AppError, attempt } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
 import { acceptanceProblem, rivalsAmong } from '#node/acceptance-problem.ts';
@@ -35,7 +35,7 @@ export function checkWindowsInstances(objects: readonly KubeObject[]): InstanceL
 }
 
 /** What the rules look at; the API server checks the rest. */
-function readInstance({ fields, meta }: KubeObject): InstanceObject {
+function readInstance({ fields, meta }: KubeObject): WindowsInstance {
   const spec = fields.object('spec');
   const texts = Object.fromEntries(
     (['username', 'hostKey', 'hostname'] as const).flatMap(name => {

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '../windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '../windows-instance-resource.ts';
 import { done } from '#kube/controller/reconcile.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { carryOut, deleteInstance } from './carry-out.ts';
 
-const object: InstanceObject = {
+const object: WindowsInstance = {
   metadata: { name: 'win1', namespace: 'wmco', labels: { keep: 'me' } },
   spec: { address: '10.0.0.1', username: 'core', paused: true },
 };
 
-function bench(...present: InstanceObject[]) {
+function bench(...present: WindowsInstance[]) {
   const api = new MemoryApi();
   const { log, messages } = recordedLog();
   const [made] = present.map(one => api.put(windowsInstances, one));

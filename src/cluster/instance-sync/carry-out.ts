@@ -1,5 +1,5 @@
 import type { Log } from '#base/log.ts';
-import { type InstanceObject, windowsInstances } from '../windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '../windows-instance-resource.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { after, done, type Outcome } from '#kube/controller/reconcile.ts';
@@ -51,7 +51,7 @@ export async function carryOut(plan: Plan, { client, log, signal }: Means): Prom
 
 /** Only this very object: one that was made anew under its name stays. */
 export async function deleteInstance(
-  { metadata }: InstanceObject,
+  { metadata }: WindowsInstance,
   why: string,
   { client, log, signal }: Means,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '../windows-instance-resource.ts';
+import type { WindowsInstance } from '../windows-instance-resource.ts';
 import { instanceAnnotation, managedByLabel } from '#contract/names.ts';
 import type { WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
 import { type Plan, planInstance, type WantedInstance } from './plan.ts';
@@ -11,16 +11,16 @@ const [plain, distinct] = instanceNames(source);
 const spec: WindowsInstanceSpec = { address: 'win1.example.com', username: 'core', source };
 const annotations = { [instanceAnnotation.sourceUid]: 'cm-uid' };
 
-const object = (name: string, more: Partial<WindowsInstanceSpec> = {}, metadata = {}): InstanceObject => ({
+const object = (name: string, more: Partial<WindowsInstanceSpec> = {}, metadata = {}): WindowsInstance => ({
   metadata: { name, namespace: 'wmco', uid: `uid-${name}`, annotations, ...metadata },
   spec: { ...spec, ...more },
 });
-const plan = (own: InstanceObject[], others: InstanceObject[] = [], change: Partial<WantedInstance> = {}): Plan =>
+const plan = (own: WindowsInstance[], others: WindowsInstance[] = [], change: Partial<WantedInstance> = {}): Plan =>
   planInstance(
     { ...wanted, ...change },
     { namespace: 'wmco', own, named: name => [...own, ...others].find(one => one.metadata.name === name) },
   );
-const direct: InstanceObject = { metadata: { name: plain, namespace: 'wmco' }, spec: { address: '10.0.0.9' } };
+const direct: WindowsInstance = { metadata: { name: plain, namespace: 'wmco' }, spec: { address: '10.0.0.9' } };
 
 test('makes an instance that says whose it is', () => {
   expect(plan([])).toEqual({
@@ -51,7 +51,7 @@ test('takes the other name when somebody has taken the first', () => {
 
 const changes: [
   about: string,
-  own: InstanceObject,
+  own: WindowsInstance,
   change: Partial<WantedInstance>,
   want: Partial<WindowsInstanceSpec>,
 ][] = [

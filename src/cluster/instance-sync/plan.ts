@@ -1,5 +1,5 @@
 import { byteOrder, sameData } from '#base/compare.ts';
-import type { InstanceObject } from '../windows-instance-resource.ts';
+import type { WindowsInstance } from '../windows-instance-resource.ts';
 import { instanceAnnotation, managedByLabel } from '#contract/names.ts';
 import {
   windowsInstanceGroup,
@@ -23,14 +23,14 @@ export interface WantedInstance {
 export interface PresentInstances {
   namespace: string;
   /** Those of the same source. */
-  own: readonly InstanceObject[];
+  own: readonly WindowsInstance[];
   /** Any instance of this name. */
-  named: (name: string) => InstanceObject | undefined;
+  named: (name: string) => WindowsInstance | undefined;
 }
 
 export type Plan =
-  | { do: 'create'; instance: InstanceObject }
-  | { do: 'update'; before: InstanceObject; after: InstanceObject }
+  | { do: 'create'; instance: WindowsInstance }
+  | { do: 'update'; before: WindowsInstance; after: WindowsInstance }
   | { do: 'nothing' }
   /** The instance is being deleted; when it is gone another can be made. */
   | { do: 'wait' };
@@ -49,9 +49,9 @@ export function planInstance(wanted: WantedInstance, present: PresentInstances):
 }
 
 /** Of several, the one under the name we would give; whoever has made the others answers for them. */
-function chosen(source: SourceRef, own: readonly InstanceObject[]): InstanceObject | undefined {
+function chosen(source: SourceRef, own: readonly WindowsInstance[]): WindowsInstance | undefined {
   const names = instanceNames(source);
-  const rank = ({ metadata }: InstanceObject) => {
+  const rank = ({ metadata }: WindowsInstance) => {
     const index = names.indexOf(metadata.name ?? '');
     return index === -1 ? names.length : index;
   };
@@ -60,7 +60,7 @@ function chosen(source: SourceRef, own: readonly InstanceObject[]): InstanceObje
   )[0];
 }
 
-function newInstance(wanted: WantedInstance, { namespace, named }: PresentInstances): InstanceObject {
+function newInstance(wanted: WantedInstance, { namespace, named }: PresentInstances): WindowsInstance {
   const [plain, distinct] = instanceNames(wanted.source);
   const holder = named(plain);
   const isTaken = holder !== undefined && !isOf(holder, wanted.source);
@@ -77,12 +77,12 @@ function newInstance(wanted: WantedInstance, { namespace, named }: PresentInstan
   };
 }
 
-function isOf(instance: InstanceObject, source: SourceRef): boolean {
+function isOf(instance: WindowsInstance, source: SourceRef): boolean {
   const other = sourceOf(instance);
   return other !== undefined && sourceText(other) === sourceText(source);
 }
 
-function ownedFields({ source, address, username, hostname }: WantedInstance): InstanceObject['spec'] {
+function ownedFields({ source, address, username, hostname }: WantedInstance): WindowsInstance['spec'] {
   const { kind, name } = source;
   return { address, username, source: { kind, name }, ...(hostname !== undefined && { hostname }) };
 }

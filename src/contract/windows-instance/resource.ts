@@ -152,11 +152,3 @@ export interface WindowsInstanceStatus extends InstanceRecord {
   conditions?: InstanceCondition[];
   timeline?: TimelineStep[];
 }
-
-export interface WindowsInstance {
-  apiVersion: `${typeof windowsInstanceGroup}/${typeof windowsInstanceVersion}`;
-  kind: typeof windowsInstanceKind;
-  metadata: { name: string; namespace: string; [member: string]: unknown };
-  spec: WindowsInstanceSpec;
-  status?: WindowsInstanceStatus;
-}

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
@@ -44,7 +44,7 @@ const windowsNode = (name: string, annotations: Record<string, string> = {}, uid
   metadata: { name, uid, labels: { 'kubernetes.io/os': 'windows' }, annotations },
 });
 const at = (version: string) => ({ [nodeAnnotation.version]: version });
-const instanceOf = (node: string, status: WindowsInstanceStatus = { agent }): InstanceObject => ({
+const instanceOf = (node: string, status: WindowsInstanceStatus = { agent }): WindowsInstance => ({
   metadata: { name: `instance-${node}`, namespace },
   spec: { address: '10.0.0.5' },
   status: { host: { name: node, addresses: [] }, ...status },

@@ -1,5 +1,5 @@
 import type { FactsSource } from '#cluster/facts-source.ts';
-import { boundNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { agentName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
@@ -65,7 +65,7 @@ function watchesOf({ nodes, configMaps, instances, access }: Sources, shared: Ke
     const node = nodeOfRole(name);
     return [node === undefined ? shared : { namespace: '', name: node }];
   };
-  const keyOfInstance = (instance: InstanceObject): Key[] => {
+  const keyOfInstance = (instance: WindowsInstance): Key[] => {
     const name = boundNode(instance);
     return name === undefined ? [] : [{ namespace: '', name }, shared];
   };
@@ -81,7 +81,7 @@ function watchesOf({ nodes, configMaps, instances, access }: Sources, shared: Ke
     }),
     watching({
       source: instances,
-      predicate: changed<InstanceObject>(each => [boundNode(each), each.status?.version, each.status?.agent?.keyHash]),
+      predicate: changed<WindowsInstance>(each => [boundNode(each), each.status?.version, each.status?.agent?.keyHash]),
       keys: keyOfInstance,
     }),
     watching({

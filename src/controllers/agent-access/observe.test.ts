@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { Resource } from '#kube/resource.ts';
@@ -54,7 +54,7 @@ const goNode = {
     annotations: { [nodeAnnotation.version]: 'go' },
   },
 };
-const bound = (status: WindowsInstanceStatus): InstanceObject => ({
+const bound = (status: WindowsInstanceStatus): WindowsInstance => ({
   metadata: { name: 'i', namespace },
   spec: { address: '10.0.0.5' },
   status: { host: { name: 'w', addresses: [] }, ...status },

@@ -2,7 +2,7 @@ import {
   boundNode,
   byNode,
   indexByNode,
-  type InstanceObject,
+  type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
 import { servicesConfigMapName, versionOfServicesConfigMap } from '#contract/version.ts';
@@ -27,7 +27,7 @@ import type { AccessFacts, AccessObject, Wanted } from './desired.ts';
 export interface Sources {
   nodes: Informer<Node>;
   configMaps: Informer<ConfigMap>;
-  instances: Informer<InstanceObject>;
+  instances: Informer<WindowsInstance>;
   /** Accounts, roles and bindings. */
   access: readonly AccessSource[];
 }

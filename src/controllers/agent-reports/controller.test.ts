@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { slimClient } from '#cluster/slim.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { emptyReport, maxReportBytes, printReport, type ReportRemark, reportName } from '#contract/agent-report.ts';
 import type { EventText } from '#contract/events.ts';
 import { nodeAnnotation } from '#contract/names.ts';
@@ -77,7 +77,7 @@ class Bench {
 
   async bind(node: string, status: WindowsInstanceStatus = { agent }): Promise<void> {
     const name = `instance-${node}`.slice(0, 200);
-    const made = await this.client.create<InstanceObject>(windowsInstances, {
+    const made = await this.client.create<WindowsInstance>(windowsInstances, {
       metadata: { name, namespace },
       spec: { address: '10.0.0.5' },
     });

@@ -4,7 +4,7 @@ import {
   boundNode,
   byNode,
   indexByNode,
-  type InstanceObject,
+  type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
 import { isReportName, parseReport, reportName, type ReportRemark } from '#contract/agent-report.ts';
@@ -38,7 +38,7 @@ export const permissions: readonly Permission[] = [
 
 interface Stores {
   reports: StoreView<ConfigMap>;
-  instances: StoreView<InstanceObject>;
+  instances: StoreView<WindowsInstance>;
   nodes: StoreView<Node>;
 }
 
@@ -68,7 +68,7 @@ export function agentReportsController(parts: ControllerParts): Controller {
       watching({ source: reports, predicate: matching(isReport), keys: keyOfReport }),
       watching({
         source: instances,
-        predicate: changed<InstanceObject>(each => [
+        predicate: changed<WindowsInstance>(each => [
           boundNode(each),
           each.status?.node,
           each.status?.nodeUID,

@@ -1,13 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readObject } from '#contract/object.ts';
 import {
   type Activity,
   type Condition,
-  conditionFailureText,
   hasStatus,
   type OperatorConditionView,
-  readOperatorCondition,
   type Tracking,
   trackActivity,
 } from './decide.ts';
@@ -114,43 +111,6 @@ const lookups: [string, Condition[], string, boolean][] = [
 for (const [title, conditions, status, want] of lookups) {
   test(`looks up ${title}`, () => expect(hasStatus(conditions, 'Upgradeable', status)).toBe(want));
 }
-
-const failures: ['get' | 'True' | 'False', string][] = [
-  ['get', 'Failed to get OperatorCondition CR: boom'],
-  ['False', 'Failed to patch OperatorCondition CR. Be cautious of automatic operator upgrades: boom'],
-  ['True', 'Failed to patch OperatorCondition CR. Manual operator upgrades may be needed: boom'],
-];
-for (const [doing, text] of failures) {
-  test(`words the failure to ${doing}`, () => expect(conditionFailureText(doing, 'boom')).toBe(text));
-}
-
-function conditionObject(more: object): ReturnType<typeof readObject> {
-  const metadata = { name: 'oc', namespace: 'ns', resourceVersion: '9' };
-  return readObject({ apiVersion: 'operators.coreos.com/v2', kind: 'OperatorCondition', metadata, ...more });
-}
-
-test('reads an OperatorCondition with all members of its conditions', () => {
-  const object = conditionObject({ spec: { conditions: [other] }, status: { conditions: [safe] } });
-  expect(readOperatorCondition(object)).toEqual({
-    resourceVersion: '9',
-    specConditions: [other],
-    statusConditions: [safe],
-  });
-});
-
-test('reads an OperatorCondition that OLM has just made', () => {
-  expect(readOperatorCondition(conditionObject({}))).toMatchObject({ specConditions: [], statusConditions: [] });
-});
-
-test('reports conditions that are none', () => {
-  const wanted = {
-    code: 'FIELD_INVALID',
-    message: expect.stringContaining('OperatorCondition ns/oc: spec.conditions'),
-  };
-  expect(() => readOperatorCondition(conditionObject({ spec: { conditions: 'x' } }))).toThrow(
-    expect.objectContaining(wanted),
-  );
-});
 
 test('after any history it is unsafe exactly while something is busy, and others’ conditions stay', () => {
   const activity = fc.record({

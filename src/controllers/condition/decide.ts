@@ -1,5 +1,3 @@
-import type { KubeObject } from '#contract/object.ts';
-
 /** One entry of a list of conditions. Members we do not know are carried along. */
 export type Condition = Readonly<Record<string, unknown>>;
 
@@ -8,19 +6,6 @@ export interface OperatorConditionView {
   resourceVersion: string | undefined;
   specConditions: readonly Condition[];
   statusConditions: readonly Condition[];
-}
-
-export function readOperatorCondition(object: KubeObject): OperatorConditionView {
-  const conditionsOf = (part: 'spec' | 'status') =>
-    object.fields
-      .object(part)
-      .objects('conditions')
-      .map(item => Object.fromEntries(item.names().map(name => [name, item.raw(name)])));
-  return {
-    resourceVersion: object.meta.resourceVersion,
-    specConditions: conditionsOf('spec'),
-    statusConditions: conditionsOf('status'),
-  };
 }
 
 /** The first condition of a type decides; none means no. */
@@ -70,19 +55,12 @@ const texts = {
   True: {
     reason: 'upgradeIsSafe',
     message: 'The operator is safe for upgrade',
-    patchFailed: 'Failed to patch OperatorCondition CR. Manual operator upgrades may be needed',
   },
   False: {
     reason: 'upgradeIsNotSafe',
     message: 'The operator is currently processing sub-components. At least one controller is busy.',
-    patchFailed: 'Failed to patch OperatorCondition CR. Be cautious of automatic operator upgrades',
   },
 } as const;
-
-/** Text of the event when the condition cannot be read, or not be set to the status given. */
-export function conditionFailureText(doing: 'get' | 'True' | 'False', cause: string): string {
-  return `${doing === 'get' ? 'Failed to get OperatorCondition CR' : texts[doing].patchFailed}: ${cause}`;
-}
 
 function upgradeablePatch(current: OperatorConditionView, safe: boolean, now: string): ConditionPatch | undefined {
   const status = safe ? 'True' : 'False';

@@ -1,6 +1,6 @@
 import { shown } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { LifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { signer } from '#contract/names.ts';
@@ -36,7 +36,7 @@ export interface CsrSources {
   requests: StoreView<CertificateSigningRequest>;
   open: Pick<OpenRequests, 'isJudged' | 'limitPassed'>;
   readings: Readings;
-  instances: StoreView<InstanceObject>;
+  instances: StoreView<WindowsInstance>;
   nodes: NodeReader;
   inspector: HostInspector;
 }
@@ -45,7 +45,7 @@ export interface CsrSources {
 interface Seen {
   csr: CsrView;
   subject: Reading['subject'];
-  instance: InstanceObject | undefined;
+  instance: WindowsInstance | undefined;
   facts: CsrFacts;
 }
 

@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
 import { sha256 } from '#base/sha256.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { signer } from '#contract/names.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
 import { TestCa } from '../../../test/kit/certificates.ts';
@@ -59,7 +59,7 @@ for (const [title, identity, want] of news) {
     expect(isNews(identity, { member: 'agent', node: 'win-1', keyHash: 'a', endsMs })).toBe(want));
 }
 
-function bench(status: InstanceObject['status']) {
+function bench(status: WindowsInstance['status']) {
   const api = new MemoryApi();
   const metadata = { name: 'win-1', namespace: 'wmco' };
   const instance = api.put(windowsInstances, { metadata, spec: { address: 'x' }, ...(status && { status }) });

@@ -1,7 +1,7 @@
 import { textFromBase64 } from '#base/bytes.ts';
 import { readIssued } from '#base/certificate-read.ts';
 import { timestamp } from '#base/clock.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { identity, signer } from '#contract/names.ts';
 import type { InstanceIdentity } from '#contract/windows-instance/resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
@@ -46,12 +46,12 @@ export function isNews(known: InstanceIdentity | undefined, { keyHash, endsMs }:
 
 /** Records until when the agent can identify itself: after that it has to be reconnected. */
 export async function recordEnd(
-  instance: InstanceObject,
+  instance: WindowsInstance,
   issued: IssuedIdentity,
   client: Pick<Client, 'get' | 'patch'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const change = (current: InstanceObject): InstanceObject => {
+  const change = (current: WindowsInstance): WindowsInstance => {
     const known = current.status?.[issued.member];
     if (current.metadata.uid !== instance.metadata.uid || known === undefined || !isNews(known, issued)) return current;
     const next = { ...known, certificateEnds: timestamp(issued.endsMs) };

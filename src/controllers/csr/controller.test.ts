@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { signer } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
@@ -44,7 +44,7 @@ test('a request is not approved when the host has got another name meanwhile', a
     bench.api.put(windowsInstances, {
       ...bench.api.peek(windowsInstances, name, 'wmco'),
       status: { ...record, certifiedName: 'worker-7' },
-    } as InstanceObject);
+    } as WindowsInstance);
     throw refused(409, 'Conflict');
   };
   await asks(bench, client);
@@ -342,7 +342,7 @@ test('heartbeats of Nodes and steps of instances cause no pass', async () => {
   const { metadata, status } = bench.api.peek(nodes, name) as Node;
   const conditions = [{ type: 'Ready', status: 'True' }];
   await bench.put(nodes, { metadata, status: { ...status, conditions } });
-  const instance = bench.instance(name) as InstanceObject;
+  const instance = bench.instance(name) as WindowsInstance;
   await bench.put(windowsInstances, { ...instance, status: { ...record, step: 'connect' } });
   expect(bench.api.calls).toEqual([]);
 });

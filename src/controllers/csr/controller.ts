@@ -2,7 +2,7 @@ import {
   boundNode,
   byNode,
   indexByNode,
-  type InstanceObject,
+  type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
 import { nodeLabel, signer } from '#contract/names.ts';
@@ -44,7 +44,7 @@ export function csrController(parts: CsrParts): Controller {
   const readings = new Readings();
   const judging = { requests: requests.store, open, readings };
   const ofNode = ({ metadata }: Node) => judgedBy(metadata.name ?? '', judging);
-  const ofInstance = (instance: InstanceObject) => {
+  const ofInstance = (instance: WindowsInstance) => {
     const name = boundNode(instance) ?? '';
     return [...judgedBy(name, judging), ...issuedFor(name, judging)];
   };
@@ -65,7 +65,7 @@ export function csrController(parts: CsrParts): Controller {
       watching({ source: nodeSource, predicate: changed(whatMattersOfNode), keys: ofNode }),
       watching({
         source: instances,
-        predicate: changed<InstanceObject>(each => [isEligible(each), evidenceOf(each, parts.version)]),
+        predicate: changed<WindowsInstance>(each => [isEligible(each), evidenceOf(each, parts.version)]),
         keys: ofInstance,
       }),
       inspector,

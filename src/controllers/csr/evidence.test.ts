@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { evidenceOf } from './evidence.ts';
 
 const own = '11.0.0-abc';
 const identity = (keyHash: string) => ({ keyHash, installed: '2026-03-01T12:00:00Z' });
-const instanceWith = (status?: WindowsInstanceStatus, spec: Partial<InstanceObject['spec']> = {}): InstanceObject => ({
+const instanceWith = (
+  status?: WindowsInstanceStatus,
+  spec: Partial<WindowsInstance['spec']> = {},
+): WindowsInstance => ({
   metadata: { name: 'win-1', namespace: 'wmco' },
   spec: { address: '10.0.0.1', ...spec },
   ...(status && { status }),

@@ -1,9 +1,9 @@
-import { boundNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { objectLabel } from '#contract/object.ts';
 import type { CsrInstance } from './rules.ts';
 
 /** The record of an instance as evidence, for an operator of this version. */
-export function evidenceOf(object: InstanceObject, ownVersion: string): CsrInstance {
+export function evidenceOf(object: WindowsInstance, ownVersion: string): CsrInstance {
   const { metadata, spec, status = {} } = object;
   const { name = '', namespace = '' } = metadata;
   const { agent, cloudNode, host, tokens = [], version } = status;

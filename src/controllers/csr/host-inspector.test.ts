@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { HostConnection, HostTarget } from '#host/host.ts';
 import type { Key } from '#kube/resource.ts';
@@ -17,7 +17,7 @@ interface Scene {
   stdout?: string;
   exitCode?: number;
   status?: WindowsInstanceStatus;
-  spec?: Partial<InstanceObject['spec']>;
+  spec?: Partial<WindowsInstance['spec']>;
   /** Whether the host answers at all. */
   isDead?: boolean;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
-import { boundNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { agentCommands } from '#contract/agent-command.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { agentProgram } from '#contract/paths.ts';
@@ -42,13 +42,13 @@ const maxHosts = 4096;
 export class HostInspector implements Watch {
   readonly synced = Promise.resolve();
   readonly #parts: HostInspectorParts;
-  readonly #waiting: (instance: InstanceObject) => Iterable<Key>;
+  readonly #waiting: (instance: WindowsInstance) => Iterable<Key>;
   readonly #slots = new Slots(atOnce);
   readonly #lastMs = new Map<string, number>();
   #run: { stop: AbortController; feed: Feed } | undefined;
 
   /** `waiting` are the requests that are judged again when a host was read, or could not be. */
-  constructor(parts: HostInspectorParts, waiting: (instance: InstanceObject) => Iterable<Key>) {
+  constructor(parts: HostInspectorParts, waiting: (instance: WindowsInstance) => Iterable<Key>) {
     this.#parts = parts;
     this.#waiting = waiting;
   }
@@ -68,7 +68,7 @@ export class HostInspector implements Watch {
   }
 
   /** False when the host was read a short while ago. */
-  request(instance: InstanceObject, log: Log): boolean {
+  request(instance: WindowsInstance, log: Log): boolean {
     if (this.#run === undefined) return false;
     const nowMs = this.#parts.clock.monotonicMs();
     const { uid = '' } = instance.metadata;
@@ -83,7 +83,7 @@ export class HostInspector implements Watch {
     return true;
   }
 
-  async #inspect(instance: InstanceObject, log: Log, signal: AbortSignal): Promise<void> {
+  async #inspect(instance: WindowsInstance, log: Log, signal: AbortSignal): Promise<void> {
     const { address } = instance.spec;
     try {
       using _slot = await this.#slots.take(signal);
@@ -97,7 +97,7 @@ export class HostInspector implements Watch {
     for (const key of this.#waiting(instance)) this.#run?.feed(key, 'if there is room');
   }
 
-  #read(instance: InstanceObject, caller: AbortSignal): Promise<{ inventory: Inventory; ipv4: string }> {
+  #read(instance: WindowsInstance, caller: AbortSignal): Promise<{ inventory: Inventory; ipv4: string }> {
     const { connect, inputs, payload, resolver, clock } = this.#parts;
     const { address, port, username = '' } = instance.spec;
     const error = () => unreadable(address, `no answer within ${limitMs / 1000} s`);
@@ -118,14 +118,14 @@ export class HostInspector implements Watch {
     });
   }
 
-  async #record(instance: InstanceObject, inventory: Inventory, ipv4: string, signal: AbortSignal): Promise<void> {
+  async #record(instance: WindowsInstance, inventory: Inventory, ipv4: string, signal: AbortSignal): Promise<void> {
     const { client } = this.#parts;
     const name = boundNode(instance);
     if (name === undefined || inventory.nodeName !== name) {
       throw unreadable(instance.spec.address, `it is called ${inventory.nodeName}, not ${name}`);
     }
     const addresses = [...new Set([ipv4, ...routeAddresses(inventory)])];
-    const change = (current: InstanceObject): InstanceObject =>
+    const change = (current: WindowsInstance): WindowsInstance =>
       current.metadata.uid === instance.metadata.uid && boundNode(current) === name
         ? { ...current, status: { ...current.status, host: { name, addresses } } }
         : current;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byNode, indexByNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { byNode, indexByNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { Store } from '#kube/informer/store.ts';
 import { type Node, nodes as nodeResource } from '#kube/resources.ts';
@@ -13,7 +13,7 @@ function instanceOf(
   name: string,
   status: WindowsInstanceStatus = {},
   more: { created?: string; address?: string; isGoing?: boolean; servingNames?: string[] } = {},
-): InstanceObject {
+): WindowsInstance {
   const { created = '2026-03-01T12:00:00Z', address = name, isGoing = false, servingNames } = more;
   return {
     metadata: {
@@ -34,15 +34,15 @@ const rejected: WindowsInstanceStatus = {
   conditions: [{ type: instanceCondition.accepted, status: 'False', reason: 'X', message: '', lastTransitionTime: '' }],
 };
 
-function storeOf(...instances: InstanceObject[]): Store<InstanceObject> {
-  const store = new Store<InstanceObject>();
+function storeOf(...instances: WindowsInstance[]): Store<WindowsInstance> {
+  const store = new Store<WindowsInstance>();
   store.addIndex(byNode, indexByNode);
   for (const each of instances) store.put(each);
   return store;
 }
 
 const early = { created: '2026-02-01T12:00:00Z' };
-const findings: [string, InstanceObject[], string | undefined][] = [
+const findings: [string, WindowsInstance[], string | undefined][] = [
   ['the instance whose record has the name', [instanceOf('a', host('win-1')), instanceOf('b', host('win-2'))], 'a'],
   ['the instance that became the Node before hosts were recorded', [instanceOf('a', { node: 'win-1' })], 'a'],
   ['the older one of two', [instanceOf('a', host('win-1')), instanceOf('b', host('win-1'), early)], 'b'],
@@ -143,7 +143,7 @@ test('reads Node and instance as the server has them now', async () => {
   api.put(nodeResource, { metadata: { name: 'win-1' } });
   expect(await freshNode('win-1', api, signal)).toMatchObject({ name: 'win-1' });
   const made = api.put(windowsInstances, { metadata: { name: 'a', namespace: 'wmco' }, spec: { address: 'a' } });
-  const fresh = (instance: InstanceObject) => freshInstance(instance, api, signal);
+  const fresh = (instance: WindowsInstance) => freshInstance(instance, api, signal);
   expect(await fresh(made)).toMatchObject({ metadata: { name: 'a' } });
   expect(await fresh({ ...made, metadata: { ...made.metadata, uid: 'of an earlier one' } })).toBeUndefined();
   api.put(windowsInstances, { ...made, status: rejected });

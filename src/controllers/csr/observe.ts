@@ -1,6 +1,12 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { attempt } from '#base/errors.ts';
-import { boundNode, byAge, byNode, type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byAge,
+  byNode,
+  type WindowsInstance,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { readObject } from '#contract/object.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
@@ -11,12 +17,12 @@ import { keyOf } from '#kube/resource.ts';
 import { type Node, nodes as nodeResource } from '#kube/resources.ts';
 
 /** The instance whose record has this Node name; the oldest if there should be two. */
-export function findInstance(name: string, store: StoreView<InstanceObject>): InstanceObject | undefined {
+export function findInstance(name: string, store: StoreView<WindowsInstance>): WindowsInstance | undefined {
   return store.byIndex(byNode, name).filter(isEligible).toSorted(byAge)[0];
 }
 
 /** Requests of hosts that are not accepted, or about to go, are not approved. */
-export function isEligible({ metadata, status }: InstanceObject): boolean {
+export function isEligible({ metadata, status }: WindowsInstance): boolean {
   const isRejected = hasConditionStatus(status?.conditions, instanceCondition.accepted, 'False');
   return metadata.deletionTimestamp === undefined && !isRejected;
 }
@@ -27,8 +33,8 @@ export function isEligible({ metadata, status }: InstanceObject): boolean {
  */
 export function takenNames(
   names: readonly string[],
-  own: InstanceObject,
-  instances: StoreView<InstanceObject>,
+  own: WindowsInstance,
+  instances: StoreView<WindowsInstance>,
   nodes: readonly NodeView[],
 ): Record<string, string> {
   const taken: Record<string, string> = {};
@@ -59,13 +65,13 @@ export function takenNames(
 }
 
 /** By the administrator, or by the operator's own dialing. */
-function fixedNames({ spec, status }: InstanceObject): string[] {
+function fixedNames({ spec, status }: WindowsInstance): string[] {
   const dialed = status?.host?.addresses[0] ?? status?.ipv4;
   return [spec.address, dialed, ...(spec.servingNames ?? [])].filter(text => text !== undefined);
 }
 
 /** What the host has said over the pinned connection. */
-function claimedNames({ status }: InstanceObject): string[] {
+function claimedNames({ status }: WindowsInstance): string[] {
   return status?.host?.addresses ?? [];
 }
 
@@ -109,10 +115,10 @@ export async function freshNode(name: string, client: Finder, signal: AbortSigna
 }
 
 export async function freshInstance(
-  instance: InstanceObject,
+  instance: WindowsInstance,
   client: Finder,
   signal: AbortSignal,
-): Promise<InstanceObject | undefined> {
+): Promise<WindowsInstance | undefined> {
   const { name, namespace } = keyOf(instance);
   const found = await client.find(windowsInstances, name, { namespace, signal });
   if (found === undefined || found.metadata.uid !== instance.metadata.uid) return undefined;

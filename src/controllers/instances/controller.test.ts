@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, instanceAnnotation, nodeLabel } from '#contract/names.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
@@ -118,7 +118,7 @@ test('an instance that somebody deletes comes back', async () => {
 
 test('puts back what belongs to the entry and keeps what belongs to others', async () => {
   await using bench = await started({ '10.0.0.1': user });
-  const before = bench.instance('10.0.0.1') as InstanceObject;
+  const before = bench.instance('10.0.0.1') as WindowsInstance;
   await bench.put(windowsInstances, {
     ...before,
     spec: { ...before.spec, username: 'x', address: '10.9.9.9', paused: true, labels: { a: 'b' } },
@@ -133,7 +133,7 @@ test('puts back what belongs to the entry and keeps what belongs to others', asy
 
 test('steps of the lifecycle cause no pass', async () => {
   await using bench = await started({ '10.0.0.1': user });
-  const before = bench.instance('10.0.0.1') as InstanceObject;
+  const before = bench.instance('10.0.0.1') as WindowsInstance;
   bench.api.calls.length = 0;
   await bench.put(windowsInstances, { ...before, status: { phase: 'Configuring', step: 'connect' } });
   expect(bench.api.calls).toEqual([]);
@@ -252,7 +252,7 @@ for (const [about, zone, data, kept] of orphans) {
   test(`an instance that has joined and whose entry is gone ${about}`, async () => {
     await using bench = await started({ '10.0.0.1': user });
     await bench.put(nodes, lying);
-    const before = bench.instance('10.0.0.1') as InstanceObject;
+    const before = bench.instance('10.0.0.1') as WindowsInstance;
     await bench.put(windowsInstances, { ...before, status: joined });
     for (const [question, answer] of zone) bench.zone.set(question, answer);
     await listed(bench, data);
@@ -266,8 +266,8 @@ test('an instance goes when the entry that fails is recorded as another Node', a
     ['10.0.0.1', joined],
     ['win1.example.com', { host: { name: 'win1-b', addresses: ['10.0.0.7'] } }],
   ] as const) {
-    const before = bench.instance(name) as InstanceObject;
-    await bench.put(windowsInstances, { ...before, status: structuredClone(status) as InstanceObject['status'] & {} });
+    const before = bench.instance(name) as WindowsInstance;
+    await bench.put(windowsInstances, { ...before, status: structuredClone(status) as WindowsInstance['status'] & {} });
   }
   bench.zone.set('win1.example.com', new Error('no DNS'));
   await listed(bench, { 'win1.example.com': user });
@@ -276,7 +276,7 @@ test('an instance goes when the entry that fails is recorded as another Node', a
 
 test('looks at a doubtful instance again until the doubt is over', async () => {
   await using bench = await started({ '10.0.0.1': user });
-  const before = bench.instance('10.0.0.1') as InstanceObject;
+  const before = bench.instance('10.0.0.1') as WindowsInstance;
   await bench.put(windowsInstances, { ...before, status: joined });
   bench.zone.set('win1.example.com', new Error('no DNS'));
   await listed(bench, { 'win1.example.com': user });

@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import type { AppError } from '#base/errors.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';
@@ -43,7 +43,7 @@ export function instancesController(parts: InstancesParts): Controller {
       watching({ source: source.configMaps, keys: map => hostsOf(map).map(name => ({ namespace, name })) }),
       watching({
         source: source.instances,
-        predicate: allOf<InstanceObject>(
+        predicate: allOf<WindowsInstance>(
           matching(instance => entryOf(instance) !== undefined),
           changed(({ metadata, spec }) => [spec, metadata.deletionTimestamp]),
         ),
@@ -59,7 +59,7 @@ const doubtMs = 60_000;
 
 class EntrySource {
   readonly configMaps: Informer<ConfigMap>;
-  readonly instances: Informer<InstanceObject>;
+  readonly instances: Informer<WindowsInstance>;
   readonly #parts: InstancesParts;
   readonly #remarks: EventDeduper;
 
@@ -93,13 +93,13 @@ class EntrySource {
     return entries.length > 0 || own.length === 0 ? done : this.#letGo(host, own, pass);
   }
 
-  #ensure(wanted: WantedInstance, own: readonly InstanceObject[], pass: Pass): Promise<Outcome> {
+  #ensure(wanted: WantedInstance, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
     const { namespace, client } = this.#parts;
     const named = (name: string) => this.instances.store.get({ namespace, name });
     return carryOut(planInstance(wanted, { namespace, own, named }), { ...pass, client });
   }
 
-  async #letGo(host: string, own: readonly InstanceObject[], pass: Pass): Promise<Outcome> {
+  async #letGo(host: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
     const { client, namespace, resolver } = this.#parts;
     const data: EntryData = await readEntriesNow(client, namespace, pass.signal);
     if (entriesOf(host, data).length > 0) return after(1000, 'the watch has yet to tell of its entry');
@@ -123,7 +123,7 @@ function hostsOf({ data = {} }: ConfigMap): string[] {
 }
 
 /** The host of the entry for which an instance was made. */
-function entryOf(instance: InstanceObject): string | undefined {
+function entryOf(instance: WindowsInstance): string | undefined {
   const source = sourceOf(instance);
   return source?.kind === 'ConfigMap' ? normalHostName(source.name) : undefined;
 }

@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { isIpv4 } from '#base/ipv4.ts';
-import { boundNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EntryResult, parseEntries, resolveInstances } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';
@@ -27,7 +27,7 @@ export async function readEntriesNow(
 }
 
 /** What the operator has recorded of the host of an instance. */
-export function recordedHost(instance: InstanceObject): RecordedHost {
+export function recordedHost(instance: WindowsInstance): RecordedHost {
   const { spec, status } = instance;
   return { node: boundNode(instance), address: spec.address, addresses: status?.host?.addresses ?? [] };
 }
@@ -38,7 +38,7 @@ export function recordedHost(instance: InstanceObject): RecordedHost {
  */
 export async function lookUp(
   data: EntryData,
-  instances: StoreView<InstanceObject>,
+  instances: StoreView<WindowsInstance>,
   resolver: Pick<Resolver, 'addresses'>,
 ): Promise<ListedEntries> {
   const names = Object.keys(data).filter(address => !isIpv4(address));
@@ -54,7 +54,7 @@ export async function lookUp(
   };
 }
 
-function nodeOfEntry(address: string, instances: StoreView<InstanceObject>): string | undefined {
+function nodeOfEntry(address: string, instances: StoreView<WindowsInstance>): string | undefined {
   const source = sourceText({ kind: 'ConfigMap', name: normalHostName(address) });
   return instances.byIndex(bySource, source).flatMap(instance => boundNode(instance) ?? [])[0];
 }

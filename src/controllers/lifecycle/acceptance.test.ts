@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import { instanceCondition, type WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
@@ -168,7 +168,7 @@ test('an instance learns of a rival when the name of that one has been resolved'
   await put(bench, 'a', { address: 'win1.example.com' });
   await put(bench, 'b');
   expect(accepted(bench, 'b')).toBeUndefined();
-  await bench.put(windowsInstances, { ...(bench.instance('a') as InstanceObject), status: { ipv4: '10.0.0.1' } });
+  await bench.put(windowsInstances, { ...(bench.instance('a') as WindowsInstance), status: { ipv4: '10.0.0.1' } });
   expect(accepted(bench, 'b')?.reason).toBe('INSTANCE_DUPLICATE');
   expect(accepted(bench, 'a')).toBeUndefined();
 });
@@ -240,7 +240,7 @@ test('a Secret that cannot be read now says nothing about the instance', async (
 test('says it again when somebody has wiped it away', async () => {
   await using bench = await started();
   await put(bench, 'win1', { username: '' });
-  const before = bench.instance('win1') as InstanceObject;
+  const before = bench.instance('win1') as WindowsInstance;
   await bench.put(windowsInstances, { ...before, status: { phase: 'Failed', conditions: [] } });
   expect(accepted(bench, 'win1')?.status).toBe('False');
 });
@@ -255,7 +255,7 @@ test('leaves an instance alone that is being deleted', async () => {
 test('steps of the lifecycle cause no pass', async () => {
   await using bench = await started();
   await put(bench, 'win1', { username: '' });
-  const before = bench.instance('win1') as InstanceObject;
+  const before = bench.instance('win1') as WindowsInstance;
   bench.api.calls.length = 0;
   await bench.put(windowsInstances, { ...before, status: { ...before.status, step: 'connect' } });
   expect(bench.api.calls).toEqual([]);
@@ -279,7 +279,7 @@ test('aborts a running journey when an older instance turns out to be the same h
   await put(bench, 'a', { address: 'win1.example.com' });
   await put(bench, 'b');
   expect(bench.instance('b')?.status?.phase).toBe('Configuring');
-  await bench.put(windowsInstances, { ...(bench.instance('a') as InstanceObject), status: { ipv4: '10.0.0.1' } });
+  await bench.put(windowsInstances, { ...(bench.instance('a') as WindowsInstance), status: { ipv4: '10.0.0.1' } });
   expect(accepted(bench, 'b')?.reason).toBe('INSTANCE_DUPLICATE');
   expect(bench.log.messages('info')).toContain('Skipping host');
 });

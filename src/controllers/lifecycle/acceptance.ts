@@ -3,7 +3,7 @@ import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, isAppError } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
 import { isIpv4 } from '#base/ipv4.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { parseEntries } from '#contract/instances.ts';
 import { configMapName, secretKey } from '#contract/names.ts';
@@ -24,7 +24,7 @@ import { acceptanceProblem, hostsOf } from '#node/acceptance-problem.ts';
 export interface AcceptanceOptions {
   client: Pick<Client, 'find'>;
   resolver: Pick<Resolver, 'addresses'>;
-  instances: Informer<InstanceObject>;
+  instances: Informer<WindowsInstance>;
   /** Holds the ConfigMap windows-instances. */
   maps: Informer<ConfigMap>;
   namespace: string;
@@ -42,32 +42,32 @@ export class Acceptance {
   }
 
   /** Judged by caches alone. */
-  knownProblem(instance: InstanceObject): AppError | undefined {
+  knownProblem(instance: WindowsInstance): AppError | undefined {
     return this.#problem(instance, undefined, []);
   }
 
   /** Judged also by the Secret of the instance and by DNS. */
-  async problem(instance: InstanceObject, signal: AbortSignal): Promise<AppError | undefined> {
+  async problem(instance: WindowsInstance, signal: AbortSignal): Promise<AppError | undefined> {
     const { client, resolver } = this.#options;
     const key = await keyProblem(instance, client, signal);
     return this.#problem(instance, key, await addressesOf(instance, resolver));
   }
 
   /** Instances of the same host, this one included if the store has it. */
-  rivalsOf(instance: InstanceObject, ipv4s: readonly string[] = []): InstanceObject[] {
+  rivalsOf(instance: WindowsInstance, ipv4s: readonly string[] = []): WindowsInstance[] {
     const { store } = this.#options.instances;
     return [...new Set(hostsOf(instance, ipv4s).flatMap(host => store.byIndex(byHost, host)))];
   }
 
   /** Calls back when caches show that an instance is to be rejected. */
-  follow(instance: InstanceObject, onRejected: () => void): Disposable {
+  follow(instance: WindowsInstance, onRejected: () => void): Disposable {
     const { instances, maps } = this.#options;
     const hosts = new Set(hostsOf(instance));
     const look = () => {
       const now = instances.store.get(keyOf(instance)) ?? instance;
       if (this.knownProblem(now) !== undefined) onRejected();
     };
-    const lookIfRival = (...versions: InstanceObject[]) => {
+    const lookIfRival = (...versions: WindowsInstance[]) => {
       if (versions.some(other => hostsOf(other).some(host => hosts.has(host)))) look();
     };
     const ends = [
@@ -77,7 +77,7 @@ export class Acceptance {
     return { [Symbol.dispose]: () => ends.forEach(end => end()) };
   }
 
-  #problem(instance: InstanceObject, key: AppError | undefined, ipv4s: readonly string[]): AppError | undefined {
+  #problem(instance: WindowsInstance, key: AppError | undefined, ipv4s: readonly string[]): AppError | undefined {
     const { maps, namespace } = this.#options;
     const map = maps.store.get({ namespace, name: configMapName.instances });
     return acceptanceProblem({
@@ -90,7 +90,7 @@ export class Acceptance {
 }
 
 /** The Accepted condition; undefined while it need not be written: a missing one counts as accepted. */
-export function acceptedCondition(instance: InstanceObject, problem: AppError | undefined): ConditionNews | undefined {
+export function acceptedCondition(instance: WindowsInstance, problem: AppError | undefined): ConditionNews | undefined {
   const known = findCondition(instance.status?.conditions, instanceCondition.accepted);
   const wanted = conditionFor(problem);
   if (problem === undefined && known?.status !== 'False') return undefined;
@@ -105,11 +105,11 @@ function conditionFor(problem: AppError | undefined): ConditionNews {
   return { type, status: 'False', reason: problem.code, message: `${problem.message}. ${problem.remedy}` };
 }
 
-export function isRejected({ status }: InstanceObject): boolean {
+export function isRejected({ status }: WindowsInstance): boolean {
   return findCondition(status?.conditions, instanceCondition.accepted)?.status === 'False';
 }
 
-export function rejectionEvent(instance: InstanceObject, { code, message, remedy }: AppError): EventText {
+export function rejectionEvent(instance: WindowsInstance, { code, message, remedy }: AppError): EventText {
   const text = `${code}: ${message}. ${remedy}`;
   const source = sourceOf(instance);
   return source?.kind === 'Machine'
@@ -118,7 +118,7 @@ export function rejectionEvent(instance: InstanceObject, { code, message, remedy
 }
 
 /** What is wrong with the entry an instance was made for. An entry that is gone is no problem of the instance, but its end. */
-function entryProblem(instance: InstanceObject, map: ConfigMap | undefined): AppError | undefined {
+function entryProblem(instance: WindowsInstance, map: ConfigMap | undefined): AppError | undefined {
   const source = sourceOf(instance);
   if (source?.kind !== 'ConfigMap') return undefined;
   const host = normalHostName(source.name);
@@ -130,7 +130,7 @@ function entryProblem(instance: InstanceObject, map: ConfigMap | undefined): App
 
 /** What is wrong with the Secret that the spec names; the one that all instances share is not looked at here. */
 async function keyProblem(
-  { metadata, spec }: InstanceObject,
+  { metadata, spec }: WindowsInstance,
   client: Pick<Client, 'find'>,
   signal: AbortSignal,
 ): Promise<AppError | undefined> {
@@ -164,7 +164,7 @@ const aboutKeys: readonly ErrorCode[] = [
 
 /** What the name resolves to; nothing when it has no address or nobody can tell. Whoever connects finds out why. */
 async function addressesOf(
-  { spec }: InstanceObject,
+  { spec }: WindowsInstance,
   resolver: Pick<Resolver, 'addresses'>,
 ): Promise<readonly string[]> {
   if (isIpv4(spec.address)) return [];

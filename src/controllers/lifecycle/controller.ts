@@ -3,7 +3,7 @@ import {
   boundNode,
   byNode,
   indexByNode,
-  type InstanceObject,
+  type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
 import { configMapName, prefix } from '#contract/names.ts';
@@ -122,7 +122,7 @@ type Work = LifecycleParts & {
   conflicts: EventDeduper;
 };
 
-async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Promise<Outcome> {
+async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
   if (instance.metadata.deletionTimestamp !== undefined) return done;
   const seen = await look(instance, work, pass);
   await reportAcceptance(seen, work, pass);
@@ -133,7 +133,7 @@ async function reconcile(instance: InstanceObject, work: Work, pass: Pass): Prom
 /** For what no watch reports: a Secret that was created, a name that resolves to another address. */
 const recheckMs = 30_000;
 
-async function look(instance: InstanceObject, work: Work, { signal }: Pick<Pass, 'signal'>): Promise<Seen> {
+async function look(instance: WindowsInstance, work: Work, { signal }: Pick<Pass, 'signal'>): Promise<Seen> {
   const { world, version, clock, acceptance } = work;
   const problem = acceptance.knownProblem(instance);
   const seen = { instance, node: nodeOf(instance, world), version, nowMs: clock.now(), problem };
@@ -177,7 +177,7 @@ function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' 
 }
 
 /** Decided once more by what the server has: a reboot or a certificate that was recorded a moment ago must not be overlooked. */
-async function journey(cached: InstanceObject, work: Work, pass: Pass): Promise<Outcome> {
+async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
   const instance = await getFresh(cached, work, pass.signal);
   if (instance === undefined) return done;
   const { world, version, clock, acceptance } = work;
@@ -196,7 +196,7 @@ async function journey(cached: InstanceObject, work: Work, pass: Pass): Promise<
 const staleMs = 1000;
 
 async function rest(
-  instance: InstanceObject,
+  instance: WindowsInstance,
   { do: what, node }: Extract<Decision, { node: NodeView }>,
   work: Work,
   pass: Pass,
@@ -213,19 +213,19 @@ async function rest(
   return ms === undefined ? done : after(ms, 'then the certificate of the agent ends');
 }
 
-function nodeOf(instance: InstanceObject, { nodes: cluster }: LifecycleWorld): NodeView | undefined {
+function nodeOf(instance: WindowsInstance, { nodes: cluster }: LifecycleWorld): NodeView | undefined {
   const name = boundNode(instance);
   return name === undefined ? undefined : cluster.get(name);
 }
 
 /** The host is configured but the final status write was lost. The cache may be older than that write. */
-async function wasCutShort(instance: InstanceObject, work: Work, signal: AbortSignal): Promise<boolean> {
+async function wasCutShort(instance: WindowsInstance, work: Work, signal: AbortSignal): Promise<boolean> {
   if (instance.status?.phase !== 'Configuring') return false;
   return (await getFresh(instance, work, signal))?.status?.phase === 'Configuring';
 }
 
 async function patchStatus(
-  instance: InstanceObject,
+  instance: WindowsInstance,
   statusAt: (stamp: StatusStamp) => StatusChange,
   work: Work,
   pass: Pass,
@@ -268,15 +268,15 @@ function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): Li
 }
 
 /** Everything else in the status is written by the lifecycle itself. */
-const relevantChanges = changed(({ metadata, status }: InstanceObject) => [
+const relevantChanges = changed(({ metadata, status }: WindowsInstance) => [
   metadata.generation,
   metadata.deletionTimestamp,
   status?.ipv4,
   status?.host !== undefined && status.hostKey !== undefined,
-  isRejected({ metadata, status } as InstanceObject),
+  isRejected({ metadata, status } as WindowsInstance),
 ]);
 
-function isEntry(instance: InstanceObject): boolean {
+function isEntry(instance: WindowsInstance): boolean {
   return sourceOf(instance)?.kind === 'ConfigMap';
 }
 
@@ -298,7 +298,7 @@ function relevantOf({ metadata, spec, status }: Node): unknown {
 }
 
 /** By name; by address only because a Node with the address of another one is reported. */
-function instancesOf({ metadata, status }: Node, instances: readonly InstanceObject[]): InstanceObject[] {
+function instancesOf({ metadata, status }: Node, instances: readonly WindowsInstance[]): WindowsInstance[] {
   const addresses = new Set(status?.addresses?.map(({ address }) => normalHostName(address)));
   return instances.filter(
     instance =>

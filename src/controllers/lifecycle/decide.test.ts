@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { InstanceIdentity, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
@@ -23,10 +23,10 @@ const certified: InstanceIdentity = { keyHash: 'a', installed: at(-hour), certif
 
 const host = { name: 'win-5', addresses: ['10.0.0.5'] };
 const instance = (
-  over: Partial<InstanceObject['spec']> = {},
-  metadata: InstanceObject['metadata'] = {},
+  over: Partial<WindowsInstance['spec']> = {},
+  metadata: WindowsInstance['metadata'] = {},
   agent: InstanceIdentity | undefined = certified,
-): InstanceObject => ({
+): WindowsInstance => ({
   metadata: { name: 'win-5', ...metadata },
   spec: { address: '10.0.0.5', ...over },
   status: { host, ...(agent && { agent }) },
@@ -34,7 +34,7 @@ const instance = (
 const deleted = { deletionTimestamp: '2026-03-01T12:00:00Z' };
 const { version, desiredVersion, cordoned } = nodeAnnotation;
 
-const cases: [string, InstanceObject, NodeView | undefined, Decision['do']][] = [
+const cases: [string, WindowsInstance, NodeView | undefined, Decision['do']][] = [
   ['configures a host without a Node', instance(), undefined, 'configure'],
   ['configures a Node that nobody has finished', instance(), node({ [desiredVersion]: 'v2' }), 'configure'],
   [
@@ -79,18 +79,18 @@ test('says why it leaves a host alone', () => {
 });
 
 const configured = node({ [version]: 'v2' });
-const withAgent = (over: Partial<InstanceIdentity>, spec: Partial<InstanceObject['spec']> = {}) => {
+const withAgent = (over: Partial<InstanceIdentity>, spec: Partial<WindowsInstance['spec']> = {}) => {
   const { certificateEnds, ...agent } = { ...certified, ...over };
   return instance(spec, {}, { ...agent, ...(certificateEnds && { certificateEnds }) });
 };
-const withStatus = (status: WindowsInstanceStatus): InstanceObject => ({ ...instance(), status });
+const withStatus = (status: WindowsInstanceStatus): WindowsInstance => ({ ...instance(), status });
 const unrecorded = withStatus({ node: 'win-5', host });
 
 const ended: WindowsInstanceStatus = { agent: { ...certified, certificateEnds: at(-1) } };
 const recordedAs = (recorded: string, more: WindowsInstanceStatus) =>
   withStatus({ node: 'win-5', nodeUID: 'u', host, version: recorded, ...more });
 
-const identities: [string, InstanceObject, NodeView, Decision['do']][] = [
+const identities: [string, WindowsInstance, NodeView, Decision['do']][] = [
   ['reconnects an agent whose key is not recorded', unrecorded, configured, 'reconnect'],
   ['reconnects an agent whose certificate has ended', withAgent({ certificateEnds: at(-1) }), configured, 'reconnect'],
   ['reconnects it in the very moment of the end', withAgent({ certificateEnds: at(0) }), configured, 'reconnect'],
@@ -138,7 +138,7 @@ const identities: [string, InstanceObject, NodeView, Decision['do']][] = [
     node({ [version]: 'v2', [cordoned]: '' }),
     'reconnect',
   ],
-  ...['v1', '', 'what the Node likes'].map((said): [string, InstanceObject, NodeView, Decision['do']] => [
+  ...['v1', '', 'what the Node likes'].map((said): [string, WindowsInstance, NodeView, Decision['do']] => [
     `reconnects an agent of ours whose Node says that its version is '${said}'`,
     withAgent({ certificateEnds: at(-1) }),
     node({ [version]: said }),
@@ -203,7 +203,7 @@ test('does not reconnect a rejected host', () => {
   expect(decide({ ...seen, problem: problem('PRIVATE_KEY_MISSING') }).do).toBe('leave');
 });
 
-const quiet: [string, InstanceObject, number | undefined][] = [
+const quiet: [string, WindowsInstance, number | undefined][] = [
   ['until the end of the certificate', withAgent({ certificateEnds: at(5000) }), 5000],
   ['until the first certificate is overdue', withAgent({ certificateEnds: '', installed: at(0) }), 30 * minute],
   ['for good without an agent of ours', unrecorded, undefined],

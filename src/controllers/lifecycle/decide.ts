@@ -1,6 +1,6 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
@@ -8,7 +8,7 @@ import { identityEndsMs } from '#node/record.ts';
 
 /** What one instance is about. */
 export interface Seen {
-  instance: InstanceObject;
+  instance: WindowsInstance;
   /** The Node of the name in the record. */
   node: NodeView | undefined;
   /** Why the host is rejected. */
@@ -69,7 +69,7 @@ function whyReconnect(node: NodeView, { instance, version, nowMs }: Seen): strin
 }
 
 /** This very Node was finished before, whatever it says by now. One that was made again has to be set up first. */
-function isRecorded({ status = {} }: InstanceObject, { uid }: NodeView): boolean {
+function isRecorded({ status = {} }: WindowsInstance, { uid }: NodeView): boolean {
   const { version, nodeUID = uid } = status;
   return version !== undefined && nodeUID === uid;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { InstanceCondition, TimelineStep } from '#contract/windows-instance/resource.ts';
@@ -24,7 +24,7 @@ interface Over {
   reboot?: boolean;
   sourceUid?: string;
 }
-function instance({ kind = 'ConfigMap', condition, timeline, reboot, sourceUid }: Over = {}): InstanceObject {
+function instance({ kind = 'ConfigMap', condition, timeline, reboot, sourceUid }: Over = {}): WindowsInstance {
   const known = { type: 'Configured', status: 'False', reason: 'X', message: '', lastTransitionTime: 't' } as const;
   const annotations = sourceUid === undefined ? {} : { [instanceAnnotation.sourceUid]: sourceUid };
   return {
@@ -71,7 +71,7 @@ const nodeAt = (name: string, ...addresses: string[]): NodeView => ({
   ready: true,
   unschedulable: false,
 });
-const recorded: InstanceObject = {
+const recorded: WindowsInstance = {
   ...instance(),
   spec: { address: 'Win.example.com' },
   status: { host: { name: 'win-5', addresses: ['10.0.0.5', '192.168.0.5'] } },

@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import type { AppError } from '#base/errors.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
@@ -16,7 +16,7 @@ export interface InstanceRemark {
 }
 
 /** A host that was set up, told once. */
-export function setupRemarks(instance: InstanceObject): InstanceRemark[] {
+export function setupRemarks(instance: WindowsInstance): InstanceRemark[] {
   const { spec } = instance;
   const isMachine = spec.source?.kind === 'Machine';
   const text = isMachine ? eventText.machineSetup(spec.source?.name ?? '') : eventText.instanceSetup(spec.address);
@@ -24,17 +24,17 @@ export function setupRemarks(instance: InstanceObject): InstanceRemark[] {
 }
 
 /** A host that another version or operator has set up. */
-export function adoptedRemarks(instance: InstanceObject): InstanceRemark[] {
+export function adoptedRemarks(instance: WindowsInstance): InstanceRemark[] {
   return [{ object: subjectOf(instance), text: eventText.instanceAdopted(instance.spec.address) }];
 }
 
-export function reconnectedRemarks(instance: InstanceObject): InstanceRemark[] {
+export function reconnectedRemarks(instance: WindowsInstance): InstanceRemark[] {
   return [{ object: subjectOf(instance), text: eventText.agentReconnected(instance.spec.address) }];
 }
 
 /** Nodes that report an address of the host although it is another Node. Addresses never bind, so only the report is needed. */
 export function addressConflicts(
-  { spec, status }: InstanceObject,
+  { spec, status }: WindowsInstance,
   own: string,
   nodes: readonly NodeView[],
 ): EventText[] {
@@ -48,7 +48,7 @@ export function addressConflicts(
 }
 
 /** A failure, told when it is another one than the instance shows already. */
-export function failureRemarks(instance: InstanceObject, error: AppError): InstanceRemark[] {
+export function failureRemarks(instance: WindowsInstance, error: AppError): InstanceRemark[] {
   const known = findCondition(instance.status?.conditions, instanceCondition.configured);
   if (known?.status === 'False' && known.reason === error.code) return [];
   const { spec } = instance;
@@ -73,7 +73,7 @@ const rebootGraceMs = 30 * 60_000;
  * Whether a host that does not answer may simply need more time: a new Machine has yet to install its SSH server and our
  * key, and a host that was told to reboot is on its way.
  */
-export function mayStillCome(instance: InstanceObject, error: AppError, nowMs: number): boolean {
+export function mayStillCome(instance: WindowsInstance, error: AppError, nowMs: number): boolean {
   if (!/^HOST_(UNREACHABLE|NOT_SSH|HANDSHAKE_FAILED|REFUSED_KEY|WANTS_PASSWORD|CONNECTION_LOST)$/.test(error.code)) {
     return false;
   }

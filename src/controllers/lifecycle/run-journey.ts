@@ -1,5 +1,5 @@
 import { isAppError } from '#base/errors.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import type { InstancePhase } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
@@ -25,7 +25,7 @@ export interface JoinParts {
   world: LifecycleWorld;
   client: Client;
   recorder: Pick<EventRecorder, 'record'>;
-  instances: Pick<Informer<InstanceObject>, 'addHandler'>;
+  instances: Pick<Informer<WindowsInstance>, 'addHandler'>;
   acceptance: Pick<Acceptance, 'follow'>;
   /** Of this operator. */
   version: string;
@@ -37,7 +37,7 @@ export interface JourneyKind {
   phase: InstancePhase;
   /** Logged at its end. */
   message: string;
-  done: (instance: InstanceObject, journey: ConfigureJourney) => readonly InstanceRemark[];
+  done: (instance: WindowsInstance, journey: ConfigureJourney) => readonly InstanceRemark[];
 }
 
 export const configureKind: JourneyKind = {
@@ -59,7 +59,7 @@ export const reconnectKind: JourneyKind = {
  * deleted or changed, the journey ends silently: the next pass starts from what is there then.
  */
 export async function runJourney(
-  instance: InstanceObject,
+  instance: WindowsInstance,
   kind: JourneyKind,
   parts: JoinParts,
   pass: Pass,
@@ -92,10 +92,10 @@ export async function runJourney(
 
 /** As the server has it: a reboot that was written down a moment ago must not be overlooked. Undefined when it is gone. */
 export async function getFresh(
-  { metadata }: InstanceObject,
+  { metadata }: WindowsInstance,
   { client }: Pick<JoinParts, 'client'>,
   signal: AbortSignal,
-): Promise<InstanceObject | undefined> {
+): Promise<WindowsInstance | undefined> {
   const { name = '', namespace = '', uid } = metadata;
   const now = await client.find(windowsInstances, name, { namespace, signal });
   return now?.metadata.uid === uid ? now : undefined;
@@ -112,13 +112,13 @@ function recordEvents({ recorder }: JoinParts, remarks: readonly InstanceRemark[
 
 /** Aborted when the instance is deleted or its spec is changed. */
 function followChange(
-  { metadata }: InstanceObject,
+  { metadata }: WindowsInstance,
   instances: JoinParts['instances'],
 ): Disposable & { signal: AbortSignal } {
   const change = new AbortController();
-  const isOurs = (other: InstanceObject) =>
+  const isOurs = (other: WindowsInstance) =>
     other.metadata.name === metadata.name && other.metadata.namespace === metadata.namespace;
-  const look = (now: InstanceObject) => {
+  const look = (now: WindowsInstance) => {
     if (!isOurs(now)) return;
     const { generation, deletionTimestamp } = now.metadata;
     // What the watch has may be older than what we have read.

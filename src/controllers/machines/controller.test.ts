@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation, machineLabel, namespaceName } from '#contract/names.ts';
 import { nodes } from '#kube/resources.ts';
 import { machines } from '#kube/resources-openshift.ts';
@@ -80,7 +80,7 @@ test('keeps an instance for a node that is up to date', async () => {
 test('follows a Machine whose address changes, and keeps what others have set', async () => {
   await using bench = await machineBench();
   await bench.machine();
-  const before = bench.instance('m1') as InstanceObject;
+  const before = bench.instance('m1') as WindowsInstance;
   await bench.put(windowsInstances, { ...before, spec: { ...before.spec, paused: true, hostname: 'mine' } });
   await bench.machine('m1', { addresses: [{ type: 'InternalIP', address: '10.0.0.99' }] });
   expect(bench.instance('m1')?.spec).toMatchObject({ address: '10.0.0.99', paused: true, hostname: 'mine' });
@@ -190,7 +190,7 @@ test('heartbeats of Nodes and steps of the lifecycle cause no pass', async () =>
     ...node,
     status: { conditions: [{ type: 'Ready', status: 'True' }] },
   });
-  const instance = bench.instance('m1') as InstanceObject;
+  const instance = bench.instance('m1') as WindowsInstance;
   await bench.put(windowsInstances, { ...instance, status: { phase: 'Configuring', step: 'stage' } });
   expect(bench.api.calls).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { namespaceName, nodeAnnotation } from '#contract/names.ts';
 import { instanceCondition, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
@@ -71,7 +71,7 @@ const nodeChanges = changed<Node>(({ metadata: { uid, annotations = {} } }) => [
 ]);
 
 /** What the lifecycle tells step by step is nothing to us, unless it is let in or not. */
-const instanceChanges: Predicate<InstanceObject> = allOf<InstanceObject>(
+const instanceChanges: Predicate<WindowsInstance> = allOf<WindowsInstance>(
   matching(instance => sourceOf(instance)?.kind === 'Machine'),
   changed(instance => [
     instance.spec,
@@ -81,7 +81,7 @@ const instanceChanges: Predicate<InstanceObject> = allOf<InstanceObject>(
   ]),
 );
 
-function machineOf(instance: InstanceObject): Key[] {
+function machineOf(instance: WindowsInstance): Key[] {
   const source = sourceOf(instance);
   return source?.kind === 'Machine' ? [{ namespace: namespaceName.machineApi, name: source.name }] : [];
 }

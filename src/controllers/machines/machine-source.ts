@@ -1,5 +1,5 @@
 import { AppError, attempt } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { readObject } from '#contract/object.ts';
 import { isComputerName, maxComputerName } from '#contract/windows-instance/computer-name.ts';
@@ -37,7 +37,7 @@ interface Seen {
   object: Machine;
   machine: MachineView;
   /** Its instances: one, unless somebody has made more. */
-  own: readonly InstanceObject[];
+  own: readonly WindowsInstance[];
   settings: MachineSettings & { version: string };
 }
 
@@ -74,7 +74,7 @@ export class MachineSource {
     this.#remarks.report(`${keyText(keyOf(object))}: ${about}`, referenceTo(machines, object), events);
   }
 
-  async #look(object: Machine, own: readonly InstanceObject[], pass: Pass): Promise<Ending> {
+  async #look(object: Machine, own: readonly WindowsInstance[], pass: Pass): Promise<Ending> {
     const settings = this.#parts.settings();
     if (settings === undefined) return ending(done);
     const read = attempt(() => readMachine(readObject(object)));
@@ -123,7 +123,7 @@ export class MachineSource {
   }
 
   /** A host that does not let the operator in for a while was set up with another key, and no retry can help it. */
-  async #checkKey(seen: Seen, instance: InstanceObject, pass: Pass): Promise<Ending> {
+  async #checkKey(seen: Seen, instance: WindowsInstance, pass: Pass): Promise<Ending> {
     const { clock } = this.#parts;
     const known = findCondition(instance.status?.conditions, instanceCondition.keyRefused);
     const [isRefused, wasRefused] = [refusesKey(instance), known?.status === 'True'];
@@ -140,7 +140,7 @@ export class MachineSource {
     return this.#replace(seen, 'its host does not accept the key of the operator', pass);
   }
 
-  #tellRefusal(instance: InstanceObject, isRefused: boolean, pass: Pass): Promise<void> {
+  #tellRefusal(instance: WindowsInstance, isRefused: boolean, pass: Pass): Promise<void> {
     const news = isRefused
       ? ({ status: 'True', reason: 'Refused', message: 'The host does not let the operator in.' } as const)
       : ({ status: 'False', reason: 'NotRefused', message: 'Nothing speaks against the key.' } as const);
@@ -168,7 +168,7 @@ export class MachineSource {
     return done;
   }
 
-  async #letGo(name: string, own: readonly InstanceObject[], pass: Pass): Promise<Outcome> {
+  async #letGo(name: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
     if (own.length === 0) return done;
     const { client } = this.#parts;
     if (isSource(await readMachineNow(client, name, pass.signal)))

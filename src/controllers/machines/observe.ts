@@ -2,7 +2,7 @@ import { normalHostName } from '#base/dns-name.ts';
 import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import { attempt } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { machineLabel, namespaceName } from '#contract/names.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
@@ -38,7 +38,7 @@ export interface MachinesParts extends ControllerParts {
 }
 
 export interface MachineStores {
-  instances: StoreView<InstanceObject>;
+  instances: StoreView<WindowsInstance>;
   machines: StoreView<Machine>;
   machineSets: StoreView<MachineSet>;
   nodes: StoreView<Node>;
@@ -67,7 +67,7 @@ export function observeWorld(
   };
 }
 
-function unfinishedOf(views: readonly MachineView[], store: StoreView<InstanceObject>): Set<string> {
+function unfinishedOf(views: readonly MachineView[], store: StoreView<WindowsInstance>): Set<string> {
   const recordsOf = ({ name }: MachineView) =>
     store.byIndex(bySource, sourceText({ kind: 'Machine', name })).map(({ status = {} }) => status);
   const unfinished = views.filter(view => recordsOf(view).some(record => isUnfinished(view, record)));
@@ -121,7 +121,7 @@ export function readNodeNow(client: Pick<Client, 'find'>, name: string, signal: 
 const refusals = ['HOST_REFUSED_KEY', 'HOST_WANTS_PASSWORD'];
 
 /** Whether the last that is known of the host is that it did not let the operator in; true also while that is tried again. */
-export function refusesKey({ status }: InstanceObject): boolean {
+export function refusesKey({ status }: WindowsInstance): boolean {
   return (status?.timeline ?? []).some(
     ({ finished, lastError }) => finished === undefined && refusals.includes(lastError?.code ?? ''),
   );

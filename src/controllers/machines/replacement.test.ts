@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { timestamp } from '#base/clock.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { namespaceName, nodeAnnotation } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#kube/conditions.ts';
@@ -26,11 +26,11 @@ test('replaces Machines with another key, one at a time', async () => {
 });
 
 /** Three Machines with what the lifecycle has recorded of them. */
-async function recordedFleet(bench: MachineBench, records: InstanceObject['status'][]): Promise<void> {
+async function recordedFleet(bench: MachineBench, records: WindowsInstance['status'][]): Promise<void> {
   for (const [at, status] of records.entries()) {
     const index = at + 1;
     await bench.running(index);
-    const instance = bench.instance(`m${index}`) as InstanceObject;
+    const instance = bench.instance(`m${index}`) as WindowsInstance;
     const host = { name: `n${index}`, addresses: [] };
     await bench.put(windowsInstances, { ...instance, status: { host, nodeUID: `uid-n${index}`, ...status } });
   }
@@ -97,7 +97,7 @@ test('tells of a deletion that the server refuses, and tries again', async () =>
 });
 
 /** As the lifecycle tells that the host did not let it in. */
-const refusing = (code: string, finished?: string): InstanceObject['status'] => ({
+const refusing = (code: string, finished?: string): WindowsInstance['status'] => ({
   phase: 'Failed',
   timeline: [
     {
@@ -109,8 +109,8 @@ const refusing = (code: string, finished?: string): InstanceObject['status'] => 
     },
   ],
 });
-async function tellStatus(bench: SourceBench, status: InstanceObject['status']): Promise<void> {
-  const before = bench.instance('m1') as InstanceObject;
+async function tellStatus(bench: SourceBench, status: WindowsInstance['status']): Promise<void> {
+  const before = bench.instance('m1') as WindowsInstance;
   const { conditions } = before.status ?? {};
   await bench.put(windowsInstances, { ...before, status: { ...status, ...(conditions && { conditions }) } });
 }
@@ -135,7 +135,7 @@ for (const code of ['HOST_REFUSED_KEY', 'HOST_WANTS_PASSWORD']) {
   });
 }
 
-const harmless: [about: string, status: InstanceObject['status']][] = [
+const harmless: [about: string, status: WindowsInstance['status']][] = [
   ['a host that does not answer', refusing('HOST_UNREACHABLE')],
   ['another host key', refusing('HOST_KEY_CHANGED')],
   ['a refusal that is behind', refusing('HOST_REFUSED_KEY', 'now')],
@@ -171,7 +171,7 @@ test('the five minutes go on over a restart of the operator', async () => {
   await bench.machine();
   const since = timestamp(bench.clock.now() - 300_000);
   const condition = { type: instanceCondition.keyRefused, status: 'True', reason: 'Refused', message: '' } as const;
-  const before = bench.instance('m1') as InstanceObject;
+  const before = bench.instance('m1') as WindowsInstance;
   await bench.put(windowsInstances, {
     ...before,
     status: { ...refusing('HOST_REFUSED_KEY'), conditions: [{ ...condition, lastTransitionTime: since }] },

@@ -2,7 +2,7 @@ import {
   boundNode,
   byNode,
   indexByNode,
-  type InstanceObject,
+  type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
@@ -63,7 +63,7 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
       watching({ source: sources.nodes, predicate: versionMarks, keys: () => [key] }),
       watching({
         source: sources.instances,
-        predicate: changed<InstanceObject>(each => [boundNode(each), each.status?.version]),
+        predicate: changed<WindowsInstance>(each => [boundNode(each), each.status?.version]),
         keys: () => [key],
       }),
     ],

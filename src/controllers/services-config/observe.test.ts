@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byNode, indexByNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { byNode, indexByNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { Store, type StoreView } from '#kube/informer/store.ts';
@@ -8,8 +8,8 @@ import { benchSettings, fixedFacts, unknownFacts } from '../../../test/kit/fixed
 import { isServices, observe } from './observe.ts';
 
 const listOf = <T>(...objects: T[]) => ({ list: () => objects });
-function storeOf(instances: readonly InstanceObject[]): StoreView<InstanceObject> {
-  const store = new Store<InstanceObject>();
+function storeOf(instances: readonly WindowsInstance[]): StoreView<WindowsInstance> {
+  const store = new Store<WindowsInstance>();
   store.addIndex(byNode, indexByNode);
   for (const instance of instances) store.put(instance);
   return store;
@@ -19,7 +19,7 @@ const seen = (
   maps: ConfigMap[] = [],
   nodes: Node[] = [],
   facts = fixedFacts(),
-  instances: readonly InstanceObject[] = [],
+  instances: readonly WindowsInstance[] = [],
 ) =>
   observe({
     facts,
@@ -51,14 +51,14 @@ const node = (name: string, annotations: Record<string, string>, labels: Record<
 });
 const at = (version: string) => ({ [nodeAnnotation.version]: version });
 const towards = (version: string) => ({ [nodeAnnotation.desiredVersion]: version });
-const instance = (name: string, status?: WindowsInstanceStatus): InstanceObject => ({
+const instance = (name: string, status?: WindowsInstanceStatus): WindowsInstance => ({
   metadata: { name, namespace: 'wmco' },
   spec: { address: name },
   ...(status && { status }),
 });
 const bound = { host: { name: 'win-1', addresses: [] } };
 
-const uses: [text: string, nodes: Node[], instances: InstanceObject[], want: string[]][] = [
+const uses: [text: string, nodes: Node[], instances: WindowsInstance[], want: string[]][] = [
   ['none without hosts', [], [], []],
   [
     'the versions of the records',

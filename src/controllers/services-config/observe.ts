@@ -1,7 +1,7 @@
 import { attempt } from '#base/errors.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
-import { byNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
@@ -15,7 +15,7 @@ export interface Sources {
   settings: OperatorSettings;
   configMaps: Pick<StoreView<ConfigMap>, 'list'>;
   nodes: Pick<StoreView<Node>, 'list'>;
-  instances: StoreView<InstanceObject>;
+  instances: StoreView<WindowsInstance>;
 }
 
 export function observe({ facts, settings, configMaps, nodes, instances }: Sources): Seen {
@@ -33,7 +33,7 @@ export function observe({ facts, settings, configMaps, nodes, instances }: Sourc
  * Versions in the records of all instances. The annotations of a Node are its own words: they count only where no instance is bound to
  * it, as with Nodes of the Go operator that have yet to be adopted.
  */
-function versionsInUse(nodes: readonly Node[], instances: StoreView<InstanceObject>): string[] {
+function versionsInUse(nodes: readonly Node[], instances: StoreView<WindowsInstance>): string[] {
   const recorded = instances.list().map(({ status }) => status?.version ?? '');
   const unbound = nodes
     .filter(({ metadata }) => isWindowsNode({ labels: metadata.labels ?? {} }))

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { allOf, anyOf, changed, generationChanged, inNamespace, matching, named, type Predicate } from './predicate.ts';
+import { allOf, anyOf, changed, matching, type Predicate } from './predicate.ts';
 import type { KubeResource, Metadata } from '../resource.ts';
 
 const object = (metadata: Metadata = {}): KubeResource => ({ metadata: { name: 'a', namespace: 'x', ...metadata } });
@@ -24,14 +24,6 @@ const butUpdated = 'added deleted relisted';
 
 const filters: [string, Predicate<KubeResource>, Metadata, string][] = [
   ['nothing at all', {}, {}, all],
-  ['the right name', named('a'), {}, all],
-  ['another name', named('b'), {}, ''],
-  ['the right name in any namespace', named('a'), { namespace: 'y' }, all],
-  ['the right name and namespace', named('a', 'x'), {}, all],
-  ['the right name in another namespace', named('a', 'y'), {}, ''],
-  ['a name where the object has none', named('a'), { name: undefined } as unknown as Metadata, ''],
-  ['the right namespace', inNamespace('x'), {}, all],
-  ['another namespace', inNamespace('y'), {}, ''],
   ['a condition that holds', matching(each => each.metadata.name === 'a'), {}, all],
   ['a condition that does not hold', matching(each => each.metadata.name === 'b'), {}, ''],
 ];
@@ -54,10 +46,6 @@ const changes: [string, Predicate<KubeResource>, Metadata, Metadata, string][] =
   ['the same labels', labelsOf, { labels: { a: '1' } }, { labels: { a: '1' } }, butUpdated],
   ['no labels before and after', labelsOf, {}, {}, butUpdated],
   ['something else', labelsOf, { annotations: { a: '1' } }, { annotations: { a: '2' } }, butUpdated],
-  ['a new generation', generationChanged, { generation: 1 }, { generation: 2 }, all],
-  ['the same generation', generationChanged, { generation: 2 }, { generation: 2 }, butUpdated],
-  ['a kind without generations', generationChanged, {}, {}, all],
-  ['the first generation', generationChanged, {}, { generation: 1 }, all],
 ];
 for (const [name, predicate, old, current, want] of changes) {
   test(`${name} lets through: ${want}`, () => expect(said(predicate, object(old), object(current))).toBe(want));

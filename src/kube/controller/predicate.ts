@@ -1,5 +1,3 @@
-import type { KubeResource } from '../resource.ts';
-
 /** Which changes are worth a pass. A change for which nothing is said is let through. */
 export interface Predicate<T> {
   added?(object: T): boolean;
@@ -19,23 +17,10 @@ export function matching<T>(isWanted: (object: T) => boolean): Required<Predicat
   };
 }
 
-export function named<T extends KubeResource>(name: string, namespace?: string): Predicate<T> {
-  return matching(({ metadata }) => metadata.name === name && (namespace ?? metadata.namespace) === metadata.namespace);
-}
-
-export function inNamespace<T extends KubeResource>(namespace: string): Predicate<T> {
-  return matching(({ metadata }) => metadata.namespace === namespace);
-}
-
 /** Updates only where something differs between the old and the new object. */
 export function changed<T>(part: (object: T) => unknown): Predicate<T> {
   return { updated: (old, object) => JSON.stringify(part(old)) !== JSON.stringify(part(object)) };
 }
-
-/** Leaves out updates of nothing but the status, of kinds whose server counts generations. */
-export const generationChanged: Predicate<KubeResource> = {
-  updated: (old, { metadata }) => metadata.generation === undefined || metadata.generation !== old.metadata.generation,
-};
 
 /** Such changes as every one of these lets through. */
 export function allOf<T>(...predicates: readonly Predicate<T>[]): Required<Predicate<T>> {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { errorOf, within } from '../../../test/kit/outcome.ts';
 import { evaluateJsonPath, type MissingKeys } from './evaluate.ts';
 import { parseJsonPath } from './parse.ts';
-import { jsonPathText } from './print.ts';
+import { jsonPathText } from '../../../test/kit/json-path-text.ts';
 
 const node = {
   metadata: {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { parseHostKey } from '#host/host-key.ts';
 import { findPinnedKey, forgetKey, type HostKeyPlaces, knownKey } from './host-key-annotation.ts';
 
@@ -22,14 +22,14 @@ const places = (changes: Partial<HostKeyPlaces> = {}): HostKeyPlaces => ({
   entries: {},
   ...changes,
 });
-const known = (spec: string | undefined, status: string | undefined): InstanceObject => ({
+const known = (spec: string | undefined, status: string | undefined): WindowsInstance => ({
   metadata: { name: 'win-5' },
   spec: { address, ...(spec !== undefined && { hostKey: spec }) },
   ...(status !== undefined && { status: { hostKey: status } }),
 });
 const typed = (base64: string) => `ssh-ed25519 ${base64}`;
 
-const knownKeys: [name: string, instance: InstanceObject, want: string | undefined][] = [
+const knownKeys: [name: string, instance: WindowsInstance, want: string | undefined][] = [
   ['finds no key of an instance that nobody has connected to', known(undefined, undefined), undefined],
   ['finds the key that is pinned in the status', known(undefined, typed(keyA)), keyA],
   ['finds the key that the administrator has given', known(typed(keyA), undefined), keyA],
@@ -41,7 +41,7 @@ for (const [name, instance, want] of knownKeys) {
   test(name, () => expect(knownKey(instance)).toEqual(want === undefined ? undefined : parseHostKey(want)));
 }
 
-const unreadable: [place: string, instance: InstanceObject][] = [
+const unreadable: [place: string, instance: WindowsInstance][] = [
   ['spec.hostKey', known('ssh-ed25519 damaged', typed(keyA))],
   ['status.hostKey', known(undefined, 'damaged')],
 ];

@@ -1,6 +1,6 @@
 import { AppError, attempt } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { type HostKey, parseHostKey } from '#host/host-key.ts';
@@ -17,7 +17,7 @@ export interface HostKeyPlaces {
 }
 
 /** The key that the administrator has given, else the one that is pinned on the instance. Both end only by his act. */
-export function knownKey({ metadata, spec, status }: InstanceObject): HostKey | undefined {
+export function knownKey({ metadata, spec, status }: WindowsInstance): HostKey | undefined {
   const given = spec.hostKey?.trim() ?? '';
   const [text, place] = given === '' ? [status?.hostKey ?? '', 'status.hostKey'] : [given, 'spec.hostKey'];
   if (text === '') return undefined;

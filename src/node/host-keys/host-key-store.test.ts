@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { printHostKey } from '#host/host-key.ts';
@@ -13,7 +13,7 @@ import { createHostKeyStore } from './host-key-store.ts';
 const never = new AbortController().signal;
 const address = '10.0.0.5';
 const [stored, other] = [anyKey(), anyKey()];
-const instance = (hostKey?: string, pinned?: string): InstanceObject => ({
+const instance = (hostKey?: string, pinned?: string): WindowsInstance => ({
   metadata: { name: 'win-5', namespace: 'ns' },
   spec: { address, ...(hostKey !== undefined && { hostKey }) },
   ...(pinned !== undefined && { status: { hostKey: pinned } }),
@@ -38,34 +38,39 @@ function bench(data?: Record<string, string>) {
   return { api, store, entries };
 }
 
-const places: [string, InstanceObject, NodeView | undefined, Record<string, string> | undefined, string | undefined][] =
+const places: [
+  string,
+  WindowsInstance,
+  NodeView | undefined,
+  Record<string, string> | undefined,
+  string | undefined,
+][] = [
+  ['none anywhere', instance(), undefined, undefined, undefined],
+  ['none for this address', instance(), undefined, { '10.0.0.6': printHostKey(other) }, undefined],
+  ['that of the ConfigMap', instance(), undefined, { [address]: printHostKey(stored) }, printHostKey(stored)],
   [
-    ['none anywhere', instance(), undefined, undefined, undefined],
-    ['none for this address', instance(), undefined, { '10.0.0.6': printHostKey(other) }, undefined],
-    ['that of the ConfigMap', instance(), undefined, { [address]: printHostKey(stored) }, printHostKey(stored)],
-    [
-      'that of the Node before the ConfigMap',
-      instance(),
-      marked,
-      { [address]: printHostKey(other) },
-      printHostKey(stored),
-    ],
-    [
-      'that of the record, whatever the Node and the ConfigMap say',
-      instance(undefined, authorizedKey(stored)),
-      nodeWith({ [nodeAnnotation.sshHostKey]: printHostKey(other) }),
-      { [address]: printHostKey(other) },
-      printHostKey(stored),
-    ],
-    [
-      'that of the administrator before all',
-      instance(authorizedKey(other)),
-      marked,
-      { [address]: printHostKey(stored) },
-      printHostKey(other),
-    ],
-    ['none where the administrator has left it empty', instance(' '), undefined, undefined, undefined],
-  ];
+    'that of the Node before the ConfigMap',
+    instance(),
+    marked,
+    { [address]: printHostKey(other) },
+    printHostKey(stored),
+  ],
+  [
+    'that of the record, whatever the Node and the ConfigMap say',
+    instance(undefined, authorizedKey(stored)),
+    nodeWith({ [nodeAnnotation.sshHostKey]: printHostKey(other) }),
+    { [address]: printHostKey(other) },
+    printHostKey(stored),
+  ],
+  [
+    'that of the administrator before all',
+    instance(authorizedKey(other)),
+    marked,
+    { [address]: printHostKey(stored) },
+    printHostKey(other),
+  ],
+  ['none where the administrator has left it empty', instance(' '), undefined, undefined, undefined],
+];
 for (const [name, object, node, data, want] of places) {
   test(`finds ${name}`, async () => {
     const key = await bench(data).store.find(object, node, never);
@@ -80,7 +85,7 @@ test('asks the server only for an instance without a key of its own', async () =
   expect(api.calls).toEqual([]);
 });
 
-const unreadable: [string, InstanceObject, NodeView | undefined, Record<string, string>, string][] = [
+const unreadable: [string, WindowsInstance, NodeView | undefined, Record<string, string>, string][] = [
   [
     'in the ConfigMap',
     instance(),

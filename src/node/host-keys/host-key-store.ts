@@ -1,4 +1,4 @@
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { Client } from '#kube/client.ts';
@@ -17,14 +17,14 @@ export function createHostKeyStore({ client, namespace }: HostKeyStoreParts): Ho
   const name = configMapName.hostKeys;
   return { find, forget };
 
-  async function find(instance: InstanceObject, node: NodeView | undefined, signal: AbortSignal) {
+  async function find(instance: WindowsInstance, node: NodeView | undefined, signal: AbortSignal) {
     const known = knownKey(instance);
     if (known !== undefined) return known;
     // Without a key in the record: where earlier operators have kept it. The Node is the one of the record.
     return findPinnedKey({ node, address: instance.spec.address, entries: await entries(signal) });
   }
 
-  async function forget({ spec }: InstanceObject, signal: AbortSignal): Promise<void> {
+  async function forget({ spec }: WindowsInstance, signal: AbortSignal): Promise<void> {
     const data = forgetKey(spec.address, await entries(signal));
     if (Object.keys(data).length === 0) return;
     await client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });

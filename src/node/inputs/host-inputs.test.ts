@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { file } from '#contract/paths.ts';
 import { openUsername } from '#host/keys/username-seal.ts';
 import type { Resource } from '#kube/resource.ts';
@@ -17,7 +17,7 @@ import { hostInputSource, permissions } from './host-inputs.ts';
 import { type RunSettings, defaultSettings } from '#operator/settings.ts';
 
 const { signal } = new AbortController();
-const instance = (spec: Partial<InstanceObject['spec']> = {}): InstanceObject => ({
+const instance = (spec: Partial<WindowsInstance['spec']> = {}): WindowsInstance => ({
   metadata: { name: 'win-1', namespace },
   spec: { address: '10.0.0.5', ...spec },
 });
@@ -61,7 +61,7 @@ function world({ kind = 'openshift', facts = fixedFacts(), settings = {}, serves
     kind,
     serves,
   });
-  const bring = (spec: Partial<InstanceObject['spec']> = {}) => source.prepareInputs(instance(spec), signal);
+  const bring = (spec: Partial<WindowsInstance['spec']> = {}) => source.prepareInputs(instance(spec), signal);
   return { ...bench, source, bring, putSecret, putMap };
 }
 

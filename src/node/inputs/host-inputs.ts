@@ -1,7 +1,7 @@
 import { AppError } from '#base/errors.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
 import { type FactsSource, rootCa } from '#cluster/facts-source.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { agentName, bootstrapperName, namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { objectLabel, readObject } from '#contract/object.ts';
 import { secretData, secretMember } from '#contract/secret-data.ts';
@@ -91,7 +91,7 @@ interface Stored<T> {
 }
 
 async function loadKeys(
-  { spec: { keySecret } }: InstanceObject,
+  { spec: { keySecret } }: WindowsInstance,
   { keyRing }: Pick<Sources, 'keyRing'>,
   { client, namespace }: HostInputParts,
   signal: AbortSignal,
@@ -104,7 +104,7 @@ async function loadKeys(
 }
 
 async function prepareInputs(
-  instance: InstanceObject,
+  instance: WindowsInstance,
   sources: Sources,
   parts: HostInputParts,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { InstancePhase, TimelineStep, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
@@ -227,7 +227,7 @@ const journeys: [string, InstancePhase | undefined, observed: number | undefined
 for (const [name, phase, observedGeneration, want] of journeys) {
   test(`after a journey that was ${name} a${want ? ' new one begins' : 'nother attempt is made'}`, () => {
     const status = { ...(phase && { phase }), ...(observedGeneration && { observedGeneration }) };
-    const instance: InstanceObject = { metadata: { generation: 3 }, spec: { address: 'a' }, status };
+    const instance: WindowsInstance = { metadata: { generation: 3 }, spec: { address: 'a' }, status };
     expect(isNewJourney(instance)).toBe(want);
   });
 }

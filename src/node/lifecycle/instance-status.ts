@@ -1,6 +1,6 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import {
@@ -129,7 +129,7 @@ export function pausedStatus(stamp: StatusStamp): StatusChange {
 }
 
 /** True if the journey in the status is over, so that the next one starts with an empty timeline. */
-export function isNewJourney({ metadata, status = {} }: InstanceObject): boolean {
+export function isNewJourney({ metadata, status = {} }: WindowsInstance): boolean {
   const isOther = status.observedGeneration !== metadata.generation;
   return (
     isOther || status.phase === undefined || !['Configuring', 'Reconnecting', 'Failed', 'Paused'].includes(status.phase)

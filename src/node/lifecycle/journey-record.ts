@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { InstancePhase, InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
@@ -28,14 +28,14 @@ export class JourneyRecord implements AsyncDisposable {
   readonly installsAgent: boolean;
   /** Address at which the host showed its pinned key: a DNS record alone proves nothing. */
   ipv4: string | undefined;
-  readonly #instance: InstanceObject;
+  readonly #instance: WindowsInstance;
   readonly #options: JourneyRecordOptions;
   readonly #writer: StatusWriter;
   #status: () => StatusChange;
   #reboot: InstanceReboot | undefined;
   #changes: InstanceRecord = {};
 
-  constructor(instance: InstanceObject, options: JourneyRecordOptions) {
+  constructor(instance: WindowsInstance, options: JourneyRecordOptions) {
     const { status = {} } = instance;
     const { timeline = [], reboot } = isNewJourney(instance) ? {} : status;
     const attempted = (name: string) => timeline.find(step => step.name === name);

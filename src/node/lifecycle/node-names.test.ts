@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { boundNode } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
@@ -8,23 +8,23 @@ import { NodeNames } from './node-names.ts';
 const instance = (
   name: string,
   status?: WindowsInstanceStatus,
-  metadata: InstanceObject['metadata'] = {},
-): InstanceObject => ({
+  metadata: WindowsInstance['metadata'] = {},
+): WindowsInstance => ({
   metadata: { name, namespace: 'wmco', uid: `uid-${name}`, creationTimestamp: '2026-03-01T12:00:00Z', ...metadata },
   spec: { address: name },
   ...(status && { status }),
 });
 const called = (name: string): WindowsInstanceStatus => ({ host: { name, addresses: [] } });
 
-function bench(...first: InstanceObject[]) {
+function bench(...first: WindowsInstance[]) {
   let all = first;
   const names = new NodeNames({
     holders: name => all.filter(each => boundNode(each) === name),
     instances: () => all,
     find: ({ metadata }) => all.find(each => each.metadata.name === metadata.name),
   });
-  const become = (...now: InstanceObject[]) => (all = now);
-  const claim = (name: string, by: InstanceObject) => names.claim(name, by)?.metadata.name;
+  const become = (...now: WindowsInstance[]) => (all = now);
+  const claim = (name: string, by: WindowsInstance) => names.claim(name, by)?.metadata.name;
   return { claim, become, names };
 }
 const [a, b] = [instance('a'), instance('b')];
@@ -44,7 +44,7 @@ test('of two that claim a name at the same moment the second hears of the first,
   expect([claim('win', b), claim('win', a)]).toEqual([undefined, 'b']);
 });
 
-const ends: [string, InstanceObject[]][] = [
+const ends: [string, WindowsInstance[]][] = [
   ['is gone', [b]],
   ['was made anew', [instance('a', undefined, { uid: 'other' }), b]],
   ['turned out to have another name', [instance('a', called('else')), b]],
@@ -76,7 +76,7 @@ test('a record that came meanwhile goes before a claim', () => {
 });
 
 const elder = { creationTimestamp: '2026-02-01T12:00:00Z' };
-const pairs: [string, InstanceObject[], string][] = [
+const pairs: [string, WindowsInstance[], string][] = [
   ['the elder', [instance('a', called('win')), instance('b', called('win'), elder)], 'b'],
   ['the first by name, of two of one age', [instance('b', called('win')), instance('a', called('win'))], 'a'],
 ];
@@ -89,11 +89,11 @@ for (const [name, all, keeps] of pairs) {
   });
 }
 
-const machine = (name?: string): InstanceObject => ({
+const machine = (name?: string): WindowsInstance => ({
   ...a,
   spec: { address: 'x', source: { kind: 'Machine', ...(name !== undefined && { name }) } },
 });
-const machines: [string, InstanceObject, readonly string[] | undefined][] = [
+const machines: [string, WindowsInstance, readonly string[] | undefined][] = [
   ['those that the cloud has given it', machine('m-1'), ['m-1.internal', 'M-1']],
   ['any, where the cloud gives none', machine('m-2'), undefined],
   ['any, for a Machine without a name', machine(), undefined],

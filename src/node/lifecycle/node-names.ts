@@ -1,4 +1,4 @@
-import { boundNode, byAge, type InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { boundNode, byAge, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import type { NodeView } from '#contract/node.ts';
 
@@ -11,10 +11,10 @@ export interface MachineNames {
 
 export interface NodeNamesOptions {
   /** All instances that are bound to a Node of this name, by their record. */
-  holders: (name: string) => readonly InstanceObject[];
-  instances: () => readonly InstanceObject[];
+  holders: (name: string) => readonly WindowsInstance[];
+  instances: () => readonly WindowsInstance[];
   /** The instance as it is now; undefined when it is gone. */
-  find: (instance: InstanceObject) => InstanceObject | undefined;
+  find: (instance: WindowsInstance) => WindowsInstance | undefined;
   /** Names that the cloud has given to Machines; missing where there are none. */
   machines?: MachineNames;
 }
@@ -25,14 +25,14 @@ export interface NodeNamesOptions {
  */
 export class NodeNames {
   readonly #options: NodeNamesOptions;
-  readonly #claims = new Map<string, InstanceObject>();
+  readonly #claims = new Map<string, WindowsInstance>();
 
   constructor(options: NodeNamesOptions) {
     this.#options = options;
   }
 
   /** Claims the name for the instance; returns who has it already. */
-  claim(name: string, instance: InstanceObject): InstanceObject | undefined {
+  claim(name: string, instance: WindowsInstance): WindowsInstance | undefined {
     const holder = this.#holder(name, instance);
     if (holder === undefined) this.#claims.set(name, instance);
     return holder;
@@ -42,7 +42,7 @@ export class NodeNames {
    * To whom else the name belongs: by the word of administrator or cloud, or as an address of a control plane. What other Nodes say
    * about themselves does not count; the label of a control plane is one that no kubelet can give itself.
    */
-  givenTo(name: string, instance: InstanceObject, nodes: readonly NodeView[]): string | undefined {
+  givenTo(name: string, instance: WindowsInstance, nodes: readonly NodeView[]): string | undefined {
     const isName = (text: string | undefined) => text !== undefined && normalHostName(text) === name;
     const other = this.#options
       .instances()
@@ -57,14 +57,14 @@ export class NodeNames {
   }
 
   /** Names that the Node of a Machine may have; undefined where any will do. */
-  machineNames({ spec }: Pick<InstanceObject, 'spec'>): readonly string[] | undefined {
+  machineNames({ spec }: Pick<WindowsInstance, 'spec'>): readonly string[] | undefined {
     const machine = machineOf({ spec });
     const names = machine === undefined ? [] : (this.#options.machines?.of(machine) ?? []);
     return names.length === 0 ? undefined : names;
   }
 
-  #holder(name: string, instance: InstanceObject): InstanceObject | undefined {
-    const isOther = (other: InstanceObject) => other.metadata.uid !== instance.metadata.uid;
+  #holder(name: string, instance: WindowsInstance): WindowsInstance | undefined {
+    const isOther = (other: WindowsInstance) => other.metadata.uid !== instance.metadata.uid;
     const [first] = this.#options.holders(name).toSorted(byAge);
     if (first !== undefined) return isOther(first) ? first : undefined;
     const claimed = this.#claims.get(name);
@@ -82,6 +82,6 @@ function isControlPlane({ labels }: NodeView): boolean {
 
 const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'];
 
-function machineOf({ spec }: Pick<InstanceObject, 'spec'>): string | undefined {
+function machineOf({ spec }: Pick<WindowsInstance, 'spec'>): string | undefined {
   return spec.source?.kind === 'Machine' ? spec.source.name : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
@@ -36,7 +36,7 @@ function bench(status: WindowsInstanceStatus = {}) {
   };
   const stored = () => api.peek(windowsInstances, name, 'ns')?.status;
   const patches = () =>
-    api.calls.filter(({ verb }) => verb === 'patch').map(({ body }) => (body as InstanceObject).status?.step);
+    api.calls.filter(({ verb }) => verb === 'patch').map(({ body }) => (body as WindowsInstance).status?.step);
   return { api, clock, logged, writer, say, stored, patches };
 }
 
@@ -100,7 +100,7 @@ test('writes nothing when nothing has changed', async () => {
 test('keeps what others have written meanwhile', async () => {
   const { api, say, stored, logged } = bench();
   const now = api.peek(windowsInstances, name, 'ns');
-  api.put(windowsInstances, { ...(now as InstanceObject), status: { conditions: [condition('Resolved')] } });
+  api.put(windowsInstances, { ...(now as WindowsInstance), status: { conditions: [condition('Resolved')] } });
   say('a');
   await settle();
   expect(stored()?.conditions?.map(({ type }) => type)).toEqual(['Resolved', 'Ready']);

@@ -1,7 +1,7 @@
 import { backoffMs } from '#base/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import { type InstanceObject, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { patchObject } from '#kube/patch/patch-helper.ts';
@@ -24,7 +24,7 @@ const callMs = 15_000;
 /** Writes the status of an instance: one write at a time; changes during a write go into the next one. */
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
-  #object: InstanceObject;
+  #object: WindowsInstance;
   #isDirty = false;
   #isUrgent = false;
   #isOver = false;
@@ -33,7 +33,7 @@ export class StatusWriter {
   #working: Promise<void> | undefined;
   #wait: AbortController | undefined;
 
-  constructor(object: InstanceObject, options: StatusWriterOptions) {
+  constructor(object: WindowsInstance, options: StatusWriterOptions) {
     this.#object = object;
     this.#options = options;
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { Marks } from '#contract/node-marks.ts';
 import type { Reserved } from '#contract/reserved.ts';
@@ -41,9 +41,9 @@ export interface LifecycleSlots {
 /** What the operator brings to a host. */
 export interface HostInputSource {
   /** The keys to connect with, in the order in which they are tried. */
-  loadKeys(instance: InstanceObject, signal: AbortSignal): Promise<readonly PrivateKey[]>;
+  loadKeys(instance: WindowsInstance, signal: AbortSignal): Promise<readonly PrivateKey[]>;
   /** Asked for once the host answers, for fresh tokens may be made for it. */
-  prepareInputs(instance: InstanceObject, signal: AbortSignal): Promise<HostInputs>;
+  prepareInputs(instance: WindowsInstance, signal: AbortSignal): Promise<HostInputs>;
 }
 
 export interface HostInputs {
@@ -91,7 +91,7 @@ export interface ClusterNodes {
 /** Where host keys were kept before the record of the instance had them. */
 export interface HostKeyStore {
   /** The key the host must show; undefined when any will do. A stored key that cannot be read is an error. */
-  find(instance: InstanceObject, node: NodeView | undefined, signal: AbortSignal): Promise<HostKey | undefined>;
+  find(instance: WindowsInstance, node: NodeView | undefined, signal: AbortSignal): Promise<HostKey | undefined>;
   /** Removes what is kept under the address, once the record has the key. */
-  forget(instance: InstanceObject, signal: AbortSignal): Promise<void>;
+  forget(instance: WindowsInstance, signal: AbortSignal): Promise<void>;
 }

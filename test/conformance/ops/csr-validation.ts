@@ -2,7 +2,7 @@ import { attempt } from '../../../src/base/errors.ts';
 import { toBase64 } from '../../../src/base/bytes.ts';
 import { normalHostName } from '../../../src/base/dns-name.ts';
 import { isIpv4 } from '../../../src/base/ipv4.ts';
-import { byNode, indexByNode, type InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
+import { byNode, indexByNode, type WindowsInstance } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseCertificateRequest } from '../../../src/contract/csr-request.ts';
 import { parseEntries } from '../../../src/contract/instances.ts';
 import { defaultNamespace, nodeLabel } from '../../../src/contract/names.ts';
@@ -84,8 +84,8 @@ function csrOf({ csr: { request, conditions, ...spec } }: Input): CsrFacts['csr'
   return readCsr(readObject(object));
 }
 
-function storeOf(input: Input): Store<InstanceObject> {
-  const store = new Store<InstanceObject>();
+function storeOf(input: Input): Store<WindowsInstance> {
+  const store = new Store<WindowsInstance>();
   store.addIndex(byNode, indexByNode);
   for (const instance of instancesOf(input)) store.put(instance);
   return store;
@@ -95,7 +95,7 @@ function storeOf(input: Input): Store<InstanceObject> {
  * The WindowsInstances of a row. `records` gives their status by address; without one, what the operator would have recorded: the
  * name that the host gives over SSH or is listed by, and for the host of an agent that is there already the key of its request.
  */
-export function instancesOf(input: Input): InstanceObject[] {
+export function instancesOf(input: Input): WindowsInstance[] {
   const entries = parseEntries(input.windowsInstances ?? {}).filter(entry => entry.ok);
   const agents = input.windowsInstances === undefined ? ((input.existingNodes ?? []) as Input[]) : [];
   return [
@@ -104,7 +104,7 @@ export function instancesOf(input: Input): InstanceObject[] {
   ];
 }
 
-function instanceOf(address: string, status: WindowsInstanceStatus): InstanceObject {
+function instanceOf(address: string, status: WindowsInstanceStatus): WindowsInstance {
   const metadata = { name: address, namespace: defaultNamespace, uid: address };
   return { metadata, spec: { address, username: 'core', source: { kind: 'ConfigMap', name: address } }, status };
 }

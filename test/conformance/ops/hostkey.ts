@@ -1,5 +1,5 @@
 import { attempt } from '../../../src/base/errors.ts';
-import type { InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '../../../src/cluster/windows-instance-resource.ts';
 import { findPinnedKey, forgetKey, knownKey } from '../../../src/node/host-keys/host-key-annotation.ts';
 import { type HostKey, parseHostKey, printKnownKey, trustHostKey } from '../../../src/host/host-key.ts';
 import type { Input, Operation } from '../row.ts';
@@ -22,7 +22,7 @@ export const ops: Record<string, Operation> = {
 /** In the order in which they count: of the administrator, of the record, of earlier operators. */
 function pinnedKey(input: Input): HostKey | undefined {
   const { spec, status } = input.instance ?? {};
-  const instance: InstanceObject = { metadata: { name: 'row' }, spec: { address: input.address, ...spec }, status };
+  const instance: WindowsInstance = { metadata: { name: 'row' }, spec: { address: input.address, ...spec }, status };
   const node = input.node ? { name: input.nodeName, annotations: input.node.annotations ?? {} } : undefined;
   return knownKey(instance) ?? findPinnedKey({ node, address: input.address, entries: input.configMap ?? {} });
 }

@@ -1,5 +1,5 @@
 import { findNodeName } from '../../../src/agent/node-name.ts';
-import { boundNode, type InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance } from '../../../src/cluster/windows-instance-resource.ts';
 import { machineLabel, managedDescription } from '../../../src/contract/names.ts';
 import { findNodeByAddress, usableAddress } from '../../../src/contract/node.ts';
 import { readObject } from '../../../src/contract/object.ts';
@@ -39,7 +39,7 @@ export const ops: Record<string, Operation> = {
   },
 };
 
-function instanceOf({ address = '', record }: Input): InstanceObject {
+function instanceOf({ address = '', record }: Input): WindowsInstance {
   return { metadata: { name: 'row' }, spec: { address }, ...(record && { status: { host: record } }) };
 }
 

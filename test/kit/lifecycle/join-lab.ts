@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock, timestamp } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { slimClient } from '../../../src/cluster/slim.ts';
-import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseReport, reportName } from '../../../src/contract/agent-report.ts';
 import { agentName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file } from '../../../src/contract/paths.ts';
@@ -104,14 +104,14 @@ export class JoinLab {
     return host === undefined ? Promise.reject(unreachable(target.address)) : host.connect(target, options);
   };
 
-  async add(spec: Partial<WindowsInstanceSpec> = {}, name = 'win-5'): Promise<InstanceObject> {
+  async add(spec: Partial<WindowsInstanceSpec> = {}, name = 'win-5'): Promise<WindowsInstance> {
     return this.client.create(windowsInstances, {
       metadata: { name, namespace },
       spec: { address, username: 'Administrator', source: { kind: 'ConfigMap', name: address }, ...spec },
     });
   }
 
-  instance(name = 'win-5'): Promise<InstanceObject> {
+  instance(name = 'win-5'): Promise<WindowsInstance> {
     return this.client.get(windowsInstances, name, { namespace });
   }
 
@@ -279,7 +279,7 @@ export class JoinLab {
   }
 
   /** Records what the approver does: the end of the certificate that it has approved for a key. */
-  async certify({ metadata, status }: InstanceObject): Promise<void> {
+  async certify({ metadata, status }: WindowsInstance): Promise<void> {
     if (status?.agent === undefined || status.agent.certificateEnds !== undefined || this.behaviour.noCertificate)
       return;
     await this.patchStatus({ agent: { certificateEnds: timestamp(Date.now() + 86_400_000) } }, metadata.name);
@@ -339,7 +339,7 @@ export async function startJoinLab(): Promise<JoinLab> {
   informers
     .get(configMaps, { namespace })
     .addHandler({ added: lookAtReport, updated: (_old, map) => lookAtReport(map) });
-  const certify = (instance: InstanceObject) => void lab.certify(instance).catch(() => undefined);
+  const certify = (instance: WindowsInstance) => void lab.certify(instance).catch(() => undefined);
   informers.get(windowsInstances, { namespace }).addHandler({ added: certify, updated: (_old, now) => certify(now) });
   informers.start();
   onTestFinished(() => informers.stop());

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { printReport, reportName, type ReportRemark } from '../../../src/contract/agent-report.ts';
 import { nodeLabel } from '../../../src/contract/names.ts';
 import { file } from '../../../src/contract/paths.ts';
@@ -67,7 +67,7 @@ export class JourneyBench {
     this.host = options.host ?? new LabHost('10.0.0.5');
     const { record = {}, reboot, awaitsNode = false } = options;
     const timeline = awaitsNode ? [{ name: 'bootstrap', started: '', attempts: 1 }] : [];
-    const instance: InstanceObject = {
+    const instance: WindowsInstance = {
       metadata: { name: 'win-5', namespace: 'wmco', generation: 1, uid: 'uid-win-5' },
       spec: { address: this.host.address, username: 'Administrator', ...options.spec },
       status: { ...record, ...(reboot && { reboot }), timeline, phase: 'Configuring', observedGeneration: 1 },
@@ -102,7 +102,7 @@ export class JourneyBench {
   }
 
   /** A real one, whose changes are listed, too. */
-  #record(instance: InstanceObject, { nodes: cluster }: LifecycleWorld): JourneyRecord {
+  #record(instance: WindowsInstance, { nodes: cluster }: LifecycleWorld): JourneyRecord {
     const { api: client, clock, reboots, records } = this;
     class ListedRecord extends JourneyRecord {
       override saveReboot(reboot: InstanceReboot | undefined): Promise<void> {

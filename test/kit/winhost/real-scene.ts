@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { toBase64 } from '../../../src/base/bytes.ts';
-import { type InstanceObject, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import {
   bootstrapperName,
   configMapName,
@@ -51,7 +51,7 @@ export interface RealScene extends AsyncDisposable {
   operatorToken: string;
   /** Starts the operator; the name of the run is that of its log. */
   startOperator(run: string): Promise<OperatorProcess>;
-  instances(): Promise<InstanceObject[]>;
+  instances(): Promise<WindowsInstance[]>;
   /** Waits until exactly these instances are ready. */
   ready(names: readonly string[], operator: OperatorProcess): Promise<void>;
   givePrivateKey(): Promise<void>;
@@ -170,7 +170,7 @@ async function giveLogin(admin: Client): Promise<void> {
 }
 
 async function untilReady(
-  instances: () => Promise<InstanceObject[]>,
+  instances: () => Promise<WindowsInstance[]>,
   wanted: readonly string[],
   operator: OperatorProcess,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textFromBase64 } from '../../../src/base/bytes.ts';
-import type { InstanceObject } from '../../../src/cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseCertificateRequest } from '../../../src/contract/csr-request.ts';
 import { identity } from '../../../src/contract/names.ts';
 import type { ServicesManifest } from '../../../src/contract/services/manifest.ts';
@@ -36,7 +36,7 @@ export interface SeenMember extends Member {
   node: Node;
   /** Empty for a text that is not there, so that a check says what is missing. */
   annotations: Record<string, string>;
-  seenInstance: InstanceObject;
+  seenInstance: WindowsInstance;
   services: SeenServices;
   roots: string[];
   manifest: ServicesManifest;

@@ -1,5 +1,5 @@
 import { normalHostName } from '#base/dns-name.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EntryResult, parseEntries } from '#contract/instances.ts';
 import { configMapName, machineLabel } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
@@ -16,7 +16,7 @@ import type { PinnedKey } from './pinned-key.ts';
 
 /** What a cluster says of Windows hosts, as it was read. */
 export interface ClusterView {
-  instances: readonly InstanceObject[];
+  instances: readonly WindowsInstance[];
   /** Windows nodes only. */
   nodes: readonly NodeView[];
   /** Content of windows-instances. */
@@ -62,7 +62,7 @@ export interface HostView {
   node: NodeView | undefined;
   nodeName: string | undefined;
   /** Absent while there is no WindowsInstance. */
-  instance: InstanceObject | undefined;
+  instance: WindowsInstance | undefined;
   timeline: readonly TimelineStep[];
   conditions: readonly InstanceCondition[];
 }
@@ -112,7 +112,7 @@ const nothingKnown = {
 } as const;
 
 /** An entry for which there is no instance: a bad one, or one that nobody has taken up yet. */
-function hostOfEntry(entry: EntryResult, instances: readonly InstanceObject[]): HostView[] {
+function hostOfEntry(entry: EntryResult, instances: readonly WindowsInstance[]): HostView[] {
   const { address } = entry;
   const hasInstance = instances.some(({ spec }) => isOfEntry(spec.source, address));
   // The condition of an instance tells what is wrong with its entry, but not that there is a second one.
@@ -127,12 +127,12 @@ function hostOfEntry(entry: EntryResult, instances: readonly InstanceObject[]): 
   return [{ ...known, phase: 'Refused', tone: 'bad', problem: { code, message, remedy } }];
 }
 
-function isOfEntry(source: InstanceObject['spec']['source'], address: string): boolean {
+function isOfEntry(source: WindowsInstance['spec']['source'], address: string): boolean {
   return source?.kind === 'ConfigMap' && normalHostName(source.name ?? '') === normalHostName(address);
 }
 
 /** A Machine for which there is no instance: mostly because it has yet to be made. */
-function hostOfMachine(machine: Machine, instances: readonly InstanceObject[]): HostView[] {
+function hostOfMachine(machine: Machine, instances: readonly WindowsInstance[]): HostView[] {
   const { name = '', labels = {}, deletionTimestamp } = machine.metadata;
   const hasInstance = instances.some(({ spec: { source } }) => source?.kind === 'Machine' && source.name === name);
   if (hasInstance || labels[machineLabel.ignore] === 'true') return [];

@@ -1,4 +1,4 @@
-import { boundNode, type InstanceObject } from '#cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import {
@@ -13,7 +13,7 @@ import { pinnedKeyOf } from './pinned-key.ts';
 
 /** What a WindowsInstance and its Node say. */
 export function hostOfInstance(
-  instance: InstanceObject,
+  instance: WindowsInstance,
   { nodes, hostKeys }: Pick<ClusterView, 'nodes' | 'hostKeys'>,
 ): HostView {
   const { status = {} } = instance;
@@ -39,7 +39,7 @@ export function hostOfInstance(
 }
 
 function namesOf(
-  { metadata, spec, status }: InstanceObject,
+  { metadata, spec, status }: WindowsInstance,
   node: NodeView | undefined,
 ): Pick<HostView, 'name' | 'aliases' | 'address' | 'source'> {
   const { name = '' } = metadata;
@@ -85,11 +85,11 @@ function isText(value: string | undefined): value is string {
 }
 
 /** A host that may simply need time to boot is not one that has failed. */
-function isPatient({ status }: InstanceObject): boolean {
+function isPatient({ status }: WindowsInstance): boolean {
   return findCondition(status?.conditions, instanceCondition.configured)?.status === 'Unknown';
 }
 
-function phaseOf(instance: InstanceObject, problem: HostProblem | undefined): Pick<HostView, 'phase' | 'tone'> {
+function phaseOf(instance: WindowsInstance, problem: HostProblem | undefined): Pick<HostView, 'phase' | 'tone'> {
   const { metadata, status = {} } = instance;
   const accepted = findCondition(status.conditions, instanceCondition.accepted);
   if (metadata.deletionTimestamp !== undefined) return { phase: 'Removing', tone: 'busy' };
@@ -106,7 +106,7 @@ const notReady = 'NodeNotReady';
 /** Codes are in capitals; other reasons are no failures. */
 const errorCode = /^[A-Z][A-Z0-9_]+$/;
 
-function problemOf({ status = {} }: InstanceObject, failing: TimelineStep | undefined): HostProblem | undefined {
+function problemOf({ status = {} }: WindowsInstance, failing: TimelineStep | undefined): HostProblem | undefined {
   const { conditions } = status;
   const accepted = findCondition(conditions, instanceCondition.accepted);
   if (accepted?.status === 'False') return conditionProblem(accepted);

@@ -1,5 +1,5 @@
 import { attempt } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { findPinnedKey, knownKey } from '#node/host-keys/host-key-annotation.ts';
@@ -15,7 +15,7 @@ export interface PinnedKey {
 
 /** Undefined when any key will do, or when the stored one cannot be read, which the conditions say. */
 export function pinnedKeyOf(
-  instance: InstanceObject,
+  instance: WindowsInstance,
   node: NodeView | undefined,
   entries: Readonly<Record<string, string>>,
 ): PinnedKey | undefined {

@@ -1,5 +1,5 @@
 import { AppError } from '#base/errors.ts';
-import type { InstanceObject } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type AgentCommands, agentCommands } from '#contract/agent-command.ts';
 import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';
@@ -15,7 +15,7 @@ import { openHost } from './connect.ts';
 
 /** A host on its way to become a Node, with everything that was found out so far. */
 export class ConfigureJourney implements AsyncDisposable {
-  readonly instance: InstanceObject;
+  readonly instance: WindowsInstance;
   readonly world: LifecycleWorld;
   /** Survives the process, so that the next one does not repeat what must not be done twice. */
   readonly record: JourneyRecord;
@@ -33,7 +33,7 @@ export class ConfigureJourney implements AsyncDisposable {
   #programs: readonly BundleFile[] | undefined;
   #inventory: Inventory | undefined;
 
-  constructor(instance: InstanceObject, world: LifecycleWorld, record: JourneyRecord) {
+  constructor(instance: WindowsInstance, world: LifecycleWorld, record: JourneyRecord) {
     this.instance = instance;
     this.world = world;
     this.record = record;

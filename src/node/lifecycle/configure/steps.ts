@@ -75,10 +75,16 @@ const renew: Steps = [secureFolders, recordHost, stageFiles, reinstallAgent];
 /** Installs nothing: to change programs and configuration is for an upgrade, which drains the Node first. */
 const renewOther: Steps = [recordHost, stageToken, rekeyAgent];
 
-/** Gives an agent new credentials, without drain or reboot: the Node stays in service. */
+/**
+ * Gives an agent new credentials, without drain or reboot: the Node stays in service.
+ * @public for the page about it
+ */
 export const reconnectSteps: Steps = [...reach, ...identify, ...renew];
 
-/** The same for a host that another version of the operator has set up. */
+/**
+ * The same for a host that another version of the operator has set up.
+ * @public for the page about it
+ */
 export const reconnectOtherSteps: Steps = [...reach, ...identify, ...renewOther];
 
 export async function reconnect(journey: ConfigureJourney, run: StepRun): Promise<void> {

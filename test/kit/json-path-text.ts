@@ -1,5 +1,5 @@
-import { evaluateJsonPath } from './evaluate.ts';
-import { parseJsonPath } from './parse.ts';
+import { evaluateJsonPath } from '../../src/kube/jsonpath/evaluate.ts';
+import { parseJsonPath } from '../../src/kube/jsonpath/parse.ts';
 
 /** What `kubectl get -o jsonpath=<template>` prints for the data: a missing field prints nothing. */
 export function jsonPathText(template: string, data: unknown): string {
