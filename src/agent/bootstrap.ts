@@ -1,6 +1,7 @@
+import type { Waiting } from '#base/waiting/poll.ts';
 import { wipeCniState } from './cni-state.ts';
 import { checkNodeName, type NamePorts } from './node-name.ts';
-import type { HostFiles, ManifestSource, Waiting } from './ports.ts';
+import type { HostFiles, ManifestSource } from './ports.ts';
 import { readManifest, servicesWork } from './reconcile/carry-out.ts';
 import type { ServicePorts } from './services/ensure.ts';
 import { reconcileServices } from './services/reconcile.ts';

@@ -1,9 +1,10 @@
+import type { Waiting } from '#base/waiting/poll.ts';
 import { agentRecovery } from '#contract/agent-command.ts';
 import { agentName, managedDescription } from '#contract/names.ts';
 import { dir, splitPath } from '#contract/paths.ts';
 import type { KeptIdentity } from './identity/kept-identity.ts';
 import { createKey, findKey } from './identity/key.ts';
-import type { HostFiles, Waiting } from './ports.ts';
+import type { HostFiles } from './ports.ts';
 import { ensureStopped, type ServicePorts } from './services/ensure.ts';
 import { serviceKey } from './services/order.ts';
 import { planServices } from './services/plan.ts';

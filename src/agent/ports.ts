@@ -1,4 +1,3 @@
-import type { Clock } from '#base/clock.ts';
 import type { AgentReport } from '#contract/agent-report.ts';
 import type { HostVariableSource, Preparation } from '#contract/services/manifest.ts';
 import type { Access, FileEntry } from './access/plan.ts';
@@ -271,17 +270,4 @@ export interface Cluster extends ManifestSource {
   readReport(): Promise<AgentReport>;
   /** Makes the report say this; nothing is written when it does already. */
   report(change: ReportChange): Promise<void>;
-}
-
-/** How long to wait for something and how often to look. */
-export interface Patience {
-  everyMs: number;
-  limitMs: number;
-}
-
-/** Time and the wish to stop, handed down to everything that waits. */
-export interface Waiting {
-  clock: Clock;
-  signal: AbortSignal;
-  patience: Patience;
 }

@@ -7,7 +7,7 @@ import { AppError, messageOf } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { type BundleFile, type PackedFacts, packStream, type Reading } from './bundle.ts';
 import { checkedPieces, checkFile, chunksOf, type FileSum, pieces, Sum } from './checked-file.ts';
-import { Slots } from './lifecycle/slots.ts';
+import { Slots } from '#base/waiting/slots.ts';
 import type { PlainFile } from './payload-source.ts';
 import { ensurePrivateFolder, openNew } from './private-folder.ts';
 import { fileOfTar } from './tar.ts';

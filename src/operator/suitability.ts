@@ -6,7 +6,7 @@ import type { FactsSource } from '#cluster/facts-source.ts';
 import { checkServerVersion } from '#cluster/server-version.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import type { Runnable } from '#kube/controller/manager.ts';
-import { whenAborted } from '#kube/deadline.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import type { RunSettings } from './settings.ts';
 
 /** What only an administrator can change. Everything else may come later, and is waited for. */

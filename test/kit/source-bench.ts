@@ -4,7 +4,7 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Runnable } from '#kube/controller/manager.ts';
 import { noMetrics } from '#kube/controller/metrics.ts';
-import { whenAborted } from '#kube/deadline.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import type { ObjectReference } from '#kube/resources.ts';
 import { type ManualClock, manualClock, settle } from './manual-clock.ts';

@@ -1,3 +1,4 @@
+import type { Waiting } from '#base/waiting/poll.ts';
 import { attempt, messageOf } from '#base/errors.ts';
 import { managedTag, proxyVariables } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
@@ -10,7 +11,7 @@ import {
   type SettingsPorts,
 } from '../host-settings.ts';
 import { type KnownGood, knownGoodFile, readKnownGood } from '../known-good.ts';
-import type { HostValues, InstalledService, ManifestSource, Waiting } from '../ports.ts';
+import type { HostValues, InstalledService, ManifestSource } from '../ports.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { ensureRemoved, ensureStopped, type ServicePorts } from '../services/ensure.ts';
 import { readRecord } from '../stage/record.ts';

@@ -3,7 +3,7 @@ import { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
 import type { Client } from '#kube/client.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import { Informer } from '#kube/informer/informer.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
 

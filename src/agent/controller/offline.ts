@@ -1,6 +1,6 @@
+import type { Waiting } from '#base/waiting/poll.ts';
 import type { Log } from '#base/log.ts';
 import { readKnownGood } from '../known-good.ts';
-import type { Waiting } from '../ports.ts';
 import { type AgentPorts, servicesWork } from '../reconcile/carry-out.ts';
 import { reconcileServices } from '../services/reconcile.ts';
 import { readState } from '../state.ts';

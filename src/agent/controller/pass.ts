@@ -1,10 +1,10 @@
+import type { Waiting } from '#base/waiting/poll.ts';
+import { servicePatience } from '../services/service-patience.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { EventText } from '#contract/events.ts';
 import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
 import { type KnownGood, saveKnownGood } from '../known-good.ts';
-import { servicePatience } from '../poll.ts';
-import type { Waiting } from '../ports.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileOnce } from '../reconcile/carry-out.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
 import { failureRemark, outcomeRemark, repairRemark, securedRemark } from './remarks.ts';

@@ -2,7 +2,7 @@ import type { EventText } from '#contract/events.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { type Runnable, runManager } from '#kube/controller/manager.ts';
 import { watching } from '#kube/controller/watches.ts';
-import { whenAborted } from '#kube/deadline.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import type { AgentIdentity } from '../identity/identity.ts';

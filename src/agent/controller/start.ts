@@ -1,10 +1,10 @@
+import { servicePatience } from '../services/service-patience.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Client } from '#kube/client.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import { nodes } from '#kube/resources.ts';
 import { type AgentIdentity, startIdentity } from '../identity/identity.ts';
-import { servicePatience } from '../poll.ts';
-import { retry } from '../retry.ts';
+import { retry } from '#base/waiting/retry.ts';
 import { startKnownGood } from './offline.ts';
 import type { ControllerOptions, ControllerWorld } from './options.ts';
 import { periodMs } from './pass.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { checkPlaces } from '#contract/host-path.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import type { HostPorts, ScriptRunner } from '../ports.ts';
 import { changeState, readState } from '../state.ts';
 

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import type { Clock } from '#base/clock.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 
 export interface MetadataRequest {
   method: 'GET' | 'PUT';

@@ -5,7 +5,7 @@ import { hnsNetwork, vipEndpoint } from '#contract/names.ts';
 import { cniConfig, kubeProxyConfig } from '#contract/network-config.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
-import { poll } from '../poll.ts';
+import { poll } from '#base/waiting/poll.ts';
 import type { Files, HnsEndpoint, HnsNetwork, HostNetwork, HostPorts, NodeSource, System } from '../ports.ts';
 import { noteChangedFiles } from '../state.ts';
 

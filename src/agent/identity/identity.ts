@@ -2,7 +2,7 @@ import { AppError } from '#base/errors.ts';
 import type { Clock } from '#base/clock.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import { type ClientOptions, createClient } from '#kube/http-client.ts';
 import type { Connection, Identity } from '#kube/transport/connection.ts';
 import type { HostFiles } from '../ports.ts';

@@ -5,7 +5,7 @@ import type { Log } from '#base/log.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { findCondition } from '#kube/conditions.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import { type CertificateSigningRequest, certificateSigningRequests as requests } from '#kube/resources.ts';
 import { type AgentCertificate, readCertificate, subjectProblem } from './certificate.ts';
 import type { Subject } from './kept-identity.ts';

@@ -1,4 +1,4 @@
-import { backoffMs } from '#base/backoff.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 import { timestamp } from '#base/clock.ts';
 
 export interface Validity {

@@ -3,7 +3,7 @@ import { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { signer } from '#contract/names.ts';
 import type { ClientCertificate } from '#kube/transport/connection.ts';
-import { orAborted } from '#kube/transport/deadline.ts';
+import { orAborted } from '#base/waiting/abort.ts';
 import type { AgentCertificate } from './certificate.ts';
 import { drawFraction, type Held, isExpired, renewalOf, retryDelayMs } from './lifetime.ts';
 import type { CertificateStore } from './store.ts';

@@ -6,7 +6,7 @@ import type { Inventory, InventoryAdapter, InventoryNetwork, InventoryService } 
 import { agentName, managedTag, ports as portNumbers, serviceName } from '#contract/names.ts';
 import { bundlePath, dir, file } from '#contract/paths.ts';
 import type { HostVariableSource } from '#contract/services/manifest.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import { findNodeName } from '../node-name.ts';
 import type { Adapter, Files, HnsNetwork, HostFiles, HostPorts, HostValues, InstalledService } from '../ports.ts';
 import { serviceKey } from '../services/order.ts';

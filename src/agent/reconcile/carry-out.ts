@@ -17,8 +17,8 @@ import {
   type SettingsPorts,
 } from '../host-settings.ts';
 import type { KnownGood } from '../known-good.ts';
-import { poll } from '../poll.ts';
-import type { Cluster, Files, HostFiles, ManifestSource, Patience, Waiting } from '../ports.ts';
+import { poll, type Patience, type Waiting } from '#base/waiting/poll.ts';
+import type { Cluster, Files, HostFiles, ManifestSource } from '../ports.ts';
 import { pruneOvnkubeCertificates } from '../prune-certificates.ts';
 import { cachedScripts } from '../services/cached-scripts.ts';
 import type { ServicePorts } from '../services/ensure.ts';

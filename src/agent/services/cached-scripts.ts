@@ -3,7 +3,7 @@ import { AppError, shown } from '#base/errors.ts';
 import { isRecord, jsonIn } from '#base/fields.ts';
 import { sha256 } from '#base/sha256.ts';
 import { dir } from '#contract/paths.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import type { Files, ScriptRunner } from '../ports.ts';
 
 export interface ScriptCache {

@@ -1,10 +1,11 @@
+import type { Waiting } from '#base/waiting/poll.ts';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { service } from '#contract/services/manifest.ts';
 import { ModelClock } from '../../../test/kit/model-host.ts';
 import { ModelServices } from '../../../test/kit/model-services.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
-import type { ServiceConfig, Waiting } from '../ports.ts';
+import type { ServiceConfig } from '../ports.ts';
 import { carryOutPlan, type ServiceWork } from './carry-out.ts';
 import { Failures } from './failures.ts';
 import { type DesiredService, desiredService, planServices } from './plan.ts';

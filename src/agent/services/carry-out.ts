@@ -1,4 +1,4 @@
-import type { Waiting } from '../ports.ts';
+import type { Waiting } from '#base/waiting/poll.ts';
 import { ensureRunning, ensureStopped, type ServicePorts } from './ensure.ts';
 import type { Failures } from './failures.ts';
 import type { ServiceAction, ServicesPlan } from './plan.ts';

@@ -1,8 +1,9 @@
+import type { Waiting } from '#base/waiting/poll.ts';
 import { expect, test } from 'vitest';
 import { ModelClock } from '../../../test/kit/model-host.ts';
 import { ModelServices } from '../../../test/kit/model-services.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
-import type { HeldProcess, ServiceState, Waiting } from '../ports.ts';
+import type { HeldProcess, ServiceState } from '../ports.ts';
 import { ensureRemoved, ensureRunning, ensureStopped } from './ensure.ts';
 
 const waiting = (limitMs = 10_000, signal = new AbortController().signal): Waiting & { clock: ModelClock } => ({

@@ -1,6 +1,6 @@
 import { AppError } from '#base/errors.ts';
-import { poll } from '../poll.ts';
-import type { HeldProcess, Processes, ServiceManager, ServiceState, Waiting } from '../ports.ts';
+import { poll, type Waiting } from '#base/waiting/poll.ts';
+import type { HeldProcess, Processes, ServiceManager, ServiceState } from '../ports.ts';
 
 export interface ServicePorts {
   services: ServiceManager;

@@ -1,5 +1,6 @@
+import type { Waiting } from '#base/waiting/poll.ts';
 import type { Service } from '#contract/services/manifest.ts';
-import type { NodeSource, Waiting } from '../ports.ts';
+import type { NodeSource } from '../ports.ts';
 import { carryOutPlan, type ServiceWork } from './carry-out.ts';
 import type { ServicePorts } from './ensure.ts';
 import { Failures } from './failures.ts';

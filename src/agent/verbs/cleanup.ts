@@ -4,7 +4,7 @@ import type { Client } from '#kube/client.ts';
 import { type CleanupOutcome, cleanUp } from '../cleanup/carry-out.ts';
 import { createManifestSource } from '../cluster.ts';
 import type { ManifestSource } from '../ports.ts';
-import { retry } from '../retry.ts';
+import { retry } from '#base/waiting/retry.ts';
 import { clientIn, portsIn, waitingIn } from './one-shot.ts';
 import type { Answer, Verb, World } from './verb.ts';
 

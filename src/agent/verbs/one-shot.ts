@@ -1,9 +1,10 @@
+import type { Waiting } from '#base/waiting/poll.ts';
+import { servicePatience } from '../services/service-patience.ts';
 import type { Client } from '#kube/client.ts';
 import { createClient } from '#kube/http-client.ts';
 import { createHostValues } from '../host-values/host-values.ts';
 import { openConnection } from '../identity/connection.ts';
-import { servicePatience } from '../poll.ts';
-import type { HostPorts, HostValues, Waiting } from '../ports.ts';
+import type { HostPorts, HostValues } from '../ports.ts';
 import type { World } from './verb.ts';
 
 export function waitingIn({ clock, signal }: Pick<World, 'clock' | 'signal'>): Waiting {

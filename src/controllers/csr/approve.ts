@@ -1,4 +1,4 @@
-import { backoffMs } from '#base/backoff.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 import { type Clock, timestamp } from '#base/clock.ts';
 import { isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';

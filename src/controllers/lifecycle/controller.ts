@@ -22,7 +22,7 @@ import { BundleHashCache } from '#node/bundle-hash-cache.ts';
 import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
 import { pausedStatus, readyStatus, type StatusChange, type StatusStamp } from '#node/lifecycle/instance-status.ts';
 import { type MachineNames, NodeNames } from '#node/lifecycle/node-names.ts';
-import { Slots } from '#node/lifecycle/slots.ts';
+import { Slots } from '#base/waiting/slots.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import type { LifecycleWorld, HostInputSource } from '#node/lifecycle/world.ts';
 import type { PayloadSource } from '#node/payload-source.ts';

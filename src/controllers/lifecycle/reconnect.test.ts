@@ -5,7 +5,7 @@ import { pathKey } from '#contract/host-path.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import type { InstanceIdentity, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { whenAborted } from '#kube/deadline.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { reconnectSteps } from '#node/lifecycle/configure/steps.ts';
 import { until } from '../../../test/kit/agent-bench.ts';

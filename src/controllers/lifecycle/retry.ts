@@ -1,4 +1,4 @@
-import { backoffMs } from '#base/backoff.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 
 /** After a failure; each host has its own. */
 export const retryTimes = { firstRetryMs: 5000, maxRetryMs: 300_000 } as const;

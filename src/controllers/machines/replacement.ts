@@ -6,7 +6,7 @@ import type { Pass } from '#kube/controller/reconcile.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import { apiVersionOf } from '#kube/resource.ts';
 import { type Machine, machines } from '#kube/resources-openshift.ts';
-import { Slots } from '#node/lifecycle/slots.ts';
+import { Slots } from '#base/waiting/slots.ts';
 import { decideReplacement, type MachineDecision, readMachine } from './decide.ts';
 import {
   type MachineSettings,

@@ -6,7 +6,7 @@ import { isRecord } from '#base/fields.ts';
 import { Secret } from '#base/secret.ts';
 import type { ExecPlugin, KubeconfigCluster } from './kubeconfig.ts';
 import type { Credential, Identity } from '../transport/connection.ts';
-import { orAborted, startDeadline } from '../transport/deadline.ts';
+import { orAborted, startDeadline } from '#base/waiting/abort.ts';
 import { bearer, isSame, pairProblem } from './identity.ts';
 
 export interface PluginContext {

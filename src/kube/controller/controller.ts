@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
-import { whenAborted, withDeadline } from '../deadline.ts';
+import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 import type { Runnable } from './manager.ts';
 import { type Metrics, noMetrics } from './metrics.ts';
 import { type Ended, runPass } from './pass.ts';

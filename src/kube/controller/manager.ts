@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
-import { whenAborted, withDeadline } from '../deadline.ts';
+import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 
 /** A part of the program that runs for as long as the program does. */
 export interface Runnable {

@@ -1,4 +1,4 @@
-import { backoffMs } from '#base/backoff.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 import { type Clock, systemClock, timestamp } from '#base/clock.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { type Log, silentLog } from '#base/log.ts';

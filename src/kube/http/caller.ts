@@ -5,7 +5,7 @@ import type { ApiError } from '../api-error.ts';
 import type { TokenBucket } from '../rate-limit.ts';
 import { readInto, readText } from '../transport/body.ts';
 import type { Connection, Credential } from '../transport/connection.ts';
-import { startDeadline } from '../transport/deadline.ts';
+import { startDeadline } from '#base/waiting/abort.ts';
 import type { Exchange, Request } from '../transport/exchange.ts';
 import { requestName, tooLate } from '../transport/failures.ts';
 import type { Transport } from '../transport/transport.ts';

@@ -4,7 +4,7 @@ import { isRecord } from '#base/fields.ts';
 import { errorOfEvent } from './answer.ts';
 import type { KubeResource, WatchEvent } from '../resource.ts';
 import { readChunks } from '../transport/body.ts';
-import { startDeadline } from '../transport/deadline.ts';
+import { startDeadline } from '#base/waiting/abort.ts';
 import type { Exchange } from '../transport/exchange.ts';
 import { broken, invalidAnswer, tooLate } from '../transport/failures.ts';
 import { JsonLines } from '../transport/json-lines.ts';

@@ -1,4 +1,4 @@
-import { whenAborted } from '../deadline.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import { Informer, type InformerCounts, type InformerOptions } from './informer.ts';
 import type { Runnable } from '../controller/manager.ts';
 import type { Scope } from './reflector-watch.ts';

@@ -1,4 +1,4 @@
-import { backoffMs } from '#base/backoff.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 
 export interface BackoffBounds {
   minMs: number;

@@ -3,7 +3,7 @@ import { AppError, isAppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../api-error.ts';
 import type { Client } from '../client.ts';
-import { withDeadline } from '../deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import type { Leadership } from '../controller/manager.ts';
 import { type Lease, leases } from '../resources.ts';
 import { LeaseObserver } from './lease-observer.ts';

@@ -1,4 +1,4 @@
-import { backoffMs } from '#base/backoff.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { Alarm } from './alarm.ts';
 import { type Due, DueHeap } from './due-heap.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '#base/clock.ts';
-import { orAborted } from './deadline.ts';
+import { orAborted } from '#base/waiting/abort.ts';
 import { type Channel, type Exchange, Interrupted, type Request } from './exchange.ts';
 
 export interface SessionOptions {

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import type { ClientCertificate, Connection, Credential } from './connection.ts';
-import { orAborted, startDeadline } from './deadline.ts';
+import { orAborted, startDeadline } from '#base/waiting/abort.ts';
 import { dial, type DialTarget } from './dial.ts';
 import { type Channel, type Exchange, Interrupted, type Request } from './exchange.ts';
 import { broken, clientClosed, requestName, tooLate, unreachable } from './failures.ts';

@@ -1,4 +1,4 @@
-import { backoffMs } from '#base/backoff.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';

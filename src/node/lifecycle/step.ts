@@ -5,7 +5,7 @@ import type { Log } from '#base/log.ts';
 import type { InstanceProgress } from '#contract/windows-instance/resource.ts';
 import { appErrorOf } from '#kube/app-error.ts';
 import type { Metrics } from '#kube/controller/metrics.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import type { Journal } from './journal.ts';
 
 /** A step of a journey. The order of steps is data: it can be printed, tested and resumed in the middle. */

@@ -14,7 +14,7 @@ import type { BundleHashCache } from '../bundle-hash-cache.ts';
 import type { NodeFiles } from '../desired/files.ts';
 import type { PayloadSource } from '../payload-source.ts';
 import type { NodeNames } from './node-names.ts';
-import type { Slots } from './slots.ts';
+import type { Slots } from '#base/waiting/slots.ts';
 
 /** Everything a journey needs from outside, by need. */
 export interface LifecycleWorld {

@@ -1,6 +1,6 @@
 import type { Log } from '#base/log.ts';
 import type { Runnable } from '#kube/controller/manager.ts';
-import { whenAborted } from '#kube/deadline.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import type { ListenAddress } from '../settings.ts';
 import { webServer } from './web-server.ts';
 

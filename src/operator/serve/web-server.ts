@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { Runnable } from '#kube/controller/manager.ts';
-import { whenAborted } from '#kube/deadline.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import type { ListenAddress } from '../settings.ts';
 
 export interface WebAnswer {

@@ -19,7 +19,7 @@ import { createClusterNodes } from '../../../src/node/lifecycle/cluster-nodes.ts
 import { ConfigureJourney } from '../../../src/node/lifecycle/configure/journey.ts';
 import { JourneyRecord } from '../../../src/node/lifecycle/journey-record.ts';
 import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
-import { Slots } from '../../../src/node/lifecycle/slots.ts';
+import { Slots } from '../../../src/base/waiting/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
 import type { HostInputs, LifecycleWorld } from '../../../src/node/lifecycle/world.ts';
 import { MemoryApi } from '../memory-api.ts';

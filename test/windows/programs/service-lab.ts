@@ -1,3 +1,4 @@
+import type { Waiting } from '../../../src/base/waiting/poll.ts';
 import { spawn } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { getRawAsset } from 'node:sea';
@@ -7,7 +8,6 @@ import { openProcesses } from '../../../src/agent/win32/process/processes.ts';
 import { endProcess, runAsService } from '../../../src/agent/win32/services/service-host.ts';
 import { openServiceManager } from '../../../src/agent/win32/services/services.ts';
 import { ensureRemoved, ensureRunning, ensureStopped } from '../../../src/agent/services/ensure.ts';
-import type { Waiting } from '../../../src/agent/ports.ts';
 import { systemClock as clock } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import type { Behaviour, Call, CallResult, Cycles, CycleWish, Family } from './service-lab-input.ts';

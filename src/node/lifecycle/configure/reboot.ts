@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '#base/errors.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
-import { whenAborted, withDeadline } from '#kube/deadline.ts';
+import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 import { askAgent } from '../agent-call.ts';
 import type { StepTurn } from '../step.ts';
 import { askForInventory } from './agent-program.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { agentProgramHash } from '#contract/paths.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import { offsetClock } from '../clocks.ts';
 import { programName } from '../programs/command-line.ts';
 import { untilAborted } from '../programs/idle.ts';

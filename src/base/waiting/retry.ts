@@ -1,6 +1,6 @@
-import { backoffMs } from '#base/backoff.ts';
-import type { Clock } from '#base/clock.ts';
-import { withDeadline } from '#kube/deadline.ts';
+import { backoffMs } from './backoff.ts';
+import type { Clock } from '../clock.ts';
+import { withDeadline } from './deadline.ts';
 
 export interface RetryLimits {
   clock: Clock;

@@ -1,7 +1,17 @@
-import type { Patience, Waiting } from './ports.ts';
+import type { Clock } from '../clock.ts';
 
-/** For the start or the stop of a service. */
-export const servicePatience: Patience = { everyMs: 200, limitMs: 120_000 };
+/** How long to wait for something and how often to look. */
+export interface Patience {
+  everyMs: number;
+  limitMs: number;
+}
+
+/** Time and the wish to stop, handed down to everything that waits. */
+export interface Waiting {
+  clock: Clock;
+  signal: AbortSignal;
+  patience: Patience;
+}
 
 /** Looks at once and then again and again until there is an answer; undefined when the time is up. */
 export async function poll<T>(look: () => Promise<T | undefined>, waiting: Waiting): Promise<T | undefined> {

@@ -1,5 +1,5 @@
-import type { Clock } from '#base/clock.ts';
-import { orAborted, startDeadline } from './transport/deadline.ts';
+import type { Clock } from '../clock.ts';
+import { orAborted, startDeadline } from './abort.ts';
 
 export interface Limit {
   clock: Clock;

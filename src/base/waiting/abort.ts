@@ -1,4 +1,4 @@
-import type { Clock } from '#base/clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** A limit in time for something under way. Whoever starts one must end it, or it holds on to the caller's signal. */
 export interface Deadline {

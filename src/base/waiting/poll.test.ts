@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ModelClock } from '../../test/kit/model-host.ts';
+import { ModelClock } from '../../../test/kit/model-host.ts';
 import { poll } from './poll.ts';
 
 /** Answers undefined some times and then with a word; tells when it was asked. */

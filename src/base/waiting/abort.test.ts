@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
-import { orAborted, startDeadline } from './deadline.ts';
+import { orAborted, startDeadline } from './abort.ts';
 
 const late = () => new Error('late');
 

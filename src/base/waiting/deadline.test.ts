@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { manualClock, settle } from '../../test/kit/manual-clock.ts';
+import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { whenAborted, withDeadline } from './deadline.ts';
 
 const late = new Error('late');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { manualClock } from '../../test/kit/manual-clock.ts';
+import { manualClock } from '../../../test/kit/manual-clock.ts';
 import { type RetryLimits, retry } from './retry.ts';
 
 /** An act that fails so many times, and what became of it. */
