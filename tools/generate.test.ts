@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { errorCodes } from '../src/base/error-codes.ts';
 import { generated, outdated } from './generate.ts';
 
-test('generated files are up to date (mend with: npm run generate)', async () => {
+test('generated files are up to date (fix with: npm run generate)', async () => {
   expect(await outdated()).toEqual([]);
 });
 

@@ -43,7 +43,7 @@ export interface DescribedCluster {
   clusterCa: string;
 }
 
-/** Reads all facts from the description and goes on after a problem, so that all can be mended at once. */
+/** Reads all facts from the description and goes on after a problem, so that all can be fixed at once. */
 export function kubernetesFacts({ label, data, clusterCa }: DescribedCluster): FactsReading {
   if (data === undefined) return { facts: undefined, findings: [missing(label)] };
   const findings: AppError[] = [];

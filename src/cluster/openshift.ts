@@ -21,7 +21,7 @@ import { OpenshiftObjects } from './openshift-objects.ts';
 import { checkServerVersion } from './server-version.ts';
 import { readTlsProfile, tlsInForce } from './tls-profile.ts';
 
-/** Reads all facts from the objects of an OpenShift cluster and goes on after a problem, so that all can be mended at once. */
+/** Reads all facts from the objects of an OpenShift cluster and goes on after a problem, so that all can be fixed at once. */
 export function openshiftFacts(objects: readonly KubeObject[], settings: OperatorSettings): FactsReading {
   const cluster = new OpenshiftObjects(objects, settings);
   const findings: AppError[] = [];

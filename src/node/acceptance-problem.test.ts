@@ -67,7 +67,7 @@ test('refuses an instance without a user', () => {
   expect(decide({ ...made('win1'), spec })?.code).toBe('INSTANCE_USERNAME_INVALID');
 });
 
-const problem = new AppError('INSTANCE_ENTRY_MALFORMED', 'bad entry', { remedy: 'mend it' });
+const problem = new AppError('INSTANCE_ENTRY_MALFORMED', 'bad entry', { remedy: 'fix it' });
 const noKey = new AppError('PRIVATE_KEY_MISSING', 'no key', { remedy: 'store it' });
 
 test('names the entry first, then the spec, then the Secret, then the rival', () => {

@@ -23,7 +23,7 @@ export interface FailingHost {
   says: RegExp;
   /** What the remedy says that is done here. */
   remedy: RegExp;
-  mend(this: void, repair: Repair): unknown;
+  fix(this: void, repair: Repair): unknown;
 }
 
 const traits =
@@ -56,7 +56,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_UNREACHABLE',
     says: /refuses connections/,
     remedy: /Start the service sshd/,
-    mend: traits({ network: 'answers' }),
+    fix: traits({ network: 'answers' }),
   },
   {
     name: 'silent',
@@ -64,7 +64,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_UNREACHABLE',
     says: /no answer within 10 s/,
     remedy: /Check that the host is up/,
-    mend: traits({ network: 'answers' }),
+    fix: traits({ network: 'answers' }),
   },
   {
     name: 'no-ssh',
@@ -72,7 +72,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_NOT_SSH',
     says: /HTTP\/1\.1 400/,
     remedy: /an SSH server must listen there/,
-    mend: traits({ network: 'answers' }),
+    fix: traits({ network: 'answers' }),
   },
   {
     name: 'wrong-key',
@@ -80,7 +80,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_REFUSED_KEY',
     says: /"Administrator" with ssh-ed25519 SHA256:/,
     remedy: /put the public key into C:\\ProgramData\\ssh\\administrators_authorized_keys/,
-    mend: traits({ acceptsKey: true }),
+    fix: traits({ acceptsKey: true }),
   },
   {
     name: 'password',
@@ -88,7 +88,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_WANTS_PASSWORD',
     says: /only password/,
     remedy: /PubkeyAuthentication yes/,
-    mend: traits({ login: 'key' }),
+    fix: traits({ login: 'key' }),
   },
   {
     name: 'two-factors',
@@ -96,7 +96,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_WANTS_PASSWORD',
     says: /wants password in addition/,
     remedy: /remove AuthenticationMethods/,
-    mend: traits({ login: 'key' }),
+    fix: traits({ login: 'key' }),
   },
   {
     name: 'new-key',
@@ -105,7 +105,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_KEY_CHANGED',
     says: /host key changed from \S+ SHA256:\S+ to \S+ SHA256:/,
     remedy: /run `kubectl patch windowsinstance \S+ -n \S+ --type merge -p '\{"spec":\{"hostKey":"\S+ \S+"\}\}'`/,
-    mend: followKeyRemedy,
+    fix: followKeyRemedy,
   },
   {
     name: 'no-sftp',
@@ -113,7 +113,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_SFTP_MISSING',
     says: /./,
     remedy: /sftp/i,
-    mend: traits({ hasSftp: true }),
+    fix: traits({ hasSftp: true }),
   },
   {
     name: 'no-admin',
@@ -121,7 +121,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_NOT_ADMINISTRATOR',
     says: /no rights of an administrator/,
     remedy: /group Administrators/,
-    mend: traits({ isAdministrator: true }),
+    fix: traits({ isAdministrator: true }),
   },
   {
     name: 'kein-admin',
@@ -129,7 +129,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_NOT_ADMINISTRATOR',
     says: /no rights of an administrator/,
     remedy: /group Administrators/,
-    mend: traits({ isAdministrator: true }),
+    fix: traits({ isAdministrator: true }),
   },
   {
     name: 'full-disk',
@@ -137,7 +137,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_DISK_FULL',
     says: /./,
     remedy: /Make room|larger disk/,
-    mend: traits({ diskBytes: 80e9 }),
+    fix: traits({ diskBytes: 80e9 }),
   },
   {
     name: 'manpai-disk',
@@ -146,7 +146,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_DISK_FULL',
     says: /drive C: has 1\.5 GB free and needs 2\.\d GB/,
     remedy: /Make room on drive C:/,
-    mend: traits({ diskBytes: 80e9 }),
+    fix: traits({ diskBytes: 80e9 }),
   },
   {
     name: 'old-windows',
@@ -154,7 +154,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_SYSTEM_UNSUPPORTED',
     says: /Windows Server 2016 Datacenter 10\.0\.14393\.7428/,
     remedy: /Use Windows Server 2019 or Windows Server 2022 or Windows Server 2025/,
-    mend: ({ host }) => (host.state.os = defaultTraits.os),
+    fix: ({ host }) => (host.state.os = defaultTraits.os),
   },
   {
     name: 'client',
@@ -162,7 +162,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_SYSTEM_UNSUPPORTED',
     says: /Windows 11 Pro 10\.0\.26100\.2314 \(Client\)/,
     remedy: /Use Windows Server/,
-    mend: ({ host }) => (host.state.os = defaultTraits.os),
+    fix: ({ host }) => (host.state.os = defaultTraits.os),
   },
   {
     name: 'old-update',
@@ -170,7 +170,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_SYSTEM_UNSUPPORTED',
     says: /10\.0\.20348\.169/,
     remedy: /at least build 20348\.681 is needed/,
-    mend: ({ host }) => (host.state.os = { ...defaultTraits.os, build: '10.0.20348.681' }),
+    fix: ({ host }) => (host.state.os = { ...defaultTraits.os, build: '10.0.20348.681' }),
   },
   {
     name: 'bad-name',
@@ -178,7 +178,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_NAME_INVALID',
     says: /"WIN_HOST" cannot be the name of a Node/,
     remedy: /Rename the host/,
-    mend: ({ host }) => (host.state.hostName = 'good-name'),
+    fix: ({ host }) => (host.state.hostName = 'good-name'),
   },
   {
     name: 'clock-skew',
@@ -186,7 +186,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_CLOCK_WRONG',
     says: /clock is 120 min behind/,
     remedy: /Set the clock of the host/,
-    mend: traits({ clockOffsetMs: 0 }),
+    fix: traits({ clockOffsetMs: 0 }),
   },
   {
     name: 'no-api',
@@ -194,7 +194,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_API_UNREACHABLE',
     says: /cannot reach https:\/\/\S+/,
     remedy: /DNS, routes and firewalls from the host to the API server/,
-    mend: traits({ reachesApi: true }),
+    fix: traits({ reachesApi: true }),
   },
   {
     name: 'foreign-1',
@@ -202,7 +202,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_SERVICE_FOREIGN',
     says: /services of somebody else: containerd/,
     remedy: /sc\.exe delete containerd/,
-    mend: removeService('containerd'),
+    fix: removeService('containerd'),
   },
   {
     name: 'foreign-2',
@@ -210,7 +210,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_SERVICE_FOREIGN',
     says: /services of somebody else: kubelet/,
     remedy: /sc\.exe delete kubelet/,
-    mend: removeService('kubelet'),
+    fix: removeService('kubelet'),
   },
   {
     name: 'busy-port',
@@ -218,7 +218,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_PORT_TAKEN',
     says: /10250/,
     remedy: /stop it for good/,
-    mend: traits({ busyPorts: [] }),
+    fix: traits({ busyPorts: [] }),
   },
   {
     name: 'hung',
@@ -226,7 +226,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_COMMAND_TIMEOUT',
     says: /bootstrap/,
     remedy: /./,
-    mend: traits({ mishaps: [] }),
+    fix: traits({ mishaps: [] }),
   },
   {
     name: 'dropped',
@@ -234,7 +234,7 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'HOST_CONNECTION_LOST',
     says: /connection broke/,
     remedy: /it is tried again/,
-    mend: traits({ mishaps: [] }),
+    fix: traits({ mishaps: [] }),
   },
   {
     name: 'failing',
@@ -242,6 +242,6 @@ export const failingHosts: readonly FailingHost[] = [
     code: 'SERVICES_INCOMPLETE',
     says: /containerd/,
     remedy: /./,
-    mend: traits({ failingServices: [] }),
+    fix: traits({ failingServices: [] }),
   },
 ];

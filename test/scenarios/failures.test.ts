@@ -26,7 +26,7 @@ const slowHosts: readonly FailingHost[] = [
     code: 'HOST_REBOOT_TIMEOUT',
     says: /did not come back from the reboot within 30 min/,
     remedy: /once it is up again the journey goes on by itself/,
-    mend: ({ host }) => host.switchOn(),
+    fix: ({ host }) => host.switchOn(),
   },
   {
     name: 'no-node',
@@ -34,7 +34,7 @@ const slowHosts: readonly FailingHost[] = [
     code: 'NODE_NOT_FOUND',
     says: /within 10 min/,
     remedy: /kubectl get csr/,
-    mend: ({ host }) => host.change({ kubelet: 'works' }),
+    fix: ({ host }) => host.change({ kubelet: 'works' }),
   },
 ];
 /** Told on the ConfigMap that lists them; those of all others on the instance itself. */
@@ -155,7 +155,7 @@ test('a host with the name of another Node is refused before it does any harm', 
     code: 'NODE_NAME_TAKEN',
     says: /the host is called ok, which is the Node of ok/,
     remedy: /Rename one of the two hosts/,
-    mend: () => undefined,
+    fix: () => undefined,
   });
 });
 
@@ -201,8 +201,8 @@ test('all that time nothing was done to the healthy ones', async () => {
 });
 
 test('each becomes a Node once the remedy is followed, without another word to the operator', async () => {
-  for (const { name, mend } of [...failingHosts, ...slowHosts]) {
-    await mend({ host: sandbox.host(name), client: operator.client, namespace: sandbox.namespace });
+  for (const { name, fix } of [...failingHosts, ...slowHosts]) {
+    await fix({ host: sandbox.host(name), client: operator.client, namespace: sandbox.namespace });
   }
   sandbox.host('twin').state.hostName = 'other';
   const [machine] = sandbox.hosts.filter(({ spec }) => spec.name.startsWith('winworker'));

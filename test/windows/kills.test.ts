@@ -91,7 +91,7 @@ const defaultMs = (step: Step) => Math.min(...undisturbed.map(outcomes => outcom
 
 /**
  * After a power cut Windows does not know what its registry was told in the last seconds before. A host that waits for its
- * reboot cannot mend that; it asks once more afterwards, and again if that was lost, too.
+ * reboot cannot fix that; it asks once more afterwards, and again if that was lost, too.
  */
 function rebootsAllowed({ host, life, step }: Point): number[] {
   if (step !== 'services') return [0];

@@ -209,7 +209,7 @@ test('finds and ends processes by name', async () => {
   await Promise.all(families);
 });
 
-test('many processes that start at once put the native code in place once, and mend it', async () => {
+test('many processes that start at once put the native code in place once, and fix it', async () => {
   const folder = 'C:\\lab\\native-2';
   const start = () => host.exec(`${program} call ${encoded([['query', 'nobody']])} ${folder}`);
   const codes = (await Promise.all(Array.from({ length: 6 }, start))).map(({ code, stderr }) => [code, stderr]);

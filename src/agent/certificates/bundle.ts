@@ -28,7 +28,7 @@ export function parseBundle(text: string, label = 'CA bundle'): Certificate[] {
   }
   if (problems.length === 0) return blocks.map(({ der }) => ({ der, sha256: sha256(der) }));
   throw new AppError('CERTIFICATE_BUNDLE_MALFORMED', `${label}: ${problems.join('; ')}`, {
-    remedy: 'Nothing is imported until the bundle is whole; mend the ConfigMap or image registry CA it comes from.',
+    remedy: 'Nothing is imported until the bundle is whole; fix the ConfigMap or image registry CA it comes from.',
   });
 }
 

@@ -62,7 +62,7 @@ export class ManifestWatch {
     const { clock, signal } = this.#options;
     const error = () =>
       new AppError('SYNC_TIMEOUT', `ConfigMap ${name} could not be read: ${informer.trouble ?? 'no answer'}`, {
-        remedy: 'See that the agent may list and watch ConfigMaps in the namespace of the operator; it is tried again.',
+        remedy: 'See that the agent may list and watch ConfigMaps in the namespace of the operator.',
       });
     await withDeadline({ clock, ms: syncMs, error, signal }, () => informer.synced);
   }

@@ -38,7 +38,7 @@ export async function includeInDefender(ports: Ports, asking: Asking): Promise<v
 async function runBounded(text: string, scripts: ScriptRunner, { clock, signal }: Asking): Promise<void> {
   const error = () =>
     new AppError('SCRIPT_TIMEOUT', `${shown(text)} did not end within ${scriptLimitMs} ms`, {
-      remedy: 'See whether Microsoft Defender answers on the host; it is tried again.',
+      remedy: 'See whether Microsoft Defender answers on the host.',
     });
   await withDeadline({ clock, ms: scriptLimitMs, error, signal }, deadline => scripts.run(text, deadline));
 }

@@ -75,7 +75,7 @@ async function findOverlay(network: HostNetwork, asking: Asking): Promise<Overla
     'HOST_NETWORK_MISSING',
     `network ${hnsNetwork.overlay} is not ready on the host; found: ${names}`,
     {
-      remedy: 'See the log of hybrid-overlay-node on the host; it is tried again.',
+      remedy: 'See the log of hybrid-overlay-node on the host.',
     },
   );
 }
@@ -94,7 +94,7 @@ async function findSourceVip(networkId: string, ports: Ports, asking: Asking): P
   const address = await poll(() => addressOf(endpoint, ports), { ...asking, patience });
   if (address !== undefined) return address;
   throw new AppError('HOST_NETWORK_MISSING', `endpoint ${vipEndpoint} (${endpoint.id}) has no IPv4 address`, {
-    remedy: 'Restart the Windows service hns on the host; it is tried again.',
+    remedy: 'Restart the Windows service hns on the host.',
   });
 }
 

@@ -238,7 +238,7 @@ async function finish(version: string, report: AgentReport, cluster: Cluster, wa
   }, waiting);
   if (node === undefined) {
     throw new AppError('NODE_NOT_READY', `the Node did not become ready within ${waiting.patience.limitMs / 1000} s`, {
-      remedy: 'See the conditions of the Node and the log of the kubelet; it is tried again.',
+      remedy: 'See the conditions of the Node and the log of the kubelet.',
     });
   }
   if (needsVersion(node.seen, report, version)) await cluster.report({ version });

@@ -58,6 +58,6 @@ function isOneLine(output: string): boolean {
 
 function tooLong(text: string): AppError {
   return new AppError('SCRIPT_TIMEOUT', `script ${shown(text)} did not end within ${limitMs} ms`, {
-    remedy: 'Run the script on the host by hand to see what it waits for; it is tried again.',
+    remedy: 'Run the script on the host by hand to see what it waits for.',
   });
 }

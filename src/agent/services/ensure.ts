@@ -88,6 +88,6 @@ async function request(
 
 function notSettled(name: string, what: string): AppError {
   return new AppError('SERVICE_NOT_SETTLED', `service ${name} ${what}`, {
-    remedy: `Look into the log of ${name} and the Windows event log of the host; it is tried again.`,
+    remedy: `Look into the log of ${name} and the Windows event log of the host.`,
   });
 }

@@ -67,7 +67,7 @@ function noCopy(path: string, actual: string | undefined): never {
 function failed(path: string, cause: unknown): AppError {
   const why = messageOf(cause);
   return new AppError('FILE_DAMAGED', `file ${path} cannot be checked or put right: ${why}`, {
-    remedy: 'See what keeps the file or its directory from being read and written on the host; it is tried again.',
+    remedy: 'See what keeps the file or its directory from being read and written on the host.',
     cause,
   });
 }

@@ -119,7 +119,7 @@ async function freeBytes(path: string): Promise<number> {
     const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     if (isAbsent && parent !== path) return await freeBytes(parent);
     throw new AppError('HOST_FILE_UNUSABLE', `${path}: the free space cannot be found out`, {
-      remedy: 'Look whether the disk of the host is in order; it is tried again.',
+      remedy: 'Look whether the disk of the host is in order.',
       cause,
     });
   }

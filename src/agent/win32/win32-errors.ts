@@ -28,7 +28,7 @@ export function windowsError(call: string, object: string, number: number): AppE
   const known = knownErrors[number];
   const meaning = known?.meaning ?? 'not one this program knows';
   const message = `${call} failed for ${object}: Windows error ${number} (${meaning})`;
-  const remedy = known?.remedy ?? `Run "net helpmsg ${number}" on the host and mend what it tells; it is tried again.`;
+  const remedy = known?.remedy ?? `Run "net helpmsg ${number}" on the host and fix what it reports.`;
   return new AppError(known?.code ?? 'WINDOWS_CALL_FAILED', message, {
     remedy: remedy.replaceAll('<name>', object.replace(/^service /, '')),
   });
@@ -41,10 +41,10 @@ interface KnownError {
   remedy?: string;
 }
 
-const waits = 'Nothing has to be done if it goes away by itself; it is tried again.';
+const waits = 'Wait; this usually goes away by itself.';
 const dependency: Pick<KnownError, 'code' | 'remedy'> = {
   code: 'WINDOWS_SERVICE_DEPENDENCY',
-  remedy: 'Look with "sc.exe qc" which services it depends on, and into their logs; it is tried again.',
+  remedy: 'Look with "sc.exe qc" which services it depends on, and into their logs.',
 };
 const account: Pick<KnownError, 'remedy'> = {
   remedy: 'Let the service run as LocalSystem again: sc.exe config <name> obj= LocalSystem.',
@@ -61,11 +61,11 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
       'Run it as LocalSystem or as a member of Administrators with full rights; look for a policy that forbids it.',
   },
   6: { meaning: 'the handle is not valid' },
-  8: { meaning: 'not enough memory', remedy: 'Free memory on the host; it is tried again.' },
-  14: { meaning: 'not enough memory', remedy: 'Free memory on the host; it is tried again.' },
+  8: { meaning: 'not enough memory', remedy: 'Free memory on the host.' },
+  14: { meaning: 'not enough memory', remedy: 'Free memory on the host.' },
   32: { meaning: 'another process uses the file', remedy: waits },
   87: { meaning: 'a parameter is not valid' },
-  112: { meaning: 'the disk is full', remedy: 'Free space on the disk of the host; it is tried again.' },
+  112: { meaning: 'the disk is full', remedy: 'Free space on the disk of the host.' },
   122: { meaning: 'the buffer is too small' },
   123: { meaning: 'the name is not valid' },
   124: { meaning: 'this Windows does not know the setting' },
@@ -83,7 +83,7 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
   1053: {
     meaning: 'the service did not answer in time',
     code: 'WINDOWS_SERVICE_START_TIMEOUT',
-    remedy: 'Look into its log and whether its program can be run by hand; it is tried again.',
+    remedy: 'Look into its log and whether its program can be run by hand.',
   },
   1055: { meaning: 'the database of services is locked', remedy: waits },
   1056: { meaning: 'the service runs already', remedy: waits },
@@ -106,18 +106,18 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
     code: 'WINDOWS_NOT_A_SERVICE',
     remedy: 'Leave out --windows-service to run it by hand, or start it with: sc.exe start <name>.',
   },
-  1066: { meaning: 'the service reported an error of its own', remedy: 'Look into its log; it is tried again.' },
+  1066: { meaning: 'the service reported an error of its own', remedy: 'Look into its log.' },
   1067: {
     meaning: 'the process of the service ended unexpectedly',
-    remedy: 'Look into its log; it is tried again.',
+    remedy: 'Look into its log.',
   },
   1068: { meaning: 'a service it depends on failed to start', ...dependency },
   1069: { meaning: 'its account could not log on', ...account },
-  1070: { meaning: 'the service hung while starting', remedy: 'Look into its log; it is tried again.' },
+  1070: { meaning: 'the service hung while starting', remedy: 'Look into its log.' },
   1072: {
     meaning: 'the service is marked for deletion',
     code: 'WINDOWS_SERVICE_DELETED',
-    remedy: 'Close programs that hold it open, such as services.msc or Task Manager, or reboot; it is tried again.',
+    remedy: 'Close programs that hold it open, such as services.msc or Task Manager, or reboot.',
   },
   1073: {
     meaning: 'the service exists already',
@@ -126,7 +126,7 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
   },
   1075: { meaning: 'a service it depends on does not exist or is being deleted', ...dependency },
   1078: { meaning: 'the name is taken as the display name of another service' },
-  1115: { meaning: 'Windows is shutting down', remedy: 'Wait for the reboot; it is tried again.' },
+  1115: { meaning: 'Windows is shutting down', remedy: 'Wait for the reboot.' },
   1314: {
     meaning: 'a privilege is not held',
     code: 'WINDOWS_ACCESS_DENIED',
@@ -135,15 +135,15 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
   },
   1338: {
     meaning: 'the security descriptor is not valid',
-    remedy: 'Look at the file with icacls.exe and set its rights anew with icacls.exe /reset; it is tried again.',
+    remedy: 'Look at the file with icacls.exe and set its rights anew with icacls.exe /reset.',
   },
   1450: {
     meaning: 'system resources do not suffice',
-    remedy: 'Free memory on the host or reboot it; it is tried again.',
+    remedy: 'Free memory on the host or reboot it.',
   },
   4390: {
     meaning: 'it is a link',
-    remedy: 'Remove the link with rmdir, which leaves what it leads to; it is tried again.',
+    remedy: 'Remove the link with rmdir, which leaves what it leads to.',
   },
-  1722: { meaning: 'the service manager cannot be reached', remedy: 'Wait, or reboot the host; it is tried again.' },
+  1722: { meaning: 'the service manager cannot be reached', remedy: 'Wait, or reboot the host.' },
 };

@@ -52,7 +52,7 @@ export function parseFeatureState(output: string): FeatureState {
 
 function tooSlow(feature: string, limitMs: number): AppError {
   return new AppError('PROGRAM_TIMEOUT', `dism.exe did not end within ${limitMs / 1000} s for feature ${feature}`, {
-    remedy: String.raw`Look into C:\Windows\Logs\DISM\dism.log; it is tried again.`,
+    remedy: String.raw`Look into C:\Windows\Logs\DISM\dism.log.`,
   });
 }
 

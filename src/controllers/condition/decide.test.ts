@@ -62,7 +62,7 @@ const steps: [string, Tracking, Activity, Condition[], string[], Condition[] | u
   ['lets the first of two conditions of ours decide', idle, start('a'), [unsafe, safe], ['a'], undefined],
   ['leaves one condition of ours', idle, start('a'), [safe, other, unsafe], ['a'], [other, unsafe]],
   ['does not mind another reason', idle, start('a'), [{ ...unsafe, reason: 'x', message: '' }], ['a'], undefined],
-  ['mends an unknown status', idle, end('a'), [{ ...safe, status: 'Unknown' }], [], [safe]],
+  ['fixes an unknown status', idle, end('a'), [{ ...safe, status: 'Unknown' }], [], [safe]],
 ];
 for (const [title, tracking, activity, conditions, busy, written] of steps) {
   test(title, () => {

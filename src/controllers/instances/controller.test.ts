@@ -82,7 +82,7 @@ test('one bad entry stops no other, and is told once', async () => {
   expect(bench.events).toHaveLength(2);
 });
 
-test('tells of a bad entry again when it had been mended', async () => {
+test('tells of a bad entry again when it had been fixed', async () => {
   await using bench = await started({ '10.0.0.1': 'bad' });
   await listed(bench, {});
   await listed(bench, { '10.0.0.1': 'bad' });

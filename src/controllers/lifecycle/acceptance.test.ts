@@ -72,7 +72,7 @@ test('tells what is wrong in a condition and in one event on the object itself',
   expect(bench.events).toHaveLength(1);
 });
 
-test('takes it back when it is mended', async () => {
+test('takes it back when it is fixed', async () => {
   await using bench = await started();
   await put(bench, 'win1', { username: '' });
   expect(accepted(bench, 'win1')?.status).toBe('False');

@@ -56,12 +56,12 @@ const noName: Row = {
 const noServer: Row = {
   code: 'INSTANCE_ADDRESS_UNRESOLVED',
   says: 'the name servers do not answer',
-  remedy: 'Check the name servers of the cluster; it is tried again.',
+  remedy: 'Check the name servers of the cluster.',
 };
 const other: Row = {
   code: 'HOST_UNREACHABLE',
   says: 'no connection can be made',
-  remedy: 'Check the network between the cluster and the host; it is tried again.',
+  remedy: 'Check the network between the cluster and the host.',
 };
 const exhausted: Row = {
   code: 'HOST_UNREACHABLE',

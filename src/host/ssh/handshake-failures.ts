@@ -33,7 +33,7 @@ export function handshakeFailure(seen: FailedHandshake): AppError {
 
 export function handshakeTimeout(peer: Peer, ms: number): AppError {
   return new AppError('HOST_HANDSHAKE_FAILED', `${where(peer)}: the SSH handshake took longer than ${ms / 1000} s`, {
-    remedy: 'Look at the load of the host and at the state of its service sshd; it is tried again.',
+    remedy: 'Look at the load of the host and at the state of its service sshd.',
   });
 }
 
@@ -81,14 +81,13 @@ const rows: readonly Row[] = [
     when: ({ firstLine }) => /^(Exceeded MaxStartups|Not allowed at this time)/.test(firstLine),
     code: 'HOST_HANDSHAKE_FAILED',
     says: ({ firstLine }) => `the host takes no further connection for now: ${shown(firstLine)}`,
-    remedy: 'Find out who opens so many connections to the host, or raise MaxStartups there; it is tried again.',
+    remedy: 'Find out who opens so many connections to the host, or raise MaxStartups there.',
   },
   {
     when: ({ ident, firstLine }) => ident === undefined && firstLine === '',
     code: 'HOST_HANDSHAKE_FAILED',
     says: () => 'the host closed the connection before it said anything',
-    remedy:
-      'Look at the state of the service sshd on the host, and at firewalls that close connections; it is tried again.',
+    remedy: 'Look at the state of the service sshd on the host, and at firewalls that close connections.',
   },
   {
     when: ({ ident }) => ident === undefined || !/^SSH-(2\.0|1\.99)-/.test(ident),
@@ -114,7 +113,7 @@ const rows: readonly Row[] = [
 const otherwise: Omit<Row, 'when'> = {
   code: 'HOST_HANDSHAKE_FAILED',
   says: ({ error }) => `the SSH handshake failed: ${shown(messageOf(error))}`,
-  remedy: 'Look at the log of sshd on the host; it is tried again.',
+  remedy: 'Look at the log of sshd on the host.',
 };
 
 function list(methods: readonly string[] | undefined): string {

@@ -6,7 +6,7 @@ import { AppError, messageOf, shown } from '#base/errors.ts';
 export function connectionLost(address: string, cause: unknown): AppError {
   const why = cause === undefined ? 'the host closed it' : shown(messageOf(cause));
   return new AppError('HOST_CONNECTION_LOST', `${address}: the connection broke: ${why}`, {
-    remedy: 'Check that the host is up and the network to it works; it is tried again.',
+    remedy: 'Check that the host is up and the network to it works.',
     cause,
   });
 }
@@ -17,7 +17,7 @@ export function noSignOfLife(ms: number): Error {
 
 export function connectionClosed(address: string): AppError {
   return new AppError('HOST_CONNECTION_LOST', `${address}: the connection was closed`, {
-    remedy: 'Nothing needs to be done: the work was given up, and is tried again when it is due.',
+    remedy: 'No action is needed: the work was canceled.',
   });
 }
 
@@ -34,7 +34,7 @@ export function commandTimeout(address: string, command: string, ms: number): Ap
     'HOST_COMMAND_TIMEOUT',
     `${address}: ${shownCommand(command)} did not end within ${ms / 1000} s`,
     {
-      remedy: 'Look at the load of the host and at what the command waits for; it is tried again.',
+      remedy: 'Look at the load of the host and at what the command waits for.',
     },
   );
 }
@@ -50,7 +50,7 @@ export function noExitCode(address: string, command: string, signal: string | un
     'HOST_COMMAND_NO_EXIT_CODE',
     `${address}: ${shownCommand(command)} ended without exit code${how}`,
     {
-      remedy: 'The host was rebooting, or somebody ended the command; it is tried again.',
+      remedy: 'The host was rebooting, or somebody ended the command.',
     },
   );
 }
@@ -78,26 +78,26 @@ export interface FileAct {
 export function transferTimeout(act: FileAct, why: 'took' | 'stood still', ms: number): AppError {
   const says = why === 'took' ? 'took longer than' : 'made no progress for';
   return new AppError('HOST_TRANSFER_TIMEOUT', `${told(act)} ${says} ${ms / 1000} s`, {
-    remedy: 'Look at the disk of the host and at the network to it; it is tried again.',
+    remedy: 'Look at the disk of the host and at the network to it.',
   });
 }
 
 export function sourceChanged(act: FileAct, size: number, got: number): AppError {
   return new AppError('INPUT_UNREADABLE', `${told(act)}: the source should have ${size} bytes, but has ${got}`, {
-    remedy: 'Do not change files while they are sent; it is tried again.',
+    remedy: 'Do not change files while they are sent.',
   });
 }
 
 export function sourceUnreadable(act: FileAct, cause: unknown): AppError {
   return new AppError('INPUT_UNREADABLE', `${told(act)}: the source cannot be read: ${shown(messageOf(cause))}`, {
-    remedy: 'Check the payload of the operator; it is tried again.',
+    remedy: 'Check the payload of the operator.',
     cause,
   });
 }
 
 export function diskFull(act: FileAct, freeBytes: number): AppError {
   return new AppError('HOST_DISK_FULL', `${told(act)}: the disk has only ${freeBytes} bytes left`, {
-    remedy: 'Free disk space on the host; it is tried again.',
+    remedy: 'Free disk space on the host.',
   });
 }
 
@@ -143,7 +143,7 @@ const statusRows: ReadonlyMap<number, StatusRow> = new Map([
 const otherStatus: StatusRow = {
   code: 'HOST_FILE_FAILED',
   says: 'the host could not do that',
-  remedy: 'Check on the host that no program uses the file and that the disk works; it is tried again.',
+  remedy: 'Check on the host that no program uses the file and that the disk works.',
 };
 
 function told({ address, verb, path }: FileAct): string {

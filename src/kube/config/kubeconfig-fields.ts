@@ -74,7 +74,7 @@ export class KubeconfigFields {
 export function malformed(
   where: string,
   what: string,
-  remedy = 'Write the kubeconfig anew, or mend it by hand.',
+  remedy = 'Write the kubeconfig anew, or fix it by hand.',
 ): AppError {
   return new AppError('KUBECONFIG_MALFORMED', `${where} ${what}`, { remedy });
 }

@@ -40,7 +40,7 @@ async function guard(abort: AbortController, limits: PassLimits, over: AbortSign
     await clock.sleep(passTimeoutMs, over);
     abort.abort(
       new AppError('PASS_TIMEOUT', `${keyText(key)}: the pass took longer than ${passTimeoutMs} ms`, {
-        remedy: 'It is tried again; look in the log for what it waited for.',
+        remedy: 'Look in the log for what it waited for.',
       }),
     );
     await clock.sleep(overdueGraceMs, over);

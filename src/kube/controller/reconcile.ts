@@ -11,7 +11,7 @@ export function after(ms: number, why: string): Outcome {
   return { after: ms, why };
 }
 
-/** A failure that no retry can mend: it is reported, and the key rests until something changes. */
+/** A failure that no retry can fix: it is reported, and the key rests until something changes. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
 }

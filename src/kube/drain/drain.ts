@@ -80,6 +80,6 @@ export function drainError(node: string, { blocked }: DrainResult): AppError {
   });
   const more = blocked.length > named.length ? ` and ${blocked.length - named.length} more` : '';
   return new AppError('DRAIN_BLOCKED', `Node ${node}: still there: ${named.join('; ')}${more}`, {
-    remedy: 'Give the budgets room or remove these pods; the drain is tried again by itself.',
+    remedy: 'Give the budgets room or remove these pods.',
   });
 }

@@ -203,6 +203,6 @@ function tokenRecord({ id, expires }: HandedToken, use: InstanceToken['use']): I
 
 function missing(label: string): AppError {
   return new AppError('MATERIAL_MISSING', `${label} does not exist`, {
-    remedy: `Wait until ${label} is there; it is tried again.`,
+    remedy: `Wait until ${label} is there.`,
   });
 }

@@ -83,7 +83,7 @@ async function deleteSecret({ metadata }: SecretObject, { client, log }: SecretO
 
 function notThere(label: string): AppError {
   return new AppError('MATERIAL_MISSING', `${label} does not exist or has no token`, {
-    remedy: `Wait until ${label} is made and filled; it is tried again.`,
+    remedy: `Wait until ${label} is made and filled.`,
   });
 }
 

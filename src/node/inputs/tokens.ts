@@ -107,7 +107,7 @@ function labelOf({ namespace, name }: Account): string {
 
 function notThere(label: string, cause?: unknown): AppError {
   return new AppError('MATERIAL_MISSING', `${label} does not exist`, {
-    remedy: `Wait until ${label} is made; it is tried again.`,
+    remedy: `Wait until ${label} is made.`,
     cause,
   });
 }

@@ -30,7 +30,7 @@ export async function askAgent(call: AgentCall): Promise<Fields> {
   const answer = attempt(() => new Fields(parseJson(text), `answer of ${verbOf(command)} on ${address}`));
   if (answer.ok) return answer.value;
   throw new AppError('AGENT_ANSWER_INVALID', `${address}: ${verbOf(command)} did not answer with a JSON document`, {
-    remedy: `Run ${shown(command)} on the host to see what it prints; it is tried again.`,
+    remedy: `Run ${shown(command)} on the host to see what it prints.`,
   });
 }
 
@@ -43,7 +43,7 @@ function failureOf({ exitCode, stdout, stderr }: CommandResult, address: string,
   const words = stderr.trim() || stdout.trim();
   const said = words === '' ? '' : ` and said ${shown(words)}`;
   return new AppError('AGENT_COMMAND_FAILED', `${address}: ${verb} ended with exit code ${exitCode}${said}`, {
-    remedy: `Run the agent with ${verb} on the host to see more; it is tried again.`,
+    remedy: `Run the agent with ${verb} on the host to see more.`,
   });
 }
 

@@ -94,7 +94,7 @@ async function fillCache(cache: string, say: (line: string) => void): Promise<st
       `Tests on a real cluster need ${all.join(', ')}, and there are none.`,
       `They cannot be downloaded: ${reason.why}.`,
       'They cannot be built: see the lines above.',
-      `To mend it, set KUBEBUILDER_ASSETS to a folder that has them, or let this machine reach the internet,`,
+      `To fix it, set KUBEBUILDER_ASSETS to a folder that has them, or let this machine reach the internet,`,
       `or run test/kit/cluster/make-kube.sh ${folder} as root on Debian 12.`,
     ].join('\n'),
   );

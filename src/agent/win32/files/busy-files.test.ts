@@ -137,7 +137,7 @@ test('waits for a program that can not even be renamed', async () => {
   expect(await contents()).toEqual({ 'a.exe': 'new' });
 });
 
-test('does not wait for what no waiting mends', async () => {
+test('does not wait for what no waiting fixes', async () => {
   const windows = new Windows();
   await expect(replaceFile(join(folder, 'missing'), join(folder, 'a.exe'), windows)).rejects.toMatchObject({
     code: 'ENOENT',

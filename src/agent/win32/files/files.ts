@@ -203,7 +203,7 @@ async function named<T>(path: string, act: () => Promise<T>): Promise<T> {
     const code = codeOf(error);
     if (code === undefined || error instanceof AppError) throw error;
     throw new AppError('HOST_FILE_UNUSABLE', `${path}: ${meanings[code]?.what ?? code}`, {
-      remedy: meanings[code]?.remedy ?? 'Look whether the disk of the host is in order; it is tried again.',
+      remedy: meanings[code]?.remedy ?? 'Look whether the disk of the host is in order.',
       cause: error,
     });
   }
@@ -211,7 +211,7 @@ async function named<T>(path: string, act: () => Promise<T>): Promise<T> {
 
 const inUse = {
   what: 'is in use or must not be touched',
-  remedy: 'Close the program that has it open, or give SYSTEM and Administrators all rights; it is tried again.',
+  remedy: 'Close the program that has it open, or give SYSTEM and Administrators all rights.',
 };
 
 const meanings: Readonly<Record<string, { what: string; remedy: string }>> = {
@@ -219,7 +219,7 @@ const meanings: Readonly<Record<string, { what: string; remedy: string }>> = {
   EPERM: inUse,
   EACCES: inUse,
   ENOENT: { what: 'does not exist', remedy: 'Have the files of the host staged again.' },
-  ENOSPC: { what: 'no space is left on the disk', remedy: 'Free space on the disk of the host; it is tried again.' },
+  ENOSPC: { what: 'no space is left on the disk', remedy: 'Free space on the disk of the host.' },
   EISDIR: { what: 'is a directory', remedy: 'Remove or rename the directory.' },
   ENOTDIR: { what: 'a part of the path is a file', remedy: 'Remove or rename the file.' },
 };

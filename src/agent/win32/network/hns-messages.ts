@@ -14,7 +14,7 @@ export function readAnswer(request: HnsRequest, result: number, text: string): u
   const answer = parseAnswer(text);
   if (answer === undefined && result >= 0) {
     throw new AppError('WINDOWS_ANSWER_INVALID', `${named(request)} was answered by ${shown(text)}`, {
-      remedy: 'Restart the service hns on the host; it is tried again.',
+      remedy: 'Restart the service hns on the host.',
     });
   }
   if (result >= 0 && answer?.raw('Success') === true) return answer.raw('Output');

@@ -26,13 +26,13 @@ export function createScriptRunner(
 
 function tooSlow(text: string, limitMs: number): AppError {
   return new AppError('SCRIPT_TIMEOUT', `PowerShell did not end within ${limitMs / 1000} s: ${shown(text)}`, {
-    remedy: 'Run the script on the host to see what it waits for; it is tried again.',
+    remedy: 'Run the script on the host to see what it waits for.',
   });
 }
 
 function failed(text: string, exitCode: number, output: string): AppError {
   return new AppError('SCRIPT_FAILED', `PowerShell ended with code ${exitCode}: ${shown(text)}: ${output}`, {
-    remedy: 'Run the script on the host and mend what it complains about; it is tried again.',
+    remedy: 'Run the script on the host and fix what it reports.',
   });
 }
 

@@ -27,7 +27,7 @@ export function createTokenSecrets(signer: TokenSigner, caCertificate: string, l
       },
       reconcile: (key, api) => {
         const secret = api.get(secrets, key);
-        if (secret !== undefined && secret['type'] === tokenType) mend(secret, { signer, caCertificate, api });
+        if (secret !== undefined && secret['type'] === tokenType) fix(secret, { signer, caCertificate, api });
         return undefined;
       },
     },
@@ -41,7 +41,7 @@ interface Means {
   api: LocalApi;
 }
 
-function mend(secret: StoredObject, means: Means): void {
+function fix(secret: StoredObject, means: Means): void {
   const { api } = means;
   const { namespace = '', uid = '', annotations } = secret.metadata;
   const account = api.get(serviceAccounts, { namespace, name: accountNameOf(secret) });

@@ -88,7 +88,7 @@ test('can be started again', async () => {
 
 const kinds: [string, unknown, keyof Log][] = [
   ['a refusal', badRequest('no'), 'debug'],
-  ['an object that makes no sense', new AppError('CSR_MALFORMED', 'odd', { remedy: 'mend it' }), 'debug'],
+  ['an object that makes no sense', new AppError('CSR_MALFORMED', 'odd', { remedy: 'fix it' }), 'debug'],
   ['a defect', new TypeError('oops'), 'error'],
 ];
 test.each(kinds)('tries again after %s, and says so', async (_, failure, level) => {

@@ -11,7 +11,7 @@ export interface Work {
   /** Called once at the start, for what is there already. */
   begin(api: LocalApi): Iterable<Key>;
   affected(change: Change, api: LocalApi): Iterable<Key>;
-  /** Looks at the world and mends it. Returns the milliseconds after which to look again, if that is needed. */
+  /** Looks at the world and fixes it. Returns the milliseconds after which to look again, if that is needed. */
   reconcile(key: Key, api: LocalApi): number | undefined;
 }
 

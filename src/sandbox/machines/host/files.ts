@@ -257,7 +257,7 @@ async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 function noSpace(path: string): AppError {
-  return unusable(path, 'no space is left on the disk', 'Free space on the disk of the host; it is tried again.');
+  return unusable(path, 'no space is left on the disk', 'Free space on the disk of the host.');
 }
 
 /** In the words of the real one: agent/win32/files/files.ts. */

@@ -50,6 +50,6 @@ export class SimulatedNetwork implements HostNetwork {
 
 function missing(what: string, id: string): AppError {
   return new AppError('HOST_NETWORK_FAILED', `the Host Networking Service has no ${what} ${id}`, {
-    remedy: 'Nothing has to be done if it goes away by itself; it is tried again.',
+    remedy: 'Wait; this usually goes away by itself.',
   });
 }
