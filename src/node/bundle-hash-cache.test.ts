@@ -97,12 +97,12 @@ test('notices a file that was packed into other bytes of the same length, and ha
       },
     },
   ];
-  const seals = new BundleSeals();
-  const before = await seals.seal({ version: 'v1', files });
+  const hashes = new BundleHashCache();
+  const before = await hashes.prepare({ version: 'v1', files });
   await before.check();
   bytes = Buffer.from('b');
   await expect(before.check()).rejects.toMatchObject({ code: 'PAYLOAD_DAMAGED' });
-  const after = await seals.seal({ version: 'v1', files });
+  const after = await hashes.prepare({ version: 'v1', files });
   expect(after.sha256).not.toBe(before.sha256);
   await after.check();
 });
