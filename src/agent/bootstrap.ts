@@ -2,7 +2,7 @@ import type { Waiting } from '#base/waiting/poll.ts';
 import { wipeCniState } from './cni-state.ts';
 import { checkNodeName, type NamePorts } from './node-name.ts';
 import type { HostFiles, ManifestSource } from './ports.ts';
-import { readManifest, servicesWork } from './reconcile/carry-out.ts';
+import { readManifest, servicesWork } from './reconcile/reconcile-host.ts';
 import type { ServicePorts } from './services/ensure.ts';
 import { reconcileServices } from './services/reconcile.ts';
 import type { VariablePorts } from './services/variables.ts';

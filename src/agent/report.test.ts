@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { emptyReport, parseReport, printReport, type ReportRemark, reportName } from '#contract/agent-report.ts';
+import { emptyReport, parseReport, printReport, type ReportEvent, reportName } from '#contract/agent-report.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Patch } from '#kube/client.ts';
 import { manualClock, settle } from '../../test/kit/manual-clock.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
 import { recordedLog } from '../../test/kit/recorded-log.ts';
-import { addRemark, Report } from './report.ts';
+import { addEvent, Report } from './report.ts';
 
 const minuteMs = 60_000;
 const notFound = () => new ApiError({ code: 404, reason: 'NotFound', message: 'not found' }, 'GET /');
@@ -63,7 +63,7 @@ test('writes what has changed, with the boot, and nothing else of the object', a
   expect(given.seen.patches).toEqual([{ version: 'v1', bootID: 'boot-1' }]);
   await given.report.change({ rebootRequired: true });
   expect(given.seen.patches.at(-1)).toEqual({ rebootRequired: 'true' });
-  expect(reported(given)).toEqual({ version: 'v1', bootId: 'boot-1', rebootRequired: true, remarks: [] });
+  expect(reported(given)).toEqual({ version: 'v1', bootId: 'boot-1', rebootRequired: true, events: [] });
 });
 
 test('writes nothing when the report says so already, and reads it once', async () => {
@@ -124,66 +124,66 @@ test('makes one write at a time, however many want to', async () => {
   expect(reported(given)).toMatchObject({ version: 'v2', rebootRequired: true });
 });
 
-test('writes remarks by themselves, some together when many come', async () => {
+test('writes events by themselves, some together when many come', async () => {
   const given = reportOn();
-  for (const text of ['one', 'two', 'three']) given.report.remark(warning(text));
+  for (const text of ['one', 'two', 'three']) given.report.event(warning(text));
   await given.clock.advance(0);
   await settle();
-  given.report.remark(warning('four'));
+  given.report.event(warning('four'));
   await settle();
-  expect(reported(given).remarks.map(({ message }) => message)).toEqual(['one', 'two', 'three']);
+  expect(reported(given).events.map(({ message }) => message)).toEqual(['one', 'two', 'three']);
   await given.clock.advance(5000);
   await settle();
-  expect(reported(given).remarks.map(({ message }) => message)).toEqual(['one', 'two', 'three', 'four']);
-  expect(reported(given).remarks[0]).toEqual({ ...warning('one'), time: '2026-03-01T12:00:00.000Z' });
+  expect(reported(given).events.map(({ message }) => message)).toEqual(['one', 'two', 'three', 'four']);
+  expect(reported(given).events[0]).toEqual({ ...warning('one'), time: '2026-03-01T12:00:00.000Z' });
   expect(given.seen.patches).toHaveLength(2);
 });
 
-test('keeps remarks that could not be written for the next report', async () => {
+test('keeps events that could not be written for the next report', async () => {
   const given = reportOn();
   given.seen.failure = new Error('503');
-  given.report.remark(warning('one'));
+  given.report.event(warning('one'));
   await given.clock.advance(minuteMs);
   await settle();
   expect(given.messages('warn')).toEqual(['EventDeduper could not be reported; retrying with the next report']);
   given.seen.failure = undefined;
   await given.report.change({ version: 'v1' });
-  expect(reported(given)).toMatchObject({ version: 'v1', remarks: [{ message: 'one' }] });
+  expect(reported(given)).toMatchObject({ version: 'v1', events: [{ message: 'one' }] });
 });
 
 test('says again what goes on every five minutes, not every pass', async () => {
   const given = reportOn();
   for (let minute = 0; minute < 11; minute += 1) {
-    given.report.remark(warning('kubelet does not start'));
+    given.report.event(warning('kubelet does not start'));
     await given.clock.advance(minuteMs);
     await settle();
   }
   expect(given.seen.patches).toHaveLength(3);
-  expect(reported(given).remarks).toEqual([{ ...warning('kubelet does not start'), time: '2026-03-01T12:10:00.000Z' }]);
+  expect(reported(given).events).toEqual([{ ...warning('kubelet does not start'), time: '2026-03-01T12:10:00.000Z' }]);
 });
 
 test('leaves nothing behind when it is stopped', async () => {
   const given = reportOn();
-  given.report.remark(warning('one'));
+  given.report.event(warning('one'));
   await given.clock.advance(0);
   given.stop.abort(new Error('enough'));
   await settle();
   expect([given.clock.sleepers(), given.messages('warn')]).toEqual([0, []]);
 });
 
-test('remarks are few, the newest last, none twice', () => {
-  const remark = fc.record({
+test('events are few, the newest last, none twice', () => {
+  const event = fc.record({
     type: fc.constantFrom('Normal' as const, 'Warning' as const),
     reason: fc.constantFrom('A', 'B'),
     message: fc.constantFrom('x', 'y', 'z', 'u', 'v'),
     minute: fc.nat(60),
   });
   fc.assert(
-    fc.property(fc.array(remark, { maxLength: 60 }), given => {
+    fc.property(fc.array(event, { maxLength: 60 }), given => {
       const all = given
         .toSorted((one, other) => one.minute - other.minute)
-        .map(({ minute, ...text }): ReportRemark => ({ ...text, time: new Date(minute * minuteMs).toISOString() }));
-      const kept = all.reduce<ReportRemark[]>(addRemark, []);
+        .map(({ minute, ...text }): ReportEvent => ({ ...text, time: new Date(minute * minuteMs).toISOString() }));
+      const kept = all.reduce<ReportEvent[]>(addEvent, []);
       const keys = kept.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
       const times = kept.map(({ time }) => time);
       return kept.length <= 10 && new Set(keys).size === keys.length && times.join() === times.toSorted().join();

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
-import { type AgentReport, parseReport, printReport, type ReportRemark, reportName } from '#contract/agent-report.ts';
+import { type AgentReport, parseReport, printReport, type ReportEvent, reportName } from '#contract/agent-report.ts';
 import type { EventText } from '#contract/events.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
@@ -19,10 +19,10 @@ export interface ReportOptions {
   signal: AbortSignal;
 }
 
-const keptRemarks = 10;
-/** How often the time of a remark that repeats is updated. */
+const keptEvents = 10;
+/** How often the time of a event that repeats is updated. */
 const repeatMs = 5 * 60_000;
-/** Between two writes for remarks alone. */
+/** Between two writes for events alone. */
 const pauseMs = 5000;
 
 /**
@@ -34,7 +34,7 @@ export class Report {
   readonly #name: string;
   /** As last seen or written; not set when that is not certain. */
   #known: AgentReport | undefined;
-  #pending: ReportRemark[] = [];
+  #pending: ReportEvent[] = [];
   #last: Promise<unknown> = Promise.resolve();
   #isFlushing = false;
 
@@ -48,15 +48,15 @@ export class Report {
     return this.#inTurn(() => this.#read());
   }
 
-  /** Makes the report say this, and writes remarks along that wait. */
+  /** Makes the report say this, and writes events along that wait. */
   change(change: ReportChange): Promise<void> {
     return this.#inTurn(() => this.#change(change));
   }
 
   /** Is written soon, or with the next change; a failure to write it holds up nobody. */
-  remark({ type, reason, message }: EventText): void {
+  event({ type, reason, message }: EventText): void {
     const time = new Date(this.#options.clock.now()).toISOString();
-    this.#pending = addRemark(this.#pending, { type, reason, message, time });
+    this.#pending = addEvent(this.#pending, { type, reason, message, time });
     if (!this.#isFlushing) void this.#flush();
   }
 
@@ -85,7 +85,7 @@ export class Report {
     const { client, namespace, signal } = this.#options;
     const before = this.#known ?? (await this.#read());
     const written = [...this.#pending];
-    const after = { ...before, ...change, bootId: await this.#options.bootId(), remarks: addAll(before, written) };
+    const after = { ...before, ...change, bootId: await this.#options.bootId(), events: addAll(before, written) };
     const data = changedData(before, after);
     if (Object.keys(data).length > 0) {
       this.#known = undefined;
@@ -93,7 +93,7 @@ export class Report {
       await this.#found(() => client.patch(configMaps, this.#name, patch, { namespace, signal }));
     }
     this.#known = after;
-    this.#pending = this.#pending.filter(remark => !written.includes(remark));
+    this.#pending = this.#pending.filter(event => !written.includes(event));
   }
 
   async #found(ask: () => Promise<ConfigMap>): Promise<ConfigMap> {
@@ -117,17 +117,17 @@ function changedData(before: AgentReport, after: AgentReport): Record<string, st
   return Object.fromEntries(Object.entries(printReport(after)).filter(([key, value]) => old[key] !== value));
 }
 
-function addAll({ remarks }: AgentReport, more: readonly ReportRemark[]): ReportRemark[] {
-  return more.reduce<ReportRemark[]>(addRemark, remarks);
+function addAll({ events }: AgentReport, more: readonly ReportEvent[]): ReportEvent[] {
+  return more.reduce<ReportEvent[]>(addEvent, events);
 }
 
-/** A remark that repeats moves to the end with its new time, but not more often than every few minutes. */
-export function addRemark(remarks: readonly ReportRemark[], remark: ReportRemark): ReportRemark[] {
-  const isSame = ({ type, reason, message }: ReportRemark) =>
-    type === remark.type && reason === remark.reason && message === remark.message;
-  const last = remarks.find(isSame);
-  if (last !== undefined && Date.parse(remark.time) - Date.parse(last.time) < repeatMs) return [...remarks];
-  return [...remarks.filter(each => !isSame(each)), remark].slice(-keptRemarks);
+/** A event that repeats moves to the end with its new time, but not more often than every few minutes. */
+export function addEvent(events: readonly ReportEvent[], event: ReportEvent): ReportEvent[] {
+  const isSame = ({ type, reason, message }: ReportEvent) =>
+    type === event.type && reason === event.reason && message === event.message;
+  const last = events.find(isSame);
+  if (last !== undefined && Date.parse(event.time) - Date.parse(last.time) < repeatMs) return [...events];
+  return [...events.filter(each => !isSame(each)), event].slice(-keptEvents);
 }
 
 function missing(namespace: string, name: string): AppError {

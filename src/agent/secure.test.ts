@@ -29,7 +29,7 @@ function uploaded(): ModelHost {
 interface Answer {
   placed: boolean;
   pruned: number;
-  remarks: string[];
+  events: string[];
   inventory: { files: Record<string, string>; hostName: string };
   error?: { code: string; message: string };
 }
@@ -41,7 +41,7 @@ async function secure(host: ModelHost, from = program): Promise<Answer> {
 test('secures the folders, puts the agent where services run it, and tells of the host in the same answer', async () => {
   const host = uploaded();
   const { inventory, ...outcome } = await secure(host);
-  expect(outcome).toEqual({ placed: true, pruned: 0, remarks: [] });
+  expect(outcome).toEqual({ placed: true, pruned: 0, events: [] });
   expect(inventory.files).toEqual({ [program]: hash, [file.agent]: hash });
   expect(inventory.hostName).toBe('win-1');
   expect(host.files.directories.get(dir.incoming)).toBe('secret');
@@ -51,15 +51,15 @@ test('writes nothing the second time', async () => {
   const host = uploaded();
   await secure(host);
   const before = host.log.length;
-  expect(await secure(host)).toMatchObject({ placed: false, pruned: 0, remarks: [] });
+  expect(await secure(host)).toMatchObject({ placed: false, pruned: 0, events: [] });
   expect(host.log).toHaveLength(before);
 });
 
 test('secures C:\\k before the first byte is written there', async () => {
   const host = uploaded();
   host.files.rights.plantLink(dir.k);
-  const { remarks } = await secure(host);
-  expect(remarks).toEqual(['C:\\k: is a link; removed']);
+  const { events } = await secure(host);
+  expect(events).toEqual(['C:\\k: is a link; removed']);
   expect(host.fileTexts.get(file.agent)).toBe(content);
 });
 
@@ -70,7 +70,7 @@ test('runs no program that a user has put in place of the agent, also one with t
     host.files.rights.set(file.agent, { ...descriptorOf('programs'), owner: user });
     expect(await secure(host)).toMatchObject({
       placed: true,
-      remarks: [expect.stringContaining(`belongs to ${user}`)],
+      events: [expect.stringContaining(`belongs to ${user}`)],
     });
     expect([host.fileTexts.get(file.agent), host.files.rights.of(file.agent)]).toEqual([
       content,
@@ -94,7 +94,7 @@ test('removes former programs but not itself, nor anything else', async () => {
   host.before = call => {
     if (call === `remove ${dir.agentPrograms}\\${'b'.repeat(64)}`) throw new Error('it runs');
   };
-  expect(await secure(host)).toMatchObject({ pruned: 1, remarks: [expect.stringContaining('not removed (it runs)')] });
+  expect(await secure(host)).toMatchObject({ pruned: 1, events: [expect.stringContaining('not removed (it runs)')] });
   const left = host.fileTexts.keys().filter(path => path.startsWith(dir.agentPrograms));
   expect(left).toEqual([agentProgram('b'.repeat(64)), program, kept].toSorted());
 });
@@ -142,7 +142,7 @@ for (const [name, change, path] of unsafe) {
 test('sets the rights of its own folder when an administrator has made it for himself', async () => {
   const host = uploaded();
   host.files.rights.set(dir.agentPrograms, { ...descriptorOf('programs'), owner: user });
-  expect((await secure(host)).remarks).toEqual([`${dir.agentPrograms}: belongs to ${user}; set owner and rights`]);
+  expect((await secure(host)).events).toEqual([`${dir.agentPrograms}: belongs to ${user}; set owner and rights`]);
   expect(host.files.rights.of(dir.agentPrograms)).toEqual(descriptorOf('programs'));
 });
 

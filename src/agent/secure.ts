@@ -14,7 +14,7 @@ export interface SecureOutcome {
   /** Folders of former programs that were removed. */
   pruned: number;
   /** What was found that should not have been there, and what became of it. */
-  remarks: string[];
+  events: string[];
 }
 
 /**
@@ -29,12 +29,12 @@ export async function secureHost(
 ): Promise<SecureOutcome> {
   const sha256 = await checkProgram(program, hashOf);
   const above = await secureProgramFolders(program, files);
-  const { remarks: below, kept } = await secureFolders(files, signal);
+  const { events: below, kept } = await secureFolders(files, signal);
   await refuseOpenFolders(kept, await system.bootId(), files);
-  const remarks = [...above, ...below];
+  const events = [...above, ...below];
   const placed = await placeAgent(program, sha256, hashOf, files);
   const { pruned, left } = await pruneFormer(sha256, files);
-  return { placed, pruned, remarks: [...remarks, ...left] };
+  return { placed, pruned, events: [...events, ...left] };
 }
 
 /** Beside the programs, where no user can write. */
@@ -88,16 +88,16 @@ async function secureProgramFolders(program: string, files: HostFiles): Promise<
   const windows = parentOf(dir.agentPrograms);
   const problem = await problemOf(windows, files);
   if (problem !== undefined) throw unsafe(windows, problem);
-  const remarks: string[] = [];
+  const events: string[] = [];
   for (const path of [dir.agentPrograms, parentOf(program), program]) {
     const entry = await files.inspect(path);
     if (entry?.is === 'link') throw unsafe(path, 'is a link');
     const why = entry && whyWritable(entry);
     if (why === undefined) continue;
     await files.protect(path, 'programs');
-    remarks.push(`${path}: ${why}; set owner and rights`);
+    events.push(`${path}: ${why}; set owner and rights`);
   }
-  return remarks;
+  return events;
 }
 
 async function problemOf(directory: string, files: HostFiles): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { getRawAsset } from 'node:sea';
 import { interruptionOf } from '#agent/interruption.ts';
 import { createFileLog, createLineLog } from '#agent/log/file-log.ts';
 import { runAgent } from '#agent/verbs/run.ts';
-import type { World } from '#agent/verbs/verb.ts';
+import type { VerbDeps } from '#agent/verbs/verb.ts';
 import { openWindowsHost } from '#agent/win32/host.ts';
 import { type Koffi, loadKoffi } from '#agent/win32/native.ts';
 import { endProcess, runAsService } from '#agent/win32/services/service-host.ts';
@@ -28,7 +28,7 @@ process.on('uncaughtException', error => {
 
 const build = `${agentName}/${version}`;
 const common = { clock, log, version, signal: interruptionOf(process), client: { userAgent: build } };
-const world: World = {
+const world: VerbDeps = {
   ...common,
   program: process.execPath,
   runtime: `${process.version} ${process.platform}/${process.arch}`,

@@ -7,7 +7,7 @@ import { setCondition } from '#kube/conditions.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { keyOf } from '#kube/resource.ts';
 
-export type ConditionNews = Omit<InstanceCondition, 'lastTransitionTime' | 'observedGeneration'>;
+export type ConditionUpdate = Omit<InstanceCondition, 'lastTransitionTime' | 'observedGeneration'>;
 
 interface Means {
   client: Pick<Client, 'get' | 'patch'>;
@@ -24,7 +24,7 @@ const attempts = 10;
  */
 export async function patchCondition(
   instance: WindowsInstance,
-  news: ConditionNews,
+  news: ConditionUpdate,
   means: Means,
   firstPhase?: InstancePhase,
 ): Promise<void> {

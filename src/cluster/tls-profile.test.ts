@@ -4,7 +4,7 @@ import { attempt } from '#base/errors.ts';
 import { readObject } from '#contract/object.ts';
 import { apiServer, type PlainObject } from '../../test/kit/openshift-objects.ts';
 import { errorOf } from '../../test/kit/outcome.ts';
-import { honoursTlsProfile, readTlsProfile, tlsInForce } from './tls-profile.ts';
+import { honorsTlsProfile, readTlsProfile, tlsInForce } from './tls-profile.ts';
 
 const read = (spec: PlainObject) => readTlsProfile(readObject(apiServer(spec)));
 const profile = (tlsSecurityProfile: unknown) => read({ tlsSecurityProfile });
@@ -103,7 +103,7 @@ const adherences: [adherence: string, honoured: boolean][] = [
 ];
 for (const [adherence, honoured] of adherences)
   test(`${honoured ? 'honours' : 'ignores'} the profile under the policy ${JSON.stringify(adherence)}`, () => {
-    expect(honoursTlsProfile(adherence)).toBe(honoured);
+    expect(honorsTlsProfile(adherence)).toBe(honoured);
     const got = read({ tlsAdherence: adherence, tlsSecurityProfile: { type: 'Modern' } });
     expect(got.adherence).toBe(adherence);
     const { ciphers, minTlsVersion } = got;

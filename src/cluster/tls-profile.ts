@@ -22,13 +22,13 @@ export function readTlsProfile(apiServer: KubeObject | undefined): TlsProfile {
 }
 
 /** Components are asked to follow the profile by every policy that is not one of the two old ones, known to us or not. */
-export function honoursTlsProfile(adherence: string): boolean {
+export function honorsTlsProfile(adherence: string): boolean {
   return adherence !== '' && adherence !== 'LegacyAdheringComponentsOnly';
 }
 
 /** What the operator's own endpoint must use; undefined when the profile is none of its business, so a change is none either. */
 export function tlsInForce({ adherence, ...settings }: TlsProfile): TlsSettings | undefined {
-  return honoursTlsProfile(adherence) ? settings : undefined;
+  return honorsTlsProfile(adherence) ? settings : undefined;
 }
 
 const modernCiphers = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];

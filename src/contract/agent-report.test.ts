@@ -10,13 +10,13 @@ import {
   reportName,
 } from './agent-report.ts';
 
-const remark = {
+const event = {
   type: 'Warning',
   reason: 'ServiceFailure',
   message: 'kubelet',
   time: '2026-01-01T00:00:00.000Z',
 } as const;
-const full: AgentReport = { version: '11.0.0-abc', bootId: '17', rebootRequired: true, remarks: [remark] };
+const full: AgentReport = { version: '11.0.0-abc', bootId: '17', rebootRequired: true, events: [event] };
 
 test('reads what it prints', () => {
   for (const report of [emptyReport, full]) expect(parseReport(printReport(report))).toEqual(report);
@@ -26,27 +26,27 @@ const bad: [string, Record<string, string>, Partial<AgentReport>][] = [
   ['nothing', {}, {}],
   ['a version with a line break', { version: 'a\nb' }, {}],
   ['a version that is too long', { version: 'a'.repeat(200) }, {}],
-  ['remarks that are not JSON', { remarks: '[' }, {}],
-  ['remarks that are no list', { remarks: '{}' }, {}],
-  ['a remark of another type', { remarks: JSON.stringify([{ ...remark, type: 'Error' }]) }, {}],
-  ['a reason with a blank', { remarks: JSON.stringify([{ ...remark, reason: 'a b' }]) }, {}],
-  ['a time that is none', { remarks: JSON.stringify([{ ...remark, time: 'now' }]) }, {}],
-  ['a good remark beside bad ones', { remarks: JSON.stringify([1, null, remark]) }, { remarks: [remark] }],
+  ['events that are not JSON', { events: '[' }, {}],
+  ['events that are no list', { events: '{}' }, {}],
+  ['a event of another type', { events: JSON.stringify([{ ...event, type: 'Error' }]) }, {}],
+  ['a reason with a blank', { events: JSON.stringify([{ ...event, reason: 'a b' }]) }, {}],
+  ['a time that is none', { events: JSON.stringify([{ ...event, time: 'now' }]) }, {}],
+  ['a good event beside bad ones', { events: JSON.stringify([1, null, event]) }, { events: [event] }],
 ];
 for (const [title, data, want] of bad) {
   test(`reads ${title}`, () => expect(parseReport(data)).toEqual({ ...emptyReport, ...want }));
 }
 
 test('keeps a report small, whatever is told', () => {
-  const remarks = Array.from({ length: 500 }, () => ({ ...remark, message: 'x'.repeat(5000) }));
-  const data = printReport({ ...full, remarks });
+  const events = Array.from({ length: 500 }, () => ({ ...event, message: 'x'.repeat(5000) }));
+  const data = printReport({ ...full, events });
   expect(JSON.stringify(data).length).toBeLessThan(maxReportBytes);
-  expect(parseReport(data).remarks).toHaveLength(10);
+  expect(parseReport(data).events).toHaveLength(10);
 });
 
 test('never fails to read, whatever an agent writes', () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom('version', 'bootID', 'remarks', 'x'), fc.string()), data => {
+    fc.property(fc.dictionary(fc.constantFrom('version', 'bootID', 'events', 'x'), fc.string()), data => {
       parseReport(data);
     }),
   );

@@ -14,20 +14,20 @@ export interface AgentReport {
   /** The host has to be rebooted for variables or certificates. */
   rebootRequired: boolean;
   /** Newest last. */
-  remarks: ReportRemark[];
+  events: ReportEvent[];
 }
 
 /** Becomes an event on the Node. */
-export interface ReportRemark extends EventText {
+export interface ReportEvent extends EventText {
   /** RFC 3339, of the host's clock. */
   time: string;
 }
 
-export const emptyReport: AgentReport = { version: '', bootId: '', rebootRequired: false, remarks: [] };
+export const emptyReport: AgentReport = { version: '', bootId: '', rebootRequired: false, events: [] };
 
 /** Larger ones are dropped unread. */
 export const maxReportBytes = 16 * 1024;
-const maxRemarks = 10;
+const maxEvents = 10;
 const maxMessageLength = 1000;
 
 /** Two prefixes, so that no short name can equal the hash of a long one. */
@@ -45,24 +45,24 @@ export function isReportName(name: string): boolean {
 }
 
 /** Data of the ConfigMap. */
-export function printReport({ version, bootId, rebootRequired, remarks }: AgentReport): Record<string, string> {
-  const kept = remarks.slice(-maxRemarks).map(({ type, reason, message, time }) => ({
+export function printReport({ version, bootId, rebootRequired, events }: AgentReport): Record<string, string> {
+  const kept = events.slice(-maxEvents).map(({ type, reason, message, time }) => ({
     type,
     reason,
     message: message.slice(0, maxMessageLength),
     time,
   }));
-  return { version, bootID: bootId, rebootRequired: String(rebootRequired), remarks: JSON.stringify(kept) };
+  return { version, bootID: bootId, rebootRequired: String(rebootRequired), events: JSON.stringify(kept) };
 }
 
 /** What can be read of it; anything else counts as missing. */
 export function parseReport(data: Readonly<Record<string, string>> = {}): AgentReport {
-  const { version = '', bootID = '', rebootRequired, remarks = '' } = data;
+  const { version = '', bootID = '', rebootRequired, events = '' } = data;
   return {
     version: plain.test(version) ? version : '',
     bootId: plain.test(bootID) ? bootID : '',
     rebootRequired: rebootRequired === 'true',
-    remarks: parseRemarks(remarks),
+    events: parseEvents(events),
   };
 }
 
@@ -70,17 +70,17 @@ const plain = /^[\w.:+-]{1,128}$/;
 const reasonPattern = /^[A-Za-z]{1,64}$/;
 const timePattern = /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/;
 
-function parseRemarks(text: string): ReportRemark[] {
+function parseEvents(text: string): ReportEvent[] {
   if (text.length > maxReportBytes) return [];
   try {
     const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list.slice(-maxRemarks).flatMap(readRemark) : [];
+    return Array.isArray(list) ? list.slice(-maxEvents).flatMap(readEvent) : [];
   } catch {
     return [];
   }
 }
 
-function readRemark(item: unknown): ReportRemark[] {
+function readEvent(item: unknown): ReportEvent[] {
   const { type, reason, message, time } = isRecord(item) ? item : {};
   if (type !== 'Normal' && type !== 'Warning') return [];
   if (typeof reason !== 'string' || !reasonPattern.test(reason)) return [];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nothingReserved, type Reserved, reservedProblem } from './reserved.ts';
+import { noReservations, type Reserved, reservedProblem } from './reserved.ts';
 
 const reserved: Reserved = {
   networks: ['172.30.0.0/16', '10.128.0.0/14'],
@@ -43,6 +43,6 @@ for (const [text, want] of bad)
   test(`lets no host be ${text}`, () => expect(reservedProblem(text, reserved)).toMatch(want));
 
 test('reserves names of services and the API server in any cluster', () => {
-  expect(reservedProblem('kubernetes.default.svc', nothingReserved)).toBeDefined();
-  expect(reservedProblem('10.0.0.2', nothingReserved)).toBeUndefined();
+  expect(reservedProblem('kubernetes.default.svc', noReservations)).toBeDefined();
+  expect(reservedProblem('10.0.0.2', noReservations)).toBeUndefined();
 });

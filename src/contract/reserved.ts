@@ -13,7 +13,7 @@ export interface Reserved {
   domains: readonly string[];
 }
 
-export const nothingReserved: Reserved = { networks: [], addresses: [], names: [], domains: [] };
+export const noReservations: Reserved = { networks: [], addresses: [], names: [], domains: [] };
 
 /** Why a name or address cannot belong to a host; undefined when it can. */
 export function reservedProblem(text: string, reserved: Reserved): string | undefined {

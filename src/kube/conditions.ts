@@ -2,7 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import type { Condition } from './resources.ts';
 
 /** What is to be said; the time of the last transition follows from what was said before. */
-export type ConditionNews<T extends Condition = Condition> = Omit<T, 'lastTransitionTime'>;
+export type ConditionUpdate<T extends Condition = Condition> = Omit<T, 'lastTransitionTime'>;
 
 /** The first of a type decides. */
 export function findCondition<T extends Condition>(conditions: readonly T[] | undefined, type: string): T | undefined {
@@ -23,7 +23,7 @@ export function hasConditionStatus(
  */
 export function setCondition<T extends Condition>(
   conditions: readonly T[] | undefined,
-  news: ConditionNews<T>,
+  news: ConditionUpdate<T>,
   nowMs: number,
 ): readonly T[] {
   const all = conditions ?? [];

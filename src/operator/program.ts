@@ -18,7 +18,7 @@ import { runOperator } from './operator.ts';
 import { readOptions, type StartOptions } from './settings.ts';
 
 /** The process around the operator. */
-export interface ProgramWorld {
+export interface ProgramDeps {
   environment: Readonly<Record<string, string | undefined>>;
   version: string;
   /** What it runs on. */
@@ -30,7 +30,7 @@ export interface ProgramWorld {
 }
 
 /** Runs the operator as a program: 0 when it was told to stop, 1 when it failed, 2 when its command line is wrong. */
-export async function operatorProgram(words: readonly string[], world: ProgramWorld): Promise<0 | 1 | 2> {
+export async function operatorProgram(words: readonly string[], world: ProgramDeps): Promise<0 | 1 | 2> {
   const log = createLog(world.err, clock);
   try {
     const options = readOptions(words, world.environment, world.version);
@@ -52,7 +52,7 @@ export async function operatorProgram(words: readonly string[], world: ProgramWo
   }
 }
 
-async function run(options: StartOptions, world: ProgramWorld, log: Log): Promise<void> {
+async function run(options: StartOptions, world: ProgramDeps, log: Log): Promise<void> {
   const { settings } = options;
   // Whoever looks for the version of the operator takes the first one in the log.
   log.info('operator', { version: settings.version });
@@ -73,7 +73,7 @@ async function run(options: StartOptions, world: ProgramWorld, log: Log): Promis
   }
 }
 
-async function clientOf({ kubeconfig, settings }: StartOptions, world: ProgramWorld, log: Log): Promise<Client> {
+async function clientOf({ kubeconfig, settings }: StartOptions, world: ProgramDeps, log: Log): Promise<Client> {
   const connection =
     kubeconfig === undefined
       ? loadInCluster(world.environment)

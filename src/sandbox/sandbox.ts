@@ -21,8 +21,8 @@ import type { SimulatedHost } from './machines/host/host.ts';
 import { publishNetwork } from './machines/published-network.ts';
 import { routedConnect } from './machines/routes.ts';
 import { type Times, defaultTimes } from './machines/times.ts';
-import { installWorld } from './machines/world/install.ts';
-import type { WorldFacts } from './machines/world/objects.ts';
+import { createInitialObjects } from './machines/initial-objects/install.ts';
+import type { InitialFacts } from './machines/initial-objects/objects.ts';
 
 export interface SandboxOptions {
   /** How many hosts stand there waiting to be listed: `win-1`, `win-2` and so on. Every third is known by a DNS name. */
@@ -101,7 +101,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await Promise.all(
       hostNames.map((name, index) => addHost({ name, hasDnsName: index % 3 === 2, faults: faults.get(name) ?? [] })),
     );
-    await installWorld(parts.cluster.api, worldFacts(parts, options), parts.clock);
+    await createInitialObjects(parts.cluster.api, worldFacts(parts, options), parts.clock);
     publishNetwork(parts.cluster.api, parts.fleet);
     for (const controller of parts.controllers) controller.start(parts.cluster.api);
   } catch (error) {
@@ -137,7 +137,7 @@ function hostAdder({ fleet, privateKey }: Parts): Sandbox['addHost'] {
   };
 }
 
-function worldFacts({ cluster, fleet, clock, namespace, privateKey }: Parts, options: SandboxOptions): WorldFacts {
+function worldFacts({ cluster, fleet, clock, namespace, privateKey }: Parts, options: SandboxOptions): InitialFacts {
   const { platform = 'None', machines = 0, listsHosts = true } = options;
   const listed = fleet.hosts.map(host => [dnsNameOf(host) ?? host.spec.address, `username=${host.spec.user}`]);
   const service = `windows-exporter.${namespace}.svc`;

@@ -104,7 +104,7 @@ for (const [what, call] of allowed) {
 
 function remarkOn(node: string): kinds.KubeEvent {
   return {
-    metadata: { generateName: 'remark-', namespace: 'default' },
+    metadata: { generateName: 'event-', namespace: 'default' },
     involvedObject: { kind: 'Node', name: node },
     reason: 'Test',
     message: 'test',
@@ -239,8 +239,8 @@ test('what an agent puts on its report beside data is gone at once', async () =>
 });
 
 test('the operator mirrors a report to the Node of its agent, and to no other', async () => {
-  const remarks = [{ type: 'Warning', reason: 'ServiceFailure', message: 'kubelet', time: '2026-01-01T00:00:00.000Z' }];
-  const data = { version: operatorVersion, bootID: '1', rebootRequired: 'true', remarks: JSON.stringify(remarks) };
+  const events = [{ type: 'Warning', reason: 'ServiceFailure', message: 'kubelet', time: '2026-01-01T00:00:00.000Z' }];
+  const data = { version: operatorVersion, bootID: '1', rebootRequired: 'true', events: JSON.stringify(events) };
   await agent.patch(kinds.configMaps, report, { type: 'merge', body: { data } }, inNamespace());
   const marksOf = async (name: string) => {
     const { annotations = {} } = (await admin.get(kinds.nodes, name)).metadata;

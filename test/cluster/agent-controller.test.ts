@@ -79,7 +79,7 @@ test('asks for a reboot, does nothing until it is over, and finishes', async () 
   await bench.host.reboot();
   start();
   await until(() => isMarked(bench, 'v3'), 30_000);
-  await until(async () => (await bench.remarks()).some(remark => remark.startsWith('RebootRequested: ')), 10_000);
+  await until(async () => (await bench.events()).some(event => event.startsWith('RebootRequested: ')), 10_000);
 });
 
 test('survives the API server: looks after services meanwhile, and follows the Node again afterwards', async () => {

@@ -110,7 +110,7 @@ test('short certificates are renewed many times, and neither requests nor watche
   const long = watch('long', 300).catch((error: unknown) => error);
   const loops = [
     again(() => client.get(nodes, enrolment.nodeName)),
-    again(turn => client.patch(configMaps, reportName('win1'), remark(turn), { namespace: enrolment.namespace })),
+    again(turn => client.patch(configMaps, reportName('win1'), event(turn), { namespace: enrolment.namespace })),
     again(() => client.listAll(nodes, ownNode)),
     again(() => watch('short', 2)),
   ];
@@ -136,7 +136,7 @@ test('short certificates are renewed many times, and neither requests nor watche
 
 const ownNode = { fieldSelector: 'metadata.name=win1' };
 
-function remark(turn: number) {
+function event(turn: number) {
   return { type: 'merge', body: { data: { version: String(turn) } } } as const;
 }
 
@@ -209,7 +209,7 @@ test('a certificate may read its own Node, write its report, request certificate
     ['write an event', () => client.create(events, { metadata: { name: 'x', namespace: 'default' } } as never)],
     ['read a Secret', () => client.list(secrets, { namespace })],
     ['list ConfigMaps', () => client.list(configMaps, { namespace })],
-    ['write the report of another agent', () => client.patch(configMaps, reportName('win2'), remark(1), { namespace })],
+    ['write the report of another agent', () => client.patch(configMaps, reportName('win2'), event(1), { namespace })],
     ['delete its report', () => client.delete(configMaps, reportName('win1'), { namespace })],
   ];
   for (const [what, act] of refusals) {

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, test } from 'vitest';
 import type { Client } from '../../src/kube/client.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
-import { type SourceWorld, sourceStories, startSources } from '../kit/source-stories.ts';
+import { type SourceSetup, sourceStories, startSources } from '../kit/source-stories.ts';
 
 let cluster: Cluster;
 let admin: Client;
-let world: SourceWorld;
+let world: SourceSetup;
 
 beforeAll(async () => {
   cluster = await startCluster();

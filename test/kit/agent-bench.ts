@@ -8,7 +8,7 @@ import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import { type Service, service } from '#contract/services/manifest.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
-import type { World } from '#agent/verbs/verb.ts';
+import type { VerbDeps } from '#agent/verbs/verb.ts';
 import { runAgent } from '#agent/verbs/run.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
@@ -65,7 +65,7 @@ export interface AgentBench extends AsyncDisposable {
   host: ModelHost;
   /** Of the administrator. */
   client: Client;
-  world: World;
+  world: VerbDeps;
   logged: RecordedLog;
   /** Runs a command line of the agent to its end. */
   run(line: string): Promise<Told>;
@@ -84,19 +84,19 @@ export interface AgentBench extends AsyncDisposable {
   stopApproving(): Promise<void>;
   /** Ends the API server for good. */
   stopServer(): Promise<void>;
-  /** The remarks in its report, each as `reason: message`. */
-  remarks(): Promise<string[]>;
+  /** The events in its report, each as `reason: message`. */
+  events(): Promise<string[]>;
 }
 
 /** In a cluster of its own in this process. */
-export async function startAgentBench(over: Partial<World> = {}): Promise<AgentBench> {
+export async function startAgentBench(over: Partial<VerbDeps> = {}): Promise<AgentBench> {
   const cluster = await startEmbeddedCluster();
   const client = createClient(loadKubeconfig(cluster.kubeconfigFor()));
   const kubeconfig = cluster.kubeconfigFor({ commonName: agentAccount });
   return makeAgentBench({ client, kubeconfig, stop: () => cluster.close() }, over);
 }
 
-export async function makeAgentBench(place: AgentPlace, over: Partial<World> = {}): Promise<AgentBench> {
+export async function makeAgentBench(place: AgentPlace, over: Partial<VerbDeps> = {}): Promise<AgentBench> {
   const { client } = place;
   await client.create(namespaces, { metadata: { name: namespace } });
   const rights = await AgentRights.grant(client, namespace);
@@ -134,7 +134,7 @@ export async function makeAgentBench(place: AgentPlace, over: Partial<World> = {
       void (await client.patch(nodes, nodeName, { type: 'merge', body: { metadata: { annotations } } })),
     annotations: async () => (await client.get(nodes, nodeName)).metadata.annotations ?? {},
     report,
-    remarks: async () => (await report()).remarks.map(({ reason, message }) => `${reason}: ${message}`),
+    events: async () => (await report()).events.map(({ reason, message }) => `${reason}: ${message}`),
     stopApproving,
     stopServer,
     [Symbol.asyncDispose]: stopServer,
@@ -153,7 +153,7 @@ function installedHost(kubeconfig: string, records: AgentRecords): ModelHost {
   return host;
 }
 
-export async function runIn(world: World, line: string): Promise<Told> {
+export async function runIn(world: VerbDeps, line: string): Promise<Told> {
   const told = { out: '', err: '' };
   const out = (text: string) => void (told.out += text);
   const words = line === '' ? [] : line.split(' ');
@@ -162,7 +162,7 @@ export async function runIn(world: World, line: string): Promise<Told> {
 }
 
 /** The world of verbs on a simulated host. */
-export function worldOf(host: ModelHost, logged: RecordedLog = recordedLog(), over: Partial<World> = {}): World {
+export function worldOf(host: ModelHost, logged: RecordedLog = recordedLog(), over: Partial<VerbDeps> = {}): VerbDeps {
   return {
     host: () => host,
     // However fast time flies for the agent, a connection takes what it takes.

@@ -2,7 +2,7 @@ import { systemClock, timestamp } from '../../src/base/clock.ts';
 import { signer } from '../../src/contract/names.ts';
 import type { NodeView } from '../../src/contract/node.ts';
 import { readObject } from '../../src/contract/object.ts';
-import { nothingReserved } from '../../src/contract/reserved.ts';
+import { noReservations } from '../../src/contract/reserved.ts';
 import { tokenIdOf } from '../../src/contract/token-id.ts';
 import type { InstanceRecord, InstanceToken } from '../../src/contract/windows-instance/resource.ts';
 import { type CsrDecision, decideCsr, readCsr, subjectOf } from '../../src/controllers/csr/decide.ts';
@@ -73,7 +73,7 @@ export class AgentRecords {
       hasTokenIds: false,
       // Tests choose what their agents ask for.
       lifetime: { maxSeconds: Number.POSITIVE_INFINITY, isKept: false },
-      reserved: nothingReserved,
+      reserved: noReservations,
       taken: {},
       ageMs: 0,
     });

@@ -3,7 +3,7 @@ import { lifetimeLimit } from '../../src/contract/certificate-lifetime.ts';
 import { parseCertificateRequest } from '../../src/contract/csr-request.ts';
 import { agentServiceAccountUser, identity, nodeLabel, signer } from '../../src/contract/names.ts';
 import type { NodeView } from '../../src/contract/node.ts';
-import { nothingReserved } from '../../src/contract/reserved.ts';
+import { noReservations } from '../../src/contract/reserved.ts';
 import { type CsrDecision, type CsrFacts, decideCsr } from '../../src/controllers/csr/decide.ts';
 import type { CsrInstance } from '../../src/controllers/csr/rules.ts';
 import { type CsrContent, makeCsr, requestKeyHash } from './csr.ts';
@@ -130,7 +130,7 @@ function factsOf(change: Change): CsrFacts {
     node: change.node,
     hasTokenIds: change.hasTokenIds ?? true,
     lifetime: change.lifetime ?? lifetimeLimit('24h', 'v1.36.0'),
-    reserved: 'reserved' in change ? change.reserved : nothingReserved,
+    reserved: 'reserved' in change ? change.reserved : noReservations,
     taken: change.taken ?? {},
     ageMs: change.ageMs ?? 3_600_000,
   };

@@ -62,7 +62,7 @@ export async function prepareCsrCluster(admin: Client): Promise<void> {
 export async function judgeRow(row: Row, cluster: CsrCluster): Promise<void> {
   const { admin } = cluster;
   const input = realistic(row.input);
-  const made = await makeWorld(admin, input);
+  const made = await createObjects(admin, input);
   try {
     const request = await ask(cluster, input);
     made.push(() => admin.delete(requests, request.metadata.name ?? ''));
@@ -86,7 +86,7 @@ function realistic(input: Input): Input {
 
 type Undo = () => Promise<unknown>;
 
-async function makeWorld(admin: Client, input: Input): Promise<Undo[]> {
+async function createObjects(admin: Client, input: Input): Promise<Undo[]> {
   const undo: Undo[] = [];
   for (const { name, os, addresses } of (input.existingNodes ?? []) as Input[]) {
     await admin.create(kinds.nodes, { metadata: { name, ...(os && { labels: { [nodeLabel.os]: os } }) } });

@@ -2,7 +2,7 @@ import { AppError } from '../../src/base/errors.ts';
 import type { ClusterFacts, FactsReading, OperatorSettings } from '../../src/cluster/facts.ts';
 import type { FactsSource } from '../../src/cluster/facts-source.ts';
 import type { KubeObject } from '../../src/contract/object.ts';
-import { nothingReserved } from '../../src/contract/reserved.ts';
+import { noReservations } from '../../src/contract/reserved.ts';
 import { benchNamespace, benchVersion } from './source-bench.ts';
 
 /** Facts that are what a test says, and change when it says so. */
@@ -21,7 +21,7 @@ export const defaultFacts: ClusterFacts = {
   kubeletCa: 'kubelet-ca',
   registryBundles: [],
   trustedCa: undefined,
-  reserved: nothingReserved,
+  reserved: noReservations,
 };
 
 export const benchSettings: OperatorSettings = {

@@ -4,7 +4,7 @@ import type { AgentReport } from '../../src/contract/agent-report.ts';
 import { type Inventory, parseInventory } from '../../src/contract/inventory.ts';
 import { nodeAnnotation, nodeLabel, secretKey, secretName, namespaceName } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
-import { nothingReserved } from '../../src/contract/reserved.ts';
+import { noReservations } from '../../src/contract/reserved.ts';
 import { printManifest } from '../../src/contract/services/print.ts';
 import { servicesConfigMapName } from '../../src/contract/version.ts';
 import { Secret } from '../../src/base/secret.ts';
@@ -213,7 +213,7 @@ export class HandOperator implements AsyncDisposable {
       platform: 'None',
       apiServerUrl: this.sandbox.url,
       network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
-      reserved: nothingReserved,
+      reserved: noReservations,
       kubeletArguments: {},
       workerFiles: {},
       kubeletCa: this.sandbox.ca,

@@ -2,7 +2,7 @@ import type { Waiting } from '../../src/base/waiting/poll.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { sha256 } from '../../src/base/sha256.ts';
 import type { CertStore, Cluster, Environment, HostPorts, ManifestSource } from '../../src/agent/ports.ts';
-import type { AgentPorts } from '../../src/agent/reconcile/carry-out.ts';
+import type { AgentPorts } from '../../src/agent/reconcile/reconcile-host.ts';
 import { type AgentReport, emptyReport } from '../../src/contract/agent-report.ts';
 import type { HostVariableSource, Preparation } from '../../src/contract/services/manifest.ts';
 import { ModelFiles } from './model-files.ts';

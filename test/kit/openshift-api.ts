@@ -2,7 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { customResourceDefinitions, namespaces } from '../../src/kube/resources.ts';
 import type { Controller, LocalApi } from '../../src/sandbox/apiserver/ports.ts';
-import { definitions } from '../../src/sandbox/machines/world/definitions.ts';
+import { definitions } from '../../src/sandbox/machines/initial-objects/definitions.ts';
 import { quiet, startLocalApi } from './local-api.ts';
 
 /** An API server that knows the kinds of OpenShift, with the controllers given. Closed at the end of the scope. */

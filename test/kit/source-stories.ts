@@ -31,13 +31,13 @@ const user = 'sources-operator';
 const inMachineApi = { namespace: namespaceName.machineApi };
 
 /** The controllers of all sources at work in a cluster, with no more rights than they ask for. */
-export interface SourceWorld extends AsyncDisposable {
+export interface SourceSetup extends AsyncDisposable {
   admin: Client;
   /** What names resolve to. */
   zone: Map<string, string[]>;
 }
 
-export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promise<SourceWorld> {
+export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promise<SourceSetup> {
   await installDefinitions(admin);
   await grant(admin, user, namespace, [...entries.permissions, ...machineSource.permissions, ...lifecycle.permissions]);
   const client = createClient(loadKubeconfig(kubeconfigFor(user, [])));
@@ -85,16 +85,16 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
   };
 }
 
-const get = ({ admin }: SourceWorld, name: string) =>
+const get = ({ admin }: SourceSetup, name: string) =>
   admin.get(windowsInstances, name, { namespace }).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
-const names = async ({ admin }: SourceWorld) =>
+const names = async ({ admin }: SourceSetup) =>
   (await admin.list(windowsInstances, { namespace })).items.map(({ metadata }) => metadata.name ?? '').sort(byteOrder);
-const acceptedOf = async (world: SourceWorld, name: string) =>
+const acceptedOf = async (world: SourceSetup, name: string) =>
   findCondition((await get(world, name))?.status?.conditions, instanceCondition.accepted);
-const toldAbout = async ({ admin }: SourceWorld, where: string, name: string) =>
+const toldAbout = async ({ admin }: SourceSetup, where: string, name: string) =>
   (await admin.list(events, { namespace: where })).items
     .filter(({ involvedObject }) => involvedObject.name === name)
     .map(({ reason, message }) => `${reason} ${message}`);
@@ -106,10 +106,10 @@ async function until(isSo: () => Promise<boolean>, what: string): Promise<void> 
   }
   throw new Error(`it never became so that ${what}`);
 }
-const untilNames = (world: SourceWorld, ...want: string[]) =>
+const untilNames = (world: SourceSetup, ...want: string[]) =>
   until(async () => (await names(world)).join() === want.sort(byteOrder).join(), `there are ${want.join()}`);
 
-async function list({ admin }: SourceWorld, data: Record<string, string | null>): Promise<void> {
+async function list({ admin }: SourceSetup, data: Record<string, string | null>): Promise<void> {
   const name = configMapName.instances;
   const patch = { type: 'merge', body: { data } } as const;
   await admin.patch(configMaps, name, patch, { namespace }).catch(async (error: unknown) => {
@@ -120,7 +120,7 @@ async function list({ admin }: SourceWorld, data: Record<string, string | null>)
 }
 
 /** What happens in the life of the ConfigMap and of Machines; each story leaves nothing behind. */
-export const sourceStories: readonly [title: string, story: (world: SourceWorld) => Promise<void>][] = [
+export const sourceStories: readonly [title: string, story: (world: SourceSetup) => Promise<void>][] = [
   ['entries become instances, change and go with them', entriesComeAndGo],
   ['an instance that is deleted comes back, and keeps what its owner has set', deletedComesBack],
   ['of two instances of one host the first is used until it goes', twoOfOneHost],
@@ -129,7 +129,7 @@ export const sourceStories: readonly [title: string, story: (world: SourceWorld)
   ['an instance made by hand is checked and otherwise left alone', madeByHand],
 ];
 
-async function entriesComeAndGo(world: SourceWorld): Promise<void> {
+async function entriesComeAndGo(world: SourceSetup): Promise<void> {
   const { admin } = world;
   await list(world, { '10.0.0.1': 'username=core', 'Win2.Example.com.': 'username=Administrator', '10.0.0.3': 'pass' });
   await untilNames(world, '10.0.0.1', 'win2.example.com');
@@ -152,7 +152,7 @@ async function entriesComeAndGo(world: SourceWorld): Promise<void> {
   await untilNames(world);
 }
 
-async function deletedComesBack(world: SourceWorld): Promise<void> {
+async function deletedComesBack(world: SourceSetup): Promise<void> {
   const { admin } = world;
   await list(world, { '10.0.0.1': 'username=core' });
   await untilNames(world, '10.0.0.1');
@@ -171,7 +171,7 @@ async function deletedComesBack(world: SourceWorld): Promise<void> {
   await untilNames(world);
 }
 
-async function twoOfOneHost(world: SourceWorld): Promise<void> {
+async function twoOfOneHost(world: SourceSetup): Promise<void> {
   const { admin, zone } = world;
   zone.set('win1.example.com', ['10.0.0.1']);
   const spec = { address: '10.0.0.1', username: 'core' };
@@ -188,7 +188,7 @@ async function twoOfOneHost(world: SourceWorld): Promise<void> {
   await untilNames(world);
 }
 
-async function makeMachine({ admin }: SourceWorld, name: string): Promise<void> {
+async function makeMachine({ admin }: SourceSetup, name: string): Promise<void> {
   const labels = { [machineLabel.osId]: 'Windows' };
   const set = await admin.create(machineSets, { metadata: { name: 'set', ...inMachineApi }, spec: { replicas: 1 } });
   const owner = { apiVersion: 'machine.openshift.io/v1beta1', kind: 'MachineSet', name: 'set' };
@@ -201,7 +201,7 @@ async function makeMachine({ admin }: SourceWorld, name: string): Promise<void> 
   await admin.patch(machines, name, patch, { ...inMachineApi, subresource: 'status' });
 }
 
-async function machineComesAndGoes(world: SourceWorld): Promise<void> {
+async function machineComesAndGoes(world: SourceSetup): Promise<void> {
   const { admin } = world;
   await makeMachine(world, 'win-a');
   await untilNames(world, 'win-a');
@@ -216,7 +216,7 @@ async function machineComesAndGoes(world: SourceWorld): Promise<void> {
   await admin.delete(machineSets, 'set', inMachineApi);
 }
 
-async function machineRefusesKey(world: SourceWorld): Promise<void> {
+async function machineRefusesKey(world: SourceSetup): Promise<void> {
   const { admin } = world;
   await makeMachine(world, 'win-b');
   await untilNames(world, 'win-b');
@@ -247,7 +247,7 @@ async function machineRefusesKey(world: SourceWorld): Promise<void> {
   await admin.delete(machineSets, 'set', inMachineApi);
 }
 
-async function madeByHand(world: SourceWorld): Promise<void> {
+async function madeByHand(world: SourceSetup): Promise<void> {
   const { admin } = world;
   const spec = { address: 'win9.example.com', username: 'core', port: 2222, keySecret: { name: 'none' } };
   await admin.create(windowsInstances, { metadata: { name: 'win9', namespace }, spec });

@@ -195,10 +195,8 @@ test('a Node that does not become ready gets no version', async () => {
 test('without a subnet there is no network, and the agent reports it', async () => {
   const host = await hostWith('no-subnet');
   await bringUp(host);
-  const remarks = async () => (await operator.report(host.spec.name)).remarks.map(({ message }) => message);
-  await expect
-    .poll(async () => (await remarks()).join('\n'), patient)
-    .toMatch(/hybrid-overlay-node-subnet|pod network/);
+  const events = async () => (await operator.report(host.spec.name)).events.map(({ message }) => message);
+  await expect.poll(async () => (await events()).join('\n'), patient).toMatch(/hybrid-overlay-node-subnet|pod network/);
   expect(host.state.networks).toEqual([]);
 });
 

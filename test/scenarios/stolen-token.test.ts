@@ -56,8 +56,8 @@ async function verdictOn(name: string): Promise<string> {
     const { status } = await operator.client.get(requests, name);
     if (findCondition(status?.conditions, 'Approved') !== undefined) return 'Approved';
     const { items } = await operator.client.list(events, { namespace: 'default' });
-    const remark = items.find(({ involvedObject }) => involvedObject.name === name);
-    if (remark !== undefined) return `${remark.reason} ${remark.message}`;
+    const event = items.find(({ involvedObject }) => involvedObject.name === name);
+    if (event !== undefined) return `${event.reason} ${event.message}`;
   }
   throw new Error(`nobody has decided about ${name}`);
 }

@@ -3,11 +3,11 @@ import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../src/sandbox/embedded-cluster.ts';
-import { type SourceWorld, sourceStories, startSources } from '../kit/source-stories.ts';
+import { type SourceSetup, sourceStories, startSources } from '../kit/source-stories.ts';
 
 let cluster: EmbeddedCluster;
 let admin: Client;
-let world: SourceWorld;
+let world: SourceSetup;
 
 beforeAll(async () => {
   cluster = await startEmbeddedCluster();

@@ -176,11 +176,11 @@ const fileTexts = () => watchedFiles.map(path => host.drive.read(path));
 
 test('what was wrong with files is reported', async () => {
   const paths = [file.csiProxy, file.kubeletConfig, file.kubeletCa];
-  await scene.operator.waitFor('all remarks', async () => {
-    const remarks = await remarksOf(node);
-    const repairs = remarks.filter(({ reason }) => reason === 'FileRepaired').map(({ message }) => message);
+  await scene.operator.waitFor('all events', async () => {
+    const events = await remarksOf(node);
+    const repairs = events.filter(({ reason }) => reason === 'FileRepaired').map(({ message }) => message);
     const isTold = paths.every(path => repairs.some(message => message.includes(path)));
-    return isTold && remarks.some(({ reason }) => reason === 'CertificateReadError') ? true : undefined;
+    return isTold && events.some(({ reason }) => reason === 'CertificateReadError') ? true : undefined;
   });
 });
 
@@ -191,7 +191,7 @@ test('the node is ready again, as if nothing had happened', async () => {
   expect((await scene.operator.marks(node))[nodeAnnotation.version]).toBe(scene.operator.version);
 });
 
-const remarksOf = async (name: string) => (await scene.operator.report(name)).remarks;
+const remarksOf = async (name: string) => (await scene.operator.report(name)).events;
 
 test('the version that was taken away is reported again, and old certificates of the overlay go', async () => {
   const [before, passes] = [await seeServices(host), passesOf(host)];
@@ -212,7 +212,7 @@ test('nothing is changed by a ConfigMap that cannot be used, and the agent repor
   await scene.operator.publishData({ services: '[{"name":"containerd"', files: '[]' });
   const hasTold = async () =>
     (await remarksOf(node)).find(({ message }) => message.includes('services') && !message.includes('does not exist'));
-  expect(await scene.operator.waitFor('a remark', hasTold)).toMatchObject({ reason: 'ConfigurationFailure' });
+  expect(await scene.operator.waitFor('a event', hasTold)).toMatchObject({ reason: 'ConfigurationFailure' });
   expect(await seeServices(host)).toEqual(before);
   const passes = passesOf(host);
   await scene.operator.publish({ debug: true });

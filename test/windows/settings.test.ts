@@ -158,9 +158,9 @@ test('a truncated bundle changes nothing and is reported', async () => {
   const cut = bundle.slice(0, bundle.length - 40);
   await operator.publishTo(host, { proxy, trustedCa: cut });
   expect(host.drive.read(file.caBundle)).toContain(cut);
-  await operator.waitFor('a remark', async () => {
-    const { remarks } = await operator.report(node);
-    return remarks.find(({ reason }) => reason === 'CertificateReadError');
+  await operator.waitFor('a event', async () => {
+    const { events } = await operator.report(node);
+    return events.find(({ reason }) => reason === 'CertificateReadError');
   });
   expect([await seeServices(host), await seeRoots(host), await variablesOf(host)]).toEqual([before, roots, proxy]);
   expect([host.drive.read(file.importedCerts), await hasMark(node)]).toEqual([imported, false]);

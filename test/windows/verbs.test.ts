@@ -133,7 +133,7 @@ test('secures the host from a folder of its hash, puts itself in place, and remo
   await host.drive.write(file.agent, 'another program');
   const { code, stdout } = await host.exec(agentCommands(program).secure(), { timeoutMs: 120_000 });
   const { inventory, ...outcome } = json(stdout);
-  expect([code, outcome]).toEqual([0, { placed: true, pruned: 1, remarks: [] }]);
+  expect([code, outcome]).toEqual([0, { placed: true, pruned: 1, events: [] }]);
   const { files, problems } = parseInventory(JSON.stringify(inventory), host.name);
   // Windows tells the path of a program in the spelling of the disk.
   const hashes = Object.fromEntries(Object.entries(files).map(([path, value]) => [path.toLowerCase(), value]));

@@ -12,7 +12,7 @@ const ofUser: Descriptor = { ...descriptorOf('programs'), owner: user };
 const everyone: Descriptor = { owner: sid.administrators, entries: undefined };
 const pki = 'C:\\var\\lib\\kubelet\\pki';
 const never = new AbortController().signal;
-const secure = async (host: ModelHost, signal = never) => (await secureFolders(host.files, signal)).remarks;
+const secure = async (host: ModelHost, signal = never) => (await secureFolders(host.files, signal)).events;
 const quarantined = (host: ModelHost) => host.files.list(dir.quarantine);
 const plant = (host: ModelHost, path: string, rights: Descriptor = ofUser) => {
   host.fileTexts.set(path, 'evil');
@@ -61,8 +61,8 @@ for (const path of links) {
 test('removes a link below our folders, too', async () => {
   const host = new ModelHost();
   host.files.rights.plantLink('C:\\k\\cni\\config\\ovnkube-client-current.pem');
-  const [remark, ...more] = await secure(host);
-  expect([remark?.toLowerCase(), more]).toEqual([
+  const [event, ...more] = await secure(host);
+  expect([event?.toLowerCase(), more]).toEqual([
     'c:\\k\\cni\\config\\ovnkube-client-current.pem: is a link; removed',
     [],
   ]);
@@ -72,8 +72,8 @@ test('takes a folder that a user has made out of the way, with all that is in it
   const host = new ModelHost();
   plant(host, `${dir.k}\\version.dll`);
   host.files.rights.set(dir.k, ofUser);
-  const [remark] = await secure(host);
-  expect(remark).toBe(`C:\\k: belongs to ${user}, not to Administrators or SYSTEM; moved to ${dir.quarantine}\\1-C_k`);
+  const [event] = await secure(host);
+  expect(event).toBe(`C:\\k: belongs to ${user}, not to Administrators or SYSTEM; moved to ${dir.quarantine}\\1-C_k`);
   expect(host.fileTexts.keys()).toEqual([`${dir.quarantine}\\1-C_k\\version.dll`]);
   await expectSecure(host);
 });
@@ -94,8 +94,8 @@ for (const [name, path] of planted) {
     const host = new ModelHost();
     await secure(host);
     plant(host, path);
-    const remarks = await secure(host);
-    expect(remarks).toEqual([expect.stringContaining(`${path}: belongs to ${user}`)]);
+    const events = await secure(host);
+    expect(events).toEqual([expect.stringContaining(`${path}: belongs to ${user}`)]);
     expect(host.fileTexts.has(path)).toBe(false);
     expect(await quarantined(host)).toHaveLength(1);
   });

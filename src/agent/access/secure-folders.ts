@@ -23,12 +23,12 @@ export async function secureFolders(files: HostFiles, signal: AbortSignal): Prom
   for (const rule of folderRules.toReversed()) if (rule.below) await walk.below(rule.path, rule.access);
   const [failure] = walk.failures;
   if (failure !== undefined) throw failure;
-  return { remarks: walk.remarks, kept: walk.kept };
+  return { events: walk.events, kept: walk.kept };
 }
 
 export interface SecuredFolders {
   /** One sentence for each entry that was wrong. */
-  remarks: string[];
+  events: string[];
   /**
    * What belonged to a user and could not be moved, because it is open: owner and rights are set, but whoever has opened it before
    * may still change it until the next boot.
@@ -42,7 +42,7 @@ export async function secureFile(path: string, access: Access, files: HostFiles)
 }
 
 class Walk {
-  readonly remarks: string[] = [];
+  readonly events: string[] = [];
   readonly kept: string[] = [];
   readonly failures: AppError[] = [];
   readonly #files: HostFiles;
@@ -72,7 +72,7 @@ class Walk {
       if (hasRule(path)) continue;
       this.#entries += 1;
       if (this.#entries > maxEntries || depth > maxDepth) {
-        this.remarks.push(`${path}: not looked at, because there are too many files`);
+        this.events.push(`${path}: not looked at, because there are too many files`);
         return;
       }
       const isFolder = await this.#attempt(path, async () => {
@@ -98,16 +98,16 @@ class Walk {
   async #act(path: string, verdict: Exclude<Verdict, { do: 'keep' }>, access: Access): Promise<boolean> {
     if (verdict.do === 'remove link') {
       await this.#files.remove(path);
-      this.remarks.push(`${path}: ${verdict.why}; removed`);
+      this.events.push(`${path}: ${verdict.why}; removed`);
       return false;
     }
     const aside = verdict.do === 'move aside' ? await this.#moveAside(path) : undefined;
     if (aside !== undefined) {
-      this.remarks.push(`${path}: ${verdict.why}; moved to ${aside}`);
+      this.events.push(`${path}: ${verdict.why}; moved to ${aside}`);
       return false;
     }
     await this.#files.protect(path, access);
-    this.remarks.push(`${path}: ${verdict.why}; set owner and rights`);
+    this.events.push(`${path}: ${verdict.why}; set owner and rights`);
     return true;
   }
 

@@ -1,7 +1,7 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import type { Log } from '#base/log.ts';
 import { readKnownGood } from '../known-good.ts';
-import { type AgentPorts, servicesWork } from '../reconcile/carry-out.ts';
+import { type AgentPorts, servicesWork } from '../reconcile/reconcile-host.ts';
 import { reconcileServices } from '../services/reconcile.ts';
 import { readState } from '../state.ts';
 

@@ -18,7 +18,7 @@ export interface ControllerOptions {
 }
 
 /** What the controller stands on. */
-export interface ControllerWorld {
+export interface ControllerDeps {
   ports: HostPorts & { host: HostValues };
   client: ClientOptions;
   clock: Clock;

@@ -21,17 +21,17 @@ function hostWith(environment: Record<string, string> = {}) {
   const services = [service({ name: 'kubelet', command: 'k.exe', bootstrap: true })];
   const data = printManifest({ services, files: [], environment, watchedEnvironment: [] });
   host.configMaps = [{ name: 'windows-services-v1', created: '2026-01-01T00:00:00Z', data }];
-  const [remarks, stop, logged] = [[] as EventText[], new AbortController(), recordedLog()];
+  const [events, stop, logged] = [[] as EventText[], new AbortController(), recordedLog()];
   const reconcile = createReconcile({
     ports: host,
     caBundle: '',
     clock: host.clock,
-    record: remark => void remarks.push(remark),
+    record: event => void events.push(event),
   });
   const pass: Pass = { signal: stop.signal, log: logged.log, id: '1', attempt: 1 };
   const run = () => reconcile(key, pass);
-  const reasons = () => remarks.map(({ reason }) => reason);
-  return { host, run, reasons, remarks, stop, logged };
+  const reasons = () => events.map(({ reason }) => reason);
+  return { host, run, reasons, events, stop, logged };
 }
 
 test('looks again after two minutes, whatever it found', async () => {
@@ -64,7 +64,7 @@ test('reports the version although what the host runs cannot be written down', a
   expect(logged.messages('warn')).toEqual(['What the host runs could not be written down']);
 });
 
-test('remarks on a failure and on nothing else', async () => {
+test('events on a failure and on nothing else', async () => {
   const { host, run, reasons } = hostWith();
   await run();
   expect(reasons()).toEqual([]);
@@ -73,7 +73,7 @@ test('remarks on a failure and on nothing else', async () => {
   expect(reasons()).toEqual(['ConfigurationFailure']);
 });
 
-test('remarks on a reboot that it asks for, and says what for in the log', async () => {
+test('events on a reboot that it asks for, and says what for in the log', async () => {
   const { host, run, reasons, logged } = hostWith({ HTTP_PROXY: 'http://me:password@proxy' });
   await run();
   Object.assign(host.node?.annotations ?? {}, { [nodeAnnotation.rebootRequired]: '' });
@@ -83,7 +83,7 @@ test('remarks on a reboot that it asks for, and says what for in the log', async
   expect(JSON.stringify(logged.lines)).not.toContain('password');
 });
 
-test('does not remark on a pass that was told to stop', async () => {
+test('does not event on a pass that was told to stop', async () => {
   const { host, run, reasons, stop } = hostWith();
   host.services.before = () => stop.abort(new Error('shutting down'));
   host.services.slowness = 9;
@@ -103,14 +103,14 @@ test('passes on what only the log has to know', async () => {
   expect(host.report.version).toBe('v1');
 });
 
-test('sets wrong rights of files right in every pass, and remarks on it', async () => {
-  const { host, run, remarks } = hostWith();
+test('sets wrong rights of files right in every pass, and events on it', async () => {
+  const { host, run, events } = hostWith();
   await run();
   host.fileTexts.set(file.kubelet, 'MZ');
   host.files.rights.set(file.kubelet, { owner: sid.administrators, entries: undefined });
-  remarks.length = 0;
+  events.length = 0;
   await run();
-  expect(remarks).toEqual([
+  expect(events).toEqual([
     {
       type: 'Warning',
       reason: 'FileRepaired',
@@ -118,7 +118,7 @@ test('sets wrong rights of files right in every pass, and remarks on it', async 
     },
   ]);
   await run();
-  expect([remarks.length, host.files.rights.of(file.kubelet)]).toEqual([1, descriptorOf('programs')]);
+  expect([events.length, host.files.rights.of(file.kubelet)]).toEqual([1, descriptorOf('programs')]);
 });
 
 test('does not confirm a version while a folder cannot be secured', async () => {

@@ -5,15 +5,15 @@ import type { Log } from '#base/log.ts';
 import type { EventText } from '#contract/events.ts';
 import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
 import { type KnownGood, saveKnownGood } from '../known-good.ts';
-import { type AgentPorts, type PassOptions, type PassOutcome, reconcileOnce } from '../reconcile/carry-out.ts';
+import { type AgentPorts, type PassOptions, type PassOutcome, reconcileOnce } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
-import { failureRemark, outcomeRemark, repairRemark, securedRemark } from './remarks.ts';
+import { failureEvent, outcomeEvent, repairEvent, securedEvent } from './events.ts';
 
-export interface PassWorld {
+export interface PassDeps {
   ports: AgentPorts;
   caBundle: string;
   clock: Clock;
-  record: (remark: EventText) => void;
+  record: (event: EventText) => void;
 }
 
 /** Nobody tells of a service that crashed or a file that was changed, so the host is looked at again and again. */
@@ -23,7 +23,7 @@ export const periodMs = 120_000;
 const readyPatience = { everyMs: 200, limitMs: 60_000 };
 
 /** Passes of the controller, with what is to be told about them. */
-export function createReconcile({ ports, caBundle, clock, record }: PassWorld): Reconcile {
+export function createReconcile({ ports, caBundle, clock, record }: PassDeps): Reconcile {
   const hashOf = createHashCache(ports.files, clock);
 
   function optionsFor(log: Log): PassOptions {
@@ -33,11 +33,11 @@ export function createReconcile({ ports, caBundle, clock, record }: PassWorld): 
       hashOf,
       onRepaired: paths => {
         log.warn('Files were not as they should be and have been put right', { paths });
-        record(repairRemark(paths));
+        record(repairEvent(paths));
       },
-      onSecured: remarks => {
-        log.warn('Owner or rights of files were wrong and have been set', { remarks });
-        record(securedRemark(remarks));
+      onSecured: events => {
+        log.warn('Owner or rights of files were wrong and have been set', { events });
+        record(securedEvent(events));
       },
       onWarning: text => log.warn(text),
       onServicesSettled: known => keep(known, log),
@@ -57,12 +57,12 @@ export function createReconcile({ ports, caBundle, clock, record }: PassWorld): 
     try {
       const outcome = await reconcileOnce(ports, optionsFor(log), waiting);
       log.info(...told(outcome));
-      const remark = outcomeRemark(outcome);
-      if (remark !== undefined) record(remark);
+      const event = outcomeEvent(outcome);
+      if (event !== undefined) record(event);
       return after(periodMs, 'the host is looked at every two minutes');
     } catch (error) {
-      const remark = signal.aborted ? undefined : failureRemark(error);
-      if (remark !== undefined) record(remark);
+      const event = signal.aborted ? undefined : failureEvent(error);
+      if (event !== undefined) record(event);
       throw error;
     }
   };

@@ -95,7 +95,7 @@ test('follows a ConfigMap that comes late, and one that is made anew', async () 
   await world.rights.allowVersion('v1');
   await world.register(wanted('v1'));
   startAgentController(world);
-  await until(async () => (await world.remarks()).some(remark => remark.startsWith('ConfigurationFailure: ConfigMap')));
+  await until(async () => (await world.events()).some(event => event.startsWith('ConfigurationFailure: ConfigMap')));
   await world.publish('v1', [containerd]);
   await until(() => isMarked(world, 'v1'));
   await world.client.delete(configMaps, 'windows-services-v1', { namespace });
@@ -123,7 +123,7 @@ test('asks for a reboot once, says why, and finishes after it', async () => {
   const first = startAgentController(world);
   await until(async () => (await world.annotations())[rebootRequired] === '');
   await until(async () =>
-    (await world.remarks()).includes('RebootRequested: A reboot is needed: machine variables change: HTTP_PROXY'),
+    (await world.events()).includes('RebootRequested: A reboot is needed: machine variables change: HTTP_PROXY'),
   );
   expect([world.host.machine, await statesOf(world)]).toEqual([{ HTTP_PROXY: 'http://me:password@proxy' }, {}]);
   await first.end();
@@ -131,7 +131,7 @@ test('asks for a reboot once, says why, and finishes after it', async () => {
   startAgentController(world);
   await until(() => isMarked(world, 'v1'));
   expect(await world.report()).toMatchObject({ rebootRequired: false, bootId: world.host.bootId });
-  expect(JSON.stringify([await world.remarks(), world.logged.lines])).not.toContain('password');
+  expect(JSON.stringify([await world.events(), world.logged.lines])).not.toContain('password');
 });
 
 test('reports which service failed, and looks after the others', async () => {
@@ -142,7 +142,7 @@ test('reports which service failed, and looks after the others', async () => {
     if (call === 'start kubelet') throw new Error('1053');
   };
   startAgentController(world);
-  await until(async () => (await world.remarks()).some(remark => /^ServiceFailure: .*kubelet \(1053\)/.test(remark)));
+  await until(async () => (await world.events()).some(event => /^ServiceFailure: .*kubelet \(1053\)/.test(event)));
   expect(await statesOf(world)).toEqual({ containerd: 'running', kubelet: 'stopped', 'csi-proxy': 'running' });
   expect((await world.report()).version).toBe('');
   world.host.services.before = () => undefined;
@@ -155,7 +155,7 @@ test('reports that the CA bundle cannot be read, and changes no certificate', as
   await world.publish('v1', [containerd]);
   await world.register(wanted('v1'));
   startAgentController(world);
-  await until(async () => (await world.remarks()).some(remark => remark.startsWith('CertificateReadError: ')));
+  await until(async () => (await world.events()).some(event => event.startsWith('CertificateReadError: ')));
   expect([await statesOf(world), world.host.store]).toEqual([{ containerd: 'running' }, []]);
 });
 
@@ -318,5 +318,5 @@ test('puts a tampered file right, starts the service anew that it belongs to, an
   await until(() => isMarked(world, 'v1'));
   expect(world.host.fileTexts.get(file.kubelet)).toBe('kubelet program');
   expect((await world.host.services.query('kubelet'))?.pid).not.toBe(pid);
-  await until(async () => (await world.remarks()).some(remark => remark.startsWith('FileRepaired: ')));
+  await until(async () => (await world.events()).some(event => event.startsWith('FileRepaired: ')));
 });

@@ -10,9 +10,9 @@ import type { Cluster } from '../ports.ts';
 import { Report } from '../report.ts';
 import { ManifestWatch } from './manifest-watch.ts';
 import { nodeChanges } from './node-changes.ts';
-import type { ControllerOptions, ControllerWorld } from './options.ts';
+import type { ControllerOptions, ControllerDeps } from './options.ts';
 import { createReconcile, periodMs } from './pass.ts';
-import { renewalRemark } from './remarks.ts';
+import { renewalEvent } from './events.ts';
 import { enrol } from './start.ts';
 
 /** When to stop, and whom to tell that the host is looked after. */
@@ -26,7 +26,7 @@ const stopMs = 12_000;
 
 /** Keeps the host as its Node wants it, until it is told to stop; every trouble is waited out. */
 export async function runController(
-  world: ControllerWorld,
+  world: ControllerDeps,
   options: ControllerOptions,
   life: ControllerLife,
 ): Promise<void> {
@@ -39,7 +39,7 @@ export async function runController(
       ...options,
       signal,
       onReady: () => life.ready(),
-      onTrouble: error => hooks.record(renewalRemark(error.message)),
+      onTrouble: error => hooks.record(renewalEvent(error.message)),
       onCloudNode: () => hooks.nudge(),
     });
     await lookAfter(identity, { ...world, ...options, hooks }, signal);
@@ -54,17 +54,17 @@ export async function runController(
 
 /** What the identity tells of, once there is a controller to hear it; before that it can reach nobody. */
 interface Hooks {
-  record(remark: EventText): void;
+  record(event: EventText): void;
   nudge(): void;
 }
 
-type Work = ControllerWorld & ControllerOptions & { hooks: Hooks };
+type Work = ControllerDeps & ControllerOptions & { hooks: Hooks };
 
 async function lookAfter(identity: AgentIdentity, work: Work, signal: AbortSignal): Promise<void> {
   const { clock, log, hooks, nodeName, namespace, ports } = work;
   const { client } = identity;
   const report = new Report({ client, nodeName, namespace, bootId: () => ports.host.bootId(), clock, log, signal });
-  const record = (remark: EventText) => report.remark(remark);
+  const record = (event: EventText) => report.event(event);
   const informers = new Informers({ client, clock, log });
   const source = informers.get(nodes, { fieldSelector: `metadata.name=${nodeName}` });
   const key = { namespace: '', name: nodeName };

@@ -6,7 +6,7 @@ import { nodes } from '#kube/resources.ts';
 import { type AgentIdentity, startIdentity } from '../identity/identity.ts';
 import { retry } from '#base/waiting/retry.ts';
 import { startKnownGood } from './offline.ts';
-import type { ControllerOptions, ControllerWorld } from './options.ts';
+import type { ControllerOptions, ControllerDeps } from './options.ts';
 import { periodMs } from './pass.ts';
 
 export interface StartOptions extends ControllerOptions {
@@ -29,7 +29,7 @@ const patienceMs = 20_000;
  * from what is known on the host. It goes on until it is stopped: the operator may be away for long, and brings a new token
  * when it is back.
  */
-export async function enrol(world: ControllerWorld, options: StartOptions): Promise<AgentIdentity> {
+export async function enrol(world: ControllerDeps, options: StartOptions): Promise<AgentIdentity> {
   const { clock, log, ports } = world;
   const { signal } = options;
   const ready = once(options.onReady);
@@ -73,7 +73,7 @@ async function isSlow(enrolling: Promise<unknown>, ms: number, clock: Clock, sig
   }
 }
 
-async function identify(world: ControllerWorld, options: StartOptions): Promise<AgentIdentity> {
+async function identify(world: ControllerDeps, options: StartOptions): Promise<AgentIdentity> {
   const { ports, clock, log, client } = world;
   const { signal, certDurationMs: durationMs } = options;
   const parts = { environment: ports.environment.process(), files: ports.files, clock, log, client };
@@ -93,7 +93,7 @@ async function identify(world: ControllerWorld, options: StartOptions): Promise<
 }
 
 /** Returns when the own Node could be asked for, whether it exists or not. */
-async function reachServer(client: Client, { clock, log }: ControllerWorld, options: StartOptions): Promise<void> {
+async function reachServer(client: Client, { clock, log }: ControllerDeps, options: StartOptions): Promise<void> {
   const { nodeName, signal } = options;
   const onFailure = (error: unknown) => log.warn('The own Node cannot be read; retrying', { error });
   const look = async (within: AbortSignal) => {

@@ -42,7 +42,7 @@ async function cluster(clock = manualClock(Date.now())) {
   return { clock, server, admin, enrolment };
 }
 
-interface World {
+interface VerbDeps {
   clock: ReturnType<typeof manualClock>;
   enrolment: Enrolment;
   files: ModelFiles;
@@ -52,7 +52,7 @@ interface World {
 }
 
 /** A host in that cluster; nothing is in its files but what the test puts there. */
-async function world(): Promise<World & Awaited<ReturnType<typeof cluster>>> {
+async function world(): Promise<VerbDeps & Awaited<ReturnType<typeof cluster>>> {
   const made = await cluster();
   const files = new ModelFiles(
     () => undefined,
@@ -82,7 +82,7 @@ async function world(): Promise<World & Awaited<ReturnType<typeof cluster>>> {
   return { ...made, files, recorded, troubles, start };
 }
 
-async function withToken(given: World): Promise<void> {
+async function withToken(given: VerbDeps): Promise<void> {
   given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig({ token: await given.enrolment.token(86_400) }));
 }
 
@@ -91,7 +91,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 /** Lets time go by, but not while the rotation waits for the server: that takes real time, which would become hours. */
-async function pass({ clock, recorded }: World, ms: number): Promise<void> {
+async function pass({ clock, recorded }: VerbDeps, ms: number): Promise<void> {
   const count = (message: string) => recorded.lines.filter(line => line.message === message).length;
   const isBusy = () =>
     count('Requesting a client certificate') >
@@ -104,7 +104,7 @@ async function pass({ clock, recorded }: World, ms: number): Promise<void> {
 
 const shownName = async ({ connection }: AgentIdentity) =>
   (await connection.identity.current(new AbortController().signal)).clientCertificate?.certificate;
-const requesters = ({ enrolment }: World) => enrolment.judged.map(({ username }) => username);
+const requesters = ({ enrolment }: VerbDeps) => enrolment.judged.map(({ username }) => username);
 
 test('enrols with the token and works with the certificate from then on', async () => {
   const given = await world();

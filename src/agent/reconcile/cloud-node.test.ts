@@ -4,7 +4,7 @@ import { file } from '#contract/paths.ts';
 import { service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
-import { reconcileOnce } from './carry-out.ts';
+import { reconcileOnce } from './reconcile-host.ts';
 
 const kubelet = service({ name: 'kubelet', command: 'kubelet.exe', bootstrap: true });
 const cloudNodeManager = service({

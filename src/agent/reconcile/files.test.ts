@@ -6,7 +6,7 @@ import { printManifest } from '#contract/services/print.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
-import { type PassOptions, reconcileOnce } from './carry-out.ts';
+import { type PassOptions, reconcileOnce } from './reconcile-host.ts';
 
 const other = service({ name: 'other', command: 'other.exe', priority: 1 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Service, service } from '#contract/services/manifest.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
-import { servicesWork } from '../reconcile/carry-out.ts';
+import { servicesWork } from '../reconcile/reconcile-host.ts';
 import { noteChangedFiles, readState } from '../state.ts';
 import { desiredService } from './plan.ts';
 import { reconcileServices } from './reconcile.ts';

@@ -1,7 +1,7 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import type { Service } from '#contract/services/manifest.ts';
 import type { NodeSource } from '../ports.ts';
-import { carryOutPlan, type ServiceWork } from './carry-out.ts';
+import { applyPlan, type ServiceWork } from './apply-plan.ts';
 import type { ServicePorts } from './ensure.ts';
 import { Failures } from './failures.ts';
 import { type DesiredService, desiredService, planServices } from './plan.ts';
@@ -40,7 +40,7 @@ export async function reconcileServices(
   // The second round is for services that ran already when a file they read was changed.
   for (const round of [1, 2]) {
     const plan = planServices(wanted, await work.services.list(), await work.remembered());
-    const outdated = await carryOutPlan(plan, tools, waiting, failures);
+    const outdated = await applyPlan(plan, tools, waiting, failures);
     if (outdated.length === 0 || round === 2) break;
     wanted = wanted.map(service => ({ ...service, prepares: false, filesChanged: outdated.includes(service.name) }));
   }

@@ -1,12 +1,12 @@
 import { messageOf } from '#base/errors.ts';
 import { isApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { type CleanupOutcome, cleanUp } from '../cleanup/carry-out.ts';
+import { type CleanupOutcome, cleanUp } from '../cleanup/clean-up.ts';
 import { createManifestSource } from '../cluster.ts';
 import type { ManifestSource } from '../ports.ts';
 import { retry } from '#base/waiting/retry.ts';
 import { clientIn, portsIn, waitingIn } from './one-shot.ts';
-import type { Answer, Verb, World } from './verb.ts';
+import type { Answer, Verb, VerbDeps } from './verb.ts';
 
 /** How long the API server may keep a host from being cleaned. */
 const reachMs = 30_000;
@@ -31,12 +31,12 @@ export const cleanup: Verb = {
 class ClusterOfCleanup implements ManifestSource, AsyncDisposable {
   readonly #kubeconfig: string;
   readonly #namespace: string;
-  readonly #world: World;
+  readonly #world: VerbDeps;
   #client: Client | undefined;
   /** Why the API server could not be asked; not set when it could. */
   unreached: string | undefined;
 
-  constructor(kubeconfig: string, namespace: string, world: World) {
+  constructor(kubeconfig: string, namespace: string, world: VerbDeps) {
     this.#kubeconfig = kubeconfig;
     this.#namespace = namespace;
     this.#world = world;

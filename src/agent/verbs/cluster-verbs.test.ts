@@ -16,7 +16,7 @@ import {
 import { fastClock } from '../../../test/kit/scripted-client.ts';
 import { knownGoodFile, saveKnownGood } from '../known-good.ts';
 import { stateFile } from '../state.ts';
-import type { World } from './verb.ts';
+import type { VerbDeps } from './verb.ts';
 
 const { version } = nodeAnnotation;
 const access = `--kubeconfig ${file.agentKubeconfig} --namespace ${namespace}`;
@@ -24,7 +24,7 @@ const bootstrap = `bootstrap --node ${nodeName} --desired-version v1 ${access}`;
 const cleanup = `cleanup ${access}`;
 const proxy = { HTTP_PROXY: 'http://me:password@proxy' };
 
-async function bench(over: Partial<World> = {}): Promise<AgentBench> {
+async function bench(over: Partial<VerbDeps> = {}): Promise<AgentBench> {
   const made = await startAgentBench(over);
   onTestFinished(() => made[Symbol.asyncDispose]());
   return made;
@@ -33,7 +33,7 @@ const json = (out: string) => JSON.parse(out) as Record<string, unknown>;
 const names = async ({ host }: AgentBench) => (await host.services.list()).map(({ name }) => name);
 
 /** A host with services and a variable of ours, as the cluster knows it. */
-async function configured(over: Partial<World> = {}): Promise<AgentBench> {
+async function configured(over: Partial<VerbDeps> = {}): Promise<AgentBench> {
   const world = await bench(over);
   await world.publish('v1', [containerd, kubelet], proxy);
   await world.register({ ...wanted('v1'), [version]: 'v1' });

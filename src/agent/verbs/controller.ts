@@ -2,7 +2,7 @@ import { agentName } from '#contract/names.ts';
 import { runController } from '../controller/run.ts';
 import { durationMs, type FlagValues } from './flags.ts';
 import { portsIn } from './one-shot.ts';
-import type { Life, Verb, World } from './verb.ts';
+import type { Life, Verb, VerbDeps } from './verb.ts';
 
 export const controller: Verb = {
   name: 'controller',
@@ -17,7 +17,7 @@ export const controller: Verb = {
   },
 };
 
-async function run(values: FlagValues, world: World, life: Life): Promise<void> {
+async function run(values: FlagValues, world: VerbDeps, life: Life): Promise<void> {
   const { clock, client } = world;
   const maxBytes = Number(values['log-file-max-size']) * 1_000_000;
   const log = values['log-dir'] === '' ? world.log : world.openLog(values['log-dir'], maxBytes);

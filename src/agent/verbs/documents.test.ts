@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { dir, file } from '#contract/paths.ts';
-import { failureRemark, outcomeRemark, renewalRemark, repairRemark } from '../controller/remarks.ts';
+import { failureEvent, outcomeEvent, renewalEvent, repairEvent } from '../controller/events.ts';
 import { knownGoodFile } from '../known-good.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { stateFile } from '../state.ts';
@@ -41,19 +41,19 @@ test('docs/agent.md tells of every flag which verbs have it', () => {
   }
 });
 
-test('docs/agent.md tells every remark', () => {
+test('docs/agent.md tells every event', () => {
   const failed = (code: 'SERVICES_INCOMPLETE' | 'INPUT_UNREADABLE' | 'OBJECT_MISSING') =>
-    failureRemark(new AppError(code, '', { remedy: '' }));
-  const remarks = [
+    failureEvent(new AppError(code, '', { remedy: '' }));
+  const events = [
     failed('SERVICES_INCOMPLETE'),
     failed('INPUT_UNREADABLE'),
     failed('OBJECT_MISSING'),
-    outcomeRemark({ did: 'ask for a reboot', because: [] }),
-    outcomeRemark({ did: 'wait', for: '' }),
-    repairRemark([]),
-    renewalRemark(''),
+    outcomeEvent({ did: 'ask for a reboot', because: [] }),
+    outcomeEvent({ did: 'wait', for: '' }),
+    repairEvent([]),
+    renewalEvent(''),
   ];
-  for (const remark of remarks) expect(page).toContain(`| \`${remark?.reason}\` | ${remark?.type} |`);
+  for (const event of events) expect(page).toContain(`| \`${event?.reason}\` | ${event?.type} |`);
 });
 
 test('docs/agent.md tells where the agent keeps its files', () => {

@@ -2,7 +2,7 @@ import type { HostPorts } from '../ports.ts';
 import { verbs } from './all.ts';
 import { parseArguments, wantsJson } from './arguments.ts';
 import { asAppError, failureData, failureText } from './failure.ts';
-import type { World } from './verb.ts';
+import type { VerbDeps } from './verb.ts';
 
 export interface Terminal {
   out(text: string): void;
@@ -10,7 +10,7 @@ export interface Terminal {
 }
 
 /** Runs one command line and gives the exit code. Nothing is ever thrown. */
-export async function runAgent(words: readonly string[], world: World, terminal: Terminal): Promise<0 | 1> {
+export async function runAgent(words: readonly string[], world: VerbDeps, terminal: Terminal): Promise<0 | 1> {
   const isJson = wantsJson(words);
   let host: HostPorts | undefined;
   try {

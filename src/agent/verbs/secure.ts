@@ -3,7 +3,7 @@ import { createHashCache } from '../stage/hash-cache.ts';
 import { inventory } from './inventory.ts';
 import type { Verb } from './verb.ts';
 
-const nothing: SecureOutcome = { placed: false, pruned: 0, remarks: [] };
+const nothing: SecureOutcome = { placed: false, pruned: 0, events: [] };
 
 export const secure: Verb = {
   name: 'secure',
@@ -17,9 +17,9 @@ export const secure: Verb = {
     const hashOf = createHashCache(files, world.clock);
     const { program, signal } = world;
     const outcome = (await system.isAdministrator()) ? await secureHost(program, hashOf, ports, signal) : nothing;
-    for (const remark of outcome.remarks) world.log.warn('Secured', { remark });
+    for (const event of outcome.events) world.log.warn('Secured', { event });
     const found = await inventory.run(values, { ...world, hashOf });
-    const lines = [outcome.placed ? 'Put the agent in place.' : 'The agent is in place.', ...outcome.remarks];
+    const lines = [outcome.placed ? 'Put the agent in place.' : 'The agent is in place.', ...outcome.events];
     return { text: [...lines, '', found?.text].join('\n'), data: { ...outcome, inventory: found?.data } };
   },
 };

@@ -13,7 +13,7 @@ export interface Life {
 }
 
 /** What verbs run in: made by the program from Windows itself, and by the sandbox from a simulated host. */
-export interface World {
+export interface VerbDeps {
   /** Called once, and only when it is needed: neither help nor a version takes native code. */
   host(): HostPorts;
   /** For all clients of the API server. */
@@ -44,5 +44,5 @@ export interface Answer {
 /** One thing the agent can be told to do. All can be repeated and cut short without harm. */
 export interface Verb extends VerbLine {
   /** Undefined when there is nothing to say. */
-  run(values: FlagValues, world: World): Promise<Answer | undefined>;
+  run(values: FlagValues, world: VerbDeps): Promise<Answer | undefined>;
 }

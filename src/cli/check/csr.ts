@@ -5,7 +5,7 @@ import { type LifetimeLimit, lifetimeLimit } from '#contract/certificate-lifetim
 import { defaultNamespace } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { KubeObject } from '#contract/object.ts';
-import { nothingReserved } from '#contract/reserved.ts';
+import { noReservations } from '#contract/reserved.ts';
 import { writesTokenIds } from '#contract/token-id.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
 import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
@@ -106,7 +106,7 @@ function factsOf(csr: CsrFacts['csr'], { instances, nodes, ...shared }: Evidence
   const name = subjectOf(csr)?.node;
   const instance = instances.find(each => each.node === name);
   const node = nodes.find(each => each.name === name);
-  return { ...shared, csr, instance, node, reserved: nothingReserved, taken: {}, ageMs: Number.POSITIVE_INFINITY };
+  return { ...shared, csr, instance, node, reserved: noReservations, taken: {}, ageMs: Number.POSITIVE_INFINITY };
 }
 
 function explain(decision: CsrDecision): { rule: string; why: string } {

@@ -16,7 +16,7 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { differenceTo, updated } from './decide.ts';
 import { type AccessObject, nodeAccess, nodeOfRole, sharedAccess, type Wanted } from './desired.ts';
-import { findIn, observeNode, observeShared, type Sources, sourcesFrom } from './observe.ts';
+import { findIn, observeNode, observeShared, type AccessInformers, informersFrom } from './observe.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const writing = [...reading, 'create', 'update', 'delete'] as const;
@@ -47,7 +47,7 @@ export interface AgentAccessParts extends ControllerParts {
 /** Keeps the rights of agents: what they share, and for each the right to its own Node. */
 export function agentAccessController(parts: AgentAccessParts): Controller {
   const { informers, namespace, facts } = parts;
-  const sources = sourcesFrom(informers, namespace);
+  const sources = informersFrom(informers, namespace);
   const shared: Key = { namespace, name: agentName };
   return new Controller({
     ...parts,
@@ -59,7 +59,7 @@ export function agentAccessController(parts: AgentAccessParts): Controller {
   });
 }
 
-function watchesOf({ nodes, configMaps, instances, access }: Sources, shared: Key): Watch[] {
+function watchesOf({ nodes, configMaps, instances, access }: AccessInformers, shared: Key): Watch[] {
   const isServices = ({ metadata }: ConfigMap) => versionOfServicesConfigMap(metadata.name ?? '') !== undefined;
   const keyOfAccess = ({ metadata: { name = '' } }: AccessObject): Key[] => {
     const node = nodeOfRole(name);
@@ -95,13 +95,18 @@ function watchesOf({ nodes, configMaps, instances, access }: Sources, shared: Ke
 
 const factsMs = 10_000;
 
-async function reconcileShared(sources: Sources, parts: AgentAccessParts, pass: Pass): Promise<Outcome> {
+async function reconcileShared(sources: AccessInformers, parts: AgentAccessParts, pass: Pass): Promise<Outcome> {
   const wanted = sharedAccess({ ...observeShared(sources, parts), bootstrapper: parts.makesBootstrapper });
   for (const each of wanted) await ensure(each, sources, parts, pass);
   return done;
 }
 
-async function reconcileNode(name: string, sources: Sources, parts: AgentAccessParts, pass: Pass): Promise<Outcome> {
+async function reconcileNode(
+  name: string,
+  sources: AccessInformers,
+  parts: AgentAccessParts,
+  pass: Pass,
+): Promise<Outcome> {
   const { namespace } = parts;
   const node = observeNode(sources, name);
   const agent = node?.agent ?? 'none';
@@ -122,7 +127,12 @@ function isSame(one: Wanted, other: Wanted): boolean {
 }
 
 /** Makes the object what it should be, whether or not watches have told of it yet. */
-async function ensure(wanted: Wanted, sources: Sources, { client }: ControllerParts, pass: Pass): Promise<void> {
+async function ensure(
+  wanted: Wanted,
+  sources: AccessInformers,
+  { client }: ControllerParts,
+  pass: Pass,
+): Promise<void> {
   const { resource, object } = wanted;
   const { log, signal } = pass;
   const known = findIn(sources, wanted);

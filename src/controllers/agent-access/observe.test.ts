@@ -7,11 +7,11 @@ import { clusterRoles, configMaps, nodes, roles } from '#kube/resources.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
 import { benchNamespace as namespace, benchVersion as version } from '../../../test/kit/source-bench.ts';
 import { WatchedApi } from '../../../test/kit/watched-api.ts';
-import { findIn, observeNode, observeShared, sourcesFrom } from './observe.ts';
+import { findIn, observeNode, observeShared, informersFrom } from './observe.ts';
 
 function world() {
   const api = new WatchedApi(manualClock());
-  return { api, sources: sourcesFrom(api.informers, namespace) };
+  return { api, sources: informersFrom(api.informers, namespace) };
 }
 
 test('watches nothing that it does not need', () => {
@@ -21,7 +21,7 @@ test('watches nothing that it does not need', () => {
     asked.push(`${resource.plural} ${JSON.stringify(scope)}`);
     return api.informers.get(resource, scope);
   };
-  sourcesFrom({ get: get as typeof api.informers.get }, namespace);
+  informersFrom({ get: get as typeof api.informers.get }, namespace);
   expect(asked).toEqual([
     'windowsinstances {"namespace":"wmco"}',
     'nodes {}',

@@ -24,20 +24,20 @@ import { type AccessNode, type AgentKind, agentOf, isOfGoOperator } from './deci
 import type { AccessFacts, AccessObject, Wanted } from './desired.ts';
 
 /** Everything the controller looks at. */
-export interface Sources {
+export interface AccessInformers {
   nodes: Informer<Node>;
   configMaps: Informer<ConfigMap>;
   instances: Informer<WindowsInstance>;
   /** Accounts, roles and bindings. */
-  access: readonly AccessSource[];
+  access: readonly AccessInformer[];
 }
 
-export interface AccessSource {
+export interface AccessInformer {
   resource: Resource<AccessObject>;
   informer: Informer<AccessObject>;
 }
 
-export function sourcesFrom(informers: Pick<Informers, 'get'>, namespace: string): Sources {
+export function informersFrom(informers: Pick<Informers, 'get'>, namespace: string): AccessInformers {
   const source = (resource: Resource<AccessObject>, scope: object) => ({
     resource,
     informer: informers.get(resource, scope),
@@ -61,7 +61,7 @@ export function sourcesFrom(informers: Pick<Informers, 'get'>, namespace: string
 
 /** The facts that decide what all agents may do. */
 export function observeShared(
-  sources: Sources,
+  sources: AccessInformers,
   { namespace, version }: { namespace: string; version: string },
 ): Pick<AccessFacts, 'namespace' | 'configMaps' | 'formerAgents'> {
   const services = sources.configMaps.store
@@ -82,13 +82,13 @@ export interface ObservedNode {
 }
 
 /** The Node with the agent that it has; undefined when it does not exist. */
-export function observeNode(sources: Sources, name: string): ObservedNode | undefined {
+export function observeNode(sources: AccessInformers, name: string): ObservedNode | undefined {
   const node = sources.nodes.store.get({ namespace: '', name });
   return node && { uid: node.metadata.uid ?? '', agent: agentOf(accessNode(node, sources), formerVersions(sources)) };
 }
 
 /** Versions of the Go operator whose services ConfigMap is there; no agent can make one. */
-function formerVersions({ configMaps: maps }: Pick<Sources, 'configMaps'>): ReadonlySet<string> {
+function formerVersions({ configMaps: maps }: Pick<AccessInformers, 'configMaps'>): ReadonlySet<string> {
   const versions = maps.store.list().map(({ metadata, data = {} }) => {
     const version = versionOfServicesConfigMap(metadata.name ?? '');
     return version !== undefined && isOfGoOperator(data) ? version : '';
@@ -96,7 +96,7 @@ function formerVersions({ configMaps: maps }: Pick<Sources, 'configMaps'>): Read
   return new Set(versions.filter(version => version !== ''));
 }
 
-function accessNode({ metadata }: Node, { instances }: Pick<Sources, 'instances'>): AccessNode {
+function accessNode({ metadata }: Node, { instances }: Pick<AccessInformers, 'instances'>): AccessNode {
   const { name = '', labels = {}, annotations = {} } = metadata;
   const [bound] = instances.store.byIndex(byNode, name);
   // Before the sources have made their instances there are none.
@@ -106,7 +106,10 @@ function accessNode({ metadata }: Node, { instances }: Pick<Sources, 'instances'
 }
 
 /** The object in the cluster, as far as watches have brought it. */
-export function findIn({ access }: Pick<Sources, 'access'>, { resource, object }: Wanted): AccessObject | undefined {
+export function findIn(
+  { access }: Pick<AccessInformers, 'access'>,
+  { resource, object }: Wanted,
+): AccessObject | undefined {
   const found = access
     .filter(source => source.resource.plural === resource.plural)
     .map(({ informer }) => informer.store.get(keyOf(object)));

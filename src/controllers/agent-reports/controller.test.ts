@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { slimClient } from '#cluster/slim.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { emptyReport, maxReportBytes, printReport, type ReportRemark, reportName } from '#contract/agent-report.ts';
+import { emptyReport, maxReportBytes, printReport, type ReportEvent, reportName } from '#contract/agent-report.ts';
 import type { EventText } from '#contract/events.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { windowsInstanceCrd } from '#contract/windows-instance/crd.ts';
@@ -127,14 +127,14 @@ async function beginWithReport(node = 'win-1'): Promise<Bench> {
 }
 
 const { version, rebootRequired } = nodeAnnotation;
-const remark = (message: string): ReportRemark => ({
+const event = (message: string): ReportEvent => ({
   type: 'Warning',
   reason: 'ServiceFailure',
   message,
   time: '2026-03-01T12:00:00Z',
 });
 const remarksOf = (...messages: string[]) => ({
-  data: { remarks: printReport({ ...emptyReport, remarks: messages.map(remark) })['remarks'] ?? '' },
+  data: { events: printReport({ ...emptyReport, events: messages.map(event) })['events'] ?? '' },
 });
 
 test('makes the report of a host once its Node is known, and makes it again when it is deleted', async () => {
@@ -218,7 +218,7 @@ test('leaves the Node of an agent of the Go operator alone: it writes there itse
   expect(await bench.marks('win-1')).toEqual({ [version]: 'go', [rebootRequired]: '' });
 });
 
-test('records each remark once as an event on the Node, also after a restart', async () => {
+test('records each event once as an event on the Node, also after a restart', async () => {
   const bench = await begin();
   const first = bench.start();
   await bench.addNode('win-1');
@@ -240,7 +240,7 @@ test('records each remark once as an event on the Node, also after a restart', a
   expect(bench.events.filter(line => line !== said('three'))).toEqual(['one', 'two', 'four'].map(said));
 });
 
-test('what an agent remarks is one line of plain text in events', async () => {
+test('what an agent events is one line of plain text in events', async () => {
   const bench = await beginWithReport();
   await bench.write('win-1', { data: { version: 'v1' } });
   await bench.write('win-1', remarksOf('\u001b[2Jgone\r\nsecond \u202eline'));

@@ -7,7 +7,7 @@ import {
   type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
-import { isReportName, parseReport, reportName, type ReportRemark } from '#contract/agent-report.ts';
+import { isReportName, parseReport, reportName, type ReportEvent } from '#contract/agent-report.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { marksPatch } from '#contract/node-marks.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
@@ -22,7 +22,7 @@ import type { Key } from '#kube/resource.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
-import { mirrorMarks, newRemarks, newReport, type Repair, repairOf } from './decide.ts';
+import { mirrorMarks, newEvents, newReport, type Repair, repairOf } from './decide.ts';
 
 export const permissions: readonly Permission[] = [
   {
@@ -160,7 +160,7 @@ class Mirror {
     const told = parseReport(report.data);
     const { annotations = {} } = node.metadata;
     if (Object.keys(mirrorMarks(told, annotations)).length > 0) await this.#annotate(name, annotations, signal);
-    for (const remark of newRemarks(this.#before(name, report), told)) this.#record(node, remark);
+    for (const event of newEvents(this.#before(name, report), told)) this.#record(node, event);
     this.#mirrored.set(name, report);
   }
 
@@ -179,7 +179,7 @@ class Mirror {
     return this.#mirrored.get(name) ?? report;
   }
 
-  #record(node: Node, { type, reason, message }: ReportRemark): void {
+  #record(node: Node, { type, reason, message }: ReportEvent): void {
     this.#parts.recorder.record(referenceTo(nodes, node), {
       type,
       reason,

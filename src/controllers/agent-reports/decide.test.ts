@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type AgentReport, emptyReport, parseReport, printReport, type ReportRemark } from '#contract/agent-report.ts';
+import { type AgentReport, emptyReport, parseReport, printReport, type ReportEvent } from '#contract/agent-report.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { ConfigMap } from '#kube/resources.ts';
-import { mirrorMarks, newRemarks, newReport, repairOf, reportLabels } from './decide.ts';
+import { mirrorMarks, newEvents, newReport, repairOf, reportLabels } from './decide.ts';
 
 const clean = newReport('win-5', 'wmco');
 const withMetadata = (metadata: object): ConfigMap => ({ ...clean, metadata: { ...clean.metadata, ...metadata } });
@@ -67,10 +67,7 @@ for (const [name, report, annotations, want] of mirrored) {
 }
 
 test('mirrors two annotations at most, whatever the report says', () => {
-  const anyData = fc.dictionary(
-    fc.constantFrom('version', 'rebootRequired', 'bootID', 'remarks', version),
-    fc.string(),
-  );
+  const anyData = fc.dictionary(fc.constantFrom('version', 'rebootRequired', 'bootID', 'events', version), fc.string());
   fc.assert(
     fc.property(anyData, data => {
       const marks = mirrorMarks(parseReport(data), {});
@@ -82,21 +79,21 @@ test('mirrors two annotations at most, whatever the report says', () => {
   );
 });
 
-const remark = (message: string, time = '2026-03-01T12:00:00Z'): ReportRemark => ({
+const event = (message: string, time = '2026-03-01T12:00:00Z'): ReportEvent => ({
   type: 'Warning',
   reason: 'ServiceFailure',
   message,
   time,
 });
-const reportOf = (...remarks: ReportRemark[]) => ({ ...clean, data: printReport(said({ remarks })) });
-const news: [string, ConfigMap | undefined, ReportRemark[], string[]][] = [
-  ['all of a first report', undefined, [remark('a'), remark('b')], ['a', 'b']],
-  ['none that was there before', reportOf(remark('a')), [remark('a')], []],
-  ['one that came', reportOf(remark('a')), [remark('a'), remark('b')], ['b']],
-  ['one that is said again later', reportOf(remark('a')), [remark('a', '2026-03-01T13:00:00Z')], ['a']],
+const reportOf = (...events: ReportEvent[]) => ({ ...clean, data: printReport(said({ events })) });
+const news: [string, ConfigMap | undefined, ReportEvent[], string[]][] = [
+  ['all of a first report', undefined, [event('a'), event('b')], ['a', 'b']],
+  ['none that was there before', reportOf(event('a')), [event('a')], []],
+  ['one that came', reportOf(event('a')), [event('a'), event('b')], ['b']],
+  ['one that is said again later', reportOf(event('a')), [event('a', '2026-03-01T13:00:00Z')], ['a']],
 ];
 for (const [name, before, now, want] of news) {
-  test(`new remarks: ${name}`, () => {
-    expect(newRemarks(before, said({ remarks: now })).map(({ message }) => message)).toEqual(want);
+  test(`new events: ${name}`, () => {
+    expect(newEvents(before, said({ events: now })).map(({ message }) => message)).toEqual(want);
   });
 }

@@ -5,7 +5,7 @@ import {
   parseReport,
   printReport,
   reportName,
-  type ReportRemark,
+  type ReportEvent,
 } from '#contract/agent-report.ts';
 import { managedByLabel, nodeAnnotation } from '#contract/names.ts';
 import type { ConfigMap } from '#kube/resources.ts';
@@ -58,11 +58,11 @@ export function mirrorMarks(
 }
 
 /** EventDeduper of the report that the one before did not have, oldest first. */
-export function newRemarks(before: ConfigMap | undefined, now: AgentReport): ReportRemark[] {
-  const known = new Set(parseReport(before?.data).remarks.map(idOf));
-  return now.remarks.filter(remark => !known.has(idOf(remark)));
+export function newEvents(before: ConfigMap | undefined, now: AgentReport): ReportEvent[] {
+  const known = new Set(parseReport(before?.data).events.map(idOf));
+  return now.events.filter(event => !known.has(idOf(event)));
 }
 
-function idOf({ reason, message, time }: ReportRemark): string {
+function idOf({ reason, message, time }: ReportEvent): string {
   return `${time} ${reason} ${message}`;
 }

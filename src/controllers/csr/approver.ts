@@ -32,7 +32,7 @@ export interface CsrParts extends ControllerParts, HostInspectorParts {
   random: () => number;
 }
 
-export interface CsrSources {
+export interface CsrStores {
   requests: StoreView<CertificateSigningRequest>;
   open: Pick<OpenRequests, 'isJudged' | 'limitPassed'>;
   readings: Readings;
@@ -42,7 +42,7 @@ export interface CsrSources {
 }
 
 /** A request with everything that decides about it. */
-interface Seen {
+interface ObservedRequest {
   csr: CsrView;
   subject: Reading['subject'];
   instance: WindowsInstance | undefined;
@@ -55,13 +55,13 @@ const retryMs = 30_000;
 /** Decides about one request and acts on it. A refused request stays pending: the operator never denies. */
 export class Approver {
   readonly #parts: CsrParts;
-  readonly #sources: CsrSources;
-  readonly #remarks: EventDeduper;
+  readonly #sources: CsrStores;
+  readonly #events: EventDeduper;
 
-  constructor(parts: CsrParts, sources: CsrSources) {
+  constructor(parts: CsrParts, sources: CsrStores) {
     this.#parts = parts;
     this.#sources = sources;
-    this.#remarks = new EventDeduper(parts);
+    this.#events = new EventDeduper(parts);
   }
 
   async reconcile(key: Key, pass: Pass): Promise<Outcome> {
@@ -81,7 +81,7 @@ export class Approver {
     return this.#act(request, seen, await this.#decide(seen, pass), pass);
   }
 
-  #observe(request: CertificateSigningRequest, csr: CsrView, subject: Seen['subject']): Seen {
+  #observe(request: CertificateSigningRequest, csr: CsrView, subject: ObservedRequest['subject']): ObservedRequest {
     const { nodes, instances } = this.#sources;
     const instance = subject && findInstance(subject.node, instances);
     const isServing = csr.signerName === signer.kubeletServing;
@@ -104,7 +104,7 @@ export class Approver {
    * What would be approved is decided once more, by Node and record as the server has them at that moment; what is refused for want
    * of its Node as well, because a kubelet asks right after it has made its Node.
    */
-  async #decide({ facts, subject, instance }: Seen, { signal }: Pass): Promise<CsrDecision> {
+  async #decide({ facts, subject, instance }: ObservedRequest, { signal }: Pass): Promise<CsrDecision> {
     const decision = decideCsr(facts);
     const mayBeOld = decision.do === 'approve' || (decision.do === 'refuse' && decision.rule === windowsNode.name);
     if (!mayBeOld || subject === undefined) return decision;
@@ -116,7 +116,12 @@ export class Approver {
     return decideCsr({ ...facts, node, instance: fresh && evidenceOf(fresh, this.#parts.version) });
   }
 
-  async #act(request: CertificateSigningRequest, seen: Seen, decision: CsrDecision, pass: Pass): Promise<Outcome> {
+  async #act(
+    request: CertificateSigningRequest,
+    seen: ObservedRequest,
+    decision: CsrDecision,
+    pass: Pass,
+  ): Promise<Outcome> {
     if (decision.do === 'refuse') return this.#refuse(request, decision.event, pass);
     this.#hold(request, []);
     switch (decision.do) {
@@ -139,7 +144,7 @@ export class Approver {
 
   async #approve(
     request: CertificateSigningRequest,
-    { csr, subject, instance }: Seen,
+    { csr, subject, instance }: ObservedRequest,
     condition: ApprovedCondition,
     pass: Pass,
   ): Promise<Outcome> {
@@ -177,11 +182,11 @@ export class Approver {
     const username = shown(request.spec.username ?? '');
     const events = isSaid ? [eventText.csrCrowd(username, limit)] : [];
     const subject = `requester ${requesterOf(request)}`;
-    const isNew = this.#remarks.report(subject, referenceTo(certificateSigningRequests, request), events);
+    const isNew = this.#events.report(subject, referenceTo(certificateSigningRequests, request), events);
     if (isNew) pass.log.warn('Judging only some CSRs of one requester', { username, limit });
   }
 
   #hold(request: CertificateSigningRequest, events: EventText[]): boolean {
-    return this.#remarks.report(request.metadata.uid ?? '', referenceTo(certificateSigningRequests, request), events);
+    return this.#events.report(request.metadata.uid ?? '', referenceTo(certificateSigningRequests, request), events);
   }
 }

@@ -13,7 +13,7 @@ import { watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
 import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
-import { Approver, type CsrParts, type CsrSources } from './approver.ts';
+import { Approver, type CsrParts, type CsrStores } from './approver.ts';
 import { HostInspector } from './host-inspector.ts';
 import { evidenceOf } from './evidence.ts';
 import { isEligible, NodeReader } from './observe.ts';
@@ -92,7 +92,7 @@ function* issuedFor(name: string, { requests, readings }: Judging): Iterable<Key
   for (const request of requests.list()) if (readings.knownIssued(request)?.node === name) yield keyOf(request);
 }
 
-type Judging = Pick<CsrSources, 'requests' | 'readings'> & { open: OpenRequests };
+type Judging = Pick<CsrStores, 'requests' | 'readings'> & { open: OpenRequests };
 
 function whatMattersOfNode({ metadata }: Node): unknown {
   return [metadata.uid, metadata.labels?.[nodeLabel.os]];

@@ -7,7 +7,7 @@ import { type CertificateRequest, maxRequestCharacters, parseCertificateRequest 
 import { type EventText, eventText } from '#contract/events.ts';
 import { agentServiceAccountUser, identity, signer } from '#contract/names.ts';
 import type { KubeObject } from '#contract/object.ts';
-import { nothingReserved } from '#contract/reserved.ts';
+import { noReservations } from '#contract/reserved.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
 import { type Case, type CertificateKind, type CsrView, recordedNames, rules, subjects } from './rules.ts';
 
@@ -133,7 +133,7 @@ function decideKind(kind: CertificateKind, request: CertificateRequest, facts: C
   // Evidence about another Node is none.
   const instance = facts.instance?.node === nodeName ? facts.instance : undefined;
   const node = facts.node?.name === nodeName ? facts.node : undefined;
-  const given: Case = { ...facts, reserved: facts.reserved ?? nothingReserved, request, nodeName, instance, node };
+  const given: Case = { ...facts, reserved: facts.reserved ?? noReservations, request, nodeName, instance, node };
   if (kind === 'agent' || kind === 'cloud-node') return decideAgent(kind, given, facts.ageMs);
   const decision = decideKubelet(kind, given);
   const isEarly = kind === 'kubelet-serving' && facts.reserved === undefined && decision.do === 'approve';

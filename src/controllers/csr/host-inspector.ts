@@ -15,7 +15,7 @@ import { type Key, keyOf } from '#kube/resource.ts';
 import { targetAt } from '#node/lifecycle/configure/connect.ts';
 import { routeAddresses } from '#node/lifecycle/configure/identify.ts';
 import { Slots } from '#base/waiting/slots.ts';
-import type { HostInputSource } from '#node/lifecycle/world.ts';
+import type { HostInputSource } from '#node/lifecycle/deps.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import { knownKey } from '#node/host-keys/host-key-annotation.ts';
 

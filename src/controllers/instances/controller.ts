@@ -13,7 +13,7 @@ import type { Informer } from '#kube/informer/informer.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { carryOut, deleteInstance, instancesPermission } from '#cluster/instance-sync/carry-out.ts';
+import { applyPlan, deleteInstance, instancesPermission } from '#cluster/instance-sync/apply-plan.ts';
 import { planInstance, type WantedInstance } from '#cluster/instance-sync/plan.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '#cluster/instance-source.ts';
@@ -61,7 +61,7 @@ class EntrySource {
   readonly configMaps: Informer<ConfigMap>;
   readonly instances: Informer<WindowsInstance>;
   readonly #parts: InstancesParts;
-  readonly #remarks: EventDeduper;
+  readonly #events: EventDeduper;
 
   constructor(parts: InstancesParts) {
     const { informers, namespace } = parts;
@@ -70,7 +70,7 @@ class EntrySource {
     this.configMaps = informers.get(configMaps, { namespace, fieldSelector });
     this.instances = informers.get(windowsInstances, { namespace });
     this.instances.addIndex(bySource, indexBySource);
-    this.#remarks = new EventDeduper(parts);
+    this.#events = new EventDeduper(parts);
   }
 
   async reconcile(host: string, pass: Pass): Promise<Outcome> {
@@ -81,7 +81,7 @@ class EntrySource {
     const usable = entries.find(entry => entry.ok);
     // Where there is an instance its condition tells, and the event that goes with it.
     const told = entries.flatMap(entry => (entry.ok || (own.length > 0 && usable === undefined) ? [] : [entry.error]));
-    if (map !== undefined) this.#remarks.report(host, referenceTo(configMaps, map), told.map(failure));
+    if (map !== undefined) this.#events.report(host, referenceTo(configMaps, map), told.map(failure));
     if (usable !== undefined) {
       const { address, username } = usable;
       const sourceUid = map?.metadata.uid ?? '';
@@ -96,7 +96,7 @@ class EntrySource {
   #ensure(wanted: WantedInstance, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
     const { namespace, client } = this.#parts;
     const named = (name: string) => this.instances.store.get({ namespace, name });
-    return carryOut(planInstance(wanted, { namespace, own, named }), { ...pass, client });
+    return applyPlan(planInstance(wanted, { namespace, own, named }), { ...pass, client });
   }
 
   async #letGo(host: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {

@@ -17,7 +17,7 @@ import { findCondition } from '#kube/conditions.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { keyOf } from '#kube/resource.ts';
 import { type ConfigMap, secrets } from '#kube/resources.ts';
-import type { ConditionNews } from '#cluster/patch-condition.ts';
+import type { ConditionUpdate } from '#cluster/patch-condition.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
 import { acceptanceProblem, hostsOf } from '#node/acceptance-problem.ts';
 
@@ -90,7 +90,10 @@ export class Acceptance {
 }
 
 /** The Accepted condition; undefined while it need not be written: a missing one counts as accepted. */
-export function acceptedCondition(instance: WindowsInstance, problem: AppError | undefined): ConditionNews | undefined {
+export function acceptedCondition(
+  instance: WindowsInstance,
+  problem: AppError | undefined,
+): ConditionUpdate | undefined {
   const known = findCondition(instance.status?.conditions, instanceCondition.accepted);
   const wanted = conditionFor(problem);
   if (problem === undefined && known?.status !== 'False') return undefined;
@@ -98,7 +101,7 @@ export function acceptedCondition(instance: WindowsInstance, problem: AppError |
   return isSame ? undefined : wanted;
 }
 
-function conditionFor(problem: AppError | undefined): ConditionNews {
+function conditionFor(problem: AppError | undefined): ConditionUpdate {
   const type = instanceCondition.accepted;
   if (problem === undefined)
     return { type, status: 'True', reason: 'Accepted', message: 'The host can be configured.' };

@@ -34,7 +34,7 @@ for (const [name, arrange] of breaks) {
     await until(async () => (await lab.instance()).status?.phase === 'Ready');
     expect([host.connectionCount, host.openConnections]).toEqual([2, 0]);
     expect((await lab.instance()).status?.timeline?.every(({ attempts }) => attempts === 1)).toBe(true);
-    expect((await lab.remarks()).filter(line => line.includes('Failure'))).toEqual([]);
+    expect((await lab.events()).filter(line => line.includes('Failure'))).toEqual([]);
   });
 }
 

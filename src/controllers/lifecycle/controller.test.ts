@@ -79,8 +79,8 @@ test('the status tells the way, and the event is about the ConfigMap, once', asy
     ['Configured', 'True', 'Joined'],
     ['Ready', 'True', 'Joined'],
   ]);
-  await until(async () => (await lab.remarks()).length > 0);
-  expect(await lab.remarks()).toEqual([
+  await until(async () => (await lab.events()).length > 0);
+  expect(await lab.events()).toEqual([
     `ConfigMap windows-instances: InstanceSetup: Configured instance with address ${address} as a worker node`,
   ]);
 });
@@ -107,8 +107,8 @@ test('a Machine gets no labels of ours, and its events are about the Machine', a
   await lab.add({ source: { kind: 'Machine', name: 'machine-1' } });
   await isReady(lab);
   expect((await lab.node())?.metadata.labels).not.toHaveProperty(nodeLabel.byoh);
-  await until(async () => (await lab.remarks()).length > 0);
-  expect(await lab.remarks()).toEqual(['Machine machine-1: MachineSetup: Machine machine-1 configured successfully']);
+  await until(async () => (await lab.events()).length > 0);
+  expect(await lab.events()).toEqual(['Machine machine-1: MachineSetup: Machine machine-1 configured successfully']);
 });
 
 test('an instance made by an administrator: DNS name, key in advance, labels, taints, another port', async () => {
@@ -143,7 +143,7 @@ test('an instance made by an administrator: DNS name, key in advance, labels, ta
   expect((await lab.instance()).status?.ipv4).toBe(address);
   expect(ports).toContain(2222);
   await expect(keyEntries(lab)).rejects.toThrow('not found');
-  await until(async () => (await lab.remarks()).some(line => line.startsWith('WindowsInstance win-5: InstanceSetup')));
+  await until(async () => (await lab.events()).some(line => line.startsWith('WindowsInstance win-5: InstanceSetup')));
 });
 
 test('a host without Containers and with another name is rebooted once for both', async () => {
@@ -282,7 +282,7 @@ test('an instance that is deleted on the way is let go of at once, and its conne
   const { length } = host.commands;
   await new Promise(wait => setTimeout(wait, 100));
   expect(host.commands).toHaveLength(length);
-  expect(await lab.remarks()).toEqual([]);
+  expect(await lab.events()).toEqual([]);
 });
 
 test('a spec that changes on the way begins a new journey with it', async () => {

@@ -24,7 +24,7 @@ import { pausedStatus, readyStatus, type StatusChange, type StatusStamp } from '
 import { type MachineNames, NodeNames } from '#node/lifecycle/node-names.ts';
 import { Slots } from '#base/waiting/slots.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
-import type { LifecycleWorld, HostInputSource } from '#node/lifecycle/world.ts';
+import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
@@ -33,9 +33,9 @@ import { patchCondition } from '#cluster/patch-condition.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { sourceOf, subjectOf } from '#cluster/instance-source.ts';
 import { Acceptance, acceptedCondition, isRejected, rejectionEvent } from './acceptance.ts';
-import { decide, type Decision, quietMs, type Seen } from './decide.ts';
+import { decide, type Decision, quietMs, type LifecycleFacts } from './decide.ts';
 import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './run-journey.ts';
-import { addressConflicts, setupRemarks } from './remarks.ts';
+import { addressConflicts, setupEvents } from './events.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
@@ -115,7 +115,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
 }
 
 type Work = LifecycleParts & {
-  world: LifecycleWorld;
+  world: LifecycleDeps;
   instances: JoinParts['instances'];
   acceptance: Acceptance;
   /** Reports each address conflict once. */
@@ -133,7 +133,7 @@ async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Pro
 /** For what no watch reports: a Secret that was created, a name that resolves to another address. */
 const recheckMs = 30_000;
 
-async function look(instance: WindowsInstance, work: Work, { signal }: Pick<Pass, 'signal'>): Promise<Seen> {
+async function look(instance: WindowsInstance, work: Work, { signal }: Pick<Pass, 'signal'>): Promise<LifecycleFacts> {
   const { world, version, clock, acceptance } = work;
   const problem = acceptance.knownProblem(instance);
   const seen = { instance, node: nodeOf(instance, world), version, nowMs: clock.now(), problem };
@@ -143,7 +143,7 @@ async function look(instance: WindowsInstance, work: Work, { signal }: Pick<Pass
   return problem === undefined && isAsked ? { ...seen, problem: await acceptance.problem(instance, signal) } : seen;
 }
 
-async function act(seen: Seen, work: Work, pass: Pass): Promise<Outcome> {
+async function act(seen: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
   const { instance } = seen;
   const next = decide(seen);
   switch (next.do) {
@@ -164,7 +164,7 @@ async function act(seen: Seen, work: Work, pass: Pass): Promise<Outcome> {
 }
 
 /** The condition is the memory: an event is recorded only when it changes. */
-async function reportAcceptance({ instance, problem }: Seen, work: Work, pass: Pass): Promise<void> {
+async function reportAcceptance({ instance, problem }: LifecycleFacts, work: Work, pass: Pass): Promise<void> {
   const condition = acceptedCondition(instance, problem);
   if (condition === undefined) return;
   pass.log.info('Patching condition Accepted', { status: condition.status, reason: condition.reason });
@@ -204,7 +204,7 @@ async function rest(
   const { world, version, recorder, clock } = work;
   if (what === 'release') await world.nodes.release(node.name, pass.signal);
   if (await wasCutShort(instance, work, pass.signal)) {
-    for (const { object, text } of setupRemarks(instance)) recorder.record(object, text);
+    for (const { object, text } of setupEvents(instance)) recorder.record(object, text);
   }
   const conflicts = addressConflicts(instance, node.name, world.nodes.list());
   work.conflicts.report(instance.metadata.uid ?? '', subjectOf(instance), conflicts);
@@ -213,7 +213,7 @@ async function rest(
   return ms === undefined ? done : after(ms, 'then the certificate of the agent ends');
 }
 
-function nodeOf(instance: WindowsInstance, { nodes: cluster }: LifecycleWorld): NodeView | undefined {
+function nodeOf(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): NodeView | undefined {
   const name = boundNode(instance);
   return name === undefined ? undefined : cluster.get(name);
 }
@@ -236,7 +236,7 @@ async function patchStatus(
   return done;
 }
 
-function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleWorld {
+function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
   const { client, informers, namespace, connect, resolver, inputs, payload, machineNames, clock, log, metrics } = parts;
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);

@@ -7,7 +7,7 @@ import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
 import { identityEndsMs } from '#node/record.ts';
 
 /** What one instance is about. */
-export interface Seen {
+export interface LifecycleFacts {
   instance: WindowsInstance;
   /** The Node of the name in the record. */
   node: NodeView | undefined;
@@ -30,7 +30,7 @@ export type Decision =
   /** The agent has run out of credentials, or its key is not recorded; with its Node where that waits to be released, too. */
   | { do: 'reconnect'; why: string; held?: NodeView };
 
-export function decide(seen: Seen): Decision {
+export function decide(seen: LifecycleFacts): Decision {
   const { instance, problem } = seen;
   if (instance.metadata.deletionTimestamp !== undefined) return { do: 'leave', why: 'it is being deleted' };
   const decision = decideWork(seen);
@@ -40,7 +40,7 @@ export function decide(seen: Seen): Decision {
   return code !== undefined && isSilenced ? { do: 'leave', why: `it is not accepted: ${code}` } : decision;
 }
 
-function decideWork(seen: Seen): Decision {
+function decideWork(seen: LifecycleFacts): Decision {
   const { instance, node, version } = seen;
   if (instance.spec.paused === true) return { do: 'pause' };
   if (node === undefined) return { do: 'configure' };
@@ -57,7 +57,7 @@ function decideWork(seen: Seen): Decision {
 }
 
 /** By what the operator has recorded: otherwise a Node, or another version of the operator, could lock an agent out. */
-function whyReconnect(node: NodeView, { instance, version, nowMs }: Seen): string | undefined {
+function whyReconnect(node: NodeView, { instance, version, nowMs }: LifecycleFacts): string | undefined {
   const { status = {} } = instance;
   const endsMs = identityEndsMs(status);
   if (endsMs === undefined) {
@@ -75,7 +75,7 @@ function isRecorded({ status = {} }: WindowsInstance, { uid }: NodeView): boolea
 }
 
 /** How long nothing can run out; undefined where no agent of ours is recorded. */
-export function quietMs({ instance, nowMs }: Pick<Seen, 'instance' | 'nowMs'>): number | undefined {
+export function quietMs({ instance, nowMs }: Pick<LifecycleFacts, 'instance' | 'nowMs'>): number | undefined {
   const endsMs = identityEndsMs(instance.status ?? {});
   return endsMs === undefined || endsMs <= nowMs ? undefined : endsMs - nowMs;
 }

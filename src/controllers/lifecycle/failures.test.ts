@@ -178,7 +178,7 @@ for (const [name, code, step, arrange] of cases) {
     expect(condition).toMatchObject({ status: 'False', reason: code });
     expect(condition?.message).toContain(entryOf(status)?.lastError?.remedy);
     expect(status.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: code });
-    const told = (await lab.remarks()).filter(line => line.includes('InstanceSetupFailure'));
+    const told = (await lab.events()).filter(line => line.includes('InstanceSetupFailure'));
     expect(told).toHaveLength(1);
     expect(told[0]).toContain(`ConfigMap windows-instances: InstanceSetupFailure: ${code}: `);
     expect(host.openConnections).toBe(0);
@@ -192,7 +192,7 @@ test('a changed host key has an event of its own', async () => {
   await storeKey(lab, printHostKey(anyKey()));
   lab.start();
   await lab.add();
-  await until(async () => (await lab.remarks()).some(line => line.includes('SSHHostKeyChanged')));
+  await until(async () => (await lab.events()).some(line => line.includes('SSHHostKeyChanged')));
 });
 
 test('preflight tells everything that is wrong at once', async () => {
@@ -247,8 +247,8 @@ test('another failure is told, and so is the first one when it comes back', asyn
   await has('HOST_REFUSED_KEY');
   host.faults.connect = () => fail(unreachable(address));
   await has('HOST_UNREACHABLE');
-  await until(async () => (await lab.remarks()).length >= 2);
-  const codes = (await lab.remarks()).map(line => line.split(': ')[2]);
+  await until(async () => (await lab.events()).length >= 2);
+  const codes = (await lab.events()).map(line => line.split(': ')[2]);
   expect(new Set(codes)).toEqual(new Set(['HOST_UNREACHABLE', 'HOST_REFUSED_KEY']));
 });
 
@@ -261,7 +261,7 @@ test('a Machine that does not answer yet is waited for without alarm', async () 
   await until(async () => (await configured(lab))?.status === 'Unknown');
   expect(await configured(lab)).toMatchObject({ reason: 'HOST_UNREACHABLE' });
   await until(async () => (await lab.instance()).status?.phase === 'Ready');
-  expect((await lab.remarks()).filter(line => line.includes('Failure'))).toEqual([]);
+  expect((await lab.events()).filter(line => line.includes('Failure'))).toEqual([]);
 });
 
 test('a Machine whose host refuses us for other reasons has an event of its kind, with the details beside', async () => {
@@ -269,8 +269,8 @@ test('a Machine whose host refuses us for other reasons has an event of its kind
   lab.host().model.system.administrator = false;
   lab.start();
   await lab.add({ source: { kind: 'Machine', name: 'machine-1' } });
-  await until(async () => (await lab.remarks()).length >= 2);
-  expect((await lab.remarks()).toSorted()).toEqual([
+  await until(async () => (await lab.events()).length >= 2);
+  expect((await lab.events()).toSorted()).toEqual([
     'Machine machine-1: MachineSetupFailure: Machine machine-1 configuration failure',
     expect.stringContaining('WindowsInstance win-5: InstanceSetupFailure: HOST_NOT_ADMINISTRATOR: '),
   ]);
@@ -327,7 +327,7 @@ test('a reboot that does not help is not repeated', async () => {
 
 test('no secret is in status, events or log', async () => {
   const { lab, host } = await mendedLab();
-  const told = JSON.stringify([await lab.instance(), await lab.remarks(), lab.logged.lines, host.commands]);
+  const told = JSON.stringify([await lab.instance(), await lab.events(), lab.logged.lines, host.commands]);
   for (const secret of [
     'token number',
     'BEGIN PRIVATE KEY',

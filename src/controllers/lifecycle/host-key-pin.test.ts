@@ -32,7 +32,7 @@ test('a Node that is deleted does not take the pin along, and the command of the
   const message = await lab.failed('HOST_KEY_CHANGED');
   expect((await lab.instance()).status?.hostKey).toBe(status.hostKey);
   expect(host.commands).toHaveLength(commands);
-  await until(async () => (await lab.remarks()).some(line => line.includes('SSHHostKeyChanged')));
+  await until(async () => (await lab.events()).some(line => line.includes('SSHHostKeyChanged')));
   await lab.client.patch(windowsInstances, 'win-5', { type: 'merge', body: patchIn(message) }, { namespace });
   expect((await lab.ready()).hostKey).toBe(printKnownKey(host.hostKey));
 });

@@ -87,8 +87,8 @@ test('a success that could not be told is told by the next pass, and is no failu
   await until(() => lab.logged.messages('error').includes('Pass failed'));
   isDown = false;
   await isReady(lab);
-  await until(async () => (await lab.remarks()).length > 0);
-  expect(await lab.remarks()).toEqual([
+  await until(async () => (await lab.events()).length > 0);
+  expect(await lab.events()).toEqual([
     `ConfigMap windows-instances: InstanceSetup: Configured instance with address ${address} as a worker node`,
   ]);
   expect((await lab.instance()).status?.timeline?.some(({ lastError }) => lastError !== undefined)).toBe(false);
@@ -111,7 +111,7 @@ test('an operator that is killed when all was done but to tell of it is followed
   await operator.current.stop();
   lab.start();
   await isReady(lab);
-  await until(async () => (await lab.remarks()).length === 1);
+  await until(async () => (await lab.events()).length === 1);
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
 });
 
@@ -199,5 +199,5 @@ test('a stop in good order closes the connection, and says nothing of a failure'
   const { status } = await lab.instance();
   expect(status?.phase).toBe('Configuring');
   expect(status?.timeline?.some(({ lastError }) => lastError !== undefined)).toBe(false);
-  expect(await lab.remarks()).toEqual([]);
+  expect(await lab.events()).toEqual([]);
 });

@@ -40,7 +40,7 @@ const isBack =
   ({ before }: Away) =>
   ({ phase, agent }: WindowsInstanceStatus) =>
     phase === 'Ready' && agent?.certificateEnds !== undefined && agent.keyHash !== before.keyHash;
-const reconnects = async (lab: JoinLab) => (await lab.remarks()).filter(line => line.includes('AgentReconnected'));
+const reconnects = async (lab: JoinLab) => (await lab.events()).filter(line => line.includes('AgentReconnected'));
 
 test('a Node that calls itself by the name of another host does not lock that host out', async () => {
   const away = await awayLab();

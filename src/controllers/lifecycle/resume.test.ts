@@ -212,7 +212,7 @@ test('after a kill in the middle of a reboot the host is waited for without alar
   await until(async () => (await lab.instance()).status?.conditions?.[0]?.status === 'Unknown');
   await isReady(lab);
   expectOnce(host, 2);
-  expect((await lab.remarks()).filter(line => line.includes('Failure'))).toEqual([]);
+  expect((await lab.events()).filter(line => line.includes('Failure'))).toEqual([]);
 });
 
 test('two operators of which the first has lost the lead do not mix', async () => {

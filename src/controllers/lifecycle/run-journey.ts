@@ -9,20 +9,20 @@ import { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
 import { configure, reconnect } from '#node/lifecycle/configure/steps.ts';
 import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
-import type { LifecycleWorld } from '#node/lifecycle/world.ts';
+import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import type { Acceptance } from './acceptance.ts';
 import {
-  adoptedRemarks,
-  failureRemarks,
-  type InstanceRemark,
+  adoptedEvents,
+  failureEvents,
+  type InstanceEvent,
   mayStillCome,
-  reconnectedRemarks,
-  setupRemarks,
-} from './remarks.ts';
+  reconnectedEvents,
+  setupEvents,
+} from './events.ts';
 import { longestRetryMs } from './retry.ts';
 
 export interface JoinParts {
-  world: LifecycleWorld;
+  world: LifecycleDeps;
   client: Client;
   recorder: Pick<EventRecorder, 'record'>;
   instances: Pick<Informer<WindowsInstance>, 'addHandler'>;
@@ -37,21 +37,21 @@ export interface JourneyKind {
   phase: InstancePhase;
   /** Logged at its end. */
   message: string;
-  done: (instance: WindowsInstance, journey: ConfigureJourney) => readonly InstanceRemark[];
+  done: (instance: WindowsInstance, journey: ConfigureJourney) => readonly InstanceEvent[];
 }
 
 export const configureKind: JourneyKind = {
   run: configure,
   phase: 'Configuring',
   message: 'Instance has been configured as a worker node',
-  done: (instance, { isAdopted }) => (isAdopted ? adoptedRemarks(instance) : setupRemarks(instance)),
+  done: (instance, { isAdopted }) => (isAdopted ? adoptedEvents(instance) : setupEvents(instance)),
 };
 
 export const reconnectKind: JourneyKind = {
   run: reconnect,
   phase: 'Reconnecting',
   message: 'Reconnected agent',
-  done: reconnectedRemarks,
+  done: reconnectedEvents,
 };
 
 /**
@@ -79,7 +79,7 @@ export async function runJourney(
     if (isEndOfPass(signal)) return;
     const error = asAppError(thrown);
     const isTransient = mayStillCome(instance, error, clock.now());
-    if (!isTransient) recordEvents(parts, failureRemarks(instance, error));
+    if (!isTransient) recordEvents(parts, failureEvents(instance, error));
     await record.fail(error, { isTransient, nextAttemptMs: clock.now() + longestRetryMs(pass.attempt) });
     throw error;
   }
@@ -106,8 +106,8 @@ function isEndOfPass(signal: AbortSignal): boolean {
   return signal.aborted && !isAppError(signal.reason, 'PASS_TIMEOUT');
 }
 
-function recordEvents({ recorder }: JoinParts, remarks: readonly InstanceRemark[]): void {
-  for (const { object, text } of remarks) recorder.record(object, text);
+function recordEvents({ recorder }: JoinParts, events: readonly InstanceEvent[]): void {
+  for (const { object, text } of events) recorder.record(object, text);
 }
 
 /** Aborted when the instance is deleted or its spec is changed. */

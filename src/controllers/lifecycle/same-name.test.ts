@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { dir } from '#contract/paths.ts';
-import { nothingReserved } from '#contract/reserved.ts';
+import { noReservations } from '#contract/reserved.ts';
 import { nodes } from '#kube/resources.ts';
 import { address, type JoinLab, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
 import type { LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
@@ -90,7 +90,7 @@ test('an entry that is replaced by one with another address keeps its Node when 
   expect(host.boots).toBe(1);
 });
 
-const forbidden: [name: string, ofCluster: Partial<typeof nothingReserved>][] = [
+const forbidden: [name: string, ofCluster: Partial<typeof noReservations>][] = [
   ['kubernetes', {}],
   ['kubernetes.default.svc', {}],
   ['db.prod.svc', {}],
@@ -104,7 +104,7 @@ for (const [name, ofCluster] of forbidden) {
     const lab = await startJoinLab();
     const host = lab.host();
     host.faults.answer = (verb, data) => (verb === 'inventory' ? { ...data, nodeName: name } : data);
-    lab.inputs = usual => ({ ...usual, reserved: { ...nothingReserved, ...ofCluster } });
+    lab.inputs = usual => ({ ...usual, reserved: { ...noReservations, ...ofCluster } });
     lab.start();
     await lab.add();
     expect(await lab.failed('NODE_NAME_FORBIDDEN')).toContain(`${address}: the host name ${name} `);

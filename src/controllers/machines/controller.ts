@@ -9,7 +9,7 @@ import { type Key, keyOf } from '#kube/resource.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { instancesPermission } from '#cluster/instance-sync/carry-out.ts';
+import { instancesPermission } from '#cluster/instance-sync/apply-plan.ts';
 import { watchingSignal } from '#kube/controller/signal-watch.ts';
 import { bySource, indexBySource, sourceOf } from '#cluster/instance-source.ts';
 import { MachineSource } from './machine-source.ts';

@@ -8,7 +8,7 @@ import {
   machineAccepted,
   type MachineDecision,
   type MachineView,
-  type MachineWorld,
+  type MachineFacts,
   newHostnameFor,
   readMachine,
   sshUserFor,
@@ -16,7 +16,7 @@ import {
 
 const otherKey = { ...configured, [nodeAnnotation.pubKeyHash]: 'other' };
 
-const world: MachineWorld = {
+const world: MachineFacts = {
   machines: [machine(1), machine(2), machine(3)],
   nodes: [node(1), node(2), node(3)],
   replicas: 3,
@@ -28,7 +28,7 @@ const world: MachineWorld = {
 };
 const withNode1 = (annotations: Record<string, string>) => ({ nodes: [node(1, annotations), node(2), node(3)] });
 
-const decisions: [string, Partial<MachineView>, Partial<MachineWorld>, MachineDecision['do'], RegExp?][] = [
+const decisions: [string, Partial<MachineView>, Partial<MachineFacts>, MachineDecision['do'], RegExp?][] = [
   ['configures a provisioned machine', fresh, {}, 'configure'],
   ['finishes a node that was never configured', {}, withNode1({}), 'configure'],
   ['upgrades a node of another version', {}, withNode1({ ...configured, [nodeAnnotation.version]: 'v0' }), 'configure'],

@@ -64,7 +64,7 @@ export interface MachineFleet {
 }
 
 /** What the decision about one Machine depends on besides the Machine. */
-export interface MachineWorld extends MachineFleet {
+export interface MachineFacts extends MachineFleet {
   platform: string;
   /** Version of this operator, and hash of the public key it uses. */
   version: string;
@@ -87,7 +87,7 @@ export type MachineDecision =
   /** With its host while it is a node of the cluster; `isLost` when it was one and its Node is gone. */
   | { do: 'nothing'; why: string; error?: AppError; host?: MachineHost; isLost?: true };
 
-export function decideMachine(machine: MachineView, world: MachineWorld): MachineDecision {
+export function decideMachine(machine: MachineView, world: MachineFacts): MachineDecision {
   if (machine.deleting) return { do: 'nothing', why: 'it is being deleted' };
   const unfit = whyNotAccepted(machine);
   if (unfit !== undefined) return { do: 'nothing', why: unfit };
@@ -108,7 +108,7 @@ export function decideMachine(machine: MachineView, world: MachineWorld): Machin
 }
 
 /** For a Machine that no retry can help: replace it now, later, or leave that to the administrator. */
-export function decideReplacement(machine: MachineView, world: MachineWorld, why: string): MachineDecision {
+export function decideReplacement(machine: MachineView, world: MachineFacts, why: string): MachineDecision {
   const deletion = deletionAllowed(machine, world);
   if (deletion.allowed) return { do: 'replace', why };
   if (deletion.because === 'limit') {
@@ -180,7 +180,7 @@ export function newHostnameFor(platform: string, machineName: string): string | 
   return ['VSphere', 'Nutanix'].includes(platform) ? machineName : undefined;
 }
 
-function configure(machine: MachineView, world: MachineWorld): MachineDecision {
+function configure(machine: MachineView, world: MachineFacts): MachineDecision {
   const host = hostOf(machine, world);
   if (!world.userDataIsCurrent) return { do: 'wait', why: 'the Secret windows-user-data has yet to be written' };
   if (host === undefined) return { do: 'wait', why: 'it has no internal IPv4 address yet' };
@@ -188,7 +188,7 @@ function configure(machine: MachineView, world: MachineWorld): MachineDecision {
   return { do: 'configure', ...host, node: nodeOf(machine, world.nodes) };
 }
 
-function hostOf(machine: MachineView, { platform }: MachineWorld): MachineHost | undefined {
+function hostOf(machine: MachineView, { platform }: MachineFacts): MachineHost | undefined {
   const address = internalIpv4(machine);
   if (address === undefined) return undefined;
   return { address, username: sshUserFor(platform), newHostname: newHostnameFor(platform, machine.name) };

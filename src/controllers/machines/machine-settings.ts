@@ -1,7 +1,7 @@
 import { attempt } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import type { MachineSettings, MachinesParts } from './observe.ts';
-import { sourcesFrom, storedText, wantedUserData } from '../user-data/observe.ts';
+import { informersFrom, storedText, wantedUserData } from '../user-data/observe.ts';
 import { publicKeyHash } from '#host/keys/public-key.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 
@@ -11,7 +11,7 @@ export function machineSettings(
   facts: FactsSource,
   namespace: string,
 ): Pick<MachinesParts, 'settings' | 'onSettingsChange'> {
-  const sources = sourcesFrom(informers, namespace);
+  const sources = informersFrom(informers, namespace);
   return {
     settings: (): MachineSettings | undefined => {
       const platform = facts.read().facts?.platform;

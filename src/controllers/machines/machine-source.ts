@@ -9,18 +9,18 @@ import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile
 import { referenceTo } from '#kube/events/events.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
 import { type Machine, machines } from '#kube/resources-openshift.ts';
-import { carryOut, deleteInstance } from '#cluster/instance-sync/carry-out.ts';
+import { applyPlan, deleteInstance } from '#cluster/instance-sync/apply-plan.ts';
 import { patchCondition } from '#cluster/patch-condition.ts';
 import { planInstance } from '#cluster/instance-sync/plan.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { bySource, type SourceRef, sourceText } from '#cluster/instance-source.ts';
 import { decideMachine, type MachineDecision, type MachineHost, type MachineView, readMachine } from './decide.ts';
 import {
-  isSource,
+  isEligible,
   type MachineSettings,
   type MachinesParts,
   type MachineStores,
-  observeWorld,
+  observeMachine,
   readMachineNow,
   readNodeNow,
   refusesKey,
@@ -33,7 +33,7 @@ interface Ending {
   events: EventText[];
 }
 
-interface Seen {
+interface ObservedMachine {
   object: Machine;
   machine: MachineView;
   /** Its instances: one, unless somebody has made more. */
@@ -50,13 +50,13 @@ const refusalGraceMs = 5 * 60_000;
 export class MachineSource {
   readonly #parts: MachinesParts;
   readonly #stores: MachineStores;
-  readonly #remarks: EventDeduper;
+  readonly #events: EventDeduper;
   readonly #replacement: Replacement;
 
   constructor(parts: MachinesParts, stores: MachineStores) {
     this.#parts = parts;
     this.#stores = stores;
-    this.#remarks = new EventDeduper(parts);
+    this.#events = new EventDeduper(parts);
     this.#replacement = new Replacement(parts, stores);
   }
 
@@ -64,14 +64,14 @@ export class MachineSource {
     const source: SourceRef = { kind: 'Machine', name: key.name };
     const own = this.#stores.instances.byIndex(bySource, sourceText(source));
     const object = this.#stores.machines.get(key);
-    if (!isSource(object)) return this.#letGo(key.name, own, pass);
+    if (!isEligible(object)) return this.#letGo(key.name, own, pass);
     const { outcome, events } = await this.#look(object, own, pass);
     this.#hold(object, events);
     return outcome;
   }
 
   #hold(object: Machine, events: EventText[], about = 'all else'): void {
-    this.#remarks.report(`${keyText(keyOf(object))}: ${about}`, referenceTo(machines, object), events);
+    this.#events.report(`${keyText(keyOf(object))}: ${about}`, referenceTo(machines, object), events);
   }
 
   async #look(object: Machine, own: readonly WindowsInstance[], pass: Pass): Promise<Ending> {
@@ -79,12 +79,17 @@ export class MachineSource {
     if (settings === undefined) return ending(done);
     const read = attempt(() => readMachine(readObject(object)));
     if (!read.ok) return ending(done, setupFailure(object, read.error));
-    const seen: Seen = { object, machine: read.value, own, settings: { ...settings, version: this.#parts.version } };
-    const world = observeWorld(seen.machine, this.#stores.machines.list(), this.#stores, seen.settings);
+    const seen: ObservedMachine = {
+      object,
+      machine: read.value,
+      own,
+      settings: { ...settings, version: this.#parts.version },
+    };
+    const world = observeMachine(seen.machine, this.#stores.machines.list(), this.#stores, seen.settings);
     return this.#act(seen, decideMachine(seen.machine, world), pass);
   }
 
-  async #act(seen: Seen, decision: MachineDecision, pass: Pass): Promise<Ending> {
+  async #act(seen: ObservedMachine, decision: MachineDecision, pass: Pass): Promise<Ending> {
     switch (decision.do) {
       case 'configure':
         return this.#ensure(seen, decision, pass);
@@ -102,7 +107,7 @@ export class MachineSource {
     }
   }
 
-  async #ensure({ object, own, machine, settings }: Seen, host: MachineHost, pass: Pass): Promise<Ending> {
+  async #ensure({ object, own, machine, settings }: ObservedMachine, host: MachineHost, pass: Pass): Promise<Ending> {
     const { namespace, client } = this.#parts;
     const { address, username, newHostname: hostname } = host;
     if (hostname !== undefined && !isComputerName(hostname)) {
@@ -116,14 +121,14 @@ export class MachineSource {
       ...(hostname !== undefined && { hostname }),
     };
     const named = (name: string) => this.#stores.instances.get({ namespace, name });
-    const outcome = await carryOut(planInstance(wanted, { namespace, own, named }), { ...pass, client });
+    const outcome = await applyPlan(planInstance(wanted, { namespace, own, named }), { ...pass, client });
     const [instance] = own;
     if (outcome !== done || instance === undefined) return ending(outcome);
     return this.#checkKey({ object, own, machine, settings }, instance, pass);
   }
 
   /** A host that does not let the operator in for a while was set up with another key, and no retry can help it. */
-  async #checkKey(seen: Seen, instance: WindowsInstance, pass: Pass): Promise<Ending> {
+  async #checkKey(seen: ObservedMachine, instance: WindowsInstance, pass: Pass): Promise<Ending> {
     const { clock } = this.#parts;
     const known = findCondition(instance.status?.conditions, instanceCondition.keyRefused);
     const [isRefused, wasRefused] = [refusesKey(instance), known?.status === 'True'];
@@ -147,7 +152,7 @@ export class MachineSource {
     return patchCondition(instance, { ...news, type: instanceCondition.keyRefused }, { ...this.#parts, ...pass });
   }
 
-  async #replace({ machine, object, settings }: Seen, why: string, pass: Pass): Promise<Ending> {
+  async #replace({ machine, object, settings }: ObservedMachine, why: string, pass: Pass): Promise<Ending> {
     // A new Machine would come up with the old key.
     if (!settings.userDataIsCurrent) return ending(after(waitMs, 'the Secret windows-user-data has yet to be written'));
     const decision = await this.#replacement.replace(machine.name, object.metadata.uid ?? '', { why, settings }, pass);
@@ -159,7 +164,7 @@ export class MachineSource {
   }
 
   /** A Machine whose Node somebody has deleted is not joined again; it is for its owner to replace it. */
-  async #forgetLost({ machine, own }: Seen, pass: Pass): Promise<Outcome> {
+  async #forgetLost({ machine, own }: ObservedMachine, pass: Pass): Promise<Outcome> {
     if (own.length === 0) return done;
     const { client } = this.#parts;
     const name = machine.nodeRef?.name ?? '';
@@ -171,7 +176,7 @@ export class MachineSource {
   async #letGo(name: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
     if (own.length === 0) return done;
     const { client } = this.#parts;
-    if (isSource(await readMachineNow(client, name, pass.signal)))
+    if (isEligible(await readMachineNow(client, name, pass.signal)))
       return after(lagMs, 'the watch has yet to tell of it');
     for (const instance of own) await deleteInstance(instance, 'its Machine is gone or ignored', { ...pass, client });
     return done;

@@ -14,7 +14,7 @@ import { type Machine, type MachineSet, machines } from '#kube/resources-openshi
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { OnChange } from '#kube/controller/signal-watch.ts';
 import { bySource, sourceText } from '#cluster/instance-source.ts';
-import { isUnfinished, type MachineView, type MachineWorld, readMachine } from './decide.ts';
+import { isUnfinished, type MachineView, type MachineFacts, readMachine } from './decide.ts';
 
 /** Machines that are ours are told by their label; others are not even watched. */
 export const windowsMachines = {
@@ -44,12 +44,12 @@ export interface MachineStores {
   nodes: StoreView<Node>;
 }
 
-export function observeWorld(
+export function observeMachine(
   machine: MachineView,
   siblings: readonly Machine[],
   stores: Pick<MachineStores, 'machineSets' | 'nodes' | 'instances'>,
   settings: MachineSettings & { version: string },
-): MachineWorld {
+): MachineFacts {
   // A Machine that cannot be read counts as one that is not healthy.
   const views = siblings.flatMap(object => {
     const read = attempt(() => readMachine(readObject(object)));
@@ -104,7 +104,7 @@ function hostNamesOf(machine: Machine | undefined): string[] {
 }
 
 /** Whether the Machine wants a WindowsInstance at all: it exists, is Windows, is not ignored and not on its way out. */
-export function isSource(machine: Machine | undefined): machine is Machine {
+export function isEligible(machine: Machine | undefined): machine is Machine {
   if (machine === undefined || machine.metadata.deletionTimestamp !== undefined) return false;
   const labels = machine.metadata.labels ?? {};
   return ownMember(labels, machineLabel.osId) === 'Windows' && ownMember(labels, machineLabel.ignore) !== 'true';

@@ -12,7 +12,7 @@ import {
   type MachineSettings,
   type MachinesParts,
   type MachineStores,
-  observeWorld,
+  observeMachine,
   windowsMachines,
 } from './observe.ts';
 
@@ -42,7 +42,7 @@ export class Replacement {
     const object = all.find(({ metadata }) => metadata.name === name && metadata.uid === uid);
     if (object === undefined) return { do: 'nothing', why: 'it is gone' };
     const machine = readMachine(readObject(object));
-    const decision = decideReplacement(machine, observeWorld(machine, all, this.#stores, settings), why);
+    const decision = decideReplacement(machine, observeMachine(machine, all, this.#stores, settings), why);
     if (decision.do === 'replace') await this.#delete(object, why, pass);
     return decision;
   }

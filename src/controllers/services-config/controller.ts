@@ -20,7 +20,7 @@ import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { decide, type Seen } from './decide.ts';
+import { decide, type ServicesConfigFacts } from './decide.ts';
 import { isServices, observe } from './observe.ts';
 
 export const permissions: readonly Permission[] = [
@@ -76,7 +76,11 @@ const versionMarks = changed<Node>(({ metadata: { annotations = {} } }) => [
   annotations[nodeAnnotation.desiredVersion],
 ]);
 
-async function reconcile(seen: Seen, parts: ServicesConfigParts, { log, signal }: Pass): Promise<Outcome> {
+async function reconcile(
+  seen: ServicesConfigFacts,
+  parts: ServicesConfigParts,
+  { log, signal }: Pass,
+): Promise<Outcome> {
   const { own, outdated } = decide(seen);
   for (const name of outdated) {
     log.info('Deleted outdated resource', { ConfigMap: name });
@@ -94,12 +98,16 @@ async function reconcile(seen: Seen, parts: ServicesConfigParts, { log, signal }
   return done;
 }
 
-async function create(seen: Seen, { client, version, namespace }: ServicesConfigParts, signal: AbortSignal) {
+async function create(
+  seen: ServicesConfigFacts,
+  { client, version, namespace }: ServicesConfigParts,
+  signal: AbortSignal,
+) {
   if (seen.wanted === undefined) return;
   try {
     await client.create<ConfigMap>(configMaps, servicesConfigMap(seen.wanted, version, namespace), { signal });
   } catch (error) {
-    // Seen too late; what is there now is looked at when the watch tells of it.
+    // ServicesConfigFacts too late; what is there now is looked at when the watch tells of it.
     if (!isAlreadyExists(error)) throw error;
   }
 }

@@ -4,7 +4,7 @@ import type { ServicesManifest } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { servicesManifest } from '#node/desired/services.ts';
 import { benchSettings, defaultFacts } from '../../../test/kit/fixed-facts.ts';
-import { decide, type Seen, type StoredServices } from './decide.ts';
+import { decide, type ServicesConfigFacts, type StoredServices } from './decide.ts';
 
 const version = '11.0.0-abcdef0';
 const name = (of = version) => `windows-services-${of}`;
@@ -16,9 +16,15 @@ const stored = (more: Partial<StoredServices> = {}): StoredServices => ({
   isLeaving: false,
   ...more,
 });
-const see = (more: Partial<Seen> = {}): Seen => ({ version, wanted, stored: [stored()], inUse: [], ...more });
+const see = (more: Partial<ServicesConfigFacts> = {}): ServicesConfigFacts => ({
+  version,
+  wanted,
+  stored: [stored()],
+  inUse: [],
+  ...more,
+});
 
-const own: [name: string, seen: Partial<Seen>, want: string][] = [
+const own: [name: string, seen: Partial<ServicesConfigFacts>, want: string][] = [
   ['keeps what is right', {}, 'keep'],
   ['creates what is missing', { stored: [] }, 'create'],
   ['creates it beside those of other versions', { stored: [stored({ name: name('old') })] }, 'create'],

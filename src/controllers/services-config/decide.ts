@@ -12,7 +12,7 @@ export interface StoredServices {
   isLeaving: boolean;
 }
 
-export interface Seen {
+export interface ServicesConfigFacts {
   /** Of this operator. */
   version: string;
   /** Undefined while the cluster does not tell enough. */
@@ -30,7 +30,7 @@ export interface Decision {
   outdated: string[];
 }
 
-export function decide({ version, wanted, stored, inUse }: Seen): Decision {
+export function decide({ version, wanted, stored, inUse }: ServicesConfigFacts): Decision {
   const isOutdated = ({ name, isLeaving }: StoredServices) => {
     const its = versionOfServicesConfigMap(name);
     return its !== undefined && its !== version && !inUse.includes(its) && !isLeaving;

@@ -8,9 +8,9 @@ import { versionOfServicesConfigMap } from '#contract/version.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
 import { servicesManifest } from '#node/desired/services.ts';
-import type { Seen, StoredServices } from './decide.ts';
+import type { ServicesConfigFacts, StoredServices } from './decide.ts';
 
-export interface Sources {
+export interface ServicesConfigStores {
   facts: Pick<FactsSource, 'read'>;
   settings: OperatorSettings;
   configMaps: Pick<StoreView<ConfigMap>, 'list'>;
@@ -18,7 +18,7 @@ export interface Sources {
   instances: StoreView<WindowsInstance>;
 }
 
-export function observe({ facts, settings, configMaps, nodes, instances }: Sources): Seen {
+export function observe({ facts, settings, configMaps, nodes, instances }: ServicesConfigStores): ServicesConfigFacts {
   const known = facts.read().facts;
   const wanted = known && attempt(() => servicesManifest(known, settings));
   return {

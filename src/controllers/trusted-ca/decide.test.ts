@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { decide, type Seen } from './decide.ts';
+import { decide, type TrustedCaFacts } from './decide.ts';
 
 const label = 'config.openshift.io/inject-trusted-cabundle';
-const cases: [name: string, seen: Partial<Seen>, want: string][] = [
+const cases: [name: string, seen: Partial<TrustedCaFacts>, want: string][] = [
   ['creates what is missing', { labels: undefined }, 'create'],
   ['keeps one with the label', { labels: { [label]: 'true' } }, 'keep'],
   ['keeps one with other labels beside it', { labels: { [label]: 'true', a: 'b' } }, 'keep'],

@@ -18,8 +18,8 @@ import { decide } from './decide.ts';
 import {
   hasClusterApi,
   secretView,
-  type Sources,
-  sourcesFrom,
+  type UserDataInformers,
+  informersFrom,
   storedText,
   type WantedUserData,
   wantedUserData,
@@ -51,7 +51,7 @@ const copyMs = 30_000;
 export function userDataController(parts: UserDataParts): Controller {
   const { informers, namespace, facts } = parts;
   const key = { namespace, name: secretName.privateKey };
-  const sources = sourcesFrom(informers, namespace);
+  const sources = informersFrom(informers, namespace);
   return new Controller({
     ...parts,
     name: 'user-data',
@@ -64,7 +64,7 @@ export function userDataController(parts: UserDataParts): Controller {
   });
 }
 
-async function reconcile(sources: Sources, parts: UserDataParts, pass: Pass): Promise<Outcome> {
+async function reconcile(sources: UserDataInformers, parts: UserDataParts, pass: Pass): Promise<Outcome> {
   const wanted = readWanted(sources, parts, pass);
   if (wanted === undefined) return done;
   const { secret, text, publicKey } = wanted;
@@ -86,7 +86,11 @@ async function findCopy({ client }: UserDataParts, { signal }: Pass): Promise<Ku
   return found && secretView(found);
 }
 
-function readWanted(sources: Sources, { facts, recorder }: UserDataParts, { log }: Pass): WantedUserData | undefined {
+function readWanted(
+  sources: UserDataInformers,
+  { facts, recorder }: UserDataParts,
+  { log }: Pass,
+): WantedUserData | undefined {
   const [key] = sources.privateKey.store.list();
   if (key === undefined) {
     log.warn('Secret cloud-private-key missing, new Machines cannot be prepared before it is there');
@@ -109,7 +113,7 @@ async function write(
   log.info('Writing the user data of new Machines', { how, Secret: `${namespace}/${name}` });
   if (how === 'create') {
     const secret: SecretObject = { metadata: { name, namespace }, data };
-    // Seen too late; what is there now is looked at when the watch tells of it.
+    // UserDataFacts too late; what is there now is looked at when the watch tells of it.
     await client.create(secrets, secret, { signal }).catch(unless(isAlreadyExists));
     return;
   }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import type { NodeView } from '#contract/node.ts';
-import { type Decision, decide, type Seen } from './decide.ts';
+import { type Decision, decide, type UserDataFacts } from './decide.ts';
 
 const prefix = 'windowsmachineconfig.openshift.io';
 const [oldHash, newHash] = ['0'.repeat(64), 'f'.repeat(64)];
@@ -21,7 +21,7 @@ function node(name: string, { hash, os = 'windows', byoh }: Marks = {}): NodeVie
   };
 }
 
-function seen(nodes: NodeView[], members: Partial<Seen> = {}): Seen {
+function seen(nodes: NodeView[], members: Partial<UserDataFacts> = {}): UserDataFacts {
   const usernameOf = (one: NodeView) => `user-of-${one.name}`;
   return { current: 'text', wanted: 'text', nodes, publicKeyHash: newHash, usernameOf, ...members };
 }

@@ -2,7 +2,7 @@ import { type AppError, attempt } from '#base/errors.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 
-export interface Seen {
+export interface UserDataFacts {
   /** Text of the user-data Secret in the cluster; undefined when there is no Secret. */
   current: string | undefined;
   wanted: string;
@@ -31,7 +31,7 @@ export interface Decision {
  * Repairs the Secret and rotates Nodes, each for its own reason: a changed text alone, be it tampering or a new script,
  * never touches a Node. Only a Node that was configured with another public key is rotated, whatever became of the Secret.
  */
-export function decide({ current, wanted, nodes, publicKeyHash, usernameOf }: Seen): Decision {
+export function decide({ current, wanted, nodes, publicKeyHash, usernameOf }: UserDataFacts): Decision {
   const decision: Decision = { secret: secretChange(current, wanted), rotations: [], failures: [] };
   for (const node of nodes.filter(isWindowsNode)) {
     const hash = node.annotations[nodeAnnotation.pubKeyHash];

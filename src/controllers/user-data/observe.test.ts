@@ -8,7 +8,7 @@ import { newPrivateKey } from '../../../test/kit/new-private-key.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
 import { benchNamespace as namespace } from '../../../test/kit/source-bench.ts';
 import { WatchedApi } from '../../../test/kit/watched-api.ts';
-import { hasClusterApi, sourcesFrom, storedText, wantedUserData } from './observe.ts';
+import { hasClusterApi, informersFrom, storedText, wantedUserData } from './observe.ts';
 
 const secret = (place: string, name: string, data: Record<string, string>): SecretObject => ({
   metadata: { name, namespace: place },
@@ -18,7 +18,7 @@ const secret = (place: string, name: string, data: Record<string, string>): Secr
 function world(...objects: SecretObject[]) {
   const api = new WatchedApi(manualClock());
   for (const object of objects) api.put(secrets, object);
-  return { api, sources: sourcesFrom(api.informers, namespace) };
+  return { api, sources: informersFrom(api.informers, namespace) };
 }
 
 const key = secret(namespace, secretName.privateKey, { 'private-key.pem': newPrivateKey() });

@@ -12,14 +12,14 @@ import { type UserDataSecret, userData, userDataSecret } from '#node/desired/use
 import { privateKeyFromSecret } from '#node/inputs/private-key.ts';
 
 /** Each by its name: nobody reads all Secrets of a cluster. */
-export interface Sources {
+export interface UserDataInformers {
   privateKey: Informer<SecretObject>;
   userData: Informer<SecretObject>;
   /** The namespace of the cluster API, where there is one. */
   clusterApi: Informer<Namespace>;
 }
 
-export function sourcesFrom(informers: Pick<Informers, 'get'>, namespace: string): Sources {
+export function informersFrom(informers: Pick<Informers, 'get'>, namespace: string): UserDataInformers {
   const named = (name: string) => ({ fieldSelector: `metadata.name=${name}` });
   return {
     privateKey: informers.get(secrets, { namespace, ...named(secretName.privateKey) }),
@@ -38,7 +38,7 @@ export interface WantedUserData {
 
 /** Undefined while there is no key, or the platform is not known. Throws an AppError for a key that cannot be used. */
 export function wantedUserData(
-  { privateKey }: Pick<Sources, 'privateKey'>,
+  { privateKey }: Pick<UserDataInformers, 'privateKey'>,
   facts: Pick<FactsSource, 'read'>,
 ): WantedUserData | undefined {
   const platform = facts.read().facts?.platform;
@@ -52,7 +52,7 @@ export function wantedUserData(
 }
 
 /** The text that Machines get now; undefined when there is no Secret. */
-export function storedText({ userData: { store } }: Pick<Sources, 'userData'>): string | undefined {
+export function storedText({ userData: { store } }: Pick<UserDataInformers, 'userData'>): string | undefined {
   const [secret] = store.list();
   if (secret === undefined) return undefined;
   const data = attempt(() => secretData(secretView(secret)));
@@ -61,7 +61,7 @@ export function storedText({ userData: { store } }: Pick<Sources, 'userData'>): 
 }
 
 /** Whether Machines of the cluster API may be made. */
-export function hasClusterApi({ clusterApi: { store } }: Pick<Sources, 'clusterApi'>): boolean {
+export function hasClusterApi({ clusterApi: { store } }: Pick<UserDataInformers, 'clusterApi'>): boolean {
   return store.list().some(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 

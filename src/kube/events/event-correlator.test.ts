@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
-import { type CorrelatorLimits, EventCorrelator, type Remark } from './event-correlator.ts';
+import { type CorrelatorLimits, EventCorrelator, type NewEvent } from './event-correlator.ts';
 
 const minute = 60_000;
-const remark = (message: string, more: Partial<Remark> = {}): Remark => ({
+const event = (message: string, more: Partial<NewEvent> = {}): NewEvent => ({
   object: { apiVersion: 'v1', kind: 'Node', name: 'win-1', uid: 'u1' },
   type: 'Normal',
   reason: 'Setup',
@@ -15,29 +15,29 @@ const remark = (message: string, more: Partial<Remark> = {}): Remark => ({
 function bench(limits: Partial<CorrelatorLimits> = {}) {
   const clock = manualClock();
   const correlator = new EventCorrelator(clock, limits);
-  const say = (message: string, more?: Partial<Remark>) => correlator.correlate(remark(message, more));
+  const say = (message: string, more?: Partial<NewEvent>) => correlator.correlate(event(message, more));
   return { clock, say };
 }
 
 const messages = (count: number) => Array.from({ length: count }, (_, index) => `m${index}`);
 const isCombined = (text: string | undefined) => text?.startsWith('(combined from similar events): ') ?? false;
 
-test('equal remarks are one event', () => {
+test('equal events are one event', () => {
   const { say } = bench();
   expect(say('a')?.identity).toBe(say('a')?.identity);
-  expect(say('a')).toMatchObject(remark('a'));
+  expect(say('a')).toMatchObject(event('a'));
 });
 
-const different: [string, Partial<Remark>][] = [
+const different: [string, Partial<NewEvent>][] = [
   ['another message', { message: 'b' }],
   ['another reason', { reason: 'Teardown' }],
   ['another type', { type: 'Warning' }],
-  ['another name', { object: { ...remark('').object, name: 'win-2' } }],
-  ['another uid', { object: { ...remark('').object, uid: 'u2' } }],
-  ['another kind', { object: { ...remark('').object, kind: 'Machine' } }],
-  ['another namespace', { object: { ...remark('').object, namespace: 'ns' } }],
-  ['another version of the kind', { object: { ...remark('').object, apiVersion: 'v2' } }],
-  ['another part of the object', { object: { ...remark('').object, fieldPath: 'spec.x' } }],
+  ['another name', { object: { ...event('').object, name: 'win-2' } }],
+  ['another uid', { object: { ...event('').object, uid: 'u2' } }],
+  ['another kind', { object: { ...event('').object, kind: 'Machine' } }],
+  ['another namespace', { object: { ...event('').object, namespace: 'ns' } }],
+  ['another version of the kind', { object: { ...event('').object, apiVersion: 'v2' } }],
+  ['another part of the object', { object: { ...event('').object, fieldPath: 'spec.x' } }],
 ];
 for (const [name, more] of different) {
   test(`${name} is another event`, () => {
@@ -48,7 +48,7 @@ for (const [name, more] of different) {
 
 test('a new version of the object is the same object', () => {
   const { say } = bench();
-  const object = { ...remark('').object, resourceVersion: '9' };
+  const object = { ...event('').object, resourceVersion: '9' };
   expect(say('a', { object })?.identity).toBe(say('a')?.identity);
 });
 

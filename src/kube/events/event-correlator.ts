@@ -2,15 +2,15 @@ import type { Clock } from '#base/clock.ts';
 import type { KubeEvent, ObjectReference } from '../resources.ts';
 
 /** What somebody wants to say about an object. */
-export interface Remark {
+export interface NewEvent {
   object: ObjectReference;
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
 }
 
-/** A remark as it goes out: remarks with the same identity are one event that is counted up. */
-export interface Correlated extends Remark {
+/** A event as it goes out: events with the same identity are one event that is counted up. */
+export interface Correlated extends NewEvent {
   identity: string;
 }
 
@@ -56,14 +56,14 @@ export class EventCorrelator {
     this.#limits = { ...defaultLimits, ...limits };
   }
 
-  /** The remark as it should go out; undefined when there was too much about this object. */
-  correlate(remark: Remark): Correlated | undefined {
-    const object = objectText(remark.object);
-    const group = JSON.stringify([object, remark.type, remark.reason]);
-    const isCombined = this.#isCombined(group, remark.message);
+  /** The event as it should go out; undefined when there was too much about this object. */
+  correlate(event: NewEvent): Correlated | undefined {
+    const object = objectText(event.object);
+    const group = JSON.stringify([object, event.type, event.reason]);
+    const isCombined = this.#isCombined(group, event.message);
     if (!this.#isAllowed(object)) return undefined;
-    if (!isCombined) return { ...remark, identity: JSON.stringify([group, remark.message]) };
-    return { ...remark, message: `(combined from similar events): ${remark.message}`, identity: group };
+    if (!isCombined) return { ...event, identity: JSON.stringify([group, event.message]) };
+    return { ...event, message: `(combined from similar events): ${event.message}`, identity: group };
   }
 
   #isCombined(name: string, message: string): boolean {

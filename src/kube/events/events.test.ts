@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { type ApiCall, MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
-import type { Remark } from './event-correlator.ts';
+import type { NewEvent } from './event-correlator.ts';
 import { EventRecorder, eventMetrics, type RecorderOptions, referenceTo } from './events.ts';
 import { MemoryMetrics } from '../controller/metrics.ts';
 import { events, nodes, type ObjectReference, secrets } from '../resources.ts';
 
 const node: ObjectReference = { apiVersion: 'v1', kind: 'Node', name: 'win-1', uid: 'u1' };
 const secret: ObjectReference = { apiVersion: 'v1', kind: 'Secret', name: 'key', namespace: 'ns', uid: 'u2' };
-const setup: Omit<Remark, 'object'> = { type: 'Normal', reason: 'Setup', message: 'done' };
+const setup: Omit<NewEvent, 'object'> = { type: 'Normal', reason: 'Setup', message: 'done' };
 
 function bench(options: Partial<RecorderOptions> = {}) {
   const clock = manualClock();

@@ -9,7 +9,7 @@ import {
   type Correlated,
   type CorrelatorLimits,
   EventCorrelator,
-  type Remark,
+  type NewEvent,
   defaultLimits,
 } from './event-correlator.ts';
 import type { Runnable } from '../controller/manager.ts';
@@ -95,11 +95,11 @@ export class EventRecorder implements Runnable {
     this.#maxRemembered = options.limits?.maxRemembered ?? defaultLimits.maxRemembered;
   }
 
-  record(object: ObjectReference, remark: Omit<Remark, 'object'>): void {
+  record(object: ObjectReference, event: Omit<NewEvent, 'object'>): void {
     try {
-      this.#accept({ ...remark, object, message: shortened(remark.message) });
+      this.#accept({ ...event, object, message: shortened(event.message) });
     } catch (error) {
-      this.#options.log.error('Event could not be recorded', { reason: remark.reason, error });
+      this.#options.log.error('Event could not be recorded', { reason: event.reason, error });
     }
   }
 
@@ -127,15 +127,15 @@ export class EventRecorder implements Runnable {
     for (const left of this.#queue.splice(0)) this.#drop('stopped', left);
   }
 
-  #accept(remark: Remark): void {
+  #accept(event: NewEvent): void {
     const { clock, maxQueued } = this.#options;
-    const correlated = this.#correlator.correlate(remark);
-    if (correlated === undefined) return this.#drop('rate', remark);
-    if (this.#isOver) return this.#drop('stopped', remark);
-    if (this.#queue.length >= maxQueued) return this.#drop('queue', remark);
+    const correlated = this.#correlator.correlate(event);
+    if (correlated === undefined) return this.#drop('rate', event);
+    if (this.#isOver) return this.#drop('stopped', event);
+    if (this.#queue.length >= maxQueued) return this.#drop('queue', event);
     this.#sequence += 1;
     const atMs = clock.now();
-    this.#queue.push({ ...correlated, atMs, name: eventName(remark.object.name ?? '', atMs, this.#sequence) });
+    this.#queue.push({ ...correlated, atMs, name: eventName(event.object.name ?? '', atMs, this.#sequence) });
     this.#wake();
   }
 
@@ -225,7 +225,7 @@ export class EventRecorder implements Runnable {
     }
   }
 
-  #drop(why: string, { reason, message }: Pick<Remark, 'reason' | 'message'>): void {
+  #drop(why: string, { reason, message }: Pick<NewEvent, 'reason' | 'message'>): void {
     this.#options.metrics.count(eventMetrics.dropped, { reason: why });
     this.#options.log.debug('Event is let go', { why, reason, message });
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Secret } from '#base/secret.ts';
 import { sha256 } from '#base/sha256.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
-import { nothingReserved } from '#contract/reserved.ts';
+import { noReservations } from '#contract/reserved.ts';
 import { type NodeFilesInput, nodeFiles } from './files.ts';
 
 const facts: ClusterFacts = {
@@ -14,7 +14,7 @@ const facts: ClusterFacts = {
   kubeletCa: 'KUBELET CA',
   registryBundles: [{ file: 'r.example.com', data: 'REGISTRY CA' }],
   trustedCa: undefined,
-  reserved: nothingReserved,
+  reserved: noReservations,
 };
 const input: NodeFilesInput = {
   facts,

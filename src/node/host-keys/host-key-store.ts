@@ -3,7 +3,7 @@ import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { Client } from '#kube/client.ts';
 import { configMaps } from '#kube/resources.ts';
-import type { HostKeyStore } from '../lifecycle/world.ts';
+import type { HostKeyStore } from '../lifecycle/deps.ts';
 import { findPinnedKey, forgetKey, knownKey } from './host-key-annotation.ts';
 
 export interface HostKeyStoreParts {

@@ -8,7 +8,7 @@ import { openUsername } from '#host/keys/username-seal.ts';
 import type { Resource } from '#kube/resource.ts';
 import { configMaps, type SecretObject, secrets } from '#kube/resources.ts';
 import { imageDigestMirrorSets, imageTagMirrorSets } from '#kube/resources-openshift.ts';
-import type { HostInputs } from '../lifecycle/world.ts';
+import type { HostInputs } from '../lifecycle/deps.ts';
 import { fixedFacts, unknownFacts } from '../../../test/kit/fixed-facts.ts';
 import { newPrivateKey } from '../../../test/kit/new-private-key.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';

@@ -18,7 +18,7 @@ import { imageDigestMirrorSets, imageTagMirrorSets } from '#kube/resources-opens
 import { nodeFiles, type NodeFilesInput } from '../desired/files.ts';
 import { daemonLogMegabytes } from '../desired/log-rotation.ts';
 import { registryFiles } from '../desired/registries/registries.ts';
-import type { HostInputs, HostInputSource } from '../lifecycle/world.ts';
+import type { HostInputs, HostInputSource } from '../lifecycle/deps.ts';
 import { KeyRing, keyIn, missingKey } from './key-ring.ts';
 import { type Account, type HandedToken, tokenOf } from './tokens.ts';
 

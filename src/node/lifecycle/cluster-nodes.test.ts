@@ -37,7 +37,7 @@ const reportWith = (...messages: string[]): ConfigMap => ({
   metadata: { name: reportName(name), namespace },
   data: printReport({
     ...emptyReport,
-    remarks: messages.map(message => ({
+    events: messages.map(message => ({
       type: 'Warning',
       reason: 'ServiceFailure',
       message,
@@ -119,7 +119,7 @@ test('finds a Node by its name alone', () => {
   expect(cluster.get(name)?.name).toBe(name);
 });
 
-test('knows the last remark in the report of the agent', () => {
+test('knows the last event in the report of the agent', () => {
   const { reports, cluster } = bench();
   expect(cluster.remarkOf(name)).toBeUndefined();
   reports.put(reportWith('old', 'new'));

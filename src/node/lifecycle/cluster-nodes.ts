@@ -11,7 +11,7 @@ import { type Drainer, drainError } from '#kube/drain/drain.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { type ConfigMap, configMaps, type Node, nodes, type Taint } from '#kube/resources.ts';
-import type { ClusterNodes } from './world.ts';
+import type { ClusterNodes } from './deps.ts';
 
 export interface NodesOptions {
   client: Pick<Client, 'get' | 'patch'>;
@@ -72,7 +72,7 @@ export function createClusterNodes({
       return () => ends.forEach(end => end());
     },
     remarkOf: node => {
-      const last = parseReport(reportOf(node)).remarks.at(-1);
+      const last = parseReport(reportOf(node)).events.at(-1);
       return last && `${last.reason}: ${last.message}`;
     },
     clearReport: async (node, what, signal) => {

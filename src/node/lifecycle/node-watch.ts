@@ -1,4 +1,4 @@
-import type { ClusterNodes } from './world.ts';
+import type { ClusterNodes } from './deps.ts';
 
 /** Waits until there is an answer. Looks at once and then after every change, never by the clock. */
 export async function untilNodes<T>(

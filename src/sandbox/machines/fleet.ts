@@ -1,7 +1,7 @@
 import { AppError, shown } from '#base/errors.ts';
 import type { Fault } from './faults.ts';
 import { SimulatedHost } from './host/host.ts';
-import type { HostSpec, HostWorld } from './host/spec.ts';
+import type { HostSpec, HostDeps } from './host/spec.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { FindRoute } from './routes.ts';
@@ -24,13 +24,13 @@ export const dnsSuffix = 'sandbox.test';
 
 /** All simulated hosts, with the network and the name server between them and the operator. */
 export class Fleet {
-  readonly #world: HostWorld;
+  readonly #world: HostDeps;
   readonly #times: Times;
   readonly #hosts = new Map<string, SimulatedHost>();
   readonly #leaving = new Set<Promise<void>>();
   #addresses = 10;
 
-  constructor(world: HostWorld, times: Times = defaultTimes) {
+  constructor(world: HostDeps, times: Times = defaultTimes) {
     this.#world = world;
     this.#times = times;
   }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { printBundle } from '../../../src/agent/certificates/bundle.ts';
-import { carryOutRemovals, cleanUp } from '../../../src/agent/cleanup/carry-out.ts';
+import { applyRemovals, cleanUp } from '../../../src/agent/cleanup/clean-up.ts';
 import {
   chooseServiceData,
   mergeNames,
@@ -24,7 +24,7 @@ export const ops: Record<string, Operation> = {
     }
     const listed = byPriority((input.configMapServices ?? []).map(serviceOf));
     const removals = planRemoval(await host.services.list(), listed, input.removeAllTagged);
-    const error = removalProblem(await carryOutRemovals(removals, host, host.waiting()));
+    const error = removalProblem(await applyRemovals(removals, host, host.waiting()));
     if (error !== undefined) throw error;
     return { remaining: (await host.services.list()).map(({ name }) => name) };
   },

@@ -1,7 +1,7 @@
 import { checkHybridOverlay, clusterDns, readNetwork, vxlanPort } from '../../../src/cluster/network.ts';
 import { proxyVariables } from '../../../src/cluster/proxy.ts';
 import { checkServerVersion } from '../../../src/cluster/server-version.ts';
-import { honoursTlsProfile, readTlsProfile } from '../../../src/cluster/tls-profile.ts';
+import { honorsTlsProfile, readTlsProfile } from '../../../src/cluster/tls-profile.ts';
 import { payloadKubeletVersion } from '../../../src/contract/version.ts';
 import { type KubeObject, readObject } from '../../../src/contract/object.ts';
 import type { Input, Operation } from '../row.ts';
@@ -24,7 +24,7 @@ export const ops: Record<string, Operation> = {
     const profile = readTlsProfile(input.apiServer ? objectOf(input.apiServer) : undefined);
     return { minTLSVersion: profile.minTlsVersion, tlsAdherence: profile.adherence, ciphers: profile.ciphers };
   },
-  honourTlsProfile: (input: Input) => ({ value: honoursTlsProfile(input.tlsAdherence ?? '') }),
+  honourTlsProfile: (input: Input) => ({ value: honorsTlsProfile(input.tlsAdherence ?? '') }),
   proxyVariables: (input: Input) => {
     const { enabled, variables } = proxyVariables(input.operatorEnv ?? {});
     return { proxyEnabled: enabled, vars: variables };

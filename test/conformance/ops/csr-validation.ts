@@ -8,7 +8,7 @@ import { parseEntries } from '../../../src/contract/instances.ts';
 import { defaultNamespace, nodeLabel } from '../../../src/contract/names.ts';
 import type { NodeView } from '../../../src/contract/node.ts';
 import { readObject } from '../../../src/contract/object.ts';
-import { nothingReserved } from '../../../src/contract/reserved.ts';
+import { noReservations } from '../../../src/contract/reserved.ts';
 import { lifetimeLimit } from '../../../src/contract/certificate-lifetime.ts';
 import { writesTokenIds } from '../../../src/contract/token-id.ts';
 import type { WindowsInstanceStatus } from '../../../src/contract/windows-instance/resource.ts';
@@ -60,7 +60,7 @@ function factsOf(input: Input): CsrFacts {
     node: nodes.find(({ name }) => name === subject?.node),
     hasTokenIds: writesTokenIds(input.serverVersion ?? ''),
     lifetime: lifetimeLimit('24h', input.serverVersion ?? ''),
-    reserved: nothingReserved,
+    reserved: noReservations,
     taken: instance && subject ? takenNames(subject.names, instance, store, nodes) : {},
     ageMs: Number.POSITIVE_INFINITY,
   };

@@ -3,7 +3,7 @@ import { bootstrap } from '../../../src/agent/bootstrap.ts';
 import { type Certificate, parseBundle, printBundle } from '../../../src/agent/certificates/bundle.ts';
 import { applySettings, observeCertificates, readBundle } from '../../../src/agent/host-settings.ts';
 import { planEnvironment } from '../../../src/agent/environment/plan.ts';
-import { reconcileOnce } from '../../../src/agent/reconcile/carry-out.ts';
+import { reconcileOnce } from '../../../src/agent/reconcile/reconcile-host.ts';
 import { resolveNodeVariables } from '../../../src/agent/services/expand.ts';
 import { printPem } from '../../../src/base/pem.ts';
 import { nodeAnnotation } from '../../../src/contract/names.ts';

@@ -6,7 +6,7 @@ import { type WindowsInstance, windowsInstances } from '../../../src/cluster/win
 import { parseReport, reportName } from '../../../src/contract/agent-report.ts';
 import { agentName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file } from '../../../src/contract/paths.ts';
-import { nothingReserved } from '../../../src/contract/reserved.ts';
+import { noReservations } from '../../../src/contract/reserved.ts';
 import { servicesConfigMap } from '../../../src/contract/services/print.ts';
 import { windowsInstanceCrd } from '../../../src/contract/windows-instance/crd.ts';
 import {
@@ -36,7 +36,7 @@ import {
   type Node,
   nodes,
 } from '../../../src/kube/resources.ts';
-import type { HostInputs } from '../../../src/node/lifecycle/world.ts';
+import type { HostInputs } from '../../../src/node/lifecycle/deps.ts';
 import { startEmbeddedCluster } from '../../../src/sandbox/embedded-cluster.ts';
 import { containerd, kubelet, kubeProxy, until } from '../agent-bench.ts';
 import { recordedLog } from '../recorded-log.ts';
@@ -157,7 +157,7 @@ export class JoinLab {
   }
 
   /** Reason and message of events, by the kind and name of what they are about. */
-  async remarks(): Promise<string[]> {
+  async events(): Promise<string[]> {
     const { items } = await this.client.list(events, { namespace: '' });
     return items
       .filter(({ source }) => source?.component === 'operator')
@@ -302,7 +302,7 @@ export class JoinLab {
     const expires = timestamp(Date.now() + 3_600_000);
     return {
       version,
-      reserved: nothingReserved,
+      reserved: noReservations,
       certificateLifetime: '24h',
       tokens: (['kubelet', 'agent'] as const).map(use => ({ id: `JTI=${use}-${this.tokens}`, use, expires })),
       namespace,

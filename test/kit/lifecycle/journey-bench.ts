@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
-import { printReport, reportName, type ReportRemark } from '../../../src/contract/agent-report.ts';
+import { printReport, reportName, type ReportEvent } from '../../../src/contract/agent-report.ts';
 import { nodeLabel } from '../../../src/contract/names.ts';
 import { file } from '../../../src/contract/paths.ts';
-import { nothingReserved } from '../../../src/contract/reserved.ts';
+import { noReservations } from '../../../src/contract/reserved.ts';
 import type {
   InstanceReboot,
   InstanceRecord,
@@ -21,7 +21,7 @@ import { JourneyRecord } from '../../../src/node/lifecycle/journey-record.ts';
 import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
 import { Slots } from '../../../src/base/waiting/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
-import type { HostInputs, LifecycleWorld } from '../../../src/node/lifecycle/world.ts';
+import type { HostInputs, LifecycleDeps } from '../../../src/node/lifecycle/deps.ts';
 import { MemoryApi } from '../memory-api.ts';
 import { MemorySource } from '../memory-source.ts';
 import { recordedLog } from '../recorded-log.ts';
@@ -95,14 +95,14 @@ export class JourneyBench {
   }
 
   /** What the watch on reports would bring. */
-  putRemark(remark: Partial<ReportRemark>): void {
-    const remarks = [{ type: 'Warning', reason: 'x', message: '', time: '2026-03-01T12:00:00Z', ...remark } as const];
-    const data = printReport({ version: '', bootId: '', rebootRequired: false, remarks });
+  putRemark(event: Partial<ReportEvent>): void {
+    const events = [{ type: 'Warning', reason: 'x', message: '', time: '2026-03-01T12:00:00Z', ...event } as const];
+    const data = printReport({ version: '', bootId: '', rebootRequired: false, events });
     this.reports.put({ metadata: { name: reportName('win-5'), namespace: 'wmco' }, data });
   }
 
   /** A real one, whose changes are listed, too. */
-  #record(instance: WindowsInstance, { nodes: cluster }: LifecycleWorld): JourneyRecord {
+  #record(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): JourneyRecord {
     const { api: client, clock, reboots, records } = this;
     class ListedRecord extends JourneyRecord {
       override saveReboot(reboot: InstanceReboot | undefined): Promise<void> {
@@ -117,7 +117,7 @@ export class JourneyBench {
     return new ListedRecord(instance, { client, clock, log: this.logged.log, nodes: cluster, phase: 'Configuring' });
   }
 
-  #world(options: BenchOptions): LifecycleWorld {
+  #world(options: BenchOptions): LifecycleDeps {
     const { api, clock, metrics, drained } = this;
     const content = new Secret('{}');
     return {
@@ -127,7 +127,7 @@ export class JourneyBench {
         loadKeys: async () => [this.#key],
         prepareInputs: async () => ({
           version: 'v2',
-          reserved: nothingReserved,
+          reserved: noReservations,
           certificateLifetime: '24h',
           tokens: [{ id: 'JTI=one', use: 'kubelet', expires: '2999-01-01T00:00:00Z' }],
           namespace: 'wmco',

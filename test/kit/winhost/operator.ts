@@ -9,7 +9,7 @@ import { type AgentReport, reportName } from '../../../src/contract/agent-report
 import { parseInventory } from '../../../src/contract/inventory.ts';
 import { agentName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
-import { nothingReserved } from '../../../src/contract/reserved.ts';
+import { noReservations } from '../../../src/contract/reserved.ts';
 import type { ServicesManifest } from '../../../src/contract/services/manifest.ts';
 import { printManifest } from '../../../src/contract/services/print.ts';
 import { servicesConfigMapName } from '../../../src/contract/version.ts';
@@ -28,7 +28,7 @@ import { AgentRights } from '../agent-rights.ts';
 import { installedAgent } from '../installed-agent.ts';
 import { forgetVersion, makeReport, readReport } from '../report-mirror.ts';
 
-export interface OperatorWorld extends Programs {
+export interface OperatorDeps extends Programs {
   /** With all rights. */
   client: Client;
   /** The API server as hosts reach it. */
@@ -51,14 +51,14 @@ export const bundlePath = 'C:\\k\\bundle';
 
 /** What the operator does for a host, step by step and by hand, so that the agent can be tested without one. */
 export class PretendOperator {
-  readonly world: OperatorWorld;
+  readonly world: OperatorDeps;
   readonly version: string;
   #wanted: Wanted = {};
   #programs: Promise<BundleFile[]> | undefined;
   #nudges = 0;
   readonly #rights: Promise<AgentRights>;
 
-  constructor(world: OperatorWorld, version = '11.0.0-abcdef0') {
+  constructor(world: OperatorDeps, version = '11.0.0-abcdef0') {
     this.world = world;
     this.version = version;
     this.#rights = rightsIn(world.client);
@@ -243,7 +243,7 @@ export class PretendOperator {
       platform: 'None',
       apiServerUrl: this.world.url,
       network: { serviceCidr, clusterDns: '10.96.0.10', vxlanPort: '' },
-      reserved: nothingReserved,
+      reserved: noReservations,
       kubeletArguments: {},
       workerFiles: {},
       kubeletCa: this.world.ca,

@@ -8,7 +8,7 @@ import {
 import { FakeKoffi } from '../../../../test/kit/fake-koffi.ts';
 import { openAdapters } from './adapters.ts';
 
-interface World {
+interface VerbDeps {
   adapters?: AdapterContent[];
   routes?: RouteContent[];
   /** Results instead of an answer. */
@@ -18,7 +18,7 @@ interface World {
   growths?: number;
 }
 
-function bench(world: World) {
+function bench(world: VerbDeps) {
   const tables = new Set<bigint>();
   let { growths = 0 } = world;
   const koffi: FakeKoffi = new FakeKoffi({

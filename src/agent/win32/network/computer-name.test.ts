@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeKoffi } from '../../../../test/kit/fake-koffi.ts';
 import { openComputerName } from './computer-name.ts';
 
-interface World {
+interface VerbDeps {
   hostName?: string;
   fqdn?: string;
   /** 2 is a workgroup, 3 a domain. */
@@ -10,7 +10,7 @@ interface World {
   failing?: Record<string, number>;
 }
 
-function bench({ hostName = 'win-1', fqdn = 'win-1.example.com', joined = 2, failing = {} }: World = {}) {
+function bench({ hostName = 'win-1', fqdn = 'win-1.example.com', joined = 2, failing = {} }: VerbDeps = {}) {
   const names: string[] = [];
   let buffers = 0;
   const koffi: FakeKoffi = new FakeKoffi({

@@ -81,16 +81,16 @@ test('a host that needs time is not said to have failed', () => {
   expect(told([0, [hostIn('booting', 'm')]])).toEqual(['  0 s  m  connect: may need more time (HOST_UNREACHABLE)']);
 });
 
-test('remarks of agents are cut, problems are not', () => {
+test('notes of agents are cut, problems are not', () => {
   const long = 'x'.repeat(500);
-  const [remark] = told([0, [busy('wait for agent', { remark: long })]]);
-  expect(remark?.length).toBeLessThan(120);
+  const [note] = told([0, [busy('wait for agent', { note: long })]]);
+  expect(note?.length).toBeLessThan(120);
   const problem = { code: 'X', message: long, remedy: long };
   expect(told([0, [hostIn('failed', 'a', { problem })]]).join('')).toContain(`-> ${long}`);
 });
 
 test('a Ready host that is cordoned says so', () => {
-  const cordoned = hostIn('ready', 'a', { remark: 'cordoned by somebody' });
+  const cordoned = hostIn('ready', 'a', { note: 'cordoned by somebody' });
   expect(told([0, [hostIn('ready', 'a')]], [9, [cordoned]])[1]).toBe(
     '  9 s  a  Ready as Node win-1 after 12 s, cordoned by somebody',
   );

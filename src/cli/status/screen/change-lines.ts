@@ -15,7 +15,7 @@ interface Told {
 /** Steps that follow each other quickly, or one that takes its time, would fill a log with lines that nobody reads. */
 const [nextStepMs, sameStepMs] = [2000, 15_000];
 
-/** Longer remarks are for `wmco status HOST`. */
+/** Longer notes are for `wmco status HOST`. */
 const longestText = 100;
 
 /** News of hosts as lines of a log: each line stands alone, and none says what was said before. */
@@ -80,12 +80,12 @@ function stepText(host: HostView): string {
 
 /** Never with what changes by itself, such as the number of attempts: that would be news for ever. */
 function stateText(host: HostView, nowMs: number): string {
-  const { phase, tone, problem, step, nodeName, remark } = host;
+  const { phase, tone, problem, step, nodeName, note } = host;
   if (problem !== undefined && tone === 'bad') {
     return `${phase === 'Retrying' ? 'Failed' : phase}${step === undefined ? '' : ` at ${step}`}: ${problem.code}`;
   }
   const ms = host.endedMs === undefined ? undefined : travelMs(host, nowMs);
   const after = ms === undefined ? '' : ` after ${durationText(ms)}`;
   const node = nodeName === undefined ? '' : ` as Node ${nodeName}`;
-  return `${phase}${tone === 'good' ? `${node}${after}` : ''}${remark === undefined ? '' : `, ${remark}`}`;
+  return `${phase}${tone === 'good' ? `${node}${after}` : ''}${note === undefined ? '' : `, ${note}`}`;
 }

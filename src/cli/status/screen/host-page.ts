@@ -18,7 +18,7 @@ export function hostPage(host: HostView, look: Look): SafeText[] {
 }
 
 function factLines(host: HostView, { nowMs }: Look): SafeText[] {
-  const { node, nodeName, hostKey, remark, step } = host;
+  const { node, nodeName, hostKey, note, step } = host;
   const ms = travelMs(host, nowMs);
   const facts: [string, string | undefined][] = [
     ['Managed by', sourceText(host)],
@@ -26,7 +26,7 @@ function factLines(host: HostView, { nowMs }: Look): SafeText[] {
     ['Host key', hostKey && `${hostKey.type} ${hostKey.fingerprint}, in ${hostKey.where}`],
     ['Node', node === undefined ? nodeName : nodeText(host)],
     ['Version', node && versionText(node)],
-    ['Step', step === undefined ? undefined : `${step}${remark === undefined ? '' : `: ${remark}`}`],
+    ['Step', step === undefined ? undefined : `${step}${note === undefined ? '' : `: ${note}`}`],
     ['Time', ms === undefined ? undefined : `${durationText(ms)}${host.endedMs === undefined ? ' so far' : ''}`],
   ];
   return facts.flatMap(([name, text]) =>
@@ -48,10 +48,10 @@ function reachText({ address, instance }: HostView): string {
   return `${address}${resolved}, port ${port}${username === undefined ? '' : `, as ${username}`}`;
 }
 
-function nodeText({ node, remark, phase }: HostView): string {
+function nodeText({ node, note, phase }: HostView): string {
   if (node === undefined) return '';
   const schedulable = node.unschedulable ? 'cordoned' : 'takes pods';
-  const more = phase === 'Ready' && remark !== undefined ? `; ${remark}` : '';
+  const more = phase === 'Ready' && note !== undefined ? `; ${note}` : '';
   return `${node.name}: ${node.ready ? 'Ready' : 'not Ready'}, ${schedulable}${more}`;
 }
 

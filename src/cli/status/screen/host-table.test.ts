@@ -65,7 +65,7 @@ test('narrow terminals lose the columns that matter least, one after the other',
 });
 
 test('is never wider than the terminal, however long the names and narrow the terminal', () => {
-  const hosts = [...all, hostIn('failed', longName), hostIn('ready', 'Würfel-東京-🙂', { remark: 'é'.repeat(300) })];
+  const hosts = [...all, hostIn('failed', longName), hostIn('ready', 'Würfel-東京-🙂', { note: 'é'.repeat(300) })];
   for (let columns = 1; columns <= 200; columns += 1) {
     for (const paint of [undefined, colours]) {
       const lines = hostTable(hosts, { nowMs, columns, ...(paint && { paint }) });
@@ -84,7 +84,7 @@ test('columns stand under each other, whatever script names are in', () => {
 
 test('what others have written steers no terminal and breaks no line', () => {
   const evil = 'a\u001b[2J\u0007b\r\nc\u009b31m';
-  const hosts = [hostIn('waiting', evil, { remark: evil, nodeName: evil, phase: evil })];
+  const hosts = [hostIn('waiting', evil, { note: evil, nodeName: evil, phase: evil })];
   const lines = hostTable(hosts, { nowMs });
   expect(lines).toHaveLength(2);
   expect(lines.join('')).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);

@@ -118,12 +118,12 @@ function cellsOf(host: HostView, nowMs: number): Record<string, string> {
 }
 
 /** The one thing that matters most now. */
-export function detailOf({ problem, tone, attempts, progress, remark }: HostView): string {
+export function detailOf({ problem, tone, attempts, progress, note }: HostView): string {
   if (problem !== undefined && tone === 'bad') {
     return attempts > 1 ? `${problem.code}, ${countText(attempts, 'attempt')}` : problem.code;
   }
   if (progress !== undefined) return shareText(progress.bytes, progress.totalBytes);
-  return problem === undefined ? (remark ?? '') : `may need more time (${problem.code})`;
+  return problem === undefined ? (note ?? '') : `may need more time (${problem.code})`;
 }
 
 /** `8 hosts: 5 Ready, 2 on the way, 1 failed`. */

@@ -4,8 +4,7 @@ import { type HostView, isGood } from './host-view.ts';
 
 /** A host as data, for programs. */
 export function hostData(host: HostView): Record<string, unknown> {
-  const { name, address, source, phase, step, remark, progress, problem, attempts, hostKey, timeline, conditions } =
-    host;
+  const { name, address, source, phase, step, note, progress, problem, attempts, hostKey, timeline, conditions } = host;
   return {
     name,
     address,
@@ -13,7 +12,7 @@ export function hostData(host: HostView): Record<string, unknown> {
     phase,
     isGood: isGood(host),
     step,
-    remark,
+    note,
     progress,
     problem,
     attempts,

@@ -34,7 +34,7 @@ test('an entry with an instance is one host', () => {
 test('an entry that nobody has taken up yet is shown, and says so', () => {
   const [host] = hostViews(viewOf({ entries: { 'Win1.Example.com.': user } }));
   expect(host).toMatchObject({ name: 'win1.example.com', phase: 'Pending', source: { name: 'Win1.Example.com.' } });
-  expect(host?.remark).toBe('listed in windows-instances; the operator has yet to take it up');
+  expect(host?.note).toBe('listed in windows-instances; the operator has yet to take it up');
 });
 
 test('the instance of an entry is found however its name is spelled', () => {

@@ -48,7 +48,7 @@ export interface HostView {
   tone: Extract<Tone, 'good' | 'busy' | 'bad' | 'still'>;
   step: string | undefined;
   /** What the step waits for, or anything else that is good to know. */
-  remark: string | undefined;
+  note: string | undefined;
   progress: InstanceProgress | undefined;
   problem: HostProblem | undefined;
   /** How often the step that fails was tried. */
@@ -96,7 +96,7 @@ export function travelMs({ startedMs, endedMs }: HostView, nowMs: number): numbe
 const nothingKnown = {
   aliases: [],
   step: undefined,
-  remark: undefined,
+  note: undefined,
   progress: undefined,
   problem: undefined,
   attempts: 0,
@@ -120,8 +120,8 @@ function hostOfEntry(entry: EntryResult, instances: readonly WindowsInstance[]):
   const source = { kind: 'ConfigMap', name: address } as const;
   const known = { ...nothingKnown, name: normalHostName(address), address, source };
   if (entry.ok) {
-    const remark = `listed in ${configMapName.instances}; the operator has yet to take it up`;
-    return [{ ...known, phase: 'Pending', tone: 'busy', remark }];
+    const note = `listed in ${configMapName.instances}; the operator has yet to take it up`;
+    return [{ ...known, phase: 'Pending', tone: 'busy', note }];
   }
   const { code, message, remedy } = entry.error;
   return [{ ...known, phase: 'Refused', tone: 'bad', problem: { code, message, remedy } }];
@@ -147,7 +147,7 @@ function hostOfMachine(machine: Machine, instances: readonly WindowsInstance[]):
   if (deletionTimestamp !== undefined) return [{ ...known, phase: 'Deleting', tone: 'busy' }];
   if (phase === 'Failed') return [{ ...known, phase, tone: 'bad', problem: failedMachine(name) }];
   if (phase === 'Running') return [{ ...known, phase, tone: 'bad', problem: lostNode(name) }];
-  return [{ ...known, phase, tone: 'busy', remark: 'waits for its cloud' }];
+  return [{ ...known, phase, tone: 'busy', note: 'waits for its cloud' }];
 }
 
 function failedMachine(name: string): HostProblem {

@@ -124,8 +124,8 @@ test('times that cannot be read are not known', () => {
 });
 
 test('says what a step waits for, and how far an upload is', () => {
-  expect(hostIn('waiting').remark).toBe('the kubelet registers its Node');
-  expect(hostIn('configuring')).toMatchObject({ remark: undefined, progress: { bytes: 3_000_000 } });
+  expect(hostIn('waiting').note).toBe('the kubelet registers its Node');
+  expect(hostIn('configuring')).toMatchObject({ note: undefined, progress: { bytes: 3_000_000 } });
 });
 
 test('a host that is Ready is at no step, and its old progress is forgotten', () => {
@@ -134,7 +134,7 @@ test('a host that is Ready is at no step, and its old progress is forgotten', ()
   expect([host.step, host.progress]).toEqual([undefined, undefined]);
 });
 
-const remarks: [string, Parameters<typeof nodeOf>[1], string | undefined][] = [
+const notes: [string, Parameters<typeof nodeOf>[1], string | undefined][] = [
   ['nothing of one that takes pods', {}, undefined],
   ['that somebody has cordoned it', { unschedulable: true }, 'cordoned by somebody'],
   [
@@ -143,17 +143,17 @@ const remarks: [string, Parameters<typeof nodeOf>[1], string | undefined][] = [
     'cordoned by the operator',
   ],
 ];
-for (const [name, over, want] of remarks) {
+for (const [name, over, want] of notes) {
   test(`tells of a Ready host ${name}`, () => {
     const instance = instanceOf('10.0.0.1', structuredClone(statuses.ready));
-    expect(hostOfInstance(instance, { nodes: [nodeOf('win-1', over)], hostKeys: {} }).remark).toBe(want);
+    expect(hostOfInstance(instance, { nodes: [nodeOf('win-1', over)], hostKeys: {} }).note).toBe(want);
   });
 }
 
 test('tells that a Node runs another version', () => {
   const conditions = [condition('Configured', 'True', 'OtherVersion', 'Node win-1 runs v1, and this operator is v2')];
   const host = hostOfInstance(instanceOf('a', { phase: 'Ready', conditions }), nothing);
-  expect(host).toMatchObject({ tone: 'good', remark: 'Node win-1 runs v1, and this operator is v2' });
+  expect(host).toMatchObject({ tone: 'good', note: 'Node win-1 runs v1, and this operator is v2' });
 });
 
 test('finds its Node by the name in the record, never by an address', () => {

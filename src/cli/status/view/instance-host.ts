@@ -52,14 +52,14 @@ function namesOf(
   };
 }
 
-type Doing = Pick<HostView, 'step' | 'remark' | 'progress'>;
+type Doing = Pick<HostView, 'step' | 'note' | 'progress'>;
 
 function underWay({ step, progress, conditions = [] }: WindowsInstanceStatus): Doing {
-  return { step, progress, remark: waitOf(step, conditions) };
+  return { step, progress, note: waitOf(step, conditions) };
 }
 
 function arrived(node: NodeView | undefined, conditions: readonly InstanceCondition[]): Doing {
-  return { step: undefined, progress: undefined, remark: readyRemark(node, conditions) };
+  return { step: undefined, progress: undefined, note: readyNote(node, conditions) };
 }
 
 function timesOf({
@@ -136,7 +136,7 @@ function waitOf(step: string | undefined, conditions: readonly InstanceCondition
     : undefined;
 }
 
-function readyRemark(node: NodeView | undefined, conditions: readonly InstanceCondition[]): string | undefined {
+function readyNote(node: NodeView | undefined, conditions: readonly InstanceCondition[]): string | undefined {
   const configured = findCondition(conditions, instanceCondition.configured);
   if (configured?.reason === 'OtherVersion') return configured.message;
   if (node === undefined || !node.unschedulable) return undefined;

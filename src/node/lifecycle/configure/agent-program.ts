@@ -76,12 +76,12 @@ async function secure(journey: ConfigureJourney, signal: AbortSignal): Promise<I
   const { host, address, world } = journey;
   const command = journey.commands.secure(inventoryOptions(journey));
   const answer = await askAgent({ host, address, command, signal, timeoutMs: secureMs });
-  const remarks = answer.strings('remarks').slice(0, maxRemarks);
-  if (remarks.length > 0) world.log.warn('Secured folders of the host', { address, remarks });
+  const events = answer.strings('events').slice(0, maxEvents);
+  if (events.length > 0) world.log.warn('Secured folders of the host', { address, events });
   return parseInventory(JSON.stringify(answer.raw('inventory') ?? {}), address);
 }
 
-const maxRemarks = 50;
+const maxEvents = 50;
 
 /** How it shows that the program on the disk is not what was uploaded; the words are in any language, and the code is any. */
 const signsOfDamage: readonly ErrorCode[] = ['AGENT_PROGRAM_DAMAGED', 'AGENT_COMMAND_FAILED', 'AGENT_ANSWER_INVALID'];

@@ -22,8 +22,8 @@ type Installation = Pick<InstallOptions, 'newKey' | 'keepCommand'>;
 const versionTimeout: StepTimeout<ConfigureJourney> = {
   code: 'NODE_VERSION_TIMEOUT',
   message: ({ node, world, prepared }) => {
-    const remark = node && world.nodes.remarkOf(node.name);
-    const said = remark === undefined ? 'its agent has said nothing' : `its agent said last: ${remark}`;
+    const event = node && world.nodes.remarkOf(node.name);
+    const said = event === undefined ? 'its agent has said nothing' : `its agent said last: ${event}`;
     return `Node ${node?.name} did not come to version ${prepared.inputs.version} (${said})`;
   },
   remedy: 'Look at the events of the Node and at C:\\var\\log\\wicd on the host.',

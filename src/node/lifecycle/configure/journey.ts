@@ -10,13 +10,13 @@ import type { BundleFile } from '../../bundle.ts';
 import type { PlainFile } from '../../payload-source.ts';
 import { HostSession } from '../host-session.ts';
 import type { JourneyRecord } from '../journey-record.ts';
-import type { HostInputs, LifecycleWorld } from '../world.ts';
+import type { HostInputs, LifecycleDeps } from '../deps.ts';
 import { openHost } from './connect.ts';
 
 /** A host on its way to become a Node, with everything that was found out so far. */
 export class ConfigureJourney implements AsyncDisposable {
   readonly instance: WindowsInstance;
-  readonly world: LifecycleWorld;
+  readonly world: LifecycleDeps;
   /** Survives the process, so that the next one does not repeat what must not be done twice. */
   readonly record: JourneyRecord;
   readonly host: HostSession;
@@ -33,7 +33,7 @@ export class ConfigureJourney implements AsyncDisposable {
   #programs: readonly BundleFile[] | undefined;
   #inventory: Inventory | undefined;
 
-  constructor(instance: WindowsInstance, world: LifecycleWorld, record: JourneyRecord) {
+  constructor(instance: WindowsInstance, world: LifecycleDeps, record: JourneyRecord) {
     this.instance = instance;
     this.world = world;
     this.record = record;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { nothingReserved } from '#contract/reserved.ts';
+import { noReservations } from '#contract/reserved.ts';
 import { checkName, type NameFacts } from './name-check.ts';
 
 const windows = { 'kubernetes.io/os': 'windows' };
@@ -23,7 +23,7 @@ const facts = (over: Partial<NameFacts> = {}): NameFacts => ({
   address: '10.0.0.5',
   name: 'win-5',
   problems: [],
-  reserved: nothingReserved,
+  reserved: noReservations,
   holder: undefined,
   addressOf: undefined,
   wantedLabel: undefined,

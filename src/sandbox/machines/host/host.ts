@@ -15,7 +15,7 @@ import { createPace } from './pace.ts';
 import { hostPorts } from './ports.ts';
 import { SimulatedProcesses } from './processes.ts';
 import { SimulatedServices } from './services.ts';
-import type { HostSpec, HostStats, HostWorld } from './spec.ts';
+import type { HostSpec, HostStats, HostDeps } from './spec.ts';
 import type { Traits } from '../traits.ts';
 import { bootState, freshState, type HostState } from './state.ts';
 
@@ -28,7 +28,7 @@ export class SimulatedHost {
   readonly files: SimulatedFiles;
   readonly services: SimulatedServices;
   readonly stats: HostStats;
-  readonly #world: HostWorld;
+  readonly #world: HostDeps;
   readonly #processes = new SimulatedProcesses();
   readonly #launcher: Launcher;
   #mishaps: Mishaps;
@@ -38,7 +38,7 @@ export class SimulatedHost {
   #isOn = false;
   #isGoingDown = false;
 
-  constructor(spec: HostSpec, world: HostWorld) {
+  constructor(spec: HostSpec, world: HostDeps) {
     const { traits, times } = spec;
     const { delays, store } = world;
     this.spec = spec;

@@ -13,12 +13,12 @@ import type { SimulatedFiles } from './files.ts';
 import { type ProgramLife, type SimulatedProcess, whileAlive } from './process.ts';
 import type { SimulatedProcesses } from './processes.ts';
 import { restrictedPorts } from './restricted-ports.ts';
-import type { HostSpec, HostWorld } from './spec.ts';
+import type { HostSpec, HostDeps } from './spec.ts';
 import type { HostState } from './state.ts';
 
 export interface LauncherParts {
   spec: HostSpec;
-  world: HostWorld;
+  world: HostDeps;
   /** Of the host. */
   clock: Clock;
   state: HostState;

@@ -17,7 +17,7 @@ export interface HostSpec {
 }
 
 /** What all hosts of a sandbox share. */
-export interface HostWorld {
+export interface HostDeps {
   store: ContentStore;
   clock: Clock;
   /** For the delays of simulation. */

@@ -3,12 +3,12 @@ import { apiVersionOf } from '#kube/resource.ts';
 import { customResourceDefinitions } from '#kube/resources.ts';
 import type { LocalApi } from '../../apiserver/ports.ts';
 import { definitions } from './definitions.ts';
-import { type WorldFacts, worldObjects } from './objects.ts';
+import { type InitialFacts, worldObjects } from './objects.ts';
 
 const limitMs = 10_000;
 
 /** Makes a bare cluster one that an operator for Windows takes for OpenShift. */
-export async function installWorld(api: LocalApi, facts: WorldFacts, clock: Clock): Promise<void> {
+export async function createInitialObjects(api: LocalApi, facts: InitialFacts, clock: Clock): Promise<void> {
   const wanted = definitions();
   for (const definition of wanted) api.create(customResourceDefinitions, definition);
   const isServed = () => {

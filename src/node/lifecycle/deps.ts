@@ -17,7 +17,7 @@ import type { NodeNames } from './node-names.ts';
 import type { Slots } from '#base/waiting/slots.ts';
 
 /** Everything a journey needs from outside, by need. */
-export interface LifecycleWorld {
+export interface LifecycleDeps {
   connect: Connect;
   resolver: Pick<Resolver, 'addresses'>;
   inputs: HostInputSource;
@@ -75,7 +75,7 @@ export interface ClusterNodes {
   get(name: string): NodeView | undefined;
   /** Called after every change of a Node or of a report of an agent; returns how to end that. */
   onChange(listener: () => void): () => void;
-  /** Last remark in the report of the agent. */
+  /** Last event in the report of the agent. */
   remarkOf(node: string): string | undefined;
   /** Clears what the agent has reported, in the report and on the Node: it is about a state that has ended. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;

@@ -55,7 +55,7 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   const installed = await ports.services.list();
   const known = record !== undefined || installed.some(isManaged);
   const removals = planRemoval(installed, data.services, data.removeAllTagged);
-  const problem = removalProblem(await carryOutRemovals(removals, ports, waiting));
+  const problem = removalProblem(await applyRemovals(removals, ports, waiting));
   if (problem !== undefined) throw problem;
   const rebootNeeded = await takeBackSettings(data.watchedEnvironment, known, options.keepSettings, ports);
   // Containers that a drain leaves, such as those of DaemonSets, keep the executable of the shim open.
@@ -112,7 +112,7 @@ async function findServiceData(
 }
 
 /** One service after the other, dependants first; what fails is told at the end. */
-export async function carryOutRemovals(
+export async function applyRemovals(
   removals: readonly Removal[],
   ports: ServicePorts,
   waiting: Waiting,

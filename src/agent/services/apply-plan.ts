@@ -14,7 +14,7 @@ export interface ServiceWork extends ServicePorts {
  * Carries out the actions in order. A service that fails is left alone from then on, and so is every service that needs
  * it; all others go on. Returns the services that still run with an old version of a file they read.
  */
-export async function carryOutPlan(
+export async function applyPlan(
   plan: ServicesPlan,
   work: ServiceWork,
   waiting: Waiting,
@@ -28,7 +28,7 @@ export async function carryOutPlan(
     try {
       const blocker = await findBlocker(action, work, failures);
       if (blocker !== undefined) throw new Error(`waits for ${blocker}`);
-      if (await carryOut(action, work, waiting)) changed.add(action.name);
+      if (await applyAction(action, work, waiting)) changed.add(action.name);
       if (action.do === 'start') started.add(action.name);
     } catch (error) {
       waiting.signal.throwIfAborted();
@@ -39,7 +39,7 @@ export async function carryOutPlan(
   return [...changed].filter(name => !started.has(name) && !failures.has(name));
 }
 
-async function carryOut(action: ServiceAction, work: ServiceWork, waiting: Waiting): Promise<boolean> {
+async function applyAction(action: ServiceAction, work: ServiceWork, waiting: Waiting): Promise<boolean> {
   switch (action.do) {
     case 'stop':
       await ensureStopped(action.name, work, waiting);

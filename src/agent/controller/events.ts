@@ -1,7 +1,7 @@
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { type EventText, eventText } from '#contract/events.ts';
-import type { PassOutcome } from '../reconcile/carry-out.ts';
+import type { PassOutcome } from '../reconcile/reconcile-host.ts';
 
 /** What the agent reports to administrators: the operator makes events on the Node of it. */
 
@@ -19,32 +19,32 @@ const rebootRequested = normal('RebootRequested');
 const waitingForCertificate = normal('WaitingForCertificate');
 const fileRepaired = warning('FileRepaired');
 
-/** The remark on a pass that failed; undefined where the cluster is the trouble, which a report could not reach either. */
-export function failureRemark(error: unknown): EventText | undefined {
+/** The event on a pass that failed; undefined where the cluster is the trouble, which a report could not reach either. */
+export function failureEvent(error: unknown): EventText | undefined {
   if (!(error instanceof AppError) || isAboutCluster(error.code)) return undefined;
   const text = byCode[error.code] ?? configurationFailure;
   return text(`${error.message}. ${error.remedy}`);
 }
 
-export function outcomeRemark(outcome: PassOutcome): EventText | undefined {
+export function outcomeEvent(outcome: PassOutcome): EventText | undefined {
   if (outcome.did === 'wait') return waitingForCertificate(`Waiting for ${outcome.for}`);
   if (outcome.did !== 'ask for a reboot') return undefined;
   return rebootRequested(`A reboot is needed: ${outcome.because.join('; ')}`);
 }
 
-export function repairRemark(paths: readonly string[]): EventText {
+export function repairEvent(paths: readonly string[]): EventText {
   return fileRepaired(`Not as they were staged, and put right: ${paths.join(', ')}`);
 }
 
 /** The first few: all of them are in the log. */
-export function securedRemark(remarks: readonly string[]): EventText {
-  const more = remarks.length > maxSecured ? [`and ${remarks.length - maxSecured} more`] : [];
-  return fileRepaired(`Owner or rights were wrong: ${[...remarks.slice(0, maxSecured), ...more].join('; ')}`);
+export function securedEvent(events: readonly string[]): EventText {
+  const more = events.length > maxSecured ? [`and ${events.length - maxSecured} more`] : [];
+  return fileRepaired(`Owner or rights were wrong: ${[...events.slice(0, maxSecured), ...more].join('; ')}`);
 }
 
 const maxSecured = 5;
 
-export const renewalRemark = warning('CertificateRenewalFailure');
+export const renewalEvent = warning('CertificateRenewalFailure');
 
 function isAboutCluster(code: ErrorCode): boolean {
   return /^(API_|CREDENTIAL_|AGENT_UNIDENTIFIED|AGENT_REPORT_MISSING|SYNC_TIMEOUT)/.test(code);

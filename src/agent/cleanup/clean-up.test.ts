@@ -8,10 +8,10 @@ import { refused } from '../../../test/kit/memory-api.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { printBundle } from '../certificates/bundle.ts';
 import { type KnownGood, knownGoodFile, saveKnownGood } from '../known-good.ts';
-import { reconcileOnce } from '../reconcile/carry-out.ts';
+import { reconcileOnce } from '../reconcile/reconcile-host.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { readState, stateFile } from '../state.ts';
-import { carryOutRemovals, cleanUp } from './carry-out.ts';
+import { applyRemovals, cleanUp } from './clean-up.ts';
 
 const { desiredVersion } = nodeAnnotation;
 const der = Uint8Array.of(0x30, 9, 0x30, 3, 0x02, 1, 1, 0x30, 0, 0x03, 0);
@@ -295,7 +295,7 @@ test('ends with the reason when it is told to stop, without blaming a service', 
   const removals = [{ do: 'remove' as const, name: 'kubelet' }];
   const waiting = { ...host.waiting(), signal: stop.signal };
   host.services.slowness = 99;
-  await expect(carryOutRemovals(removals, host, waiting)).rejects.toThrow('shutting down');
+  await expect(applyRemovals(removals, host, waiting)).rejects.toThrow('shutting down');
 });
 
 test('takes back what preparations have done, unless the settings stay', async () => {

@@ -25,7 +25,7 @@ interface Means {
 /** Somebody was faster, or the watch has yet to tell of what we did ourselves. */
 const lagMs = 1000;
 
-export async function carryOut(plan: Plan, { client, log, signal }: Means): Promise<Outcome> {
+export async function applyPlan(plan: Plan, { client, log, signal }: Means): Promise<Outcome> {
   try {
     switch (plan.do) {
       case 'create':

@@ -3,7 +3,7 @@ import { type WindowsInstance, windowsInstances } from '../windows-instance-reso
 import { done } from '#kube/controller/reconcile.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
-import { carryOut, deleteInstance } from './carry-out.ts';
+import { applyPlan, deleteInstance } from './apply-plan.ts';
 
 const object: WindowsInstance = {
   metadata: { name: 'win1', namespace: 'wmco', labels: { keep: 'me' } },
@@ -21,7 +21,7 @@ function bench(...present: WindowsInstance[]) {
 
 test('creates an instance, and says so before', async () => {
   const { means, get, messages } = bench();
-  expect(await carryOut({ do: 'create', instance: object }, means)).toBe(done);
+  expect(await applyPlan({ do: 'create', instance: object }, means)).toBe(done);
   expect(get()?.spec).toEqual(object.spec);
   expect(messages('info')).toEqual(['Creating WindowsInstance']);
 });
@@ -29,7 +29,7 @@ test('creates an instance, and says so before', async () => {
 test('writes only the difference', async () => {
   const { api, means, get, made } = bench(object);
   const after = { ...made, spec: { ...made.spec, username: 'admin' } };
-  expect(await carryOut({ do: 'update', before: made, after }, means)).toBe(done);
+  expect(await applyPlan({ do: 'update', before: made, after }, means)).toBe(done);
   expect(get()?.spec).toEqual({ address: '10.0.0.1', username: 'admin', paused: true });
   expect(api.calls).toMatchObject([
     { verb: 'patch', resource: 'windowsinstances', body: { spec: { username: 'admin' } } },
@@ -38,20 +38,20 @@ test('writes only the difference', async () => {
 
 test('asks for nothing when there is nothing to do', async () => {
   const { api, means } = bench(object);
-  expect(await carryOut({ do: 'nothing' }, means)).toBe(done);
-  expect(await carryOut({ do: 'wait' }, means)).toMatchObject({ after: 1000 });
+  expect(await applyPlan({ do: 'nothing' }, means)).toBe(done);
+  expect(await applyPlan({ do: 'wait' }, means)).toMatchObject({ after: 1000 });
   expect(api.calls).toEqual([]);
 });
 
 test('comes again when it finds an object that it has not seen yet', async () => {
   const { means } = bench(object);
-  expect(await carryOut({ do: 'create', instance: object }, means)).toMatchObject({ after: 1000 });
+  expect(await applyPlan({ do: 'create', instance: object }, means)).toMatchObject({ after: 1000 });
 });
 
 test('comes again when the object it wants to change is gone', async () => {
   const { means } = bench();
   const after = { ...object, spec: { ...object.spec, username: 'x' } };
-  expect(await carryOut({ do: 'update', before: object, after }, means)).toMatchObject({ after: 1000 });
+  expect(await applyPlan({ do: 'update', before: object, after }, means)).toMatchObject({ after: 1000 });
 });
 
 test('lets every other refusal be a failure', async () => {
@@ -59,7 +59,7 @@ test('lets every other refusal be a failure', async () => {
   api.before = () => {
     throw refused(422, 'Invalid');
   };
-  await expect(carryOut({ do: 'create', instance: object }, means)).rejects.toThrow('Invalid');
+  await expect(applyPlan({ do: 'create', instance: object }, means)).rejects.toThrow('Invalid');
 });
 
 test('deletes the very object', async () => {

@@ -10,13 +10,13 @@ import type { ObjectReference } from '#kube/resources.ts';
 import { subjectOf } from '#cluster/instance-source.ts';
 
 /** Something to say, and about which object. */
-export interface InstanceRemark {
+export interface InstanceEvent {
   object: ObjectReference;
   text: EventText;
 }
 
 /** A host that was set up, told once. */
-export function setupRemarks(instance: WindowsInstance): InstanceRemark[] {
+export function setupEvents(instance: WindowsInstance): InstanceEvent[] {
   const { spec } = instance;
   const isMachine = spec.source?.kind === 'Machine';
   const text = isMachine ? eventText.machineSetup(spec.source?.name ?? '') : eventText.instanceSetup(spec.address);
@@ -24,11 +24,11 @@ export function setupRemarks(instance: WindowsInstance): InstanceRemark[] {
 }
 
 /** A host that another version or operator has set up. */
-export function adoptedRemarks(instance: WindowsInstance): InstanceRemark[] {
+export function adoptedEvents(instance: WindowsInstance): InstanceEvent[] {
   return [{ object: subjectOf(instance), text: eventText.instanceAdopted(instance.spec.address) }];
 }
 
-export function reconnectedRemarks(instance: WindowsInstance): InstanceRemark[] {
+export function reconnectedEvents(instance: WindowsInstance): InstanceEvent[] {
   return [{ object: subjectOf(instance), text: eventText.agentReconnected(instance.spec.address) }];
 }
 
@@ -48,13 +48,13 @@ export function addressConflicts(
 }
 
 /** A failure, told when it is another one than the instance shows already. */
-export function failureRemarks(instance: WindowsInstance, error: AppError): InstanceRemark[] {
+export function failureEvents(instance: WindowsInstance, error: AppError): InstanceEvent[] {
   const known = findCondition(instance.status?.conditions, instanceCondition.configured);
   if (known?.status === 'False' && known.reason === error.code) return [];
   const { spec } = instance;
   const object = subjectOf(instance);
   const words = eventText.instanceSetupFailure(`${error.code}: ${error.message}. ${error.remedy}`);
-  const told: InstanceRemark[] =
+  const told: InstanceEvent[] =
     spec.source?.kind === 'Machine'
       ? [
           { object, text: machineFailure(spec.source.name ?? '', error) },

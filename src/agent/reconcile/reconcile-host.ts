@@ -45,7 +45,7 @@ export interface PassOptions {
   /** Hears of files that were not as they should be and have been put right. */
   onRepaired?(paths: readonly string[]): void;
   /** Hears of files and folders whose owner or rights were wrong, one sentence for each. */
-  onSecured?(remarks: readonly string[]): void;
+  onSecured?(events: readonly string[]): void;
   /** Hears of what went wrong without keeping the host from being as wanted. */
   onWarning?(text: string): void;
   /** Called when all services are as wanted. */
@@ -208,8 +208,8 @@ async function reconcileFiles(
 /** Owner and rights of our folders and of what is in them. */
 async function tryToSecure(files: HostFiles, options: PassOptions, signal: AbortSignal): Promise<AppError | undefined> {
   try {
-    const { remarks } = await secureFolders(files, signal);
-    if (remarks.length > 0) options.onSecured?.(remarks);
+    const { events } = await secureFolders(files, signal);
+    if (events.length > 0) options.onSecured?.(events);
     return undefined;
   } catch (error) {
     if (error instanceof AppError) return error;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { ApiError } from '#kube/api-error.ts';
-import { failureRemark, outcomeRemark, renewalRemark, repairRemark } from './remarks.ts';
+import { failureEvent, outcomeEvent, renewalEvent, repairEvent } from './events.ts';
 
 const failure = (code: ErrorCode) => new AppError(code, 'it broke', { remedy: 'Mend it.' });
 
@@ -19,7 +19,7 @@ const failures: [code: ErrorCode, reason: string][] = [
 ];
 for (const [code, reason] of failures) {
   test(`tells ${code} as ${reason}, with what to do`, () =>
-    expect(failureRemark(failure(code))).toEqual({ type: 'Warning', reason, message: 'it broke. Mend it.' }));
+    expect(failureEvent(failure(code))).toEqual({ type: 'Warning', reason, message: 'it broke. Mend it.' }));
 }
 
 const silent: [name: string, error: unknown][] = [
@@ -33,26 +33,26 @@ const silent: [name: string, error: unknown][] = [
   ['a mistake of ours, which is for the log', new TypeError('x is not a function')],
 ];
 for (const [name, error] of silent) {
-  test(`leaves out ${name}`, () => expect(failureRemark(error)).toBeUndefined());
+  test(`leaves out ${name}`, () => expect(failureEvent(error)).toBeUndefined());
 }
 
 test('tells why a reboot was asked for, and nothing about other passes', () => {
-  expect(outcomeRemark({ did: 'ask for a reboot', because: ['one', 'two'] })).toEqual({
+  expect(outcomeEvent({ did: 'ask for a reboot', because: ['one', 'two'] })).toEqual({
     type: 'Normal',
     reason: 'RebootRequested',
     message: 'A reboot is needed: one; two',
   });
-  expect(outcomeRemark({ did: 'wait', for: 'a certificate' })).toEqual({
+  expect(outcomeEvent({ did: 'wait', for: 'a certificate' })).toEqual({
     type: 'Normal',
     reason: 'WaitingForCertificate',
     message: 'Waiting for a certificate',
   });
-  expect(outcomeRemark({ did: 'nothing', why: '' })).toBeUndefined();
-  expect(outcomeRemark({ did: 'configure', version: 'v1' })).toBeUndefined();
+  expect(outcomeEvent({ did: 'nothing', why: '' })).toBeUndefined();
+  expect(outcomeEvent({ did: 'configure', version: 'v1' })).toBeUndefined();
 });
 
 test('names files that were put right', () => {
-  expect(repairRemark(['C:\\k\\a.exe', 'C:\\k\\b.exe'])).toMatchObject({
+  expect(repairEvent(['C:\\k\\a.exe', 'C:\\k\\b.exe'])).toMatchObject({
     type: 'Warning',
     reason: 'FileRepaired',
     message: expect.stringContaining('C:\\k\\a.exe, C:\\k\\b.exe'),
@@ -60,5 +60,5 @@ test('names files that were put right', () => {
 });
 
 test('tells of a certificate that cannot be renewed', () => {
-  expect(renewalRemark('denied')).toEqual({ type: 'Warning', reason: 'CertificateRenewalFailure', message: 'denied' });
+  expect(renewalEvent('denied')).toEqual({ type: 'Warning', reason: 'CertificateRenewalFailure', message: 'denied' });
 });

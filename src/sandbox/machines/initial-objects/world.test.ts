@@ -20,10 +20,10 @@ import { type EmbeddedCluster, startEmbeddedCluster } from '../../embedded-clust
 import type { StoredObject } from '../../apiserver/ports.ts';
 import { quiet } from '../../../../test/kit/local-api.ts';
 import { definitions } from './definitions.ts';
-import { installWorld } from './install.ts';
-import { type WorldFacts, worldObjects } from './objects.ts';
+import { createInitialObjects } from './install.ts';
+import { type InitialFacts, worldObjects } from './objects.ts';
 
-const facts: WorldFacts = {
+const facts: InitialFacts = {
   namespace: defaultNamespace,
   platform: 'None',
   apiServerUrl: 'https://127.0.0.1:6443',
@@ -38,7 +38,7 @@ const facts: WorldFacts = {
 let cluster: EmbeddedCluster;
 beforeAll(async () => {
   cluster = await startEmbeddedCluster();
-  await installWorld(cluster.api, { ...facts, ca: cluster.ca }, systemClock);
+  await createInitialObjects(cluster.api, { ...facts, ca: cluster.ca }, systemClock);
   await quiet(cluster.api);
 });
 afterAll(() => cluster.close());
@@ -155,14 +155,14 @@ test('there are Linux nodes beside, ready and of the version of the cluster', ()
   }
 });
 
-const without: [string, Partial<WorldFacts>, string][] = [
+const without: [string, Partial<InitialFacts>, string][] = [
   ['a private key', { privateKey: undefined }, secretName.privateKey],
   ['listed hosts', { instances: undefined }, 'windows-instances'],
   ['Machines', { machines: 0 }, 'winworker'],
 ];
 for (const [name, over, missing] of without) {
   test(`a world without ${name} lacks ${missing} and nothing else`, () => {
-    const names = (given: WorldFacts) => worldObjects(given).map(({ object }) => object.metadata.name);
+    const names = (given: InitialFacts) => worldObjects(given).map(({ object }) => object.metadata.name);
     expect(names({ ...facts, ...over })).toEqual(names(facts).filter(each => each !== missing));
   });
 }
@@ -199,5 +199,5 @@ test('kubectl shows what matters of Machines', () => {
 });
 
 test('a world can be installed once only', async () => {
-  await expect(installWorld(cluster.api, facts, systemClock)).rejects.toThrow(/already exists/);
+  await expect(createInitialObjects(cluster.api, facts, systemClock)).rejects.toThrow(/already exists/);
 });

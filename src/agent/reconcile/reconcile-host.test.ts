@@ -9,7 +9,7 @@ import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { readState } from '../state.ts';
-import { type PassOutcome, reconcileOnce } from './carry-out.ts';
+import { type PassOutcome, reconcileOnce } from './reconcile-host.ts';
 
 const { desiredVersion, version, rebootRequired } = nodeAnnotation;
 const kubelet = service({ name: 'kubelet', command: 'kubelet.exe', bootstrap: true });

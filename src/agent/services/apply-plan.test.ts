@@ -6,7 +6,7 @@ import { ModelClock } from '../../../test/kit/model-host.ts';
 import { ModelServices } from '../../../test/kit/model-services.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
 import type { ServiceConfig } from '../ports.ts';
-import { carryOutPlan, type ServiceWork } from './carry-out.ts';
+import { applyPlan, type ServiceWork } from './apply-plan.ts';
 import { Failures } from './failures.ts';
 import { type DesiredService, desiredService, planServices } from './plan.ts';
 
@@ -17,7 +17,7 @@ const want = (name: string, over: Partial<ServiceConfig> & Partial<DesiredServic
 };
 
 /** A host and what is kept on its disk between passes. */
-class World implements ServiceWork {
+class VerbDeps implements ServiceWork {
   readonly services = new ModelServices();
   readonly processes = this.services;
   readonly clock = new ModelClock();
@@ -37,7 +37,7 @@ class World implements ServiceWork {
   /** Plans and carries out; gives the message of the failures, or what is outdated. */
   async pass(wanted: DesiredService[], failures = new Failures()): Promise<{ outdated: string[]; error?: string }> {
     const plan = planServices(wanted, await this.services.list(), this.remembered);
-    const outdated = await carryOutPlan(plan, this, this.waiting(), failures);
+    const outdated = await applyPlan(plan, this, this.waiting(), failures);
     const error = errorOf(() => failures.throwIfAny())?.message;
     return { outdated, ...(error !== undefined && { error }) };
   }
@@ -47,7 +47,7 @@ class World implements ServiceWork {
   }
 }
 
-function failOn(world: World, ...calls: string[]): void {
+function failOn(world: VerbDeps, ...calls: string[]): void {
   world.services.before = call => {
     if (calls.includes(call)) throw new Error(`${call} refused`);
   };
@@ -55,15 +55,15 @@ function failOn(world: World, ...calls: string[]): void {
 
 const chain = [want('a'), want('b', { dependencies: ['a'] }), want('c', { dependencies: ['b'] }), want('z')];
 /** All four as wanted, but the command of the first one. */
-function worldWithOldA(): World {
-  const world = new World();
+function worldWithOldA(): VerbDeps {
+  const world = new VerbDeps();
   for (const { name, config } of chain)
     world.services.install(name, name === 'a' ? { ...config, command: 'old' } : config);
   return world;
 }
 
 test('creates and starts everything on an empty host', async () => {
-  const world = new World();
+  const world = new VerbDeps();
   expect(await world.pass(chain)).toEqual({ outdated: [] });
   expect(await world.states()).toEqual({ a: 'running', b: 'running', c: 'running', z: 'running' });
 });
@@ -104,7 +104,7 @@ const faults: [name: string, calls: string[], want: Record<string, string>, erro
 ];
 for (const [name, calls, states, error] of faults) {
   test(name, async () => {
-    const world = new World();
+    const world = new VerbDeps();
     failOn(world, ...calls);
     expect((await world.pass(chain)).error).toBe(error);
     expect(await world.states()).toEqual(states);
@@ -137,7 +137,7 @@ test('leaves the others of a failed configuration for the next pass, which then 
 });
 
 test('takes failures from before into account', async () => {
-  const world = new World();
+  const world = new VerbDeps();
   const failures = new Failures();
   failures.add('a', new Error('no value for NODE_IP'));
   const { error } = await world.pass(chain.slice(1), failures);
@@ -146,7 +146,7 @@ test('takes failures from before into account', async () => {
 });
 
 test('reports a running service whose files changed, and not one that it has just started', async () => {
-  const world = new World();
+  const world = new VerbDeps();
   world.services.install('a', want('a').config);
   world.prepare = async () => true;
   const wanted = [want('a', { prepares: true }), want('b', { prepares: true })];
@@ -154,7 +154,7 @@ test('reports a running service whose files changed, and not one that it has jus
 });
 
 test('does not start a service whose preparation fails, and lets a running one run', async () => {
-  const world = new World();
+  const world = new VerbDeps();
   world.services.install('a', want('a').config);
   world.prepare = async name => Promise.reject(new Error(`no network for ${name}`));
   const { error } = await world.pass([want('a', { prepares: true }), want('b', { prepares: true })]);
@@ -198,7 +198,7 @@ test('stops at once when it is told to, without blaming a service', async () => 
   };
   const plan = planServices(chain, await world.services.list());
   const failures = new Failures();
-  await expect(carryOutPlan(plan, world, world.waiting(stop.signal), failures)).rejects.toThrow('shutting down');
+  await expect(applyPlan(plan, world, world.waiting(stop.signal), failures)).rejects.toThrow('shutting down');
   expect(errorOf(() => failures.throwIfAny())).toBeUndefined();
   expect(world.services.calls).toEqual(['stop c', 'stop b']);
 });
@@ -224,8 +224,8 @@ const hostServices = fc.array(
 
 type HostServices = typeof hostServices extends fc.Arbitrary<infer T> ? T : never;
 
-function worldWith(wanted: readonly DesiredService[], given: HostServices, slowness: number): World {
-  const world = new World();
+function worldWith(wanted: readonly DesiredService[], given: HostServices, slowness: number): VerbDeps {
+  const world = new VerbDeps();
   world.services.slowness = slowness;
   const installed = new Set(given.map(item => item.index));
   for (const item of given) {
@@ -243,7 +243,7 @@ function worldWith(wanted: readonly DesiredService[], given: HostServices, slown
 
 /** What has to be true in the end, however often the agent was stopped on the way. */
 async function expectAsWanted(
-  world: World,
+  world: VerbDeps,
   wanted: readonly DesiredService[],
   outside: readonly string[],
 ): Promise<void> {
@@ -253,18 +253,18 @@ async function expectAsWanted(
   expect(world.remembered).toEqual([]);
 }
 
-async function settled(world: World): Promise<void> {
+async function settled(world: VerbDeps): Promise<void> {
   for (const { name } of await world.services.list())
     for (let look = 0; look < 6; look += 1) await world.services.query(name);
 }
 
-async function unaffected(world: World, wanted: readonly DesiredService[]): Promise<Map<string, number>> {
+async function unaffected(world: VerbDeps, wanted: readonly DesiredService[]): Promise<Map<string, number>> {
   const all = await world.services.list();
   const touched = new Set(planServices(wanted, all).actions.map(action => action.name));
   return new Map(all.filter(({ name, pid }) => pid > 0 && !touched.has(name)).map(({ name, pid }) => [name, pid]));
 }
 
-const runningOutside = async (world: World, wanted: readonly DesiredService[]) =>
+const runningOutside = async (world: VerbDeps, wanted: readonly DesiredService[]) =>
   (await world.services.list())
     .filter(({ name, state: now }) => now === 'running' && !wanted.some(service => service.name === name))
     .map(({ name }) => name);
@@ -303,7 +303,7 @@ test('comes to the same end when it is killed at any action and starts anew', as
           }
         };
         const plan = planServices(wanted, await world.services.list(), world.remembered);
-        await carryOutPlan(plan, world, world.waiting(stop.signal), new Failures()).catch(() => undefined);
+        await applyPlan(plan, world, world.waiting(stop.signal), new Failures()).catch(() => undefined);
       }
       world.services.before = () => undefined;
       expect((await world.pass(wanted)).error).toBeUndefined();

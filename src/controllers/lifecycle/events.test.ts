@@ -7,12 +7,12 @@ import type { NodeView } from '#contract/node.ts';
 import type { InstanceCondition, TimelineStep } from '#contract/windows-instance/resource.ts';
 import {
   addressConflicts,
-  adoptedRemarks,
-  failureRemarks,
+  adoptedEvents,
+  failureEvents,
   mayStillCome,
-  reconnectedRemarks,
-  setupRemarks,
-} from './remarks.ts';
+  reconnectedEvents,
+  setupEvents,
+} from './events.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const ago = (minutes: number) => new Date(nowMs - minutes * 60_000).toISOString();
@@ -38,25 +38,25 @@ function instance({ kind = 'ConfigMap', condition, timeline, reboot, sourceUid }
   };
 }
 const error = (code: ErrorCode) => new AppError(code, '10.0.0.5: it is so', { remedy: 'Do this.' });
-const lines = (remarks: ReturnType<typeof setupRemarks>) =>
-  remarks.map(
+const lines = (events: ReturnType<typeof setupEvents>) =>
+  events.map(
     ({ object, text }) =>
       `${object.kind} ${object.namespace}/${object.name} ${text.type} ${text.reason}: ${text.message}`,
   );
 
 test('a host that was set up, told of what the administrator has made', () => {
   const words = 'Configured instance with address 10.0.0.5 as a worker node';
-  expect(lines(setupRemarks(instance()))).toEqual([`ConfigMap wmco/windows-instances Normal InstanceSetup: ${words}`]);
-  expect(lines(setupRemarks(instance({ kind: 'Direct' })))).toEqual([
+  expect(lines(setupEvents(instance()))).toEqual([`ConfigMap wmco/windows-instances Normal InstanceSetup: ${words}`]);
+  expect(lines(setupEvents(instance({ kind: 'Direct' })))).toEqual([
     `WindowsInstance wmco/win-5 Normal InstanceSetup: ${words}`,
   ]);
-  expect(lines(setupRemarks(instance({ kind: 'Machine' })))).toEqual([
+  expect(lines(setupEvents(instance({ kind: 'Machine' })))).toEqual([
     'Machine openshift-machine-api/m-1 Normal MachineSetup: Machine m-1 configured successfully',
   ]);
 });
 
 test('a host that was adopted, and one whose agent was reconnected', () => {
-  expect(lines([...adoptedRemarks(instance()), ...reconnectedRemarks(instance({ kind: 'Machine' }))])).toEqual([
+  expect(lines([...adoptedEvents(instance()), ...reconnectedEvents(instance({ kind: 'Machine' }))])).toEqual([
     'ConfigMap wmco/windows-instances Normal InstanceAdopted: Instance with address 10.0.0.5 was set up by another version and is left as it is',
     'Machine openshift-machine-api/m-1 Normal AgentReconnected: Gave the agent of the instance with address 10.0.0.5 new credentials',
   ]);
@@ -100,19 +100,19 @@ for (const [name, nodes, want] of shared) {
 test('an instance without a source is told of itself', () => {
   const { metadata, spec } = instance();
   const { source: _source, ...rest } = spec;
-  expect(setupRemarks({ metadata, spec: rest })[0]?.object).toMatchObject({ kind: 'WindowsInstance', uid: 'own' });
+  expect(setupEvents({ metadata, spec: rest })[0]?.object).toMatchObject({ kind: 'WindowsInstance', uid: 'own' });
 });
 
 test('a source has its UID where the instance knows it, and none where it does not', () => {
   for (const kind of ['Machine', 'ConfigMap'] as const) {
-    expect(setupRemarks(instance({ kind, sourceUid: 'u-1' }))[0]?.object).toMatchObject({ kind, uid: 'u-1' });
-    expect(failureRemarks(instance({ kind, sourceUid: 'u-1' }), error('HOST_DISK_FULL'))[0]?.object).toMatchObject({
+    expect(setupEvents(instance({ kind, sourceUid: 'u-1' }))[0]?.object).toMatchObject({ kind, uid: 'u-1' });
+    expect(failureEvents(instance({ kind, sourceUid: 'u-1' }), error('HOST_DISK_FULL'))[0]?.object).toMatchObject({
       kind,
       uid: 'u-1',
     });
   }
-  expect(setupRemarks(instance({ kind: 'Machine' }))[0]?.object).not.toHaveProperty('uid');
-  expect(setupRemarks(instance())[0]?.object).not.toHaveProperty('uid');
+  expect(setupEvents(instance({ kind: 'Machine' }))[0]?.object).not.toHaveProperty('uid');
+  expect(setupEvents(instance())[0]?.object).not.toHaveProperty('uid');
 });
 
 const failing = 'HOST_DISK_FULL: 10.0.0.5: it is so. Do this.';
@@ -171,7 +171,7 @@ const failures: [string, Over, ErrorCode, string[]][] = [
   ],
 ];
 for (const [name, over, code, want] of failures) {
-  test(`a failure ${name}`, () => expect(lines(failureRemarks(instance(over), error(code)))).toEqual(want));
+  test(`a failure ${name}`, () => expect(lines(failureEvents(instance(over), error(code)))).toEqual(want));
 }
 
 const step = (name: string, minutes: number): TimelineStep => ({ name, started: ago(minutes), attempts: 1 });

@@ -25,7 +25,7 @@ import {
 } from '#kube/resources-openshift.ts';
 import { clusterVersions } from './definitions.ts';
 
-export interface WorldFacts {
+export interface InitialFacts {
   /** Of the operator. */
   namespace: string;
   platform: string;
@@ -43,13 +43,13 @@ export interface WorldFacts {
   nowMs: number;
 }
 
-export interface WorldObject {
+export interface InitialObject {
   resource: Resource;
   object: KubeResource;
 }
 
 /** Everything an operator finds in an OpenShift cluster, in the order in which it can be made. */
-export function worldObjects(facts: WorldFacts): WorldObject[] {
+export function worldObjects(facts: InitialFacts): InitialObject[] {
   return [
     ...namespaceObjects(facts),
     ...clusterObjects(facts),
@@ -59,23 +59,23 @@ export function worldObjects(facts: WorldFacts): WorldObject[] {
   ];
 }
 
-const object = (resource: Resource, name: string, members: object = {}): WorldObject => ({
+const object = (resource: Resource, name: string, members: object = {}): InitialObject => ({
   resource,
   object: { metadata: { name }, ...members },
 });
 
-const inNamespace = (resource: Resource, namespace: string, name: string, members: object = {}): WorldObject => ({
+const inNamespace = (resource: Resource, namespace: string, name: string, members: object = {}): InitialObject => ({
   resource,
   object: { metadata: { name, namespace }, ...members },
 });
 
-function namespaceObjects({ namespace }: WorldFacts): WorldObject[] {
+function namespaceObjects({ namespace }: InitialFacts): InitialObject[] {
   const others = Object.values(namespaceName).map(name => object(namespaces, name));
   const labels = { [monitoringLabel]: 'true' };
   return [...others, { resource: namespaces, object: { metadata: { name: namespace, labels } } }];
 }
 
-function clusterObjects({ platform, apiServerUrl, ca, nowMs }: WorldFacts): WorldObject[] {
+function clusterObjects({ platform, apiServerUrl, ca, nowMs }: InitialFacts): InitialObject[] {
   return [
     object(infrastructures, 'cluster', {
       spec: { platformSpec: { type: platform } },
@@ -130,7 +130,7 @@ function workerIgnition(platform: string): object {
   };
 }
 
-function linuxNode(name: string, address: string, role: string, nowMs: number): WorldObject {
+function linuxNode(name: string, address: string, role: string, nowMs: number): InitialObject {
   const time = timestamp(nowMs);
   const labels = { [nodeLabel.os]: 'linux', 'kubernetes.io/hostname': name, [role]: '' };
   const status = {
@@ -148,7 +148,7 @@ function linuxNode(name: string, address: string, role: string, nowMs: number): 
 
 const bootstrapper = 'node-bootstrapper';
 
-function accountObjects(): WorldObject[] {
+function accountObjects(): InitialObject[] {
   const namespace = namespaceName.machineConfig;
   const apiGroup = 'rbac.authorization.k8s.io';
   return [
@@ -171,7 +171,7 @@ function accountObjects(): WorldObject[] {
   ];
 }
 
-function secretObjects({ namespace, privateKey, tls }: WorldFacts): WorldObject[] {
+function secretObjects({ namespace, privateKey, tls }: InitialFacts): InitialObject[] {
   const secret = (where: string, name: string, data: Record<string, string>, type = 'Opaque') =>
     inNamespace(secrets, where, name, {
       type,
@@ -189,7 +189,7 @@ function secretObjects({ namespace, privateKey, tls }: WorldFacts): WorldObject[
   ];
 }
 
-function hostObjects({ namespace, instances, machines }: WorldFacts): WorldObject[] {
+function hostObjects({ namespace, instances, machines }: InitialFacts): InitialObject[] {
   return [
     ...(instances === undefined
       ? []
@@ -198,7 +198,7 @@ function hostObjects({ namespace, instances, machines }: WorldFacts): WorldObjec
   ];
 }
 
-function machineSet(replicas: number): WorldObject {
+function machineSet(replicas: number): InitialObject {
   const name = 'winworker';
   const labels = { 'machine.openshift.io/cluster-api-machineset': name, [machineLabel.osId]: 'Windows' };
   const spec = {
