@@ -33,8 +33,8 @@ test.each(Object.entries(programs))('the page tells of the program %s', (_, { pr
 });
 
 test('every table of calls is in the list', async () => {
-  const files = readdirSync(join(folder, 'calls')).filter(name => name !== 'all.ts');
-  const modules = await Promise.all(files.map(name => import(join(folder, 'calls', name)) as Promise<object>));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => /(^|[/-])calls\.ts$/.test(name));
+  const modules = await Promise.all(files.map(name => import(join(folder, name)) as Promise<object>));
   const bound = modules.flatMap(module => Object.values(module).flatMap((table: object) => Object.values(table)));
   const prototypes = bound.flatMap((call: { prototype?: string }) => call.prototype ?? []);
   expect(prototypes.filter(prototype => !calls.some(call => call.prototype === prototype))).toEqual([]);
@@ -42,7 +42,7 @@ test('every table of calls is in the list', async () => {
 });
 
 test('nothing is bound outside of the tables', () => {
-  const sources = readdirSync(folder).filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'));
   const binding = sources.filter(name => /\.func\(/.test(readFileSync(join(folder, name), 'utf8')));
   expect(binding).toEqual(['native.ts']);
 });

@@ -181,7 +181,7 @@ test('is a verb that tells what it did, and says nothing of log files unless tol
   });
   const [{ config } = { config: undefined }] = await host.services.list();
   expect(config?.command).toBe(controllerCommand({ namespace: 'ns', node: 'win-1', logMegabytes: 105 }));
-  expect((await run('install')).err).toContain('install needs --namespace and --node');
+  expect((await run('install')).err).toContain('missing --namespace and --node');
   expect((await run(`${base} --service-log-size much`)).err).toContain('a whole number of megabytes');
   expect((await run('install --namespace ns --node WIN&1')).err).toContain('the name of a Node');
 });

@@ -128,10 +128,12 @@ function isFlag(word: string): boolean {
 }
 
 function flagIn(word: string, line: CommandLine): [name: string, flag: Flag, value: string | undefined] {
-  const [, dashes = '', spelled = '', equals, value = ''] = /^(--?)([^=]*)(=)?(.*)$/s.exec(word) ?? [];
+  const dashes = word.startsWith('--') ? '--' : '-';
+  const equals = word.indexOf('=');
+  const spelled = word.slice(dashes.length, equals === -1 ? undefined : equals);
   for (const [name, flag] of Object.entries({ ...line.flags, help: helpFlag })) {
     const isShort = dashes === '-' && flag.short === spelled;
-    if (name === spelled || isShort) return [name, flag, equals === undefined ? undefined : value];
+    if (name === spelled || isShort) return [name, flag, equals === -1 ? undefined : word.slice(equals + 1)];
   }
   throw usage(line, `unknown flag ${shown(`${dashes}${spelled}`)}`);
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { systemClock, timestamp } from '../../src/base/clock.ts';
@@ -12,7 +13,7 @@ import type { ControllerParts } from '../../src/kube/controller/parts.ts';
 import type { Resolver } from '../../src/host/resolver.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { runManager } from '../../src/kube/controller/manager.ts';
 import { noMetrics } from '../../src/kube/controller/metrics.ts';
@@ -62,11 +63,11 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
     entries.instancesController(common),
     lifecycle.lifecycleController({
       ...common,
-      // No host answers here; it is all about which of them are accepted.
-      connect: () => Promise.reject(new Error('no host answers')),
+      // Journeys stop before the first connection; the stories are about which hosts are accepted.
+      connect: () => Promise.reject(new Error('not reached')),
       inputs: {
-        loadKeys: () => Promise.resolve([]),
-        prepareInputs: () => Promise.reject(new Error('no host answers')),
+        loadKeys: (_instance, signal) => aborted(signal),
+        prepareInputs: () => Promise.reject(new Error('not reached')),
       },
       payload: { agent: () => Promise.reject(new Error('none')), files: () => Promise.resolve([]) },
     }),
@@ -83,6 +84,11 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
       await client.close();
     },
   };
+}
+
+async function aborted(signal: AbortSignal): Promise<never> {
+  await once(signal, 'abort');
+  throw signal.reason;
 }
 
 const get = ({ admin }: SourceSetup, name: string) =>
@@ -138,7 +144,8 @@ async function entriesComeAndGo(world: SourceSetup): Promise<void> {
     username: 'Administrator',
     source: { kind: 'ConfigMap', name: 'Win2.Example.com.' },
   });
-  const told = () => toldAbout(world, namespace, configMapName.instances);
+  const told = async () =>
+    (await toldAbout(world, namespace, configMapName.instances)).filter(text => text.includes('MALFORMED'));
   await until(async () => (await told()).length > 0, 'the bad entry is told');
   expect(await told()).toEqual([
     expect.stringMatching(/^InstanceSetupFailure INSTANCE_ENTRY_MALFORMED: .*10\.0\.0\.3/),
@@ -220,6 +227,8 @@ async function machineRefusesKey(world: SourceSetup): Promise<void> {
   const { admin } = world;
   await makeMachine(world, 'win-b');
   await untilNames(world, 'win-b');
+  // From then on the lifecycle writes no status for as long as it waits for keys.
+  await until(async () => (await get(world, 'win-b'))?.status?.timeline?.at(-1)?.name === 'connect', 'it connects');
   const longAgo = timestamp(systemClock.now() - 301_000);
   const error = { code: 'HOST_REFUSED_KEY', message: 'no', remedy: 'x' };
   const status = {
@@ -238,7 +247,8 @@ async function machineRefusesKey(world: SourceSetup): Promise<void> {
   const patch = { type: 'merge', body: { status } } as const;
   await admin.patch(windowsInstances, 'win-b', patch, { namespace, subresource: 'status' });
   await untilNames(world);
-  const told = () => toldAbout(world, namespaceName.machineApi, 'win-b');
+  const told = async () =>
+    (await toldAbout(world, namespaceName.machineApi, 'win-b')).filter(text => /MachineDeleted|authentication/.test(text));
   await until(async () => (await told()).length === 2, 'the deletion is told');
   expect((await told()).sort()).toEqual([
     'MachineDeleted Machine win-b has been remediated by deleting the Machine object',

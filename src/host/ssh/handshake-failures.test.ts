@@ -160,14 +160,14 @@ const cases: [name: string, seen: Partial<FailedHandshake>, code: string, says: 
     { error: error('PROTOCOL_ERROR', { code: 2 }) },
     'HOST_HANDSHAKE_FAILED',
     '"PROTOCOL_ERROR"',
-    /tried again/,
+    /log of sshd/,
   ],
   [
     'a connection that is reset while the user is let in',
     { isAuthenticating: true, error: error('read ECONNRESET', { level: 'client-socket', code: 'ECONNRESET' }) },
     'HOST_HANDSHAKE_FAILED',
     'read ECONNRESET',
-    /tried again/,
+    /log of sshd/,
   ],
 ];
 for (const [name, seen, code, says, remedy] of cases) {

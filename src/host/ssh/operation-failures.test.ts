@@ -20,7 +20,7 @@ const cases: [name: string, error: AppError, code: string, says: string, remedy:
     failures.connectionLost('10.1.2.3', new Error('read ECONNRESET')),
     'HOST_CONNECTION_LOST',
     'broke: "read ECONNRESET"',
-    /tried again/,
+    /host is up/,
   ],
   [
     'a silent host',
@@ -34,7 +34,7 @@ const cases: [name: string, error: AppError, code: string, says: string, remedy:
     failures.connectionClosed('10.1.2.3'),
     'HOST_CONNECTION_LOST',
     'was closed',
-    /Nothing needs/,
+    /No action is needed/,
   ],
   [
     'a command that was refused',
@@ -133,9 +133,9 @@ const cases: [name: string, error: AppError, code: string, says: string, remedy:
     failures.fileFailure(write, new Error('the host ended the SFTP session')),
     'HOST_FILE_FAILED',
     '("the host ended the SFTP session")',
-    /tried again/,
+    /no program use/,
   ],
-  ['something odd', failures.fileFailure(write, 'odd'), 'HOST_FILE_FAILED', '("odd")', /tried again/],
+  ['something odd', failures.fileFailure(write, 'odd'), 'HOST_FILE_FAILED', '("odd")', /no program use/],
 ];
 for (const [name, error, code, says, remedy] of cases) {
   test(`${name}: ${code}`, () => {
