@@ -17,7 +17,7 @@ import { Informers } from '#kube/informer/informers.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import { healthServer, Readiness, readyWhenReached } from './serve/health.ts';
 import { leadershipOf } from './leadership.ts';
-import { machineSettings } from '#controllers/machines/machine-settings.ts';
+import { machineSettings } from '#controllers/machines/act/machine-settings.ts';
 import { hostInputSource, mirrorResources } from '#node/inputs/host-inputs.ts';
 import { metricsServer } from './serve/metrics-server.ts';
 import { printMetrics } from './serve/metrics-text.ts';

@@ -13,12 +13,12 @@ import { watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
 import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
-import { Approver, type CsrParts, type CsrStores } from './approver.ts';
-import { HostInspector } from './host-inspector.ts';
+import { Approver, type CsrParts, type CsrStores } from './act/approver.ts';
+import { HostInspector } from './act/host-inspector.ts';
 import { evidenceOf } from './evidence.ts';
 import { isEligible, NodeReader } from './observe.ts';
-import { OpenRequests } from './open-requests.ts';
-import { Readings } from './readings.ts';
+import { OpenRequests } from './act/open-requests.ts';
+import { Readings } from './act/readings.ts';
 
 const certificates = certificateSigningRequests.group;
 

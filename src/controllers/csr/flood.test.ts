@@ -3,8 +3,8 @@ import { certificateSigningRequests, nodes } from '#kube/resources.ts';
 import { agentHere, asks, csrBench, lists, node, recorded, stateOf } from '../../../test/kit/csr-bench.ts';
 import { type Change, name, serving } from '../../../test/kit/csr-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
-import { Approver } from './approver.ts';
-import { Readings } from './readings.ts';
+import { Approver } from './act/approver.ts';
+import { Readings } from './act/readings.ts';
 
 const record = recorded(name, '10.0.0.1');
 const renewal: Change = { ...agentHere, username: `system:wicd-node:${name}`, credentialId: undefined };

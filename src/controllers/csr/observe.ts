@@ -11,7 +11,7 @@ import { readObject } from '#contract/object.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
-import { hasConditionStatus } from '#kube/conditions.ts';
+import { hasConditionStatus } from '#base/condition.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import { keyOf } from '#kube/resource.ts';
 import { type Node, nodes as nodeResource } from '#kube/resources.ts';

@@ -32,9 +32,9 @@ import { type Permission, reading } from '#kube/permissions.ts';
 import { patchCondition } from '#cluster/patch-condition.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { sourceOf, subjectOf } from '#cluster/instance-source.ts';
-import { Acceptance, acceptedCondition, isRejected, rejectionEvent } from './acceptance.ts';
+import { Acceptance, acceptedCondition, isRejected, rejectionEvent } from './act/acceptance.ts';
 import { decide, type Decision, quietMs, type LifecycleFacts } from './decide.ts';
-import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './run-journey.ts';
+import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './act/run-journey.ts';
 import { addressConflicts, setupEvents } from './events.ts';
 import { retryTimes } from './retry.ts';
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import type { Condition } from '#base/condition.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import type { InstanceCondition, TimelineStep } from '#contract/windows-instance/resource.ts';
+import type { TimelineStep } from '#contract/windows-instance/resource.ts';
 import {
   addressConflicts,
   adoptedEvents,
@@ -19,7 +20,7 @@ const ago = (minutes: number) => new Date(nowMs - minutes * 60_000).toISOString(
 
 interface Over {
   kind?: 'Machine' | 'ConfigMap' | 'Direct';
-  condition?: Partial<InstanceCondition>;
+  condition?: Partial<Condition>;
   timeline?: TimelineStep[];
   reboot?: boolean;
   sourceUid?: string;

@@ -4,7 +4,7 @@ import { type WindowsInstance, windowsInstances } from '#cluster/windows-instanc
 import { type EventText, eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { ObjectReference } from '#kube/resources.ts';
 import { subjectOf } from '#cluster/instance-source.ts';

@@ -1,7 +1,7 @@
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { namespaceName, nodeAnnotation } from '#contract/names.ts';
 import { instanceCondition, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { allOf, changed, matching, type Predicate } from '#kube/controller/predicate.ts';
 import { watching } from '#kube/controller/watches.ts';
@@ -12,7 +12,7 @@ import { type Permission, reading } from '#kube/permissions.ts';
 import { instancesPermission } from '#cluster/instance-sync/apply-plan.ts';
 import { watchingSignal } from '#kube/controller/signal-watch.ts';
 import { bySource, indexBySource, sourceOf } from '#cluster/instance-source.ts';
-import { MachineSource } from './machine-source.ts';
+import { MachineSource } from './act/machine-source.ts';
 import { type MachinesParts, refusesKey, windowsMachines } from './observe.ts';
 
 const inMachineApi = { namespace: namespaceName.machineApi };

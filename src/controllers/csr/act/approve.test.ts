@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CertificateSigningRequest, certificateSigningRequests as resource } from '#kube/resources.ts';
-import { manualClock } from '../../../test/kit/manual-clock.ts';
-import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
+import { manualClock } from '../../../../test/kit/manual-clock.ts';
+import { MemoryApi, refused } from '../../../../test/kit/memory-api.ts';
 import { approve, isDecided } from './approve.ts';
 
 const condition = { type: 'Approved', status: 'True', reason: 'WMCOApprove', message: 'fine' } as const;

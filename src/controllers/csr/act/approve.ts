@@ -3,7 +3,7 @@ import { type Clock, timestamp } from '#base/clock.ts';
 import { isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { type CertificateSigningRequest, certificateSigningRequests } from '#kube/resources.ts';
-import type { ApprovedCondition } from './decide.ts';
+import type { ApprovedCondition } from '../decide.ts';
 
 export interface ApprovalMeans {
   client: Pick<Client, 'get' | 'replace'>;

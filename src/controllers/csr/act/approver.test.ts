@@ -4,10 +4,10 @@ import { toBase64 } from '#base/bytes.ts';
 import { sha256 } from '#base/sha256.ts';
 import { signer } from '#contract/names.ts';
 import { certificateSigningRequests, nodes } from '#kube/resources.ts';
-import { TestCa } from '../../../test/kit/certificates.ts';
-import { asks, csrBench, inventoryText, lists, node, recorded, stateOf } from '../../../test/kit/csr-bench.ts';
-import { type Change, name, serving } from '../../../test/kit/csr-facts.ts';
-import { settle } from '../../../test/kit/manual-clock.ts';
+import { TestCa } from '../../../../test/kit/certificates.ts';
+import { asks, csrBench, inventoryText, lists, node, recorded, stateOf } from '../../../../test/kit/csr-bench.ts';
+import { type Change, name, serving } from '../../../../test/kit/csr-facts.ts';
+import { settle } from '../../../../test/kit/manual-clock.ts';
 
 const record = recorded(name, '10.0.0.1');
 const moved: Change = { ...serving, ips: [[10, 9, 0, 1]] };

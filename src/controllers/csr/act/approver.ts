@@ -13,15 +13,15 @@ import { type CertificateSigningRequest, certificateSigningRequests } from '#kub
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { approve, isDecided } from './approve.ts';
-import { isNews, recordEnd } from './certificate-ends.ts';
-import { fixNodeName } from './certified-name.ts';
-import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, isForUs } from './decide.ts';
+import { isNews, recordEnd } from '../certificate-ends.ts';
+import { fixNodeName } from './record.ts';
+import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, isForUs } from '../decide.ts';
 import type { HostInspector, HostInspectorParts } from './host-inspector.ts';
-import { evidenceOf } from './evidence.ts';
+import { evidenceOf } from '../evidence.ts';
 import { type OpenRequests, requesterOf } from './open-requests.ts';
-import { findInstance, freshInstance, freshNode, type NodeReader, takenNames } from './observe.ts';
+import { findInstance, freshInstance, freshNode, type NodeReader, takenNames } from '../observe.ts';
 import type { Reading, Readings } from './readings.ts';
-import { type CsrView, windowsNode } from './rules.ts';
+import { type CsrView, windowsNode } from '../rules.ts';
 
 export interface CsrParts extends ControllerParts, HostInspectorParts {
   facts: Pick<FactsSource, 'read'>;

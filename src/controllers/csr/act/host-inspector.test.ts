@@ -3,10 +3,10 @@ import { type WindowsInstance, windowsInstances } from '#cluster/windows-instanc
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { HostConnection, HostTarget } from '#host/host.ts';
 import type { Key } from '#kube/resource.ts';
-import { inventoryText, pinnedKey } from '../../../test/kit/csr-bench.ts';
-import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
-import { MemoryApi } from '../../../test/kit/memory-api.ts';
-import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { inventoryText, pinnedKey } from '../../../../test/kit/csr-bench.ts';
+import { manualClock, settle } from '../../../../test/kit/manual-clock.ts';
+import { MemoryApi } from '../../../../test/kit/memory-api.ts';
+import { recordedLog } from '../../../../test/kit/recorded-log.ts';
 import { type HostInspectorParts, HostInspector } from './host-inspector.ts';
 
 const namespace = 'wmco';

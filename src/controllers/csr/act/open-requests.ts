@@ -4,7 +4,7 @@ import type { Feed, Source, Watch } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
 import { isDecided } from './approve.ts';
-import { mayHaveEnd } from './certificate-ends.ts';
+import { mayHaveEnd } from '../certificate-ends.ts';
 
 /** A host has one or two undecided requests at a time, and some more after a day of refusals. */
 const maxOfOne = 20;

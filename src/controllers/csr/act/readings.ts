@@ -1,8 +1,8 @@
 import { attempt } from '#base/errors.ts';
 import { readObject } from '#contract/object.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
-import { type IssuedIdentity, issuedIdentity } from './certificate-ends.ts';
-import { readCsr, subjectOf } from './decide.ts';
+import { type IssuedIdentity, issuedIdentity } from '../certificate-ends.ts';
+import { readCsr, subjectOf } from '../decide.ts';
 
 /** What an undecided request says, or why it cannot be read, and whom it is about. */
 export interface Reading {

@@ -4,17 +4,17 @@ import { toBase64 } from '#base/bytes.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import { instanceCondition, type WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import { configMaps, nodes, secrets } from '#kube/resources.ts';
-import { settle } from '../../../test/kit/manual-clock.ts';
-import { refused } from '../../../test/kit/memory-api.ts';
+import { settle } from '../../../../test/kit/manual-clock.ts';
+import { refused } from '../../../../test/kit/memory-api.ts';
 import {
   benchNamespace as namespace,
   benchVersion,
   type SourceBench,
   sourceBench,
-} from '../../../test/kit/source-bench.ts';
-import { lifecycleController } from './controller.ts';
+} from '../../../../test/kit/source-bench.ts';
+import { lifecycleController } from '../controller.ts';
 
 const spec: WindowsInstanceSpec = { address: '10.0.0.1', username: 'core' };
 

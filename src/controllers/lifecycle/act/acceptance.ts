@@ -13,11 +13,10 @@ import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition, type NewCondition } from '#base/condition.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { keyOf } from '#kube/resource.ts';
 import { type ConfigMap, secrets } from '#kube/resources.ts';
-import type { ConditionUpdate } from '#cluster/patch-condition.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
 import { acceptanceProblem, hostsOf } from '#node/acceptance-problem.ts';
 
@@ -93,7 +92,7 @@ export class Acceptance {
 export function acceptedCondition(
   instance: WindowsInstance,
   problem: AppError | undefined,
-): ConditionUpdate | undefined {
+): NewCondition | undefined {
   const known = findCondition(instance.status?.conditions, instanceCondition.accepted);
   const wanted = conditionFor(problem);
   if (problem === undefined && known?.status !== 'False') return undefined;
@@ -101,7 +100,7 @@ export function acceptedCondition(
   return isSame ? undefined : wanted;
 }
 
-function conditionFor(problem: AppError | undefined): ConditionUpdate {
+function conditionFor(problem: AppError | undefined): NewCondition {
   const type = instanceCondition.accepted;
   if (problem === undefined)
     return { type, status: 'True', reason: 'Accepted', message: 'The host can be configured.' };

@@ -18,8 +18,8 @@ import {
   mayStillCome,
   reconnectedEvents,
   setupEvents,
-} from './events.ts';
-import { longestRetryMs } from './retry.ts';
+} from '../events.ts';
+import { longestRetryMs } from '../retry.ts';
 
 export interface JoinParts {
   world: LifecycleDeps;

@@ -5,11 +5,11 @@ import { parsePrivateKey } from '#host/keys/private-key.ts';
 import { authorizedKey, publicKeyHash } from '#host/keys/public-key.ts';
 import { secrets } from '#kube/resources.ts';
 import { userData } from '#node/desired/user-data/user-data.ts';
-import { fixedFacts, unknownFacts } from '../../../test/kit/fixed-facts.ts';
-import { manualClock } from '../../../test/kit/manual-clock.ts';
-import { newPrivateKey } from '../../../test/kit/new-private-key.ts';
-import { benchNamespace as namespace } from '../../../test/kit/source-bench.ts';
-import { WatchedApi } from '../../../test/kit/watched-api.ts';
+import { fixedFacts, unknownFacts } from '../../../../test/kit/fixed-facts.ts';
+import { manualClock } from '../../../../test/kit/manual-clock.ts';
+import { newPrivateKey } from '../../../../test/kit/new-private-key.ts';
+import { benchNamespace as namespace } from '../../../../test/kit/source-bench.ts';
+import { WatchedApi } from '../../../../test/kit/watched-api.ts';
 import { machineSettings } from './machine-settings.ts';
 
 const pem = newPrivateKey();

@@ -1,7 +1,7 @@
 import { attempt } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
-import type { MachineSettings, MachinesParts } from './observe.ts';
-import { informersFrom, storedText, wantedUserData } from '../user-data/observe.ts';
+import type { MachineSettings, MachinesParts } from '../observe.ts';
+import { informersFrom, storedText, wantedUserData } from '../../user-data/observe.ts';
 import { publicKeyHash } from '#host/keys/public-key.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 

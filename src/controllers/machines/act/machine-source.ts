@@ -4,7 +4,7 @@ import { type EventText, eventText } from '#contract/events.ts';
 import { readObject } from '#contract/object.ts';
 import { isComputerName, maxComputerName } from '#contract/windows-instance/computer-name.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
@@ -14,7 +14,7 @@ import { patchCondition } from '#cluster/patch-condition.ts';
 import { planInstance } from '#cluster/instance-sync/plan.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { bySource, type SourceRef, sourceText } from '#cluster/instance-source.ts';
-import { decideMachine, type MachineDecision, type MachineHost, type MachineView, readMachine } from './decide.ts';
+import { decideMachine, type MachineDecision, type MachineHost, type MachineView, readMachine } from '../decide.ts';
 import {
   isEligible,
   type MachineSettings,
@@ -24,7 +24,7 @@ import {
   readMachineNow,
   readNodeNow,
   refusesKey,
-} from './observe.ts';
+} from '../observe.ts';
 import { Replacement } from './replacement.ts';
 
 /** How a pass ends, and what holds of the Machine meanwhile. */

@@ -3,12 +3,12 @@ import { timestamp } from '#base/clock.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { namespaceName, nodeAnnotation } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
-import { inMachineApi, type MachineBench, machineBench, defaultSettings } from '../../../test/kit/machine-bench.ts';
-import { refused } from '../../../test/kit/memory-api.ts';
-import type { SourceBench } from '../../../test/kit/source-bench.ts';
+import { inMachineApi, type MachineBench, machineBench, defaultSettings } from '../../../../test/kit/machine-bench.ts';
+import { refused } from '../../../../test/kit/memory-api.ts';
+import type { SourceBench } from '../../../../test/kit/source-bench.ts';
 
 test('replaces Machines with another key, one at a time', async () => {
   await using bench = await machineBench();

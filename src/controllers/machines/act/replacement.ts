@@ -7,14 +7,14 @@ import { referenceTo } from '#kube/events/events.ts';
 import { apiVersionOf } from '#kube/resource.ts';
 import { type Machine, machines } from '#kube/resources-openshift.ts';
 import { Slots } from '#base/waiting/slots.ts';
-import { decideReplacement, type MachineDecision, readMachine } from './decide.ts';
+import { decideReplacement, type MachineDecision, readMachine } from '../decide.ts';
 import {
   type MachineSettings,
   type MachinesParts,
   type MachineStores,
   observeMachine,
   windowsMachines,
-} from './observe.ts';
+} from '../observe.ts';
 
 export interface ReplacementCause {
   why: string;
