@@ -10,6 +10,7 @@ export default defineConfig({
           // One process and no isolation: the code has no top-level state, so files cannot disturb each other.
           pool: 'threads',
           isolate: false,
+          maxWorkers: 3,
           testTimeout: 30_000,
         },
       },
@@ -17,10 +18,10 @@ export default defineConfig({
         test: {
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts'],
-          // Starts one cluster that all files share; files that break things start their own.
+          // Starts one cluster per worker, which files use in turn; files that break things start their own.
           globalSetup: 'test/kit/cluster/global-setup.ts',
           pool: 'forks',
-          fileParallelism: false,
+          maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -31,6 +32,7 @@ export default defineConfig({
           include: ['test/scenarios/**/*.test.ts'],
           // Each file starts sandboxes of its own, on loopback only; they share nothing but the machine.
           pool: 'forks',
+          maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },
@@ -42,7 +44,7 @@ export default defineConfig({
           // Makes Wine, the doubles and the agent; each file starts hosts of its own, which mostly wait.
           globalSetup: 'test/kit/winhost/global-setup.ts',
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 300_000,
           hookTimeout: 420_000,
         },

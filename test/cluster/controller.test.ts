@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
-import { findCondition, setCondition } from '../../src/kube/conditions.ts';
+import { findCondition, setCondition } from '../../src/base/condition.ts';
 import { Controller } from '../../src/kube/controller/controller.ts';
 import { EventRecorder, referenceTo } from '../../src/kube/events/events.ts';
 import { createClient } from '../../src/kube/http-client.ts';
@@ -12,11 +12,12 @@ import { runManager } from '../../src/kube/controller/manager.ts';
 import { changeObject, patchObject } from '../../src/kube/patch/patch-helper.ts';
 import { done } from '../../src/kube/controller/reconcile.ts';
 import { configMaps, events, type KubeEvent, namespaces, nodes } from '../../src/kube/resources.ts';
+import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
 import { watching } from '../../src/kube/controller/watches.ts';
 
 let client: Client;
 beforeAll(() => {
-  client = createClient(loadKubeconfig(inject('kubeconfig')));
+  client = createClient(loadKubeconfig(sharedKubeconfig()));
 });
 afterAll(() => client.close());
 
@@ -138,7 +139,11 @@ test('conditions and metadata of a Node are written apart, and only when they ch
         status: {
           ...node.status,
           conditions: [
-            ...setCondition(node.status?.conditions, { type: 'Configured', status: 'True', reason: 'Done' }, 0),
+            ...setCondition(
+              node.status?.conditions,
+              { type: 'Configured', status: 'True', reason: 'Done', message: 'done' },
+              0,
+            ),
           ],
         },
       }),

@@ -15,6 +15,7 @@ import {
   podDisruptionBudgetsV1beta1,
   pods,
 } from '../../src/kube/resources.ts';
+import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
 import { makeNamespace, makePod, running, setPodStatus } from '../kit/cluster-pods.ts';
 
 const daemonSets: Resource<KubeResource & { spec: unknown }> = ofNamespace('apps/v1', 'DaemonSet', 'daemonsets');
@@ -23,7 +24,7 @@ let client: Client;
 let budgets: Resource<PodDisruptionBudget>;
 
 beforeAll(() => {
-  client = createClient(loadKubeconfig(inject('kubeconfig')));
+  client = createClient(loadKubeconfig(sharedKubeconfig()));
   budgets = inject('minor') >= 21 ? podDisruptionBudgets : podDisruptionBudgetsV1beta1;
 });
 afterAll(() => client.close());

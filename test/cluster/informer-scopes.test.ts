@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { Informer } from '../../src/kube/informer/informer.ts';
 import { Informers } from '../../src/kube/informer/informers.ts';
 import type { Resource } from '../../src/kube/resource.ts';
+import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
 import { type ConfigMap, configMaps, namespaces } from '../../src/kube/resources.ts';
 
 let client: Client;
@@ -13,7 +14,7 @@ let informers: Informers;
 let [here, elsewhere] = ['', ''];
 
 beforeAll(async () => {
-  client = createClient(loadKubeconfig(inject('kubeconfig')));
+  client = createClient(loadKubeconfig(sharedKubeconfig()));
   informers = new Informers({ client });
   informers.start();
   for (const place of ['here', 'elsewhere'] as const) {

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
@@ -11,6 +11,7 @@ import { afterLegacyLock, LegacyLock } from '../../src/kube/leader/legacy-lock.t
 import { runManager } from '../../src/kube/controller/manager.ts';
 import { configMaps, leases, pods } from '../../src/kube/resources.ts';
 import { makeNamespace, makePod } from '../kit/cluster-pods.ts';
+import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
 import type { CandidateConfig, CandidateNews } from '../kit/leader-process.ts';
 
 const times = { leaseDurationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 500 };
@@ -27,7 +28,7 @@ let client: Client;
 const candidates = new Set<Candidate>();
 
 beforeAll(() => {
-  client = createClient(loadKubeconfig(inject('kubeconfig')));
+  client = createClient(loadKubeconfig(sharedKubeconfig()));
 });
 
 afterAll(async () => {
@@ -45,7 +46,7 @@ async function arena(namespace: string): Promise<{ enter: (identity: string) => 
     const candidate: Candidate = { identity, process: child, news: [] };
     candidates.add(candidate);
     child.on('message', news => candidate.news.push(news as CandidateNews));
-    child.send({ kubeconfig: inject('kubeconfig'), namespace, identity, ...times } satisfies CandidateConfig);
+    child.send({ kubeconfig: sharedKubeconfig(), namespace, identity, ...times } satisfies CandidateConfig);
     await until(() => candidate.news.length > 0, 20_000, `${identity} has started`);
     return candidate;
   };

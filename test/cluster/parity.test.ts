@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, inject, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { parityCases } from '../kit/parity-cases/all.ts';
 import { runCase, type Setting } from '../kit/parity-cases/run-case.ts';
+import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
 import { Target } from '../kit/parity-cases/target.ts';
 
 interface Kubeconfig {
@@ -11,7 +12,7 @@ interface Kubeconfig {
 let setting: Setting;
 
 beforeAll(async () => {
-  const { clusters, users } = JSON.parse(inject('kubeconfig')) as Kubeconfig;
+  const { clusters, users } = JSON.parse(sharedKubeconfig()) as Kubeconfig;
   const [{ cluster }, { user }] = [clusters[0], users[0]];
   const decoded = (text: string): string => Buffer.from(text, 'base64').toString();
   const target = new Target({

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type Part, parts } from './parts.ts';
 import {
@@ -15,78 +17,113 @@ import {
   type VitestReport,
 } from './report.ts';
 
-/** `npm test`: all parts and a summary at the end. In CI every part runs; elsewhere the first that fails ends it. */
+/** `npm test`: all parts and a summary at the end. In CI every part runs; elsewhere none is started after a failure. */
 
 const root = join(import.meta.dirname, '../..');
 const logFolder = join(root, 'test-results');
-const timesFile = join(homedir(), '.cache', 'windows-machine-config-operator', 'test-times.json');
+const cache = join(homedir(), '.cache', 'windows-machine-config-operator');
+const timesFile = join(cache, 'test-times.json');
+const programsFile = join(logFolder, 'programs.json');
 /** Where more files fail, it is no flake. */
-const mostRepeats = 3;
+const maxRepeats = 3;
+/** What waits goes first whenever it wakes up: a busy computing lane must not make its timeouts pass. */
+const computingNice = 10;
 const reportOf = (log: string) => join(logFolder, `${log}.json`);
 const isCi = process.env['CI'] === 'true';
+const startMs = performance.now();
 
 await rm(logFolder, { recursive: true, force: true });
 await mkdir(logFolder, { recursive: true });
-const results: PartResult[] = [];
-for (const part of parts) {
-  results.push(await runPart(part, await lastTimes()));
-  if (overall(results) === 'failed' && !isCi) break;
-}
-await keepTimes(results);
-console.log(printSummary(results, 'test-results/'));
-process.exitCode = overall(results) === 'failed' ? 1 : 0;
+const times = await lastTimes();
+const results = new Map<Part, PartResult>();
+/** Resolves when the programs are found, or known to be missing. */
+const programs = Promise.withResolvers<Record<string, string | null>>();
+await Promise.all([runLane('computing'), runLane('waiting')]);
+if (isCi) for (const [part, result] of results) results.set(part, await repeatFailures(part, result));
+await keepTimes();
+const inOrder = parts.flatMap(part => results.get(part) ?? []);
+console.log(printSummary(inOrder, { logFolder: 'test-results/', ms: performance.now() - startMs, isCi }));
+process.exitCode = overall(inOrder, isCi) === 'failed' ? 1 : 0;
 
-async function runPart(part: Part, times: Record<string, number>): Promise<PartResult> {
-  const { name, about } = part;
+async function runLane(lane: Part['lane']): Promise<void> {
+  for (const part of parts.filter(each => each.lane === lane)) {
+    if (!isCi && overall([...results.values()], isCi) === 'failed') break;
+    results.set(part, await runPart(part));
+    if (part.name === 'programs') programs.resolve(await missingPrograms());
+  }
+  programs.resolve({});
+}
+
+async function runPart(part: Part): Promise<PartResult> {
+  const { name, about, needs } = part;
+  const missing = needs === undefined ? undefined : (await programs.promise)[needs];
+  const result = { name, ms: 0, failed: [], flaky: [] };
+  if (typeof missing === 'string') {
+    console.log(`\n== ${name}: not run: ${missing}\n`);
+    return { ...result, outcome: 'not run', reason: missing };
+  }
   const last = times[name];
-  console.log(`\n== ${name}: ${about}${last === undefined ? '' : ` (${timeText(last)} last time)`}`);
-  const startMs = performance.now();
-  const isGood = await runScript(part, name);
-  const failed = isGood ? [] : await readFailures(name);
-  const canRepeat = isCi && part.isRepeated && failed.length > 0 && failed.length <= mostRepeats;
-  const flaky = canRepeat ? await repeat(part, failed) : [];
-  const lasting = failed.filter(file => !flaky.includes(file));
-  const isPassed = isGood || (failed.length > 0 && lasting.length === 0);
-  const outcome = isPassed ? (flaky.length > 0 ? 'passed, with flaky files' : 'passed') : 'failed';
-  return { name, outcome, ms: performance.now() - startMs, failed: lasting, flaky };
+  console.log(`\n== ${name}: ${about}${last === undefined ? '' : ` (${timeText(last)} last time)`}\n`);
+  const partStartMs = performance.now();
+  const isPassed = await runScript(part, name, name === 'programs' ? [programsFile] : []);
+  const ms = performance.now() - partStartMs;
+  const outcome = isPassed ? 'passed' : 'failed';
+  console.log(`\n== ${name}: ${outcome} after ${timeText(ms)}\n`);
+  return { ...result, outcome, ms, failed: isPassed ? [] : await readFailures(name) };
 }
 
-/** Gives the files that pass when they are run alone. */
-async function repeat(part: Part, failed: readonly FailedFile[]): Promise<FailedFile[]> {
+/** Runs failed files once more, alone on the machine; those that pass then are flaky. */
+async function repeatFailures(part: Part, result: PartResult): Promise<PartResult> {
+  const { failed } = result;
+  if (!part.isRepeated || failed.length === 0 || failed.length > maxRepeats) return result;
   const flaky: FailedFile[] = [];
   for (const file of failed) {
-    console.log(`\n== ${part.name}: ${file.path} once more, alone`);
+    console.log(`\n== ${part.name}: ${file.path} once more, alone\n`);
     const log = `${part.name}-again-${file.path.replaceAll('/', '-')}`;
     if (await runScript(part, log, [file.path])) flaky.push(file);
   }
-  return flaky;
+  const lasting = failed.filter(file => !flaky.includes(file));
+  return { ...result, failed: lasting, flaky, outcome: lasting.length > 0 ? 'failed' : 'passed, with flaky files' };
 }
 
-/** Shows the output and keeps it; gives whether all went well. */
-async function runScript({ script }: Part, log: string, words: readonly string[] = []): Promise<boolean> {
-  const isVitest = script.startsWith('test:') && script !== 'test:conformance';
+/** Shows the output line by line under the name of the part, and keeps it; gives whether the script succeeded. */
+async function runScript({ name, script, lane }: Part, log: string, args: readonly string[] = []): Promise<boolean> {
+  const isVitest = script.startsWith('test:') && !['test:conformance', 'test:programs'].includes(script);
   const reporters = isVitest ? ['--reporter=default', '--reporter=json', `--outputFile.json=${reportOf(log)}`] : [];
   const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
-  const child = spawn('npm', ['run', '--silent', script, '--', ...reporters, ...words], {
+  const words = ['npm', 'run', '--silent', script, '--', ...reporters, ...args];
+  const nice = lane === 'computing' ? ['nice', '-n', String(computingNice)] : [];
+  const [program = '', ...rest] = [...nice, ...words];
+  const child = spawn(program, rest, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...color },
   });
   const file = createWriteStream(join(logFolder, `${log}.log`));
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.pipe(process.stdout, { end: false });
-    stream.pipe(file, { end: false });
-  }
+  const shown = [child.stdout, child.stderr].map(stream => showLines(stream, name, file));
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
   });
+  await Promise.all(shown);
   file.end();
   await finished(file);
   return code === 0;
 }
 
-/** Nothing where no report was written: then the part did not even begin. */
+async function showLines(stream: Readable, name: string, file: WriteStream): Promise<void> {
+  for await (const line of createInterface({ input: stream })) {
+    console.log(`${name} | ${line}`);
+    file.write(`${line}\n`);
+  }
+}
+
+/** Per key of `needs`, why the programs cannot be had; null where they are there. */
+async function missingPrograms(): Promise<Record<string, string | null>> {
+  return JSON.parse(await readFile(programsFile, 'utf8').catch(() => '{}')) as Record<string, string | null>;
+}
+
+/** Empty where no report was written: then the part did not even begin. */
 async function readFailures(log: string): Promise<FailedFile[]> {
   const text = await readFile(reportOf(log), 'utf8').catch(() => undefined);
   return text === undefined ? [] : failedFiles(JSON.parse(text) as VitestReport, root);
@@ -100,8 +137,8 @@ async function lastTimes(): Promise<Record<string, number>> {
   }
 }
 
-async function keepTimes(results: readonly PartResult[]): Promise<void> {
-  const passed = results.filter(({ outcome }) => outcome === 'passed').map(({ name, ms }) => [name, ms] as const);
-  await mkdir(join(timesFile, '..'), { recursive: true });
-  await writeFile(timesFile, JSON.stringify({ ...(await lastTimes()), ...Object.fromEntries(passed) }));
+async function keepTimes(): Promise<void> {
+  const passed = [...results.values()].filter(({ outcome }) => outcome === 'passed').map(({ name, ms }) => [name, ms]);
+  await mkdir(cache, { recursive: true });
+  await writeFile(timesFile, JSON.stringify({ ...times, ...(Object.fromEntries(passed) as Record<string, number>) }));
 }

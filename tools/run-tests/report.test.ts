@@ -38,7 +38,7 @@ const part = (name: string, more: Partial<PartResult> = {}): PartResult => ({
 });
 const file = { path: 'test/b.test.ts', failures: ['breaks\n    expected 1'] };
 
-const runs: [title: string, results: PartResult[], outcome: string][] = [
+const runs: [title: string, results: PartResult[], outcome: string, inCi?: string][] = [
   ['all parts passed', [part('unit'), part('windows')], 'passed'],
   ['one failed', [part('unit', { outcome: 'failed' }), part('windows')], 'failed'],
   [
@@ -46,15 +46,24 @@ const runs: [title: string, results: PartResult[], outcome: string][] = [
     [part('windows', { outcome: 'passed, with flaky files', flaky: [file] })],
     'passed, with flaky files',
   ],
+  ['one was not run', [part('unit'), part('windows', { outcome: 'not run', reason: 'no root' })], 'passed', 'failed'],
   ['flaky and failed', [part('unit', { outcome: 'failed', flaky: [file], failed: [file] })], 'failed'],
 ];
-for (const [title, results, outcome] of runs) {
-  test(`the whole run: ${title}`, () => expect(overall(results)).toBe(outcome));
+for (const [title, results, outcome, inCi = outcome] of runs) {
+  test(`the whole run: ${title}`, () => {
+    expect(overall(results, false)).toBe(outcome);
+    expect(overall(results, true)).toBe(inCi);
+  });
 }
 
 test('the summary ends with a table, and files that failed stand before it with what they said', () => {
-  const results = [part('unit'), part('windows', { outcome: 'failed', ms: 5000, failed: [file] })];
-  expect(printSummary(results, 'logs/').split('\n')).toEqual([
+  const results = [
+    part('unit'),
+    part('windows', { outcome: 'failed', ms: 5000, failed: [file] }),
+    part('cluster', { outcome: 'not run', ms: 0, reason: 'needs root' }),
+  ];
+  const facts = { logFolder: 'logs/', ms: 62_000, isCi: false };
+  expect(printSummary(results, facts).split('\n')).toEqual([
     '',
     'failed: test/b.test.ts',
     '  breaks',
@@ -62,7 +71,8 @@ test('the summary ends with a table, and files that failed stand before it with 
     '',
     '  unit        1 min 1 s  passed',
     '  windows           5 s  failed',
-    '  all         1 min 6 s  failed',
+    '  cluster           0 s  not run: needs root',
+    '  all         1 min 2 s  failed',
     '  output of each part: logs/',
   ]);
 });

@@ -19,11 +19,13 @@ export interface FailedFile {
   failures: string[];
 }
 
-export type Outcome = 'passed' | 'failed' | 'passed, with flaky files';
+export type Outcome = 'passed' | 'failed' | 'passed, with flaky files' | 'not run';
 
 export interface PartResult {
   name: string;
   outcome: Outcome;
+  /** Why it was not run. */
+  reason?: string;
   ms: number;
   failed: readonly FailedFile[];
   /** Files that failed, and passed when they were run once more. */
@@ -51,29 +53,37 @@ function firstLines(text: string): string {
     .join('\n');
 }
 
+export interface RunFacts {
+  logFolder: string;
+  /** Less than the sum of the parts, which run beside each other. */
+  ms: number;
+  isCi: boolean;
+}
+
 /** What ends a run: everything a reader needs who sees only the last page of it. */
-export function printSummary(results: readonly PartResult[], logFolder: string): string {
+export function printSummary(results: readonly PartResult[], { logFolder, ms: total, isCi }: RunFacts): string {
   const width = Math.max(...results.map(({ name }) => name.length));
   const rows = results.map(
-    ({ name, outcome, ms }) => `  ${name.padEnd(width)}  ${timeText(ms).padStart(12)}  ${outcome}`,
+    ({ name, outcome, ms, reason }) =>
+      `  ${name.padEnd(width)}  ${timeText(ms).padStart(12)}  ${outcome}${reason === undefined ? '' : `: ${reason}`}`,
   );
   const files = (title: string, pick: (result: PartResult) => readonly FailedFile[]) =>
     results
       .flatMap(pick)
       .map(({ path, failures }) => `\n${title}: ${path}\n${failures.map(failure => `  ${failure}`).join('\n')}`);
-  const total = results.reduce((sum, { ms }) => sum + ms, 0);
   return [
     ...files('flaky', result => result.flaky),
     ...files('failed', result => result.failed),
     '',
     ...rows,
-    `  ${'all'.padEnd(width)}  ${timeText(total).padStart(12)}  ${overall(results)}`,
+    `  ${'all'.padEnd(width)}  ${timeText(total).padStart(12)}  ${overall(results, isCi)}`,
     `  output of each part: ${logFolder}`,
   ].join('\n');
 }
 
-export function overall(results: readonly PartResult[]): Outcome {
-  if (results.some(({ outcome }) => outcome === 'failed')) return 'failed';
+/** In CI a part that was not run is a failure: nobody reads the list of a green run. */
+export function overall(results: readonly PartResult[], isCi: boolean): Outcome {
+  if (results.some(({ outcome }) => outcome === 'failed' || (isCi && outcome === 'not run'))) return 'failed';
   return results.some(({ flaky }) => flaky.length > 0) ? 'passed, with flaky files' : 'passed';
 }
 

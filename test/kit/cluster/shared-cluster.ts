@@ -5,9 +5,13 @@ import { type ClientOptions, createClient } from '../../../src/kube/http-client.
 import { namespaces } from '../../../src/kube/resources.ts';
 import type { Connection } from '../../../src/kube/transport/connection.ts';
 
-/** The administrator's way to the cluster that all files of the project "cluster" share. */
+/** Kubeconfig of the administrator of this worker's cluster, which the files of the project "cluster" use in turn. */
+export function sharedKubeconfig(): string {
+  return inject('kubeconfigs')[Number(process.env['VITEST_POOL_ID']) - 1] ?? '';
+}
+
 export function adminConnection(): Connection {
-  return loadKubeconfig(inject('kubeconfig'));
+  return loadKubeconfig(sharedKubeconfig());
 }
 
 /** A client for the shared cluster that is closed after the last test of the file. */

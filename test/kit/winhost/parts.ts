@@ -25,7 +25,7 @@ const unusedMs = 7 * 24 * 3_600_000;
 /** Makes what is missing: under a minute for the first time, milliseconds from then on. Says on the error output what it does. */
 export async function makeParts(cache = join(homedir(), '.cache', 'windows-machine-config-operator')): Promise<Parts> {
   if (process.getuid?.() !== 0) {
-    throw new Error('Tests on Windows hosts need root, for namespaces, mounts and network links: run them with sudo');
+    throw new Error('needs root, for namespaces, mounts and network links: run it with sudo');
   }
   const wine = join(cache, wineVersion);
   const template = join(cache, `winhost-template-${hashOf(['make-template.sh', 'doubles/unexpected.txt'])}`);
