@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findCondition, hasConditionStatus, setCondition } from './conditions.ts';
-import type { Condition } from './resources.ts';
+import { type Condition, findCondition, hasConditionStatus, type NewCondition, setCondition } from './condition.ts';
 
 const earlier = '2026-03-01T11:00:00Z';
 const now = '2026-03-01T12:00:00Z';
@@ -9,6 +8,8 @@ const nowMs = Date.parse(now);
 const ready = (status: string, more: Partial<Condition> = {}): Condition => ({
   type: 'Ready',
   status,
+  reason: 'A',
+  message: 'a',
   lastTransitionTime: earlier,
   ...more,
 });
@@ -22,7 +23,7 @@ const lookups: [string, Condition[] | undefined, Condition | undefined][] = [
   ['no list at all', undefined, undefined],
 ];
 for (const [name, conditions, want] of lookups) {
-  test(`finds: ${name}`, () => expect(findCondition(conditions, 'Ready')).toEqual(want));
+  test(`findCondition finds ${name}`, () => expect(findCondition(conditions, 'Ready')).toEqual(want));
 }
 
 const statuses: [string, Condition[] | undefined, boolean][] = [
@@ -33,109 +34,96 @@ const statuses: [string, Condition[] | undefined, boolean][] = [
   ['no list', undefined, false],
 ];
 for (const [name, conditions, want] of statuses) {
-  test(`has the status True: ${name}`, () => expect(hasConditionStatus(conditions, 'Ready', 'True')).toBe(want));
+  test(`hasConditionStatus compares with ${name}`, () =>
+    expect(hasConditionStatus(conditions, 'Ready', 'True')).toBe(want));
 }
 
-type News = Omit<Condition, 'lastTransitionTime'>;
-const sets: [string, Condition[] | undefined, News, Condition[]][] = [
-  [
-    'a first one, dated now',
-    undefined,
-    { type: 'Ready', status: 'True' },
-    [ready('True', { lastTransitionTime: now })],
-  ],
-  [
-    'a new one, at the end',
-    [other],
-    { type: 'Ready', status: 'True' },
-    [other, ready('True', { lastTransitionTime: now })],
-  ],
+const update = (status: NewCondition['status'], more: Partial<NewCondition> = {}): NewCondition => ({
+  type: 'Ready',
+  status,
+  reason: 'A',
+  message: 'a',
+  ...more,
+});
+const sets: [string, Condition[] | undefined, NewCondition, Condition[]][] = [
+  ['a first one, dated now', undefined, update('True'), [ready('True', { lastTransitionTime: now })]],
+  ['a new one, at the end', [other], update('True'), [other, ready('True', { lastTransitionTime: now })]],
   [
     'another status, dated now, at its old place',
     [ready('False'), other],
-    { type: 'Ready', status: 'True' },
+    update('True'),
     [ready('True', { lastTransitionTime: now }), other],
   ],
   [
     'another reason, with the old date',
-    [ready('True', { reason: 'A' })],
-    { type: 'Ready', status: 'True', reason: 'B' },
+    [ready('True')],
+    update('True', { reason: 'B' }),
     [ready('True', { reason: 'B' })],
   ],
   [
     'another message, with the old date',
-    [ready('True', { message: 'a' })],
-    { type: 'Ready', status: 'True', message: 'b' },
+    [ready('True')],
+    update('True', { message: 'b' }),
     [ready('True', { message: 'b' })],
   ],
   [
-    'a reason less, with the old date',
-    [ready('True', { reason: 'A' })],
-    { type: 'Ready', status: 'True' },
+    'without an optional member, with the old date',
+    [ready('True', { observedGeneration: 1 })],
+    update('True'),
     [ready('True')],
   ],
   [
     'a date where there was none',
     [{ type: 'Ready', status: 'True' }],
-    { type: 'Ready', status: 'True' },
+    update('True'),
     [ready('True', { lastTransitionTime: now })],
   ],
   [
     'the first of two; the second goes',
     [ready('False'), other, ready('True')],
-    { type: 'Ready', status: 'False' },
+    update('False'),
     [ready('False'), other],
   ],
-  [
-    'from unknown to false',
-    [ready('Unknown')],
-    { type: 'Ready', status: 'False' },
-    [ready('False', { lastTransitionTime: now })],
-  ],
+  ['from unknown to false', [ready('Unknown')], update('False'), [ready('False', { lastTransitionTime: now })]],
 ];
-for (const [name, conditions, news, want] of sets) {
-  test(`sets ${name}`, () => expect(setCondition(conditions, news, nowMs)).toEqual(want));
+for (const [name, conditions, next, want] of sets) {
+  test(`setCondition sets ${name}`, () => expect(setCondition(conditions, next, nowMs)).toEqual(want));
 }
 
-test('the very same list comes back when nothing changes, so that nothing is written', () => {
-  const conditions = [other, ready('True', { reason: 'A', message: 'm' })];
-  const news = { message: 'm', reason: 'A', type: 'Ready', status: 'True' };
-  expect(setCondition(conditions, news, nowMs)).toBe(conditions);
-  expect(setCondition(conditions, { ...news, lastHeartbeatTime: undefined } as never, nowMs)).toBe(conditions);
+test('setCondition returns the same list when nothing changes, whatever the order of members', () => {
+  const conditions = [other, ready('True')];
+  const { message, reason, ...rest } = update('True');
+  expect(setCondition(conditions, { message, reason, ...rest }, nowMs)).toBe(conditions);
 });
 
-test('keeps members that only some kinds have', () => {
-  interface Observed extends Condition {
-    observedGeneration: number;
-  }
-  const conditions: Observed[] = [
-    { type: 'Ready', status: 'True', observedGeneration: 1, lastTransitionTime: earlier },
-  ];
-  const changed = setCondition(conditions, { type: 'Ready', status: 'True', observedGeneration: 2 }, nowMs);
-  expect(changed).toEqual([{ type: 'Ready', status: 'True', observedGeneration: 2, lastTransitionTime: earlier }]);
+test('setCondition keeps members that only some kinds have', () => {
+  const conditions = [ready('True', { observedGeneration: 1 })];
+  const changed = setCondition(conditions, update('True', { observedGeneration: 2 }), nowMs);
+  expect(changed).toEqual([ready('True', { observedGeneration: 2 })]);
 });
 
-test('changes nothing that it is given', () => {
+test('setCondition does not modify its arguments', () => {
   const conditions = Object.freeze([Object.freeze(ready('False')), Object.freeze(other)]);
-  setCondition(conditions, { type: 'Ready', status: 'True' }, nowMs);
+  setCondition(conditions, update('True'), nowMs);
   expect(conditions).toEqual([ready('False'), other]);
 });
 
-test('whatever is set: there is one of each type set, its date moves with its status only', () => {
+test('setCondition leaves one condition per type, and its time changes only with its status', () => {
   const step = fc.record({
     type: fc.constantFrom('A', 'B'),
-    status: fc.constantFrom('True', 'False'),
+    status: fc.constantFrom('True' as const, 'False' as const),
     reason: fc.constantFrom('x', 'y'),
+    message: fc.constant('m'),
   });
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 15 }), steps => {
       let conditions: readonly Condition[] = [];
-      for (const [index, news] of steps.entries()) {
-        const before = findCondition(conditions, news.type);
-        conditions = setCondition(conditions, news, nowMs + index * 1000);
-        const current = findCondition(conditions, news.type);
-        expect(current).toMatchObject(news);
-        expect(current?.lastTransitionTime === before?.lastTransitionTime).toBe(before?.status === news.status);
+      for (const [index, next] of steps.entries()) {
+        const before = findCondition(conditions, next.type);
+        conditions = setCondition(conditions, next, nowMs + index * 1000);
+        const current = findCondition(conditions, next.type);
+        expect(current).toMatchObject(next);
+        expect(current?.lastTransitionTime === before?.lastTransitionTime).toBe(before?.status === next.status);
       }
       const types = conditions.map(condition => condition.type);
       expect(new Set(types).size).toBe(types.length);

@@ -1,46 +1,55 @@
-import { timestamp } from '#base/clock.ts';
-import type { Condition } from './resources.ts';
+import { timestamp } from './clock.ts';
+import { sameData } from './compare.ts';
 
-/** What is to be said; the time of the last transition follows from what was said before. */
-export type ConditionUpdate<T extends Condition = Condition> = Omit<T, 'lastTransitionTime'>;
+/** A condition in the status of any Kubernetes object. Those of Nodes and CSRs may lack reason and message. */
+export interface Condition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+  /** Nodes only. */
+  lastHeartbeatTime?: string;
+  /** CSRs only. */
+  lastUpdateTime?: string;
+  observedGeneration?: number;
+}
 
-/** The first of a type decides. */
-export function findCondition<T extends Condition>(conditions: readonly T[] | undefined, type: string): T | undefined {
+/** A condition to write; its time of transition follows from the condition it replaces. */
+export type NewCondition = Omit<Condition, 'lastTransitionTime'> & {
+  status: 'True' | 'False' | 'Unknown';
+  reason: string;
+  message: string;
+};
+
+/** The first condition of the type counts. */
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find(condition => condition.type === type);
 }
 
 export function hasConditionStatus(
   conditions: readonly Condition[] | undefined,
   type: string,
-  status: string,
+  status: NewCondition['status'],
 ): boolean {
   return findCondition(conditions, type)?.status === status;
 }
 
 /**
- * The conditions with this one set: at its old place, or at the end. The time of transition moves only with the status.
- * Further conditions of the same type go. The very same list comes back when nothing changes, so that nothing is written.
+ * Replaces the condition of this type, or appends it; duplicates of the type are removed. The time of transition changes only
+ * with the status. Returns the same list when nothing changes, so that callers can skip the write.
  */
-export function setCondition<T extends Condition>(
-  conditions: readonly T[] | undefined,
-  news: ConditionUpdate<T>,
+export function setCondition(
+  conditions: readonly Condition[] | undefined,
+  update: NewCondition,
   nowMs: number,
-): readonly T[] {
+): readonly Condition[] {
   const all = conditions ?? [];
-  const old = findCondition(all, news.type);
-  const keepsTime = old?.status === news.status && old.lastTransitionTime !== undefined;
-  const condition = { ...news, lastTransitionTime: keepsTime ? old.lastTransitionTime : timestamp(nowMs) } as T;
+  const old = findCondition(all, update.type);
+  const keptTime = old?.status === update.status ? old.lastTransitionTime : undefined;
+  const condition = { ...update, lastTransitionTime: keptTime ?? timestamp(nowMs) };
   if (old === undefined) return [...all, condition];
-  const isOnlyOne = all.every(each => each === old || each.type !== news.type);
-  if (isOnlyOne && isSame(old, condition)) return all;
-  return all.filter(each => each === old || each.type !== news.type).map(each => (each === old ? condition : each));
-}
-
-/** Members that are absent or undefined are the same; their order does not matter. */
-function isSame(one: Condition, other: Condition): boolean {
-  const entriesOf = (condition: Condition) =>
-    Object.entries(condition)
-      .filter(([, value]) => value !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify(entriesOf(one)) === JSON.stringify(entriesOf(other));
+  const kept = all.filter(each => each === old || each.type !== update.type);
+  if (kept.length === all.length && sameData(old, condition)) return all;
+  return kept.map(each => (each === old ? condition : each));
 }

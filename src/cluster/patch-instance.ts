@@ -1,42 +1,64 @@
 import type { Clock } from '#base/clock.ts';
-import { type WindowsInstance, windowsInstances } from './windows-instance-resource.ts';
-import type { InstanceCondition, InstancePhase } from '#contract/windows-instance/resource.ts';
+import { type NewCondition, setCondition } from '#base/condition.ts';
+import type { InstancePhase, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
-import type { Client } from '#kube/client.ts';
-import { setCondition } from '#kube/conditions.ts';
+import type { CallOptions, Client } from '#kube/client.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { keyOf } from '#kube/resource.ts';
+import { type WindowsInstance, windowsInstances } from './windows-instance-resource.ts';
 
-export type ConditionUpdate = Omit<InstanceCondition, 'lastTransitionTime' | 'observedGeneration'>;
-
-interface Means {
+interface PatchDeps {
   client: Pick<Client, 'get' | 'patch'>;
-  clock: Clock;
   signal: AbortSignal;
 }
 
-/** The lifecycle writes the status of an instance too, and often. */
+/** The lifecycle writes the same status, and often. */
 const attempts = 10;
 
+/** Reads the instance past the cache; undefined when it is gone or was created again under its name. */
+export async function getFresh(
+  { metadata }: WindowsInstance,
+  client: Pick<Client, 'find'>,
+  options: CallOptions,
+): Promise<WindowsInstance | undefined> {
+  const { name = '', namespace = '', uid } = metadata;
+  const found = await client.find(windowsInstances, name, { ...options, namespace });
+  return found?.metadata.uid === uid ? found : undefined;
+}
+
 /**
- * Sets one condition of an instance and leaves all that others say. Where nobody has told a phase yet, that can go with it. An instance
- * that is gone is fine.
+ * Changes the status as the server has it; `change` returns undefined to leave it unchanged. Returns the instance afterwards,
+ * undefined when it is gone or was created again under its name.
  */
+export async function patchStatus(
+  instance: WindowsInstance,
+  change: (current: WindowsInstance) => WindowsInstanceStatus | undefined,
+  { client, signal }: PatchDeps,
+): Promise<WindowsInstance | undefined> {
+  const isSame = (current: WindowsInstance) => current.metadata.uid === instance.metadata.uid;
+  const task = {
+    key: keyOf(instance),
+    change: (current: WindowsInstance) => {
+      const status = isSame(current) ? change(current) : undefined;
+      return status === undefined ? current : { ...current, status };
+    },
+  };
+  const written = await changeObject(client, windowsInstances, task, { attempts, signal }).catch(unless(isNotFound));
+  return written !== undefined && isSame(written.after) ? written.after : undefined;
+}
+
+/** Sets one condition and keeps those of other writers. `firstPhase` is written where no phase is set yet. */
 export async function patchCondition(
   instance: WindowsInstance,
-  news: ConditionUpdate,
-  means: Means,
+  condition: NewCondition,
+  deps: PatchDeps & { clock: Clock },
   firstPhase?: InstancePhase,
 ): Promise<void> {
-  const { client, clock, signal } = means;
-  const { uid, generation } = instance.metadata;
-  const told = { ...news, ...(generation !== undefined && { observedGeneration: generation }) };
-  const change = (current: WindowsInstance): WindowsInstance => {
-    // One of the same name that was made anew is another one.
-    if (current.metadata.uid !== uid) return current;
-    const conditions = [...setCondition(current.status?.conditions, told, clock.now())];
-    return { ...current, status: { ...(firstPhase && { phase: firstPhase }), ...current.status, conditions } };
+  const { generation } = instance.metadata;
+  const observed = { ...condition, ...(generation !== undefined && { observedGeneration: generation }) };
+  const change = ({ status }: WindowsInstance): WindowsInstanceStatus => {
+    const conditions = [...setCondition(status?.conditions, observed, deps.clock.now())];
+    return { ...(firstPhase && { phase: firstPhase }), ...status, conditions };
   };
-  const task = { key: keyOf(instance), change };
-  await changeObject(client, windowsInstances, task, { attempts, signal }).catch(unless(isNotFound));
+  await patchStatus(instance, change, deps);
 }

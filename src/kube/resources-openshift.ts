@@ -1,5 +1,6 @@
+import type { Condition } from '#base/condition.ts';
 import type { KubeResource } from './resource.ts';
-import { type Condition, type ObjectReference, ofCluster, ofNamespace } from './resources.ts';
+import { type ObjectReference, ofCluster, ofNamespace } from './resources.ts';
 
 /** The kinds of OpenShift that we use, with as much of their shape as we read or write. */
 

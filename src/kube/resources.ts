@@ -1,15 +1,7 @@
+import type { Condition } from '#base/condition.ts';
 import type { KubeResource, Resource } from './resource.ts';
 
 /** How the kinds we use are addressed, with as much of their shape as we read or write. */
-
-export interface Condition {
-  type: string;
-  status: string;
-  reason?: string;
-  message?: string;
-  lastTransitionTime?: string;
-  lastHeartbeatTime?: string;
-}
 
 export interface Taint {
   key: string;
@@ -120,7 +112,7 @@ export interface CertificateSigningRequest extends KubeResource {
     extra?: Record<string, string[]>;
     expirationSeconds?: number;
   };
-  status?: { conditions?: (Condition & { lastUpdateTime?: string })[]; certificate?: string };
+  status?: { conditions?: Condition[]; certificate?: string };
 }
 
 export interface PodDisruptionBudget extends KubeResource {

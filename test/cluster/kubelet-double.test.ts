@@ -8,16 +8,9 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { defaultNamespace, identity, signer, windowsTaint } from '../../src/contract/names.ts';
 import { payloadKubeletVersion } from '../../src/contract/version.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { type Condition, findCondition } from '../../src/base/condition.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import {
-  certificateSigningRequests,
-  clusterRoleBindings,
-  type Condition,
-  leases,
-  type Node,
-  nodes,
-} from '../../src/kube/resources.ts';
+import { certificateSigningRequests, clusterRoleBindings, leases, type Node, nodes } from '../../src/kube/resources.ts';
 import { kubeletConfig } from '../../src/node/desired/kubelet-config.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { parseFlags } from '../../src/sandbox/machines/kubelet/flags.ts';

@@ -5,11 +5,11 @@ import type { LiveTerminal, TerminalSize } from '#cli/terminal.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type {
-  InstanceCondition,
   TimelineStep,
   WindowsInstanceSpec,
   WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
+import type { Condition } from '#base/condition.ts';
 import type { Clock } from '#base/clock.ts';
 import { manualClock } from './manual-clock.ts';
 
@@ -19,10 +19,10 @@ export const at = (seconds: number): string => new Date(noonMs + seconds * 1000)
 
 export const condition = (
   type: string,
-  status: InstanceCondition['status'],
+  status: Condition['status'],
   reason: string,
   message = `${reason} it is`,
-): InstanceCondition => ({ type, status, reason, message, lastTransitionTime: at(0) });
+): Condition => ({ type, status, reason, message, lastTransitionTime: at(0) });
 
 export const step = (name: string, from: number, to?: number, more: Partial<TimelineStep> = {}): TimelineStep => ({
   name,

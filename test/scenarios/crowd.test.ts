@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { WindowsInstance } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { certificateSigningRequests, configMaps, events, nodes } from '../../src/kube/resources.ts';
 import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';

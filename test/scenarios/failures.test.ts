@@ -4,7 +4,7 @@ import { type WindowsInstance, windowsInstances } from '../../src/cluster/window
 import { configMapName, namespaceName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import type { Connect } from '../../src/host/host.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { configMaps, events, type KubeEvent } from '../../src/kube/resources.ts';
 import { type FaultName, findFault } from '../../src/sandbox/machines/faults.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';

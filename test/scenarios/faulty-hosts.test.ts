@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAppError } from '../../src/base/errors.ts';
 import { agentName, nodeAnnotation } from '../../src/contract/names.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { findFault } from '../../src/sandbox/machines/faults.ts';

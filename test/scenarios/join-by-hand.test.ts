@@ -12,7 +12,7 @@ import { dir, file } from '../../src/contract/paths.ts';
 import { payloadKubeletVersion } from '../../src/contract/version.ts';
 import { authorizedKey } from '../../src/host/keys/public-key.ts';
 import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { certificateSigningRequests, leases, nodes, secrets } from '../../src/kube/resources.ts';
 import { machines } from '../../src/kube/resources-openshift.ts';
 import { userDataSecret } from '../../src/node/desired/user-data/user-data.ts';

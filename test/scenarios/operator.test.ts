@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nodeAnnotation, nodeLabel, windowsTaint } from '../../src/contract/names.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { certificateSigningRequests, type Node, nodes } from '../../src/kube/resources.ts';
 import { machineSets, machines } from '../../src/kube/resources-openshift.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';

@@ -83,7 +83,7 @@ test('--serve stays: the kubeconfig it writes works, and the end of it leaves no
     '--log',
     log,
   );
-  await wmco.until('It stays until Ctrl-C');
+  await wmco.until('Running until Ctrl-C');
   expect(wmco.out()).toContain(`export KUBECONFIG=${kubeconfig}`);
   expect(statSync(kubeconfig).mode & 0o777).toBe(0o600);
   const client = createClient(loadKubeconfig(readFileSync(kubeconfig, 'utf8')));
@@ -97,7 +97,7 @@ test('--serve stays: the kubeconfig it writes works, and the end of it leaves no
   await client.close();
   wmco.signal('SIGINT');
   expect(await wmco.ended()).toBe(0);
-  expect(wmco.out()).toMatch(/The sandbox ends and takes everything with it\.\n$/);
+  expect(wmco.out()).toMatch(/Stopping the sandbox and removing its files\.\n$/);
   // The log was asked for; a kubeconfig of a cluster that is gone helps nobody.
   expect(leftBehind()).toEqual(['operator.log']);
   expect(readFileSync(log, 'utf8')).toContain('Instance has been configured as a worker node');
@@ -125,13 +125,13 @@ test('whoever is in a hurry and presses Ctrl-C twice leaves nothing behind eithe
 test('a time limit ends it although hosts are still on their way', async () => {
   await using wmco = sandbox('--hosts', '1', '--machines', '0', '--timeout', '2s', '--faults', 'unreachable@win-1');
   expect(await wmco.ended()).toBe(1);
-  expect(wmco.out()).toContain('The time is over: --timeout is 2.0 s.');
+  expect(wmco.out()).toContain('Timed out: --timeout is 2.0 s.');
 });
 
 test('on a terminal it draws one table in place, stays, and gives the terminal back at Ctrl-C', async () => {
   const words = ['sandbox', '--hosts', '2', '--machines', '0', '--speed', '10'];
   await using wmco = startOnTerminal(words, { environment: { TMPDIR: folder }, columns: 90, rows: 30 });
-  await wmco.until('It stays until Ctrl-C');
+  await wmco.until('Running until Ctrl-C');
   const path = /KUBECONFIG=(\S+)/.exec(wmco.out())?.[1] ?? '';
   expect(existsSync(path)).toBe(true);
   wmco.type('\u0003');
@@ -145,7 +145,7 @@ test('on a terminal it draws one table in place, stays, and gives the terminal b
   expect(leftBehind()).toEqual([]);
 });
 
-test('on a terminal without colours the same table comes in black and white', async () => {
+test('on a terminal without colors the same table comes in black and white', async () => {
   const words = ['sandbox', '--hosts', '1', '--machines', '0', '--speed', '20', '--exit-when-ready'];
   const environment = { TMPDIR: folder, NO_COLOR: '1' };
   await using wmco = startOnTerminal(words, { environment, columns: 60, rows: 20 });

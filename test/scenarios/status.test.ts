@@ -96,7 +96,7 @@ test.each(told)('%s with %j is told as %s, with what to do', async (...story) =>
   const page = await status(address);
   expect([page.code, page.err]).toEqual([1, '']);
   const words = page.out.replaceAll(/\s+/g, ' ');
-  expect(words).toContain(`What is wrong: ${code}`);
+  expect(words).toContain(`Problem: ${code}`);
   expect(words).toMatch(message);
   expect(words.slice(words.indexOf(' -> '))).toMatch(remedy);
   expect(words).toContain(`the entry ${address} of ConfigMap windows-instances`);
@@ -120,7 +120,7 @@ test.each(ready)('%s with %j is Ready, with its Node, its key and every step', a
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(new RegExp(`^${addressOf(host)}  Ready\n`));
   expect(out).toMatch(/Host key {4}\S+ SHA256:[A-Za-z0-9+/]{43}, in status.hostKey/);
-  expect(out).toMatch(new RegExp(`Node {8}${host}: Ready, takes pods`));
+  expect(out).toMatch(new RegExp(`Node {8}${host}: Ready, schedulable`));
   expect(out).toMatch(/stage programs +done/);
   expect(out).toMatch(/rename +nothing to do/);
   expect(out).toMatch(/uncordon +done/);
@@ -137,7 +137,7 @@ test('a host is found by its Node and by its DNS name, whatever the case', async
 test('a host that nobody knows is an error that names those there are', async () => {
   const { code, out, err } = await status('win-99');
   expect([code, out]).toEqual([1, '']);
-  expect(err).toMatch(/^error: HOST_UNKNOWN: .*"win-99"\n {2}-> Give one of: 10\./);
+  expect(err).toMatch(/^error: HOST_UNKNOWN: .*"win-99"\n {2}-> Use one of: 10\./);
 });
 
 test('bad entries of windows-instances are shown although they have no instance, and tell no password', async () => {
@@ -162,7 +162,7 @@ test('a Node that is cordoned is shown as such', async () => {
   const cordon = (unschedulable: boolean | null) =>
     operator.client.patch(nodes, 'win-9', { type: 'merge', body: { spec: { unschedulable } } });
   await cordon(true);
-  expect((await status()).out).toMatch(/^win-9\S* .*Ready .*cordoned by somebody$/m);
+  expect((await status()).out).toMatch(/^win-9\S* .*Ready .*cordoned by a user$/m);
   await cordon(null);
 });
 

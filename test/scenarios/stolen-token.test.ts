@@ -7,7 +7,7 @@ import { prepareRequest } from '../../src/agent/identity/request.ts';
 import { nodeLabel } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { certificateSigningRequests, configMaps, events, type Node, nodes, secrets } from '../../src/kube/resources.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import type { ServiceConfig } from '../../src/agent/ports.ts';
 import { nodeAnnotation, serviceName } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { PretendOperator } from '../kit/winhost/operator.ts';
 import { type Scene, startScene } from '../kit/winhost/scene.ts';

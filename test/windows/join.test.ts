@@ -18,7 +18,7 @@ import {
 } from '../../src/contract/names.ts';
 import { cniConfig, kubeProxyConfig } from '../../src/contract/network-config.ts';
 import { dir, file } from '../../src/contract/paths.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { certificateSigningRequests, events } from '../../src/kube/resources.ts';
 import { AgentService } from '../kit/winhost/agent-service.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { windowsTaint } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { certificateSigningRequests, clusterRoleBindings, leases, nodes } from '../../src/kube/resources.ts';
 import { kubeletConfig } from '../../src/node/desired/kubelet-config.ts';
 import { type Approver, type LabCluster, startApprover, startLabCluster } from '../kit/winhost/cluster.ts';

@@ -4,7 +4,7 @@ import { AppError, isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';
 import { type CertificateSigningRequest, certificateSigningRequests as requests } from '#kube/resources.ts';
 import { type AgentCertificate, readCertificate, subjectProblem } from './certificate.ts';

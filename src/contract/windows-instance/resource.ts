@@ -1,3 +1,4 @@
+import type { Condition } from '#base/condition.ts';
 import { prefix } from '../names.ts';
 
 /** One Windows host the operator looks after: a view for people and a work item for the lifecycle. */
@@ -47,15 +48,6 @@ export interface WindowsInstanceSpec {
   paused?: boolean;
   /** Further DNS names and IP addresses for the serving certificate of the kubelet. */
   servingNames?: string[];
-}
-
-export interface InstanceCondition {
-  type: string;
-  status: 'True' | 'False' | 'Unknown';
-  reason: string;
-  message: string;
-  lastTransitionTime: string;
-  observedGeneration?: number;
 }
 
 export interface TimelineStep {
@@ -149,6 +141,6 @@ export interface WindowsInstanceStatus extends InstanceRecord {
   ipv4?: string;
   version?: string;
   observedGeneration?: number;
-  conditions?: InstanceCondition[];
+  conditions?: Condition[];
   timeline?: TimelineStep[];
 }

@@ -4,14 +4,13 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import {
-  type InstanceCondition,
   type InstancePhase,
   type InstanceReboot,
   type InstanceRecord,
   instanceCondition,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
-import { setCondition } from '#kube/conditions.ts';
+import { type Condition, type NewCondition, setCondition } from '#base/condition.ts';
 import { mergeRecord } from '../record.ts';
 import type { Journal } from './journal.ts';
 
@@ -172,8 +171,6 @@ function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsI
   };
 }
 
-type NewCondition = Omit<InstanceCondition, 'lastTransitionTime' | 'observedGeneration'>;
-
 /** Longer messages only fill the object. */
 const maxMessageLength = 1500;
 
@@ -184,7 +181,7 @@ function withConditions(
 ): WindowsInstanceStatus {
   const { generation, nowMs } = stamp;
   const observed = generation === undefined ? {} : { observedGeneration: generation };
-  let conditions: readonly InstanceCondition[] = status.conditions ?? [];
+  let conditions: readonly Condition[] = status.conditions ?? [];
   for (const condition of added) {
     const message = condition.message.slice(0, maxMessageLength);
     conditions = setCondition(conditions, { ...condition, message, ...observed }, nowMs);

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { systemClock, timestamp } from '../../../src/base/clock.ts';
+import type { Condition } from '../../../src/base/condition.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { slimClient } from '../../../src/cluster/slim.ts';
 import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
@@ -10,7 +11,6 @@ import { noReservations } from '../../../src/contract/reserved.ts';
 import { servicesConfigMap } from '../../../src/contract/services/print.ts';
 import { windowsInstanceCrd } from '../../../src/contract/windows-instance/crd.ts';
 import {
-  type InstanceCondition,
   instanceCondition,
   type WindowsInstanceSpec,
   type WindowsInstanceStatus,
@@ -140,7 +140,7 @@ export class JoinLab {
 
   /** Until an attempt has failed for this reason; gives what is said of it. */
   async failed(code: string, name?: string): Promise<string> {
-    const isSo = ({ type, reason }: InstanceCondition) => type === instanceCondition.configured && reason === code;
+    const isSo = ({ type, reason }: Condition) => type === instanceCondition.configured && reason === code;
     const { conditions } = await this.statusWhen(
       ({ phase, conditions: all }) => phase === 'Failed' && all?.some(isSo) === true,
       name,

@@ -1,20 +1,22 @@
+import type { Condition } from '#base/condition.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EntryResult, parseEntries } from '#contract/instances.ts';
 import { configMapName, machineLabel } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type {
-  InstanceCondition,
   InstanceProgress,
   InstanceSource,
   TimelineStep,
 } from '#contract/windows-instance/resource.ts';
 import type { Machine } from '#kube/resources-openshift.ts';
 import { hostOfInstance } from './instance-host.ts';
-import type { Tone } from '../screen/paint.ts';
 import type { PinnedKey } from './pinned-key.ts';
 
-/** What a cluster says of Windows hosts, as it was read. */
+/** The state of a host at a glance. */
+export type Tone = 'good' | 'busy' | 'bad' | 'paused';
+
+/** Objects of the cluster that describe Windows hosts. */
 export interface ClusterView {
   instances: readonly WindowsInstance[];
   /** Windows nodes only. */
@@ -25,35 +27,35 @@ export interface ClusterView {
   machines: readonly Machine[];
   /** Content of windows-ssh-host-keys. */
   hostKeys: Readonly<Record<string, string>>;
-  /** What people should know beside the hosts, such as that something may not be read. */
+  /** For the user, such as which objects cannot be read. */
   notes: readonly string[];
 }
 
 export interface HostProblem {
   code: string;
   message: string;
-  /** Empty where the message says it. */
+  /** Empty when the message contains it. */
   remedy: string;
 }
 
-/** All that is told of one host, ready to be shown. */
+/** Everything about one host, ready to print. */
 export interface HostView {
   name: string;
-  /** Other names under which people look for it. */
+  /** Other names that `wmco status HOST` accepts. */
   aliases: readonly string[];
   address: string;
   source: { kind: InstanceSource; name: string };
-  /** One word; the phase of the instance, or closer to the truth. */
+  /** The phase of the instance, or a more precise word. */
   phase: string;
-  tone: Extract<Tone, 'good' | 'busy' | 'bad' | 'still'>;
+  tone: Tone;
   step: string | undefined;
-  /** What the step waits for, or anything else that is good to know. */
+  /** What the step waits for, or other information. */
   note: string | undefined;
   progress: InstanceProgress | undefined;
   problem: HostProblem | undefined;
-  /** How often the step that fails was tried. */
+  /** Attempts of the failing step. */
   attempts: number;
-  /** When it is tried again at the latest. */
+  /** Deadline of the next attempt. */
   nextAttemptMs: number | undefined;
   startedMs: number | undefined;
   /** When it became Ready. */
@@ -61,39 +63,39 @@ export interface HostView {
   hostKey: PinnedKey | undefined;
   node: NodeView | undefined;
   nodeName: string | undefined;
-  /** Absent while there is no WindowsInstance. */
+  /** Not set before the WindowsInstance exists. */
   instance: WindowsInstance | undefined;
   timeline: readonly TimelineStep[];
-  conditions: readonly InstanceCondition[];
+  conditions: readonly Condition[];
 }
 
 const order = new Intl.Collator('en', { numeric: true });
 
-/** Every host once: those with a WindowsInstance, entries that have none, and Machines that have none yet. */
+/** Every host once: WindowsInstances, and entries and Machines without one. */
 export function hostViews(view: ClusterView): HostView[] {
   const hosts = [
     ...view.instances.map(instance => hostOfInstance(instance, view)),
     ...parseEntries(view.entries).flatMap(entry => hostOfEntry(entry, view.instances)),
     ...view.machines.flatMap(machine => hostOfMachine(machine, view.instances)),
   ];
-  return inOrder(hosts);
+  return sortHosts(hosts);
 }
 
-export function inOrder(hosts: readonly HostView[]): HostView[] {
+export function sortHosts(hosts: readonly HostView[]): HostView[] {
   return hosts.toSorted((a, b) => order.compare(a.name, b.name));
 }
 
-/** Whether nothing has to be done about it: what is paused is so because somebody wants it. */
+/** True if there is no problem to fix; hosts are paused only by a user. */
 export function isGood({ tone }: HostView): boolean {
-  return tone === 'good' || tone === 'still';
+  return tone === 'good' || tone === 'paused';
 }
 
-/** How long it has been on its way, or took. */
-export function travelMs({ startedMs, endedMs }: HostView, nowMs: number): number | undefined {
+/** How long configuring the host took, or takes so far. */
+export function configureMs({ startedMs, endedMs }: HostView, nowMs: number): number | undefined {
   return startedMs === undefined ? undefined : Math.max(0, (endedMs ?? nowMs) - startedMs);
 }
 
-const nothingKnown = {
+const emptyHost = {
   aliases: [],
   step: undefined,
   note: undefined,
@@ -111,51 +113,51 @@ const nothingKnown = {
   conditions: [],
 } as const;
 
-/** An entry for which there is no instance: a bad one, or one that nobody has taken up yet. */
+/** An entry without an instance: invalid, or not yet seen by the operator. */
 function hostOfEntry(entry: EntryResult, instances: readonly WindowsInstance[]): HostView[] {
   const { address } = entry;
   const hasInstance = instances.some(({ spec }) => isOfEntry(spec.source, address));
-  // The condition of an instance tells what is wrong with its entry, but not that there is a second one.
+  // The conditions of an instance report problems of its entry, except a second entry of the same host.
   if (hasInstance && (entry.ok || entry.error.code !== 'INSTANCE_DUPLICATE')) return [];
   const source = { kind: 'ConfigMap', name: address } as const;
-  const known = { ...nothingKnown, name: normalHostName(address), address, source };
+  const base = { ...emptyHost, name: normalHostName(address), address, source };
   if (entry.ok) {
-    const note = `listed in ${configMapName.instances}; the operator has yet to take it up`;
-    return [{ ...known, phase: 'Pending', tone: 'busy', note }];
+    const note = `listed in ${configMapName.instances}; waiting for the operator`;
+    return [{ ...base, phase: 'Pending', tone: 'busy', note }];
   }
   const { code, message, remedy } = entry.error;
-  return [{ ...known, phase: 'Refused', tone: 'bad', problem: { code, message, remedy } }];
+  return [{ ...base, phase: 'Rejected', tone: 'bad', problem: { code, message, remedy } }];
 }
 
 function isOfEntry(source: WindowsInstance['spec']['source'], address: string): boolean {
   return source?.kind === 'ConfigMap' && normalHostName(source.name ?? '') === normalHostName(address);
 }
 
-/** A Machine for which there is no instance: mostly because it has yet to be made. */
+/** A Machine without an instance, usually because it is still being created. */
 function hostOfMachine(machine: Machine, instances: readonly WindowsInstance[]): HostView[] {
   const { name = '', labels = {}, deletionTimestamp } = machine.metadata;
   const hasInstance = instances.some(({ spec: { source } }) => source?.kind === 'Machine' && source.name === name);
   if (hasInstance || labels[machineLabel.ignore] === 'true') return [];
   const { phase = 'Pending', addresses = [], nodeRef } = machine.status ?? {};
-  const known = {
-    ...nothingKnown,
+  const base = {
+    ...emptyHost,
     name,
     address: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
     source: { kind: 'Machine', name } as const,
     nodeName: nodeRef?.name,
   };
-  if (deletionTimestamp !== undefined) return [{ ...known, phase: 'Deleting', tone: 'busy' }];
-  if (phase === 'Failed') return [{ ...known, phase, tone: 'bad', problem: failedMachine(name) }];
-  if (phase === 'Running') return [{ ...known, phase, tone: 'bad', problem: lostNode(name) }];
-  return [{ ...known, phase, tone: 'busy', note: 'waits for its cloud' }];
+  if (deletionTimestamp !== undefined) return [{ ...base, phase: 'Deleting', tone: 'busy' }];
+  if (phase === 'Failed') return [{ ...base, phase, tone: 'bad', problem: failedMachine(name) }];
+  if (phase === 'Running') return [{ ...base, phase, tone: 'bad', problem: machineWithoutNode(name) }];
+  return [{ ...base, phase, tone: 'busy', note: 'waiting for the cloud provider' }];
 }
 
 function failedMachine(name: string): HostProblem {
   const message = `Machine ${name} has failed`;
-  return { code: 'MachineFailed', message, remedy: `See \`oc describe machine ${name} -n openshift-machine-api\`.` };
+  return { code: 'MachineFailed', message, remedy: `Run \`oc describe machine ${name} -n openshift-machine-api\`.` };
 }
 
-function lostNode(name: string): HostProblem {
-  const message = `Machine ${name} runs, and the operator does not look after it: it has lost its Node`;
-  return { code: 'MachineWithoutNode', message, remedy: 'Delete the Machine; its MachineSet makes a new one.' };
+function machineWithoutNode(name: string): HostProblem {
+  const message = `Machine ${name} is Running, but its Node is gone; the operator does not manage it`;
+  return { code: 'MachineWithoutNode', message, remedy: `Run \`oc delete machine ${name} -n openshift-machine-api\`; the MachineSet replaces it.` };
 }

@@ -2,16 +2,14 @@ import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resou
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import {
-  type InstanceCondition,
   instanceCondition,
   type TimelineStep,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { type Condition, findCondition } from '#base/condition.ts';
 import type { ClusterView, HostProblem, HostView } from './host-view.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
 
-/** What a WindowsInstance and its Node say. */
 export function hostOfInstance(
   instance: WindowsInstance,
   { nodes, hostKeys }: Pick<ClusterView, 'nodes' | 'hostKeys'>,
@@ -25,7 +23,7 @@ export function hostOfInstance(
   return {
     ...namesOf(instance, node),
     ...phaseOf(instance, problem),
-    ...(status.phase === 'Ready' ? arrived(node, conditions) : underWay(status)),
+    ...(status.phase === 'Ready' ? readyActivity(node, conditions) : configuringActivity(status)),
     ...timesOf(status),
     problem,
     attempts: failing?.attempts ?? 0,
@@ -52,13 +50,13 @@ function namesOf(
   };
 }
 
-type Doing = Pick<HostView, 'step' | 'note' | 'progress'>;
+type Activity = Pick<HostView, 'step' | 'note' | 'progress'>;
 
-function underWay({ step, progress, conditions = [] }: WindowsInstanceStatus): Doing {
-  return { step, progress, note: waitOf(step, conditions) };
+function configuringActivity({ step, progress, conditions = [] }: WindowsInstanceStatus): Activity {
+  return { step, progress, note: waitNote(step, conditions) };
 }
 
-function arrived(node: NodeView | undefined, conditions: readonly InstanceCondition[]): Doing {
+function readyActivity(node: NodeView | undefined, conditions: readonly Condition[]): Activity {
   return { step: undefined, progress: undefined, note: readyNote(node, conditions) };
 }
 
@@ -84,8 +82,8 @@ function isText(value: string | undefined): value is string {
   return value !== undefined && value !== '';
 }
 
-/** A host that may simply need time to boot is not one that has failed. */
-function isPatient({ status }: WindowsInstance): boolean {
+/** The host may only need time, for example to boot. */
+function mayNeedTime({ status }: WindowsInstance): boolean {
   return findCondition(status?.conditions, instanceCondition.configured)?.status === 'Unknown';
 }
 
@@ -95,15 +93,15 @@ function phaseOf(instance: WindowsInstance, problem: HostProblem | undefined): P
   if (metadata.deletionTimestamp !== undefined) return { phase: 'Removing', tone: 'busy' };
   const tone = problem === undefined ? 'good' : 'bad';
   if (status.phase === 'Ready') return { phase: problem?.code === notReady ? notReady : 'Ready', tone };
-  if (status.phase === 'Paused') return { phase: 'Paused', tone: 'still' };
-  if (accepted?.status === 'False') return { phase: 'Refused', tone: 'bad' };
+  if (status.phase === 'Paused') return { phase: 'Paused', tone: 'paused' };
+  if (accepted?.status === 'False') return { phase: 'Rejected', tone: 'bad' };
   if (problem === undefined) return { phase: status.phase ?? 'Pending', tone: 'busy' };
-  if (isPatient(instance)) return { phase: 'Waiting', tone: 'busy' };
+  if (mayNeedTime(instance)) return { phase: 'Waiting', tone: 'busy' };
   return { phase: status.phase === 'Configuring' ? 'Retrying' : 'Failed', tone: 'bad' };
 }
 
 const notReady = 'NodeNotReady';
-/** Codes are in capitals; other reasons are no failures. */
+/** Reasons in other forms are not failures. */
 const errorCode = /^[A-Z][A-Z0-9_]+$/;
 
 function problemOf({ status = {} }: WindowsInstance, failing: TimelineStep | undefined): HostProblem | undefined {
@@ -113,32 +111,32 @@ function problemOf({ status = {} }: WindowsInstance, failing: TimelineStep | und
   if (status.phase === 'Ready') {
     const ready = findCondition(conditions, instanceCondition.ready);
     if (ready?.reason !== notReady || ready.status === 'True') return undefined;
-    const remedy = `See \`kubectl describe node ${status.node}\`: conditions and events there say what its kubelet and its agent miss.`;
+    const remedy = `Run \`kubectl describe node ${status.node}\` and check its conditions and events.`;
     return { ...conditionProblem(ready), remedy };
   }
-  // The timeline has a failure first; whether it is one, or a host that needs time, is told by the condition a moment later.
+  // The timeline is written before the condition, which decides whether it is a failure or only needs time.
   const configured = findCondition(conditions, instanceCondition.configured);
   if (configured === undefined || configured.status === 'True' || !errorCode.test(configured.reason)) return undefined;
   return failing?.lastError ?? conditionProblem(configured);
 }
 
-/** Conditions say in one text what is wrong and what to do. */
-function conditionProblem({ reason, message }: InstanceCondition): HostProblem {
+/** The message of a condition contains the remedy. */
+function conditionProblem({ reason = '', message = '' }: Condition): HostProblem {
   return { code: reason, message, remedy: '' };
 }
 
-/** The condition Ready says `step: what it waits for`. */
-function waitOf(step: string | undefined, conditions: readonly InstanceCondition[]): string | undefined {
+/** The message of the condition Ready is `step: what it waits for`. */
+function waitNote(step: string | undefined, conditions: readonly Condition[]): string | undefined {
   const { reason, message = '' } = findCondition(conditions, instanceCondition.ready) ?? {};
-  const start = `${step}: `;
-  return reason === 'Configuring' && step !== undefined && message.startsWith(start)
-    ? message.slice(start.length)
+  const prefix = `${step}: `;
+  return reason === 'Configuring' && step !== undefined && message.startsWith(prefix)
+    ? message.slice(prefix.length)
     : undefined;
 }
 
-function readyNote(node: NodeView | undefined, conditions: readonly InstanceCondition[]): string | undefined {
+function readyNote(node: NodeView | undefined, conditions: readonly Condition[]): string | undefined {
   const configured = findCondition(conditions, instanceCondition.configured);
   if (configured?.reason === 'OtherVersion') return configured.message;
   if (node === undefined || !node.unschedulable) return undefined;
-  return node.annotations[nodeAnnotation.cordoned] === undefined ? 'cordoned by somebody' : 'cordoned by the operator';
+  return node.annotations[nodeAnnotation.cordoned] === undefined ? 'cordoned by a user' : 'cordoned by the operator';
 }

@@ -2,9 +2,9 @@ import type { Clock } from '#base/clock.ts';
 import { sameData } from '#base/compare.ts';
 import type { Log } from '#base/log.ts';
 import { nodeLabel } from '#contract/names.ts';
-import { findCondition, setCondition } from '#kube/conditions.ts';
+import { type Condition, findCondition, type NewCondition, setCondition } from '#base/condition.ts';
 import { keyOf } from '#kube/resource.ts';
-import { type Condition, leases, type Node, nodes, type Taint } from '#kube/resources.ts';
+import { leases, type Node, nodes, type Taint } from '#kube/resources.ts';
 import { isKind } from '../../apiserver/auth/is-kind.ts';
 import { createController } from '../../apiserver/controllers/worker.ts';
 import { textAt } from '../../apiserver/object.ts';
@@ -50,10 +50,17 @@ export function createNodeMonitor(clock: Clock, log?: Log): Controller {
 }
 
 function markUnknown(node: StoredNode, nowMs: number, api: LocalApi): void {
-  const before: readonly Condition[] = node.status?.conditions ?? [];
+  const before = node.status?.conditions ?? [];
   if (findCondition(before, 'Ready')?.status === 'Unknown') return setTaints(node, api);
-  const news = { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
-  const conditions = before.reduce((all, { type }) => setCondition(all, { type, ...news }, nowMs), before);
+  const unknown: Omit<NewCondition, 'type'> = {
+    status: 'Unknown',
+    reason: 'NodeStatusUnknown',
+    message: 'Kubelet stopped posting node status.',
+  };
+  const conditions = before.reduce<readonly Condition[]>(
+    (all, { type }) => setCondition(all, { type, ...unknown }, nowMs),
+    before,
+  );
   api.replace(nodes, { ...node, status: { ...node.status, conditions } } as StoredNode, { subresource: 'status' });
 }
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { subjectOf } from '#base/certificate-read.ts';
 import { identity, signer } from '#contract/names.ts';
 import type { Client } from '#kube/client.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import { parseKubeconfig, resolveContext } from '#kube/config/kubeconfig.ts';
 import { certificateSigningRequests as requests } from '#kube/resources.ts';
 import { makeRequest, type ServingNames } from './certificate-request.ts';

@@ -5,7 +5,7 @@ import { parseCertificateRequest } from '#contract/csr-request.ts';
 import { identity, signer, windowsTaint } from '#contract/names.ts';
 import { kubeletConfig } from '#node/desired/kubelet-config.ts';
 import type { Client } from '#kube/client.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import { certificateSigningRequests as requests, leases, type Node, nodes } from '#kube/resources.ts';
 import { TestCa } from '../../../../test/kit/certificates.ts';
 import { type ManualClock, manualClock } from '../../../../test/kit/manual-clock.ts';

@@ -1,5 +1,6 @@
+import type { Condition } from '#base/condition.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
-import type { Condition, Node, Taint } from '#kube/resources.ts';
+import type { Node, Taint } from '#kube/resources.ts';
 import type { KubeletHost } from './kubelet-host.ts';
 
 export interface NodeFacts {

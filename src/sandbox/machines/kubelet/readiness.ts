@@ -1,6 +1,5 @@
 import { timestamp } from '#base/clock.ts';
-import { setCondition } from '#kube/conditions.ts';
-import type { Condition } from '#kube/resources.ts';
+import { type Condition, type NewCondition, setCondition } from '#base/condition.ts';
 import type { KubeletFaults } from './kubelet-host.ts';
 
 export interface Health {
@@ -23,15 +22,15 @@ export function conditionsOf(
 ): readonly Condition[] {
   const lastHeartbeatTime = timestamp(nowMs);
   const problem = notReady(health, faults);
-  const ready =
+  const ready: Omit<NewCondition, 'type'> =
     problem === undefined
       ? { status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }
       : { status: 'False', reason: 'KubeletNotReady', message: problem };
-  const news = [
-    ...noPressure.map(([type, reason, message]) => ({ type, status: 'False', reason, message })),
+  const conditions: NewCondition[] = [
+    ...noPressure.map(([type, reason, message]) => ({ type, status: 'False' as const, reason, message })),
     { type: 'Ready', ...ready },
   ];
-  return news.reduce((all, each) => setCondition(all, { ...each, lastHeartbeatTime }, nowMs), previous);
+  return conditions.reduce((all, each) => setCondition(all, { ...each, lastHeartbeatTime }, nowMs), previous);
 }
 
 function notReady(
