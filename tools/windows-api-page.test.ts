@@ -33,7 +33,9 @@ test.each(Object.entries(programs))('the page tells of the program %s', (_, { pr
 });
 
 test('every table of calls is in the list', async () => {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => /(^|[/-])calls\.ts$/.test(name));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name =>
+    /(^|[/-])calls\.ts$/.test(name),
+  );
   const modules = await Promise.all(files.map(name => import(join(folder, name)) as Promise<object>));
   const bound = modules.flatMap(module => Object.values(module).flatMap((table: object) => Object.values(table)));
   const prototypes = bound.flatMap((call: { prototype?: string }) => call.prototype ?? []);
@@ -42,7 +44,9 @@ test('every table of calls is in the list', async () => {
 });
 
 test('nothing is bound outside of the tables', () => {
-  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    name => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  );
   const binding = sources.filter(name => /\.func\(/.test(readFileSync(join(folder, name), 'utf8')));
   expect(binding).toEqual(['native.ts']);
 });

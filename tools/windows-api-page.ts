@@ -13,7 +13,7 @@ export function windowsApiPage(): string {
   return [
     '# What the agent asks of Windows',
     '',
-    'Generated from the `*-calls.ts` files of `src/agent/win32/` and `src/agent/win32/process/programs.ts` by `npm run generate`; a binding that is not in',
+    'Generated from the `calls.ts` files of `src/agent/win32/` and `src/agent/win32/process/programs.ts` by `npm run generate`; a binding that is not in',
     'those tables does not exist. How it is tested: **Wine** means that the real call is made in a test on a Wine host; **with a',
     'double of ours behind it** that Wine lacks the function or the program and the test has one that behaves as documented;',
     '**reading only** that nothing here can carry it out, so it was checked against the documentation of Windows by eye.',

@@ -49,7 +49,7 @@ for (const [name, services, want] of cases) {
 test('touches neither variables nor certificates nor the Node', async () => {
   const host = hostFor(entry('a', true, 0));
   await run(host);
-  expect([host.machine, host.store, host.log]).toEqual([{}, [], []]);
+  expect([host.state.variables, host.roots, host.log]).toEqual([{}, [], []]);
 });
 
 test('finds out natively what the kubelet needs before there is a Node', async () => {

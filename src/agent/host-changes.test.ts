@@ -98,7 +98,7 @@ const features: [FeatureState, object, string[]][] = [
 for (const [state, want, calls] of features) {
   test(`switches containers on where they are ${state}`, async () => {
     const host = new ModelHost();
-    host.system.feature = state;
+    host.state.containersFeature = state;
     expect(await enableContainers(host.system, never)).toEqual(want);
     expect(host.log).toEqual(calls);
   });
@@ -106,14 +106,14 @@ for (const [state, want, calls] of features) {
 
 test('containers need no reboot where Windows wants none', async () => {
   const host = new ModelHost();
-  host.system.feature = 'disabled';
+  host.state.containersFeature = 'disabled';
   host.system.enableContainers = async () => false;
   expect(await enableContainers(host.system, never)).toMatchObject({ changed: true, rebootNeeded: false });
 });
 
 test('containers are on after the reboot, however often it was asked for', async () => {
   const host = new ModelHost();
-  host.system.feature = 'disabled';
+  host.state.containersFeature = 'disabled';
   for (const _ of [1, 2]) await enableContainers(host.system, never);
   await host.reboot();
   expect(await enableContainers(host.system, never)).toMatchObject({ changed: false, rebootNeeded: false });

@@ -35,14 +35,14 @@ test('names the file of a damaged bundle', async () => {
 
 test('plans with the registry as it is', async () => {
   const host = new ModelHost();
-  host.machine = { HTTP_PROXY: 'a' };
+  host.state.variables = { HTTP_PROXY: 'a' };
   const plan = await observeEnvironment({ wanted: {}, watched: ['HTTP_PROXY'], owned: undefined }, host.environment);
   expect(plan.removals).toEqual(['HTTP_PROXY']);
 });
 
 test('plans with the store and the record as they are', async () => {
   const host = new ModelHost();
-  host.store.push(der(1), der(2));
+  host.addRoots(der(1), der(2));
   host.fileTexts.set(file.importedCerts, text(1));
   const plan = await observeCertificates(certificates(2, 3), host);
   expect(plan.add).toEqual(certificates(3));
@@ -61,9 +61,9 @@ test('records before it changes anything, the reboot included', async () => {
 
 test('keeps a variable on record until it has been taken back', async () => {
   const host = new ModelHost();
-  host.machine = { A: '1' };
+  host.state.variables = { A: '1' };
   const owned = [{ name: 'A', value: '1' }];
-  const plan = planEnvironment({ registry: host.machine, wanted: {}, watched: [], owned });
+  const plan = planEnvironment({ registry: host.state.variables, wanted: {}, watched: [], owned });
   host.before = call => {
     if (call === 'unset A') throw new Error('killed');
   };
@@ -71,19 +71,19 @@ test('keeps a variable on record until it has been taken back', async () => {
   expect((await readState(host.files)).environment).toEqual(owned);
   host.before = () => undefined;
   await applySettings(plan, undefined, reboot, host);
-  expect([host.machine, (await readState(host.files)).environment]).toEqual([{}, []]);
+  expect([host.state.variables, (await readState(host.files)).environment]).toEqual([{}, []]);
 });
 
 test('writes, restores and removes variables', async () => {
   const host = new ModelHost();
-  host.machine = { A: '1', B: '2', C: '3' };
+  host.state.variables = { A: '1', B: '2', C: '3' };
   const owned = [
     { name: 'A', value: '1' },
     { name: 'B', value: '2', previous: 'before' },
   ];
-  const plan = planEnvironment({ registry: host.machine, wanted: { D: '4' }, watched: [], owned });
+  const plan = planEnvironment({ registry: host.state.variables, wanted: { D: '4' }, watched: [], owned });
   await applySettings(plan, undefined, reboot, host);
-  expect(host.machine).toEqual({ B: 'before', C: '3', D: '4' });
+  expect(host.state.variables).toEqual({ B: 'before', C: '3', D: '4' });
 });
 
 test('writes certificates down as ours before it imports them', async () => {
@@ -96,12 +96,12 @@ test('writes certificates down as ours before it imports them', async () => {
   host.before = () => undefined;
   expect(host.fileTexts.get(file.importedCerts)).toBe(text(1));
   await applySettings(quiet, await observeCertificates(undefined, host), reboot, host);
-  expect([host.store, host.fileTexts.has(file.importedCerts)]).toEqual([[], false]);
+  expect([host.roots, host.fileTexts.has(file.importedCerts)]).toEqual([[], false]);
 });
 
 test('keeps a certificate on record until it has been removed', async () => {
   const host = new ModelHost();
-  host.store.push(der(1));
+  host.addRoots(der(1));
   host.fileTexts.set(file.importedCerts, text(1));
   host.before = call => {
     if (call === 'remove certificate') throw new Error('killed');
@@ -125,11 +125,11 @@ test('writes nothing but the state when there is nothing to change, and that onc
 
 /** Takes back what is given from a host that has it. */
 async function takeBack(host: ModelHost, variables: Record<string, string>, ...bytes: number[]): Promise<void> {
-  Object.assign(host.machine, variables);
-  host.store.push(...bytes.map(der));
+  Object.assign(host.state.variables, variables);
+  host.addRoots(...bytes.map(der));
   host.fileTexts.set(file.importedCerts, text(...bytes));
   const owned = Object.entries(variables).map(([name, value]) => ({ name, value }));
-  const plan = planEnvironment({ registry: host.machine, wanted: {}, watched: [], owned });
+  const plan = planEnvironment({ registry: host.state.variables, wanted: {}, watched: [], owned });
   await applySettings(plan, await observeCertificates(undefined, host), reboot, host);
 }
 
@@ -142,7 +142,7 @@ test('remembers what it has taken back, from before it does so, and adds to it i
   await expect(takeBack(host, { A: '1' }, 7)).rejects.toThrow('killed');
   expect((await readState(host.files)).takenBack).toEqual(one);
   host.before = () => undefined;
-  host.store.length = 0;
+  host.state.certificates.clear();
   await takeBack(host, { a: '2', B: '3' }, 8);
   expect((await readState(host.files)).takenBack).toEqual({
     bootId: 'boot-1',

@@ -18,7 +18,7 @@ interface Host {
 function find({ computer = 'WIN-1', kubelet, isOurs = true, source }: Host) {
   const host = new ModelHost();
   const asked: string[] = [];
-  host.system.name = computer;
+  host.state.hostName = computer;
   host.host.resolve = async each => {
     asked.push(each);
     return 'Ip-10-0-0-5.EC2.internal';

@@ -241,6 +241,14 @@ export interface HostNetwork {
   removeNetwork(id: string): Promise<void>;
 }
 
+/** What a program gets that runs as a Windows service. */
+export interface ServiceLife {
+  /** Aborted when the service has to stop, also because Windows shuts down. */
+  signal: AbortSignal;
+  /** Called once the service works; until then, but for a limited time, Windows shows it as starting. */
+  ready(): void;
+}
+
 /** Everything the agent asks of the machine it runs on; agent/win32 has the one for Windows. */
 export interface HostPorts {
   services: ServiceManager;

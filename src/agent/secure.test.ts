@@ -148,7 +148,7 @@ test('sets the rights of its own folder when an administrator has made it for hi
 
 test('changes nothing for a user without rights, and tells so in the inventory', async () => {
   const host = uploaded();
-  host.system.administrator = false;
+  host.isAdministrator = false;
   expect(await secure(host)).toMatchObject({ placed: false, inventory: { isAdministrator: false } });
   expect([host.files.directories.size, host.log]).toEqual([0, []]);
 });

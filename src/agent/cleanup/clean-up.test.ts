@@ -54,7 +54,7 @@ test('takes everything from a host and asks for a reboot', async () => {
   const host = await configuredHost();
   expect(await clean(host)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
   expect(await serviceNames(host)).toEqual([]);
-  expect([host.machine, host.store, host.fileTexts.has(file.importedCerts)]).toEqual([{}, [], false]);
+  expect([host.state.variables, host.roots, host.fileTexts.has(file.importedCerts)]).toEqual([{}, [], false]);
 });
 
 test('tells the cluster nothing: the operator acts on the answer', async () => {
@@ -83,15 +83,15 @@ test('finds nothing to do the second time, and asks for no second reboot', async
 
 test('takes settings back again that a power cut brought back', async () => {
   const host = await configuredHost();
-  const [machine, store] = [{ ...host.machine }, [...host.store]];
+  const [machine, store] = [{ ...host.state.variables }, [...host.roots]];
   expect(store).toHaveLength(1);
   await clean(host);
   for (const _ of [1, 2]) {
-    Object.assign(host.machine, machine);
-    host.store.push(...store);
+    Object.assign(host.state.variables, machine);
+    host.addRoots(...store);
     await host.reboot();
     expect(await clean(host)).toEqual({ removed: [], rebootNeeded: true });
-    expect([host.machine, host.store]).toEqual([{}, []]);
+    expect([host.state.variables, host.roots]).toEqual([{}, []]);
   }
   await host.reboot();
   expect(await clean(host)).toEqual({ removed: [], rebootNeeded: false });
@@ -99,17 +99,17 @@ test('takes settings back again that a power cut brought back', async () => {
 
 test('leaves alone in the same boot what somebody puts where something of ours was', async () => {
   const host = await configuredHost();
-  const machine = { ...host.machine };
+  const machine = { ...host.state.variables };
   await clean(host);
-  Object.assign(host.machine, machine);
+  Object.assign(host.state.variables, machine);
   await clean(host);
-  expect(host.machine).toEqual(machine);
+  expect(host.state.variables).toEqual(machine);
 });
 
 test('leaves variables and certificates for the next configuration when it is told to', async () => {
   const host = await configuredHost();
   expect(await clean(host, keep)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: false });
-  expect([host.machine, host.store.length]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1]);
+  expect([host.state.variables, host.roots.length]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1]);
 });
 
 test('records the boot in which a reboot became necessary', async () => {
@@ -128,7 +128,7 @@ for (const [name, configMaps] of withoutServices) {
     host.configMaps = configMaps;
     host.services.install('spooler');
     expect(await clean(host)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
-    expect([await serviceNames(host), host.machine]).toEqual([['spooler'], {}]);
+    expect([await serviceNames(host), host.state.variables]).toEqual([['spooler'], {}]);
   });
 
   test(`goes by its own record, too, when ${name}`, async () => {
@@ -151,7 +151,7 @@ test('goes by what the host knows when the cluster does not answer, and tells', 
   const outcome = await cleanUp(host, { ...all, onWarning: text => void warnings.push(text) }, host.waiting());
   expect(outcome).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
   expect(warnings).toEqual([expect.stringContaining('The services of version v1 cannot be read in the cluster')]);
-  expect([await serviceNames(host), host.machine]).toEqual([[], {}]);
+  expect([await serviceNames(host), host.state.variables]).toEqual([[], {}]);
 });
 
 test('asks the cluster for the versions that ran and were staged, and for no other', async () => {
@@ -211,7 +211,7 @@ test('takes nothing else from a host whose services could not be removed, and te
   };
   const error = await rejectionOf(clean(host));
   expect(error).toMatchObject({ code: 'CLEANUP_INCOMPLETE', message: expect.stringContaining('kubelet (1061)') });
-  expect([host.machine, host.store.length, host.log]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1, []]);
+  expect([host.state.variables, host.roots.length, host.log]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1, []]);
   expect(host.fileTexts.has(knownGoodFile)).toBe(true);
 });
 
@@ -248,14 +248,14 @@ const pristine = (): ModelHost => {
   const host = new ModelHost();
   host.node = undefined;
   host.configMaps = [configMap('windows-services-v1', '2026-01-01T00:00:00Z')];
-  host.machine = { HTTP_PROXY: 'of the administrator' };
+  host.state.variables = { HTTP_PROXY: 'of the administrator' };
   return host;
 };
 
 test.each([all, keep])('leaves a host alone that was never configured (%j)', async options => {
   const host = pristine();
   expect(await clean(host, options)).toEqual({ removed: [], rebootNeeded: false });
-  expect(host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
+  expect(host.state.variables).toEqual({ HTTP_PROXY: 'of the administrator' });
   expect((await readState(host.files)).environment).toEqual([]);
 });
 
@@ -268,7 +268,7 @@ for (const [name, leave] of traces) {
     const host = pristine();
     leave(host);
     expect(await clean(host)).toMatchObject({ rebootNeeded: true });
-    expect(host.machine).toEqual({});
+    expect(host.state.variables).toEqual({});
   });
 
   test(`keeps no record of its own for a host of the Go operator, known by ${name}, that it has not cleaned`, async () => {
@@ -281,11 +281,11 @@ for (const [name, leave] of traces) {
 
 test('puts back what the administrator had set', async () => {
   const host = pristine();
-  host.machine = { HTTP_PROXY: 'ours' };
+  host.state.variables = { HTTP_PROXY: 'ours' };
   const environment = [{ name: 'HTTP_PROXY', value: 'ours', previous: 'of the administrator' }];
   host.fileTexts.set(stateFile, JSON.stringify({ environment }));
   expect(await clean(host)).toMatchObject({ rebootNeeded: true });
-  expect(host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
+  expect(host.state.variables).toEqual({ HTTP_PROXY: 'of the administrator' });
 });
 
 test('ends with the reason when it is told to stop, without blaming a service', async () => {

@@ -54,7 +54,7 @@ test('leaves alone what runs already', async () => {
 test('applies no settings and marks nothing', async () => {
   const { host, run } = await known();
   await run();
-  expect(host.machine).toEqual({});
+  expect(host.state.variables).toEqual({});
   expect(host.log.filter(entry => !entry.startsWith('write '))).toEqual([]);
 });
 

@@ -125,7 +125,7 @@ test('asks for a reboot once, says why, and finishes after it', async () => {
   await until(async () =>
     (await world.events()).includes('RebootRequested: A reboot is needed: machine variables change: HTTP_PROXY'),
   );
-  expect([world.host.machine, await statesOf(world)]).toEqual([{ HTTP_PROXY: 'http://me:password@proxy' }, {}]);
+  expect([world.host.state.variables, await statesOf(world)]).toEqual([{ HTTP_PROXY: 'http://me:password@proxy' }, {}]);
   await first.end();
   await world.host.reboot();
   startAgentController(world);
@@ -156,7 +156,7 @@ test('reports that the CA bundle cannot be read, and changes no certificate', as
   await world.register(wanted('v1'));
   startAgentController(world);
   await until(async () => (await world.events()).some(event => event.startsWith('CertificateReadError: ')));
-  expect([await statesOf(world), world.host.store]).toEqual([{ containerd: 'running' }, []]);
+  expect([await statesOf(world), world.host.roots]).toEqual([{ containerd: 'running' }, []]);
 });
 
 test('repairs what was changed on the host without being told', async () => {

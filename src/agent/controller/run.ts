@@ -6,7 +6,7 @@ import { whenAborted } from '#base/waiting/deadline.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import type { AgentIdentity } from '../identity/identity.ts';
-import type { Cluster } from '../ports.ts';
+import type { Cluster, ServiceLife } from '../ports.ts';
 import { Report } from '../report.ts';
 import { ManifestWatch } from './manifest-watch.ts';
 import { nodeChanges } from './node-changes.ts';
@@ -15,12 +15,6 @@ import { createReconcile, periodMs } from './pass.ts';
 import { renewalEvent } from './events.ts';
 import { enrol } from './start.ts';
 
-/** When to stop, and whom to tell that the host is looked after. */
-export interface ControllerLife {
-  signal: AbortSignal;
-  ready(): void;
-}
-
 /** Windows gives a service twenty seconds to end. */
 const stopMs = 12_000;
 
@@ -28,7 +22,7 @@ const stopMs = 12_000;
 export async function runController(
   world: ControllerDeps,
   options: ControllerOptions,
-  life: ControllerLife,
+  life: ServiceLife,
 ): Promise<void> {
   const ending = new AbortController();
   const signal = AbortSignal.any([life.signal, ending.signal]);

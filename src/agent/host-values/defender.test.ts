@@ -13,7 +13,7 @@ const runs = (host: ModelHost) => host.log.filter(call => call.startsWith('run '
 
 function hostWithDefender(): ModelHost {
   const host = new ModelHost();
-  host.system.running.add('msmpeng');
+  host.runningPrograms.add('msmpeng');
   host.scriptOutputs = { [add]: '', [remove]: '' };
   return host;
 }
@@ -27,10 +27,10 @@ test('tells Defender once, however often it is asked for', async () => {
 
 test('does nothing where Defender does not run, and makes up for it when it does', async () => {
   const host = hostWithDefender();
-  host.system.running.clear();
+  host.runningPrograms.clear();
   await exclude(host);
   expect([runs(host), await exclusions(host)]).toEqual([[], []]);
-  host.system.running.add('msmpeng');
+  host.runningPrograms.add('msmpeng');
   await exclude(host);
   expect(runs(host)).toHaveLength(1);
 });
@@ -97,7 +97,7 @@ test('takes nothing back where nothing was done', async () => {
 test('forgets what Defender is not there to hear', async () => {
   const host = hostWithDefender();
   await exclude(host);
-  host.system.running.clear();
+  host.runningPrograms.clear();
   await include(host);
   expect([runs(host), await exclusions(host)]).toEqual([[`run ${add}`], []]);
 });

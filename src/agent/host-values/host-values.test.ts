@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
-import { overlayNetwork } from '../../../test/kit/model-system.ts';
+import { overlayNetwork } from '../../../test/kit/model-host.ts';
 import { createHostValues } from './host-values.ts';
 import type { Metadata } from './metadata.ts';
 
@@ -30,7 +30,7 @@ test('finds the address of the node', async () => {
 test('finds another address once it has changed', async () => {
   const { host, values } = bench();
   await values.resolve('nodeIP', never);
-  host.system.adapterList[0]?.addresses.unshift('10.0.0.9/24');
+  host.state.adapters[0]?.addresses.unshift('10.0.0.9/24');
   expect(await values.resolve('nodeIP', never)).toBe('10.0.0.9');
 });
 
@@ -41,14 +41,14 @@ const fqdns: [string, string, string][] = [
 for (const [name, suffix, want] of fqdns) {
   test(`knows a host ${name} by its full name`, async () => {
     const { host, values } = bench();
-    host.system.dnsSuffix = suffix;
+    host.state.dnsSuffix = suffix;
     expect(await values.resolve('fqdn', never)).toBe(want);
   });
 }
 
 test('puts nothing into a command that is no host name', async () => {
   const { host, values } = bench();
-  host.system.name = 'a&b';
+  host.state.hostName = 'a&b';
   await expect(values.resolve('fqdn', never)).rejects.toMatchObject({
     code: 'HOST_VALUE_UNKNOWN',
     message: expect.stringContaining('"a&b"'),
@@ -87,7 +87,7 @@ test('tells the boot', async () => expect(await bench().values.bootId()).toBe('b
 
 test('writes the files of the network', async () => {
   const { host, values } = bench();
-  host.network.networkList = [overlayNetwork()];
+  host.state.networks = [overlayNetwork()];
   const annotations = { [nodeAnnotation.hybridOverlaySubnet]: '10.132.1.0/24' };
   const object = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n', annotations } };
   const preparation = {
@@ -100,7 +100,7 @@ test('writes the files of the network', async () => {
 
 test('excludes a program from Defender, for which no service has to be restarted, and takes it back', async () => {
   const { host, values } = bench();
-  host.system.running.add('msmpeng');
+  host.runningPrograms.add('msmpeng');
   host.scriptOutputs = { [`Add-MpPreference -ExclusionProcess '${file.containerd}' -ErrorAction Stop`]: '' };
   const preparation = { kind: 'defender-exclusion' as const, arguments: { path: file.containerd } };
   expect(await values.prepare(preparation, undefined, never)).toBe(false);

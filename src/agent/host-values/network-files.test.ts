@@ -3,7 +3,7 @@ import { hnsNetwork, nodeAnnotation, vipEndpoint } from '#contract/names.ts';
 import { cniConfig, kubeProxyConfig } from '#contract/network-config.ts';
 import { file } from '#contract/paths.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
-import { adapter, overlayNetwork } from '../../../test/kit/model-system.ts';
+import { adapter, overlayNetwork } from '../../../test/kit/model-host.ts';
 import type { HnsEndpoint, NodeSource } from '../ports.ts';
 import { readState } from '../state.ts';
 import { writeNetworkFiles } from './network-files.ts';
@@ -21,7 +21,7 @@ const proxy = (sourceVip: string) =>
 
 function hostWithOverlay(): ModelHost {
   const host = new ModelHost();
-  host.network.networkList = [overlayNetwork({ id: 'base', name: hnsNetwork.base }), overlayNetwork()];
+  host.state.networks = [overlayNetwork({ id: 'base', name: hnsNetwork.base }), overlayNetwork()];
   return host;
 }
 
@@ -95,12 +95,12 @@ test('writes the file of the CNI plug-in also when there is no address for kube-
 
 test('waits for the network for twenty looks, a second apart', async () => {
   const host = new ModelHost();
-  host.network.overlayAfter = 19;
+  host.overlayAfter = 19;
   await write(host);
   expect([host.clock.ms, host.fileTexts.get(file.cniConfig)]).toEqual([19_000, cni]);
 });
 
-const incomplete: [string, ModelHost['network']['networkList'], RegExp][] = [
+const incomplete: [string, ModelHost['state']['networks'], RegExp][] = [
   ['no network', [], /found: none/],
   ['another network', [overlayNetwork({ name: 'nat' })], /found: nat/],
   ['a network without a subnet', [overlayNetwork({ subnets: [] })], /is not ready/],
@@ -110,7 +110,7 @@ const incomplete: [string, ModelHost['network']['networkList'], RegExp][] = [
 for (const [name, networks, message] of incomplete) {
   test(`tells after twenty seconds of ${name}`, async () => {
     const host = new ModelHost();
-    host.network.networkList = networks;
+    host.state.networks = networks;
     await expect(write(host)).rejects.toMatchObject({
       code: 'HOST_NETWORK_MISSING',
       message: expect.stringMatching(message),
@@ -122,8 +122,8 @@ for (const [name, networks, message] of incomplete) {
 
 test('takes the IPv4 subnet of a network with both kinds', async () => {
   const host = new ModelHost();
-  host.network.networkList = [overlayNetwork({ subnets: ['fd00::/64', '10.132.1.0/24'] })];
-  host.network.endpointList = [endpoint()];
+  host.state.networks = [overlayNetwork({ subnets: ['fd00::/64', '10.132.1.0/24'] })];
+  host.state.endpoints = [endpoint()];
   await write(host);
   expect(host.fileTexts.get(file.cniConfig)).toBe(cni);
 });
@@ -147,8 +147,8 @@ const endpoints: [string, HnsEndpoint[], string, string[]][] = [
 for (const [name, before, vip, calls] of endpoints) {
   test(name, async () => {
     const host = hostWithOverlay();
-    host.network.endpointList = before;
-    host.system.adapterList.push({ ...adapter('vEthernet', []), mac: '00-15-5d-00-00-77' });
+    host.state.endpoints = before;
+    host.state.adapters.push({ ...adapter('vEthernet', []), mac: '00-15-5d-00-00-77' });
     await write(host);
     expect(host.fileTexts.get(file.kubeProxyConfig)).toBe(proxy(vip));
     expect(network(host)).toEqual(calls);
@@ -157,7 +157,7 @@ for (const [name, before, vip, calls] of endpoints) {
 
 test('attaches an endpoint that an earlier attempt has left without', async () => {
   const host = hostWithOverlay();
-  host.network.endpointList = [endpoint()];
+  host.state.endpoints = [endpoint()];
   await write(host);
   await write(host);
   expect(network(host)).toEqual(['attach E-1']);
@@ -165,7 +165,7 @@ test('attaches an endpoint that an earlier attempt has left without', async () =
 
 test('does not mind that Windows refuses to attach an endpoint a second time', async () => {
   const host = hostWithOverlay();
-  host.network.endpointList = [endpoint()];
+  host.state.endpoints = [endpoint()];
   host.network.attachToHost = () => Promise.reject(new Error('0x803b0014: attached already'));
   expect(await write(host)).toBe(true);
   expect(host.fileTexts.get(file.kubeProxyConfig)).toBe(proxy('10.132.1.77'));
@@ -184,15 +184,15 @@ test('tells when a new endpoint cannot be attached, and attaches it the next tim
 
 test('takes the address from the adapter where the endpoint does not tell it', async () => {
   const host = hostWithOverlay();
-  host.network.endpointList = [endpoint({ ipAddress: '', mac: '00:15:5d:00:00:77' })];
-  host.system.adapterList.push({ ...adapter('vEthernet', ['fe80::1/64', '10.132.1.9/24']), mac: '00-15-5D-00-00-77' });
+  host.state.endpoints = [endpoint({ ipAddress: '', mac: '00:15:5d:00:00:77' })];
+  host.state.adapters.push({ ...adapter('vEthernet', ['fe80::1/64', '10.132.1.9/24']), mac: '00-15-5D-00-00-77' });
   await write(host);
   expect(host.fileTexts.get(file.kubeProxyConfig)).toBe(proxy('10.132.1.9'));
 });
 
 test('waits for the address of an endpoint, and tells when none comes', async () => {
   const host = hostWithOverlay();
-  host.network.endpointList = [endpoint({ ipAddress: '', mac: '' })];
+  host.state.endpoints = [endpoint({ ipAddress: '', mac: '' })];
   await expect(write(host)).rejects.toMatchObject({
     code: 'HOST_NETWORK_MISSING',
     message: expect.stringContaining(`${vipEndpoint} (E-1) has no IPv4 address`),

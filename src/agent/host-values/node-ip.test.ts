@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isIpv4 } from '#base/ipv4.ts';
-import { adapter } from '../../../test/kit/model-system.ts';
+import { adapter } from '../../../test/kit/model-host.ts';
 import type { Adapter } from '../ports.ts';
 import { nodeIp } from './node-ip.ts';
 

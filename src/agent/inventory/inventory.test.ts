@@ -6,7 +6,7 @@ import { bundlePath, file } from '#contract/paths.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { TestCa } from '../../../test/kit/certificates.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
-import { adapter, overlayNetwork } from '../../../test/kit/model-system.ts';
+import { adapter, overlayNetwork } from '../../../test/kit/model-host.ts';
 import { inventory, type InventoryOptions } from './inventory.ts';
 
 const never = new AbortController().signal;
@@ -49,11 +49,11 @@ test('tells of a fresh host', async () => {
 
 test('tells of what has changed on the host', async () => {
   const host = new ModelHost();
-  host.system.dnsSuffix = 'example.com';
-  host.system.pending = ['Windows Update'];
-  host.system.feature = 'disabled';
-  host.system.adapterList.push({ ...adapter('second', []), isUp: false });
-  host.network.networkList = [overlayNetwork()];
+  host.state.dnsSuffix = 'example.com';
+  host.state.pendingReboot = ['Windows Update'];
+  host.state.containersFeature = 'disabled';
+  host.state.adapters.push({ ...adapter('second', []), isUp: false });
+  host.state.networks = [overlayNetwork()];
   const seen = await take(host);
   expect(seen).toMatchObject({ fqdn: 'win-1.example.com', pendingReboot: ['Windows Update'] });
   expect(seen.containersFeature).toBe('disabled');
@@ -65,8 +65,8 @@ test('tells of what has changed on the host', async () => {
 
 test('tells of rights, and of ports that our services need', async () => {
   const host = new ModelHost();
-  host.system.administrator = false;
-  host.system.ports = [22, 445, 9182, 10250];
+  host.isAdministrator = false;
+  host.listeningPorts = [22, 445, 9182, 10250];
   expect(await take(host)).toMatchObject({ isAdministrator: false, portsInUse: [9182, 10250] });
 });
 
@@ -199,7 +199,7 @@ test('stops when it is told to', async () => {
 test('is understood by the operator', async () => {
   const host = new ModelHost();
   host.services.install('kubelet', { description: 'OpenShift managed kubelet' });
-  host.network.networkList = [overlayNetwork()];
+  host.state.networks = [overlayNetwork()];
   host.system.hostName = refuse;
   await stageTexts(host, { [file.kubelet]: 'program' });
   const seen = await take(host);

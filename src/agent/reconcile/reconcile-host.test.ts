@@ -117,7 +117,7 @@ test('refuses a ConfigMap that cannot be parsed, by its name', async () => {
 test('sets variables and asks for a reboot before any service is touched', async () => {
   const host = hostFor({ environment: proxy });
   expect(await pass(host)).toEqual({ did: 'ask for a reboot', because: ['machine variables change: HTTP_PROXY'] });
-  expect(host.machine).toEqual(proxy);
+  expect(host.state.variables).toEqual(proxy);
   expect(host.services.calls).toEqual([]);
   expect(host.report).toMatchObject({ rebootRequired: true, version: '', bootId: host.bootId });
   expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2' });
@@ -166,7 +166,7 @@ test('asks for a reboot for certificates, and does not forget it when the report
     did: 'ask for a reboot',
     because: ['a reboot asked for has not happened yet'],
   });
-  expect([host.store.length, host.fileTexts.get(file.importedCerts)]).toEqual([1, pem(1)]);
+  expect([host.roots.length, host.fileTexts.get(file.importedCerts)]).toEqual([1, pem(1)]);
 });
 
 test('takes settings back again that a power cut brought back, and then comes to its end', async () => {
@@ -174,16 +174,16 @@ test('takes settings back again that a power cut brought back, and then comes to
   withBundle(host, pem(1));
   host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
   await live(host, []);
-  const [machine, store] = [{ ...host.machine }, [...host.store]];
+  const [machine, store] = [{ ...host.state.variables }, [...host.roots]];
   host.configMaps = hostFor({ environment: {} }).configMaps;
   withBundle(host, '');
   expect(await pass(host, { caBundle: file.caBundle })).toMatchObject({ did: 'ask for a reboot' });
-  expect([host.machine, host.store]).toEqual([{}, []]);
-  Object.assign(host.machine, machine);
-  host.store.push(...store);
+  expect([host.state.variables, host.roots]).toEqual([{}, []]);
+  Object.assign(host.state.variables, machine);
+  host.addRoots(...store);
   await host.reboot();
   const { reboots, outcome } = await live(host, []);
-  expect([reboots, outcome?.did, host.machine, host.store]).toEqual([1, 'configure', {}, []]);
+  expect([reboots, outcome?.did, host.state.variables, host.roots]).toEqual([1, 'configure', {}, []]);
   expect((await readState(host.files)).takenBack).toBeUndefined();
 });
 
@@ -232,14 +232,14 @@ test('removes no certificate because of a damaged bundle', async () => {
   expect(await rejectionOf(pass(host, withBundle(host, pem(1) + pem(2).slice(0, 30))))).toMatchObject({
     code: 'CERTIFICATE_BUNDLE_MALFORMED',
   });
-  expect(host.store).toHaveLength(2);
+  expect(host.roots).toHaveLength(2);
 });
 
 test('keeps the services running when a variable is stubborn, but does not report the version or reboot', async () => {
   const host = hostFor({ environment: proxy });
   await pass(host);
   await host.reboot();
-  host.process = { HTTP_PROXY: 'of the SYSTEM account' };
+  host.state.variablesAtBoot = { HTTP_PROXY: 'of the SYSTEM account' };
   for (const _ of [1, 2]) {
     expect(await rejectionOf(pass(host))).toMatchObject({ code: 'ENVIRONMENT_NOT_EFFECTIVE' });
   }
@@ -290,8 +290,8 @@ test.each([
 
 test('gives back the value of the administrator when the cluster proxy goes', async () => {
   const host = hostFor();
-  host.machine = { HTTP_PROXY: 'of the administrator' };
-  host.process = { ...host.machine };
+  host.state.variables = { HTTP_PROXY: 'of the administrator' };
+  host.state.variablesAtBoot = { ...host.state.variables };
   host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
   await pass(host);
   for (const environment of [proxy, {}]) {
@@ -299,15 +299,15 @@ test('gives back the value of the administrator when the cluster proxy goes', as
     expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
     await host.reboot();
   }
-  expect(host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
+  expect(host.state.variables).toEqual({ HTTP_PROXY: 'of the administrator' });
   expect(await pass(host)).toMatchObject({ did: 'configure' });
 });
 
 test('does not reboot because the administrator has changed a proxy of their own', async () => {
   const host = hostFor();
   host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
-  host.machine = { HTTP_PROXY: 'new' };
-  host.process = { HTTP_PROXY: 'old' };
+  host.state.variables = { HTTP_PROXY: 'new' };
+  host.state.variablesAtBoot = { HTTP_PROXY: 'old' };
   expect(await pass(host)).toMatchObject({ did: 'configure' });
 });
 
@@ -352,8 +352,8 @@ test('comes to the same end when it is killed at any point, and reboots once', a
         const { reboots, outcome } = await live(host, kills);
         expect(outcome).toEqual({ did: 'configure', version: 'v2' });
         expect(reboots).toBe(hasProxy || hasCa ? 1 : 0);
-        expect(host.machine).toEqual(hasProxy ? proxy : {});
-        expect(host.store).toHaveLength(hasCa ? 1 : 0);
+        expect(host.state.variables).toEqual(hasProxy ? proxy : {});
+        expect(host.roots).toHaveLength(hasCa ? 1 : 0);
         expect(await runs(host)).toEqual(['kubelet.exe', 'overlay.exe win-1']);
         expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2', [version]: 'v2' });
       },

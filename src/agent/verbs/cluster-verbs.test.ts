@@ -41,8 +41,8 @@ async function configured(over: Partial<VerbDeps> = {}): Promise<AgentBench> {
   const environment = [{ name: 'HTTP_PROXY', value: proxy.HTTP_PROXY }];
   world.host.fileTexts.set(stateFile, JSON.stringify({ environment, stoppedServices: [] }));
   world.host.fileTexts.set(file.stagedRecord, JSON.stringify({ version: 'v1' }));
-  world.host.machine = { ...proxy };
-  world.host.process = { ...proxy };
+  world.host.state.variables = { ...proxy };
+  world.host.state.variablesAtBoot = { ...proxy };
   return world;
 }
 
@@ -77,7 +77,7 @@ const failures: [name: string, break_: (world: AgentBench) => unknown, code: str
     'the host has another name by now',
     async world => {
       await world.publish('v1');
-      world.host.system.name = 'renamed';
+      world.host.state.hostName = 'renamed';
     },
     'NODE_NAME_CHANGED',
   ],
@@ -137,7 +137,7 @@ test('cleanup takes everything back, tells that a reboot is needed, and leaves t
   const before = await world.client.get(nodes, nodeName);
   const { code, out } = await world.run(cleanup);
   expect([code, out]).toEqual([0, 'Removed services: kubelet, containerd\nA reboot is needed: reboot the host.\n']);
-  expect([await names(world), world.host.machine]).toEqual([[], {}]);
+  expect([await names(world), world.host.state.variables]).toEqual([[], {}]);
   expect(await world.client.get(nodes, nodeName)).toEqual(before);
 });
 
@@ -162,19 +162,19 @@ test('cleanup keeps variables and certificates for the next configuration when i
   const world = await configured();
   const { out } = await world.run(`${cleanup} --keep-settings`);
   expect(out).toBe('Removed services: kubelet, containerd\nVariables and certificates were kept.\n');
-  expect([await names(world), world.host.machine]).toEqual([[], proxy]);
+  expect([await names(world), world.host.state.variables]).toEqual([[], proxy]);
 });
 
 test('cleanup works on a host that was never configured', async () => {
   const world = await bench();
   await world.publish('v1');
-  world.host.machine = { HTTP_PROXY: 'of the administrator' };
+  world.host.state.variables = { HTTP_PROXY: 'of the administrator' };
   const { code, out } = await world.run(`${cleanup} -o json`);
   expect([code, json(out)]).toEqual([
     0,
     { removed: [], keptSettings: false, rebootNeeded: false, clusterReached: true },
   ]);
-  expect(world.host.machine).toEqual({ HTTP_PROXY: 'of the administrator' });
+  expect(world.host.state.variables).toEqual({ HTTP_PROXY: 'of the administrator' });
 });
 
 test('cleanup works when the API server is gone, by what is known on the host, within half a minute', async () => {
@@ -197,7 +197,7 @@ test('cleanup works when the API server is gone, by what is known on the host, w
       clusterReached: false,
     },
   ]);
-  expect([await names(world), world.host.machine, world.host.fileTexts.has(knownGoodFile)]).toEqual([[], {}, false]);
+  expect([await names(world), world.host.state.variables, world.host.fileTexts.has(knownGoodFile)]).toEqual([[], {}, false]);
 });
 
 test('cleanup says that the API server was not reached', async () => {
@@ -239,7 +239,7 @@ test('cleanup goes by marks and records when there is no ConfigMap any more', as
     rebootNeeded: true,
     clusterReached: true,
   });
-  expect(world.host.machine).toEqual({});
+  expect(world.host.state.variables).toEqual({});
 });
 
 test('cleanup fails when a service does not let go, and has taken nothing else', async () => {
@@ -249,7 +249,7 @@ test('cleanup fails when a service does not let go, and has taken nothing else',
   };
   const told = await world.run(`${cleanup} -o json`);
   expect([told.code, json(told.out)['error']]).toEqual([1, expect.objectContaining({ code: 'CLEANUP_INCOMPLETE' })]);
-  expect(world.host.machine).toEqual(proxy);
+  expect(world.host.state.variables).toEqual(proxy);
 });
 
 test('cleanup ends early when somebody wants it to, and does not go on without the API server', async () => {

@@ -2,7 +2,8 @@ import { agentName } from '#contract/names.ts';
 import { runController } from '../controller/run.ts';
 import { durationMs, type FlagValues } from './flags.ts';
 import { portsIn } from './one-shot.ts';
-import type { Life, Verb, VerbDeps } from './verb.ts';
+import type { ServiceLife } from '../ports.ts';
+import type { Verb, VerbDeps } from './verb.ts';
 
 export const controller: Verb = {
   name: 'controller',
@@ -10,14 +11,14 @@ export const controller: Verb = {
   required: ['kubeconfig', 'namespace', 'node'],
   optional: ['windows-service', 'log-dir', 'log-file-max-size', 'ca-bundle', 'cert-dir', 'cert-duration', 'cloud-node'],
   async run(values, world) {
-    const body = (life: Life) => run(values, world, life);
+    const body = (life: ServiceLife) => run(values, world, life);
     if (values['windows-service'] === 'true') await world.asService(body);
     else await body({ signal: world.signal, ready: () => undefined });
     return undefined;
   },
 };
 
-async function run(values: FlagValues, world: VerbDeps, life: Life): Promise<void> {
+async function run(values: FlagValues, world: VerbDeps, life: ServiceLife): Promise<void> {
   const { clock, client } = world;
   const maxBytes = Number(values['log-file-max-size']) * 1_000_000;
   const log = values['log-dir'] === '' ? world.log : world.openLog(values['log-dir'], maxBytes);

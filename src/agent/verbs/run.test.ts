@@ -9,7 +9,7 @@ import { ModelHost } from '../../../test/kit/model-host.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { verbs } from './all.ts';
 import { asAppError, failureText } from './failure.ts';
-import type { Life } from './verb.ts';
+import type { ServiceLife } from '../ports.ts';
 
 const onHost = (host: ModelHost, line: string) => runIn(worldOf(host), line);
 const json = (out: string) => JSON.parse(out) as Record<string, unknown>;
@@ -173,9 +173,9 @@ const features: [feature: 'enabled' | 'enable-pending' | 'disabled', text: strin
 for (const [feature, text, data] of features) {
   test(`switches on Containers where they are ${feature}`, async () => {
     const host = new ModelHost();
-    host.system.feature = feature;
+    host.state.containersFeature = feature;
     expect((await onHost(host, 'enable-containers')).out).toBe(text);
-    host.system.feature = feature;
+    host.state.containersFeature = feature;
     expect(json((await onHost(host, 'enable-containers -o json')).out)).toMatchObject(data);
   });
 }
@@ -194,9 +194,9 @@ test('tells everything about the host as one document that the operator can read
 
 test('tells the same in words', async () => {
   const host = new ModelHost();
-  host.system.pending = ['updates'];
-  host.system.adapterList.push({
-    ...host.system.adapterList[0]!,
+  host.state.pendingReboot = ['updates'];
+  host.state.adapters.push({
+    ...host.state.adapters[0]!,
     name: 'Old',
     isUp: false,
     defaultRouteMetric: undefined,
@@ -227,7 +227,7 @@ test('tells the same in words', async () => {
 
 test('tells networks and the end of the certificate', async () => {
   const host = new ModelHost();
-  host.network.overlayAfter = 0;
+  host.overlayAfter = 0;
   const { out } = await onHost(host, 'inventory');
   expect(out).toContain('  OVNKubernetesHybridOverlayNetwork: 10.132.1.0/24');
   expect(out).toContain('Reboot:      not pending');
@@ -246,7 +246,7 @@ const controllerLine = 'controller --kubeconfig C:\\k\\wicd-kubeconfig --namespa
 test('runs as a service only when it is told to, and has the signal of that service', async () => {
   const lives: string[] = [];
   const stop = new AbortController();
-  const asService = async (body: (life: Life) => Promise<void>) => {
+  const asService = async (body: (life: ServiceLife) => Promise<void>) => {
     lives.push('service');
     stop.abort(new Error('Windows stops the service'));
     await body({ signal: stop.signal, ready: () => undefined });

@@ -1,16 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { ClientOptions } from '#kube/http-client.ts';
-import type { HostPorts } from '../ports.ts';
+import type { HostPorts, ServiceLife } from '../ports.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
 import type { VerbLine } from './arguments.ts';
 import type { FlagValues } from './flags.ts';
-
-/** Tells a service when it has to stop, and hears from it when it does its work. */
-export interface Life {
-  signal: AbortSignal;
-  ready(): void;
-}
 
 /** What verbs run in: made by the program from Windows itself, and by the sandbox from a simulated host. */
 export interface VerbDeps {
@@ -19,7 +13,7 @@ export interface VerbDeps {
   /** For all clients of the API server. */
   client: ClientOptions;
   /** Runs the body under the service manager of the host. */
-  asService(body: (life: Life) => Promise<void>): Promise<void>;
+  asService(body: (life: ServiceLife) => Promise<void>): Promise<void>;
   /** A log in files, for what runs long. */
   openLog(directory: string, maxBytes: number): Log;
   /** Where verbs that end by themselves tell what they do. */

@@ -14,12 +14,17 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { FakeKoffi } from '../../../test/kit/fake-koffi.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
-import { addressOf, bind, type CallTable, loadKoffi, openLastError, placeAddon, placed } from './native.ts';
+import { addressOf, bind, bindChecked, fillBuffer, inLibrary, loadKoffi, placeAddon, placed } from './native.ts';
 
 const calls = {
-  Beep: { dll: 'kernel32.dll', prototype: 'int __stdcall Beep(uint32_t hertz, uint32_t ms)', why: 'x', proof: 'wine' },
-  Open: { dll: 'advapi32.dll', prototype: 'void * __stdcall Open(str16 name)', why: 'x', proof: 'wine' },
-} as const satisfies CallTable;
+  ...inLibrary('kernel32.dll', { Beep: { prototype: 'int __stdcall Beep(uint32_t hertz, uint32_t ms)', why: 'x' } }),
+  ...inLibrary('advapi32.dll', { Open: { prototype: 'void * __stdcall Open(str16 name)', why: 'x', proof: 'double' } }),
+};
+
+test('names the library of each call, and Wine as its proof unless it says otherwise', () => {
+  expect(calls.Beep).toMatchObject({ dll: 'kernel32.dll', proof: 'wine' });
+  expect(calls.Open).toMatchObject({ dll: 'advapi32.dll', proof: 'double' });
+});
 
 const root = mkdtempSync(join(tmpdir(), 'wmco-native-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -58,11 +63,34 @@ test.each([0, 261])('does not guess the directory of the system (answer %i)', le
   expect(error).toMatchObject({ code: 'WINDOWS_CALL_FAILED', message: expect.stringContaining('GetSystemDirectoryW') });
 });
 
-test('tells the number of the last failure as often as it is asked', () => {
-  const koffi = new FakeKoffi({});
-  const lastError = openLastError(koffi);
+test('gives the number of the last failure as often as it is read', () => {
+  const koffi = new FakeKoffi({ Beep: () => 0, Open: () => null });
+  const { lastError } = bindChecked(koffi, calls);
   koffi.lastError = 1060;
   expect([lastError(), lastError()]).toEqual([1060, 1060]);
+});
+
+test('a checked call gives its result, or throws the error of Windows', () => {
+  const koffi = new FakeKoffi({ Beep: (hertz: number) => hertz, Open: () => null });
+  const { check } = bindChecked(koffi, calls);
+  koffi.lastError = 5;
+  expect(check('Beep', 'the speaker', 440, 1)).toBe(440);
+  for (const failing of [() => check('Beep', 'the speaker', 0, 1), () => check('Open', 'the speaker', 'x')])
+    expect(errorOf(failing)).toMatchObject({ code: 'WINDOWS_ACCESS_DENIED', message: expect.stringContaining('for the speaker: Windows error 5') });
+});
+
+test.each([
+  ['fits at once', 8, { result: 0, length: 8, sizes: [16] }],
+  ['needs more room', 40, { result: 0, length: 40, sizes: [16, 80] }],
+  ['never fits', Infinity, { result: 122, sizes: expect.objectContaining({ length: 10 }) }],
+] as const)('fills a buffer with data that %s', (_, needed, want) => {
+  const sizes: number[] = [];
+  const filled = fillBuffer(16, 122, (bytes, size) => {
+    sizes.push(bytes.length);
+    if (needed !== Infinity) size[0] = needed;
+    return needed <= bytes.length ? 0 : 122;
+  });
+  expect({ ...filled, sizes }).toMatchObject(want);
 });
 
 test('sets pointers to where the bytes are', () => {

@@ -1,25 +1,24 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, messageOf } from '#base/errors.ts';
-import { libraryCalls } from './library-calls.ts';
+import { sha256 } from '#base/sha256.ts';
 import { windowsError } from './win32-errors.ts';
 
-/** The native functions of koffi that we use; its JavaScript wrapper is not needed. */
+/** The native functions of koffi that the agent uses; its JavaScript wrapper is not needed. */
 export interface Koffi {
   load(library: string): Library;
   proto(definition: string): unknown;
   pointer(type: unknown): unknown;
-  /** Gives the address at which Windows can call the function; from any thread, it runs on the one of JavaScript. */
+  /** Gives an address that Windows can call from any thread; the function runs on the JavaScript thread. */
   register(callback: (...args: never[]) => unknown, type: unknown): bigint;
   unregister(callback: bigint): void;
   decode: {
     /** Reads a value of the type at an address, at an offset in bytes; with a length an array of them, as a copy. */
     (address: unknown, offset: number, type: string, length?: number): unknown;
-    /** Text in UTF-16 that ends with NUL, or has the length given. */
+    /** UTF-16 text, ended by NUL or of the given length. */
     string16(address: unknown, length?: number): string;
   };
-  /** Where a pointer points to, or where the bytes of a Buffer are. */
+  /** The target of a pointer, or the address of the bytes of a Buffer. */
   address(value: unknown): bigint;
 }
 
@@ -31,14 +30,14 @@ interface Library {
 
 export interface NativeFunction {
   (...args: unknown[]): unknown;
-  /** Runs on a thread of the pool; the last argument is called with an error or null, and the result. */
+  /** Runs on a pool thread; the last argument is called with an error or null, and the result. */
   async(...args: unknown[]): void;
 }
 
-/** How a binding is known to work: on Wine, on Wine with a double of ours behind it, or by reading only. */
+/** How a binding was tested: on Wine, on Wine with our double of the library, or by reading the documentation only. */
 export type Proof = 'wine' | 'double' | 'reading';
 
-/** A Win32 function as data: docs/windows-api.md is made of these. */
+/** A Win32 function as data: the source of docs/windows-api.md. */
 export interface Call {
   dll: string;
   /** In koffi's notation, with `str16` for UTF-16 text. */
@@ -49,6 +48,25 @@ export interface Call {
 
 export type CallTable = Readonly<Record<string, Call>>;
 
+type LibraryCall = Pick<Call, 'prototype' | 'why'> & { proof?: Proof };
+
+/** Calls of one library; tested on Wine unless stated otherwise. */
+export function inLibrary<const T extends Record<string, LibraryCall>>(dll: string, calls: T): Record<keyof T, Call> {
+  const rows = Object.entries(calls).map(([name, call]) => [name, { dll, proof: 'wine', ...call }]);
+  return Object.fromEntries(rows) as Record<keyof T, Call>;
+}
+
+export const libraryCalls = inLibrary('kernel32.dll', {
+  GetLastError: {
+    prototype: 'uint32_t __stdcall GetLastError()',
+    why: 'The error number of the last call',
+  },
+  GetSystemDirectoryW: {
+    prototype: 'uint32_t __stdcall GetSystemDirectoryW(void *text, uint32_t length)',
+    why: 'Libraries are loaded from this directory only, never from the working directory',
+  },
+});
+
 /** Loads the libraries that the calls name and gives a function for each. */
 export function bind<T extends CallTable>(koffi: Koffi, calls: T): Record<keyof T, NativeFunction> {
   const load = openSystemLibraries(koffi);
@@ -56,35 +74,88 @@ export function bind<T extends CallTable>(koffi: Koffi, calls: T): Record<keyof 
   return Object.fromEntries(bound) as Record<keyof T, NativeFunction>;
 }
 
-/**
- * Gives a function that tells why the last call failed. koffi keeps the number from one call to the next, so that nothing
- * Node does in between can change it; a call that succeeds may leave it as it is.
- */
-export function openLastError(koffi: Koffi): () => number {
-  const { GetLastError } = bind(koffi, { GetLastError: libraryCalls.GetLastError });
-  return () => Number(GetLastError());
+/** Bound calls that report failures by GetLastError. */
+export interface Bound<Name extends string> {
+  koffi: Koffi;
+  call: Readonly<Record<Name, NativeFunction>>;
+  /**
+   * koffi keeps the number from one call to the next, so that Node cannot change it in between. A call that succeeds may
+   * leave it unchanged.
+   */
+  lastError(): number;
+  /** The error of the call that has just failed. */
+  failure(call: Name, object: string): AppError;
+  /** Makes the call and throws its error when the result is 0 or null. */
+  check(call: Name, object: string, ...args: unknown[]): unknown;
 }
 
-/** A structure whose pointers depend on where in memory it lies; what they point to is part of it. */
+export function bindChecked<T extends CallTable>(koffi: Koffi, calls: T): Bound<keyof T & string> {
+  const call = bind(koffi, calls);
+  const { GetLastError } = bind(koffi, { GetLastError: libraryCalls.GetLastError });
+  const lastError = () => Number(GetLastError());
+  const failure = (name: string, object: string) => windowsError(name, object, lastError());
+  return {
+    koffi,
+    call,
+    lastError,
+    failure,
+    check(name, object, ...args) {
+      const result = call[name](...args);
+      if (!result) throw failure(name, object);
+      return result;
+    },
+  };
+}
+
+/** Runs a call that may block on a pool thread, so that the agent stays responsive. */
+export function callOnThread(call: NativeFunction, ...args: unknown[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    call.async(...args, (error: Error | null, result: unknown) => {
+      if (error === null) resolve(result);
+      else reject(error);
+    });
+  });
+}
+
+const maxAttempts = 10;
+
+/**
+ * Repeats a call that fills a buffer, with a larger buffer each time, until its result is not `tooSmall`. The data may grow
+ * between two calls, so the size that Windows requests need not be enough.
+ */
+export function fillBuffer(
+  firstBytes: number,
+  tooSmall: number,
+  call: (bytes: Buffer, size: number[]) => unknown,
+): { result: number; bytes: Buffer; length: number } {
+  for (let [attempt, size] = [1, firstBytes]; ; attempt += 1) {
+    const [bytes, wanted] = [Buffer.alloc(size), [size]];
+    const [result, length] = [Number(call(bytes, wanted)), wanted[0] ?? 0];
+    if (result !== tooSmall || attempt === maxAttempts) return { result, bytes, length };
+    size = Math.max(size, length) * 2;
+  }
+}
+
+/** A structure with pointers into itself; what they point to is part of it. */
 export interface Encoded {
   bytes: Buffer;
-  /** Where in the bytes there is a pointer, and the offset to which it has to point. */
+  /** Offset of each pointer, and the offset it has to point to. */
   pointers: readonly (readonly [at: number, to: number])[];
 }
 
-/** The bytes with their pointers set. They move nowhere, but whoever hands them to Windows has to keep them. */
+/** Sets the pointers. The caller keeps the bytes referenced for as long as Windows uses them. */
 export function placed(koffi: Koffi, { bytes, pointers }: Encoded): Buffer {
   const address = koffi.address(bytes);
   for (const [at, to] of pointers) bytes.writeBigUInt64LE(address + BigInt(to), at);
   return bytes;
 }
 
-/** The address of an exported function, to be handed to Windows itself. */
+/** The address of an exported function, to pass to Windows. */
 export function addressOf(koffi: Koffi, dll: string, name: string): bigint {
   return openSystemLibraries(koffi)(dll).symbol(name);
 }
 
-/** Puts the addon into the directory, where only administrators may write, and loads it. */
+/** Writes the addon into the directory, which only administrators can write to, and loads it. */
 export function loadKoffi(bytes: Uint8Array, directory: string): Koffi {
   const path = placeAddon(bytes, directory);
   const module: { exports: unknown } = { exports: {} };
@@ -96,21 +167,21 @@ export function loadKoffi(bytes: Uint8Array, directory: string): Koffi {
   return module.exports as Koffi;
 }
 
-/** Writes the addon under a name made of its content, unless it is there already, and gives its path. */
+/** Writes the addon under a name that contains its hash, unless it exists, and gives its path. */
 export function placeAddon(bytes: Uint8Array, directory: string): string {
-  const stem = `koffi-${createHash('sha256').update(bytes).digest('hex')}`;
+  const stem = `koffi-${sha256(bytes)}`;
   const path = join(directory, `${stem}.node`);
-  const isInPlace = () => holds(path, bytes);
+  const isPlaced = () => holds(path, bytes);
   try {
-    if (!isInPlace()) replaceFile(path, bytes, join(directory, `${stem}.${process.pid}.tmp`), isInPlace);
-    removeRemains(directory, stem);
+    if (!isPlaced()) replaceFile(path, bytes, join(directory, `${stem}.${process.pid}.tmp`), isPlaced);
+    removeLeftovers(directory, stem);
     return path;
   } catch (error) {
     throw unusable(`${path} cannot be written`, error);
   }
 }
 
-/** By its full path, since koffi would also take a library from the directory in which the command happens to run. */
+/** By full path, because koffi would also load a library from the working directory. */
 function openSystemLibraries(koffi: Koffi): (dll: string) => Library {
   const call = libraryCalls.GetSystemDirectoryW;
   const text = Buffer.alloc(2 * 260);
@@ -120,14 +191,14 @@ function openSystemLibraries(koffi: Koffi): (dll: string) => Library {
   return dll => koffi.load(`${directory}\\${dll}`);
 }
 
-function replaceFile(path: string, bytes: Uint8Array, temporary: string, isInPlace: () => boolean): void {
+function replaceFile(path: string, bytes: Uint8Array, temporary: string, isPlaced: () => boolean): void {
   mkdirSync(join(path, '..'), { recursive: true });
   writeFileSync(temporary, bytes);
   try {
     renameSync(temporary, path);
   } catch (error) {
-    // Windows refuses to replace what a process has loaded: one that started at the same moment may have been quicker.
-    if (!isInPlace()) throw error;
+    // Windows does not replace a loaded library; another agent process may have placed the same one meanwhile.
+    if (!isPlaced()) throw error;
   }
 }
 
@@ -139,14 +210,14 @@ function holds(path: string, bytes: Uint8Array): boolean {
   }
 }
 
-/** What processes left that were ended while they wrote; whoever is still writing finds the file in place. */
-function removeRemains(directory: string, stem: string): void {
-  const remains = readdirSync(directory).filter(name => name.startsWith(`${stem}.`) && name.endsWith('.tmp'));
-  for (const name of remains) {
+/** Removes the temporary files of processes that were ended while they wrote. */
+function removeLeftovers(directory: string, stem: string): void {
+  const leftovers = readdirSync(directory).filter(name => name.startsWith(`${stem}.`) && name.endsWith('.tmp'));
+  for (const name of leftovers) {
     try {
       rmSync(join(directory, name), { force: true });
     } catch {
-      // Still open in the process that writes it, which removes it itself.
+      // Another process is still writing it and removes it itself.
     }
   }
 }
@@ -155,7 +226,7 @@ function unusable(what: string, cause: unknown): AppError {
   const reason = messageOf(cause);
   return new AppError('WINDOWS_NATIVE_UNUSABLE', `${what}: ${reason}`, {
     remedy:
-      'Run it as LocalSystem or as an administrator, and let no policy or virus scanner keep it from that directory.',
+      'Run the agent as LocalSystem or as an administrator, and allow it that directory in policies and virus scanners.',
     cause,
   });
 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encodeText, numberOf, registryType, textOf } from './registry-values.ts';
+import { encodeText } from '../memory.ts';
+import { numberOf, registryType, textOf } from './registry-values.ts';
 
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 

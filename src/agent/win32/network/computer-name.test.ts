@@ -78,7 +78,7 @@ test('leaves a member of a domain as it is', () => {
   expect(() => computer.set('win-2')).toThrow(
     expect.objectContaining({
       code: 'HOST_NAME_UNCHANGEABLE',
-      message: 'the host cannot be renamed to win-2: it is member of a domain',
+      message: 'the host cannot be renamed to win-2: it is a member of a domain',
       remedy: expect.stringContaining('domain') as string,
     }),
   );

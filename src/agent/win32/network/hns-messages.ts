@@ -9,12 +9,12 @@ export interface HnsRequest {
   body?: unknown;
 }
 
-/** What an answer brought; throws when it tells of a failure. A negative result is one, whatever the text says. */
+/** The output of a response; throws when it reports a failure. A negative result is a failure, whatever the text says. */
 export function readAnswer(request: HnsRequest, result: number, text: string): unknown {
   const answer = parseAnswer(text);
   if (answer === undefined && result >= 0) {
-    throw new AppError('WINDOWS_ANSWER_INVALID', `${named(request)} was answered by ${shown(text)}`, {
-      remedy: 'Restart the service hns on the host.',
+    throw new AppError('WINDOWS_ANSWER_INVALID', `${named(request)} got the invalid response ${shown(text)}`, {
+      remedy: 'Run on the host: Restart-Service hns.',
     });
   }
   if (result >= 0 && answer?.raw('Success') === true) return answer.raw('Output');
@@ -38,7 +38,7 @@ export function readEndpoint(output: unknown): HnsEndpoint {
   return endpointOf(new Fields(output, 'an HNS endpoint'));
 }
 
-/** How messages name a request. */
+/** The request as error messages name it. */
 export function named({ method, path }: HnsRequest): string {
   return `request ${method} ${path} to the Host Networking Service`;
 }
@@ -67,6 +67,6 @@ function refused(request: HnsRequest, result: number, error: unknown): AppError 
     ...(typeof error === 'string' && error !== '' ? [shown(error.trim())] : []),
   ];
   return new AppError('HOST_NETWORK_FAILED', `${named(request)} failed: ${reasons.join(', ') || 'no reason given'}`, {
-    remedy: 'Look into the event log Microsoft-Windows-Host-Network-Service; restart the service hns if it goes on.',
+    remedy: 'Check the event log Microsoft-Windows-Host-Network-Service; if it persists, run: Restart-Service hns.',
   });
 }

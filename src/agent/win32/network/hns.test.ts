@@ -127,7 +127,7 @@ test('waits two minutes for an answer and asks nothing else until it has come', 
   const { network, clock, asked } = bench(() => slow.promise);
   const tooSlow = {
     code: 'HOST_NETWORK_FAILED',
-    message: 'request GET /networks to the Host Networking Service is not answered within 120 s',
+    message: 'request GET /networks to the Host Networking Service was not answered within 120 s',
   };
   const first = expect(network.networks()).rejects.toMatchObject(tooSlow);
   await clock.advance(119_999);

@@ -2,39 +2,37 @@ import { existsSync } from 'node:fs';
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { HostNetwork } from '../../ports.ts';
-import { callOnThread } from '../call-on-thread.ts';
-import { hnsCalls } from './hns-calls.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
+import { bind, callOnThread, type Koffi, type NativeFunction } from '../native.ts';
+import { hnsCalls } from './calls.ts';
 import { type HnsRequest, named, readAnswer, readEndpoint, readEndpoints, readNetworks } from './hns-messages.ts';
-import { bind, type Koffi, type NativeFunction } from '../native.ts';
 
-/** One exchange with the Host Networking Service: the result of the call and the text of the answer. */
+/** One request to the Host Networking Service: the result of the call and the text of the response. */
 export type AskHns = (request: HnsRequest) => Promise<{ result: number; text: string }>;
 
-/** The compartment of the network stack in which the host itself lives. */
+/** The network compartment of the host itself. */
 const hostCompartment = 1;
 const limitMs = 120_000;
 
-/** Networks and endpoints by the first version of the schema: the second does not tell the management address. */
+/** Uses the HNS v1 schema: v2 does not have the management address. */
 export function createHostNetwork(ask: AskHns, isInstalled: () => boolean, clock: Clock): HostNetwork {
-  // A call that hangs holds a thread, of which there are few, so there is never more than one.
+  // A hanging call holds one of the few pool threads, so there is never more than one.
   let hanging: HnsRequest | undefined;
 
   async function call(request: HnsRequest): Promise<unknown> {
     if (!isInstalled()) throw notInstalled(request);
     if (hanging !== undefined) throw tooSlow(hanging);
     hanging = request;
-    const answer = ask(request).finally(() => {
-      hanging = undefined;
-    });
-    const done = new AbortController();
-    const limit = clock.sleep(limitMs, done.signal).then(() => {
-      throw tooSlow(request);
-    });
-    const { result, text } = await Promise.race([answer, limit]).finally(() => done.abort());
+    const limit = { clock, ms: limitMs, error: () => tooSlow(request) };
+    const { result, text } = await withDeadline(limit, () =>
+      ask(request).finally(() => {
+        hanging = undefined;
+      }),
+    );
     return readAnswer(request, result, text);
   }
 
-  // One after the other: the service itself does not take requests at the same time, either.
+  // One after the other: the service itself does not process requests in parallel.
   let last: Promise<unknown> = Promise.resolve();
   function inTurn(request: HnsRequest): Promise<unknown> {
     const mine = last.then(() => call(request));
@@ -55,19 +53,19 @@ export function createHostNetwork(ask: AskHns, isInstalled: () => boolean, clock
       await inTurn({ method: 'POST', path: `/endpoints/${endpointId}/attach`, body });
     },
     async removeNetwork(id) {
-      const isThere = async () => (await networks()).some(network => network.id === id);
-      if (!(await isThere())) return;
+      const exists = async () => (await networks()).some(network => network.id === id);
+      if (!(await exists())) return;
       try {
         await inTurn({ method: 'DELETE', path: `/networks/${id}` });
       } catch (error) {
-        // Somebody else was quicker; the text of that failure depends on the language of Windows.
-        if (await isThere()) throw error;
+        // Another program may have removed it; the error text depends on the language of Windows.
+        if (await exists()) throw error;
       }
     },
   };
 }
 
-/** The library comes with the Containers feature. */
+/** The library is part of the Containers feature. */
 export function openHostNetwork(koffi: Koffi, systemDirectory: string, clock: Clock): HostNetwork {
   const isInstalled = () => existsSync(`${systemDirectory}\\${hnsCalls.HNSCall.dll}`);
   let calls: Calls | undefined;
@@ -80,7 +78,7 @@ function bindLibrary(koffi: Koffi): Calls {
     return bind(koffi, hnsCalls);
   } catch (cause) {
     throw new AppError('HOST_NETWORK_FAILED', `${hnsCalls.HNSCall.dll} cannot be loaded`, {
-      remedy: 'Reboot the host: the Containers feature may not be complete yet.',
+      remedy: 'Reboot the host: the installation of the Containers feature may be incomplete.',
       cause,
     });
   }
@@ -108,7 +106,7 @@ function notInstalled(request: HnsRequest): AppError {
 }
 
 function tooSlow(request: HnsRequest): AppError {
-  return new AppError('HOST_NETWORK_FAILED', `${named(request)} is not answered within ${limitMs / 1000} s`, {
-    remedy: 'Restart the service hns on the host, or reboot it.',
+  return new AppError('HOST_NETWORK_FAILED', `${named(request)} was not answered within ${limitMs / 1000} s`, {
+    remedy: 'Run on the host: Restart-Service hns. If that does not help, reboot the host.',
   });
 }

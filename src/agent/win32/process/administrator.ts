@@ -1,22 +1,17 @@
-import { administratorCalls } from './administrator-calls.ts';
-import { bind, type Koffi, openLastError } from '../native.ts';
-import { windowsError } from '../win32-errors.ts';
+import { bindChecked, type Koffi } from '../native.ts';
+import { administratorCalls } from './calls.ts';
 
 const administrators = 26;
 const maxSidBytes = 68;
 
-/** Tells whether this process has the rights of an administrator, and not merely the membership of one. */
+/** Checks whether this process has the rights of an administrator, not merely membership in the group. */
 export function openAdministratorCheck(koffi: Koffi): () => boolean {
-  const calls = bind(koffi, administratorCalls);
-  const lastError = openLastError(koffi);
+  const { check } = bindChecked(koffi, administratorCalls);
+  const group = 'the Administrators group';
   return () => {
     const [sid, isMember] = [Buffer.alloc(maxSidBytes), [0]];
-    if (calls.CreateWellKnownSid(administrators, null, sid, [maxSidBytes]) === 0) {
-      throw windowsError('CreateWellKnownSid', 'the group of administrators', lastError());
-    }
-    if (calls.CheckTokenMembership(null, sid, isMember) === 0) {
-      throw windowsError('CheckTokenMembership', 'the group of administrators', lastError());
-    }
+    check('CreateWellKnownSid', group, administrators, null, sid, [maxSidBytes]);
+    check('CheckTokenMembership', group, null, sid, isMember);
     return isMember[0] !== 0;
   };
 }

@@ -1,9 +1,9 @@
-import { privilegeCalls } from './privileges-calls.ts';
-import { bind, type Koffi, openLastError } from '../native.ts';
+import { bindChecked, type Koffi } from '../native.ts';
+import { privilegeCalls } from './calls.ts';
 
-/** Turns on a privilege of this process, such as `SeDebugPrivilege`; false when its account does not have it. */
+/** Enables a privilege of this process, such as `SeDebugPrivilege`; false when its account does not have it. */
 export function enablePrivilege(koffi: Koffi, name: string): boolean {
-  const [call, lastError] = [bind(koffi, privilegeCalls), openLastError(koffi)];
+  const { call, lastError } = bindChecked(koffi, privilegeCalls);
   const state = Buffer.alloc(16);
   if (!call.LookupPrivilegeValueW(null, name, state.subarray(4))) return false;
   const token: [unknown] = [null];
@@ -13,7 +13,7 @@ export function enablePrivilege(koffi: Koffi, name: string): boolean {
     state.writeUInt32LE(1, 0);
     state.writeUInt32LE(enabled, 12);
     const done = call.AdjustTokenPrivileges(token[0], 0, state, state.length, null, null);
-    // It succeeds also when it has changed nothing, and tells so by the number of the error only.
+    // It succeeds even when it has enabled nothing; only the error number shows that.
     return Boolean(done) && lastError() !== notAllAssigned;
   } finally {
     call.CloseHandle(token[0]);

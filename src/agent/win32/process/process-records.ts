@@ -1,15 +1,17 @@
-/** A process as the list of all processes has it. */
+import { decodeText } from '../memory.ts';
+
+/** A process in the list of all processes. */
 export interface ProcessEntry {
   pid: number;
-  /** May be the number of another process by now, if the parent has ended. */
+  /** May be the PID of another process by now, if the parent has exited. */
   parentPid: number;
-  /** With its ending, such as `kubelet.exe`. */
+  /** With its extension, such as `kubelet.exe`. */
   program: string;
 }
 
 export const processEntryBytes = 568;
 
-/** PROCESSENTRY32W, with its size as Windows wants to find it. */
+/** PROCESSENTRY32W, with its size set as Windows requires. */
 export function emptyProcessEntry(): Buffer {
   const bytes = Buffer.alloc(processEntryBytes);
   bytes.writeUInt32LE(processEntryBytes, 0);
@@ -17,16 +19,11 @@ export function emptyProcessEntry(): Buffer {
 }
 
 export function decodeProcessEntry(bytes: Buffer): ProcessEntry {
-  const text = bytes.toString('utf16le', 44, 44 + 2 * 260);
-  const end = text.indexOf('\0');
-  return {
-    pid: bytes.readUInt32LE(8),
-    parentPid: bytes.readUInt32LE(32),
-    program: end === -1 ? text : text.slice(0, end),
-  };
+  const program = decodeText(bytes.subarray(44, 44 + 2 * 260));
+  return { pid: bytes.readUInt32LE(8), parentPid: bytes.readUInt32LE(32), program };
 }
 
-/** Processes started by one of those given, by their numbers, and not among them. */
+/** Processes whose parent is one of the given PIDs, without those PIDs themselves. */
 export function startedBy(parents: ReadonlySet<number>, entries: readonly ProcessEntry[]): ProcessEntry[] {
   return entries.filter(({ pid, parentPid }) => parents.has(parentPid) && !parents.has(pid));
 }

@@ -1,24 +1,19 @@
 import type { HeldProcess, Processes } from '../../ports.ts';
-import { callOnThread } from '../call-on-thread.ts';
-import { processCalls } from './processes-calls.ts';
-import { bind, type Koffi, type NativeFunction, openLastError } from '../native.ts';
+import { type Bound, bindChecked, callOnThread, type Koffi } from '../native.ts';
+import { processCalls } from './calls.ts';
 import { enablePrivilege } from './privileges.ts';
 import { decodeProcessEntry, emptyProcessEntry, isProgram, type ProcessEntry, startedBy } from './process-records.ts';
 import { win32, windowsError } from '../win32-errors.ts';
 
 export interface WindowsProcesses extends Processes {
   isRunning(name: string): Promise<boolean>;
-  /** When a process began, in milliseconds since 1970; undefined when there is none that we may look at. */
+  /** Start time in milliseconds since 1970; undefined when the process does not exist or cannot be opened. */
   startedMs(pid: number): number | undefined;
 }
 
 /** The processes of this host. */
 export function openProcesses(koffi: Koffi): WindowsProcesses {
-  const windows: Windows = {
-    call: bind(koffi, processCalls),
-    lastError: openLastError(koffi),
-    enableDebugging: () => enablePrivilege(koffi, 'SeDebugPrivilege'),
-  };
+  const windows = bindChecked(koffi, processCalls);
   return {
     hold: async pid => hold(windows, pid),
     killByName: name => killByName(windows, name),
@@ -27,16 +22,11 @@ export function openProcesses(koffi: Koffi): WindowsProcesses {
   };
 }
 
-interface Windows {
-  call: Record<keyof typeof processCalls, NativeFunction>;
-  lastError(): number;
-  /** False when that does not help. */
-  enableDebugging(): boolean;
-}
+type Windows = Bound<keyof typeof processCalls>;
 
 type Handle = bigint;
 
-/** A process by its handle; as long as it is open Windows gives the number to no other process. */
+/** A process with an open handle: while it is open Windows does not reuse the PID. */
 interface Opened {
   pid: number;
   handle: Handle;
@@ -46,7 +36,7 @@ interface Opened {
 const rights = 0x10_0000 | 0x1000 | 0x1;
 const lookRights = 0x10_0000 | 0x1000;
 const killedExitCode = 1;
-/** Children that start children while they are being ended are found in the next round; nothing sane needs so many. */
+/** Children that are started meanwhile are found in the next round. */
 const maxRounds = 10;
 const endLimitMs = 5000;
 
@@ -64,11 +54,11 @@ function hold(windows: Windows, pid: number): HeldProcess | undefined {
   };
 }
 
-/** Undefined when there is no such process any more. */
+/** Undefined when the process has exited. */
 function open(windows: Windows, pid: number): Opened | undefined {
   const tryOpen = () => windows.call.OpenProcess(rights, 0, pid) as Handle | null;
   let [handle, number] = [tryOpen(), windows.lastError()];
-  if (handle === null && number === win32.accessDenied && windows.enableDebugging()) {
+  if (handle === null && number === win32.accessDenied && enablePrivilege(windows.koffi, 'SeDebugPrivilege')) {
     [handle, number] = [tryOpen(), windows.lastError()];
   }
   if (handle !== null) return { pid, handle };
@@ -80,14 +70,14 @@ function hasExited(windows: Windows, { handle, pid }: Opened): boolean {
   const signalled = 0;
   const result = windows.call.WaitForSingleObject(handle, 0);
   if (result !== signalled && result !== win32.timedOut) {
-    throw windowsError('WaitForSingleObject', `process ${pid}`, windows.lastError());
+    throw windows.failure('WaitForSingleObject', `process ${pid}`);
   }
   return result === signalled;
 }
 
 /**
- * Ends parents before children, so that no new ones come. All handles are kept until the end: numbers stay what they are,
- * and the link of a child to a parent that has ended stays true.
+ * Ends parents before children, so that no new ones are started. All handles stay open until the end, so that no PID is
+ * reused meanwhile.
  */
 async function killTree(windows: Windows, root: Opened): Promise<void> {
   const tree = [root];
@@ -104,13 +94,13 @@ async function killTree(windows: Windows, root: Opened): Promise<void> {
   }
 }
 
-/** Adds the children of all processes of the tree that are not part of it yet. */
+/** Adds the missing children of all processes of the tree. */
 function openChildren(windows: Windows, tree: Opened[]): void {
   const members = new Map(tree.map(member => [member.pid, member]));
   for (const { pid, parentPid } of startedBy(new Set(members.keys()), listProcesses(windows))) {
     const [child, parent] = [open(windows, pid), members.get(parentPid)];
     if (child === undefined || parent === undefined) continue;
-    // Older than its parent: it was started by an earlier process of that number.
+    // One that is older than its parent was started by an earlier process with that PID.
     const isChild = creationTime(windows, child) >= creationTime(windows, parent);
     if (isChild) tree.push(child);
     else windows.call.CloseHandle(child.handle);
@@ -120,8 +110,8 @@ function openChildren(windows: Windows, tree: Opened[]): void {
 function creationTime(windows: Windows, { handle, pid }: Opened): bigint {
   const [created, other] = [Buffer.alloc(8), Buffer.alloc(24)];
   const [exited, kernel, user] = [other, other.subarray(8), other.subarray(16)];
-  if (windows.call.GetProcessTimes(handle, created, exited, kernel, user)) return created.readBigUInt64LE();
-  throw windowsError('GetProcessTimes', `process ${pid}`, windows.lastError());
+  windows.check('GetProcessTimes', `process ${pid}`, handle, created, exited, kernel, user);
+  return created.readBigUInt64LE();
 }
 
 /** Windows counts in 100 ns since 1601. */
@@ -131,7 +121,7 @@ function startedMs(windows: Windows, pid: number): number | undefined {
   const handle = windows.call.OpenProcess(lookRights, 0, pid) as Handle | null;
   if (handle === null) return undefined;
   try {
-    // One that has ended keeps its number while anybody has it open.
+    // An exited process keeps its PID while another program has a handle to it.
     if (hasExited(windows, { pid, handle })) return undefined;
     return Number((creationTime(windows, { pid, handle }) - ticksUntil1970) / ticksPerMs);
   } finally {
@@ -142,12 +132,12 @@ function startedMs(windows: Windows, pid: number): number | undefined {
 function terminate(windows: Windows, process: Opened): void {
   if (windows.call.TerminateProcess(process.handle, killedExitCode)) return;
   const number = windows.lastError();
-  // Windows denies it also for a process that is just coming to its end.
+  // Windows also denies access to a process that is exiting.
   if (number === win32.accessDenied || hasExited(windows, process)) return;
   throw windowsError('TerminateProcess', `process ${process.pid}`, number);
 }
 
-/** Its files are free only when it has ended. */
+/** Its files stay locked until it has exited. */
 async function waitForEnd(windows: Windows, process: Opened): Promise<void> {
   if (hasExited(windows, process)) return;
   await callOnThread(windows.call.WaitForSingleObject, process.handle, endLimitMs);
@@ -173,7 +163,7 @@ async function killIfProgram(windows: Windows, pid: number, name: string): Promi
   }
 }
 
-/** '' when it has ended. */
+/** '' when it has exited. */
 function programPath(windows: Windows, { handle }: Opened): string {
   const text = Buffer.alloc(2 * 32_768);
   const length = [text.length / 2];
@@ -184,7 +174,7 @@ function programPath(windows: Windows, { handle }: Opened): string {
 function listProcesses(windows: Windows): ProcessEntry[] {
   const [allProcesses, failed] = [0x2, 0xffff_ffff_ffff_ffffn];
   const snapshot = windows.call.CreateToolhelp32Snapshot(allProcesses, 0);
-  if (snapshot === failed) throw windowsError('CreateToolhelp32Snapshot', 'all processes', windows.lastError());
+  if (snapshot === failed) throw windows.failure('CreateToolhelp32Snapshot', 'all processes');
   try {
     const bytes = emptyProcessEntry();
     const entries: ProcessEntry[] = [];

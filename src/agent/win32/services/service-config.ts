@@ -14,7 +14,7 @@ import {
 import { win32 } from '../win32-errors.ts';
 
 const levels = { description: 1, failureActions: 2, failureActionsFlag: 4 } as const;
-/** The most the service manager gives. */
+/** Largest response of the service manager. */
 const maxBytes = 8 * 1024;
 
 /** The configuration of an open service; undefined when it cannot be read. */
@@ -24,14 +24,14 @@ export function readConfig(handles: ServiceHandles, service: Handle, name: strin
   if (!handles.call.QueryServiceConfigW(service, bytes, bytes.length, [0])) return undefined;
   const basic = decodeConfig(bytes, address);
   const described = handles.call.QueryServiceConfig2W(service, levels.description, bytes, bytes.length, [0]);
-  // Windows fails here when the description is a resource of a library that it cannot read: not one of ours.
+  // Fails when the description is a resource that Windows cannot read; those of the agent are plain text.
   const description = described ? decodeDescription(bytes, address) : '';
   const known = handles.call.QueryServiceConfig2W(service, levels.failureActions, bytes, bytes.length, [0]);
   if (known) return { ...basic, description, recovery: decodeRecovery(bytes, address) };
   return { ...basic, description, recovery: 'unreadable', dependencies: readDependencies(handles, name, basic) };
 }
 
-/** Description and recovery, which are not part of the call that creates or changes a service. */
+/** Description and recovery, which the calls that create or change a service do not cover. */
 export function writeExtras(handles: ServiceHandles, service: Handle, name: string, config: ServiceConfig): void {
   const write = (level: number, encoded: Encoded) => {
     if (handles.call.ChangeServiceConfig2W(service, level, placed(handles.koffi, encoded))) return;
@@ -41,11 +41,11 @@ export function writeExtras(handles: ServiceHandles, service: Handle, name: stri
   };
   write(levels.description, encodeDescription(config.description));
   write(levels.failureActions, encodeRecovery(config.recovery));
-  // Otherwise a service that reports an error and stops by itself would not be restarted: that is no crash.
+  // Otherwise Windows would not restart a service that stops with an error, because that is not a crash.
   write(levels.failureActionsFlag, encodeNumber(config.recovery === undefined ? 0 : 1));
 }
 
-/** A service manager that does not know recovery, as Wine's, does not tell dependencies either, but stores them. */
+/** A service manager without recovery, as on Wine, does not report dependencies either, but stores them. */
 function readDependencies(handles: ServiceHandles, name: string, basic: BasicConfig): readonly string[] {
   const [localMachine, multiText] = [-0x7fff_fffe, 0x20];
   const bytes = Buffer.alloc(maxBytes);

@@ -1,20 +1,13 @@
-import type { AppError } from '#base/errors.ts';
-import { serviceCalls } from './services-calls.ts';
-import { bind, type Koffi, type NativeFunction, openLastError } from '../native.ts';
-import { win32, windowsError } from '../win32-errors.ts';
+import type { Bound } from '../native.ts';
+import { win32 } from '../win32-errors.ts';
+import type { serviceCalls } from './calls.ts';
 
 export type Handle = bigint;
 
-/** The calls of the service manager, and handles that are always closed: a service is deleted only after the last one. */
-export interface ServiceHandles {
-  koffi: Koffi;
-  call: Readonly<Record<keyof typeof serviceCalls, NativeFunction>>;
-  lastError(): number;
-  /** The error of the call that has just failed. */
-  failure(call: keyof typeof serviceCalls, service: string): AppError;
-}
+/** The calls of the service manager. Handles are always closed: a deleted service is gone only after the last one. */
+export type ServiceHandles = Bound<keyof typeof serviceCalls>;
 
-/** Rights, so that every handle gets only those it needs. */
+/** Each handle is opened with only the rights it needs. */
 export const managerRights = { connect: 0x1, create: 0x2, enumerate: 0x4 } as const;
 export const serviceRights = {
   queryConfig: 0x1,
@@ -25,27 +18,16 @@ export const serviceRights = {
   delete: 0x1_0000,
 } as const;
 
-export function openServiceHandles(koffi: Koffi): ServiceHandles {
-  const lastError = openLastError(koffi);
-  return {
-    koffi,
-    call: bind(koffi, serviceCalls),
-    lastError,
-    failure: (call, service) => windowsError(call, service, lastError()),
-  };
-}
-
 export async function withManager<T>(
   handles: ServiceHandles,
   rights: number,
   use: (manager: Handle) => T | Promise<T>,
 ): Promise<T> {
-  const manager = handles.call.OpenSCManagerW(null, null, managerRights.connect | rights) as Handle | null;
-  if (manager === null) throw handles.failure('OpenSCManagerW', 'the service manager');
-  return closing(handles, manager, use);
+  const manager = handles.check('OpenSCManagerW', 'the service manager', null, null, managerRights.connect | rights);
+  return closing(handles, manager as Handle, use);
 }
 
-/** Undefined when there is no such service. */
+/** Undefined when the service does not exist. */
 export async function withService<T>(
   handles: ServiceHandles,
   name: string,
@@ -60,7 +42,6 @@ export async function withService<T>(
   });
 }
 
-/** Runs something with a handle and closes it, whatever happens. */
 export async function closing<T>(
   handles: ServiceHandles,
   handle: Handle,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { ModelClock } from '../../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
-import { liveAsService, type ServiceLife, startLimitMs, stopLimitMs } from './service-life.ts';
+import type { ServiceLife } from '../../ports.ts';
+import { liveAsService, startLimitMs, stopLimitMs } from './service-life.ts';
 import type { ReportedStatus } from './service-records.ts';
 
 type Body = (life: ServiceLife, clock: ModelClock) => Promise<void>;
@@ -163,7 +164,7 @@ test('is stopped by force when the body does not end in time', async () => {
   await pass(service, 10);
   service.stop.abort(service.reason);
   const error = await rejectionOf(service.ended);
-  expect(error).toMatchObject({ code: 'STOP_TIMEOUT', message: expect.stringContaining(`${stopLimitMs} ms`) });
+  expect(error).toMatchObject({ code: 'STOP_TIMEOUT', message: expect.stringContaining(`${stopLimitMs / 1000} s`) });
   expect(error?.remedy).toContain('log');
   expect(last(service)).toMatchObject({ state: 'stopped', atMs: 10 + stopLimitMs });
 });

@@ -1,27 +1,20 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
+import type { ServiceLife } from '../../ports.ts';
 import type { ReportedStatus } from './service-records.ts';
-
-/** What a program gets that runs as a Windows service. */
-export interface ServiceLife {
-  /** Aborted when the service has to stop: somebody asked for it, or Windows shuts down. */
-  signal: AbortSignal;
-  /** To be called once the service does its work; until then, though not for ever, Windows shows it as starting. */
-  ready(): void;
-}
 
 export type ServiceBody = (life: ServiceLife) => Promise<void>;
 
-/** Windows shows a service as running after that time at the latest; it may wait for an API server that is down. */
+/** Windows shows a service as running after this time at the latest; it may wait for an API server that is down. */
 export const startLimitMs = 30_000;
 export const stopLimitMs = 20_000;
-/** With every check-point Windows is patient for as long as the hint says. */
+/** With every checkpoint Windows waits for as long as the hint says. */
 const [checkPointEveryMs, waitHintMs] = [1000, 10_000];
 
 /**
- * Runs the body and reports to Windows how it fares, until it ends by itself or is stopped by the signal. A body that
- * fails without having been stopped is not reported as stopped: Windows shall see a crash. Rejects with that failure, or
- * when the body did not stop in time.
+ * Runs the body and reports its status to Windows until it ends by itself or is stopped by the signal. A body that fails
+ * without having been stopped is not reported as stopped, so that Windows sees a crash. Rejects with that failure, or when
+ * the body did not stop in time.
  */
 export async function liveAsService(
   body: ServiceBody,
@@ -30,10 +23,10 @@ export async function liveAsService(
   clock: Clock,
 ): Promise<void> {
   const reporter = new Reporter(report, clock);
-  // Before any listener of the body and without delay, so that Windows knows when its request returns.
+  // Before any listener of the body, so that the status is set when the request of Windows returns.
   const stopped = once(stop, () => reporter.pending('stop-pending'));
   const ready = Promise.withResolvers<'ready'>();
-  const ended = endingOf(body, { signal: stop, ready: () => ready.resolve('ready') });
+  const ended = runBody(body, { signal: stop, ready: () => ready.resolve('ready') });
 
   const started = await reporter.during('start-pending', Promise.race([ready.promise, ended, stopped]), startLimitMs);
   if (started === undefined || started === 'ready') reporter.settled('running');
@@ -43,20 +36,24 @@ export async function liveAsService(
   reporter.settled('stopped');
 }
 
-type Ending = { failed: false } | { failed: true; error: unknown };
+type BodyResult = { failed: false } | { failed: true; error: unknown };
 
-function finish(ending: Ending | undefined, stop: AbortSignal, reporter: Reporter): void {
+function finish(result: BodyResult | undefined, stop: AbortSignal, reporter: Reporter): void {
   reporter.settled('stopped');
-  if (ending === undefined) {
-    throw new AppError('STOP_TIMEOUT', `the service did not stop within ${stopLimitMs} ms; its process is ended now`, {
-      remedy: 'Look into its log for what it was doing; a step that was cut short is repeated at the next start.',
-    });
+  if (result === undefined) {
+    throw new AppError(
+      'STOP_TIMEOUT',
+      `the service did not stop within ${stopLimitMs / 1000} s; its process is terminated`,
+      {
+        remedy: 'Check its log for what it was doing; an interrupted step is repeated at the next start.',
+      },
+    );
   }
-  const isWanted = ending.failed && (ending.error === stop.reason || isAbort(ending.error));
-  if (ending.failed && !isWanted) throw ending.error;
+  const isExpected = result.failed && (result.error === stop.reason || isAbort(result.error));
+  if (result.failed && !isExpected) throw result.error;
 }
 
-async function endingOf(body: ServiceBody, life: ServiceLife): Promise<Ending> {
+async function runBody(body: ServiceBody, life: ServiceLife): Promise<BodyResult> {
   try {
     await body(life);
     return { failed: false };
@@ -80,7 +77,7 @@ function once(signal: AbortSignal, act: () => void): Promise<'stopped'> {
   return promise;
 }
 
-/** A service that starts may be stopped, but only one that runs is told when Windows shuts down. */
+/** A starting service can be stopped, but only a running one is notified of a shutdown. */
 const acceptedControls = { 'start-pending': 0x1, 'stop-pending': 0, running: 0x1 | 0x4 | 0x100, stopped: 0 } as const;
 
 class Reporter {
@@ -102,7 +99,7 @@ class Reporter {
     this.#report({ state, acceptedControls: acceptedControls[state], checkPoint: 0, waitHintMs: 0 });
   }
 
-  /** Reports the state until the promise, which never rejects, has its value; gives undefined when that takes too long. */
+  /** Reports the state until the promise, which never rejects, has its value; undefined after the limit. */
   async during<T>(state: 'start-pending' | 'stop-pending', value: Promise<T>, limitMs: number): Promise<T | undefined> {
     const end = new AbortController();
     void value.then(() => end.abort());

@@ -1,10 +1,10 @@
-import { AppError } from '#base/errors.ts';
 import type { Recovery, ServiceConfig, ServiceState, ServiceStatus } from '../../ports.ts';
+import { encodeText, Memory } from '../memory.ts';
 import type { Encoded } from '../native.ts';
 
 /**
- * The structures of the service manager on 64-bit Windows as bytes. Those with pointers hold what they point to behind
- * themselves in the same buffer, of which the address is given.
+ * The structures of the service manager on 64-bit Windows. What their pointers lead to follows in the same buffer, whose
+ * address is given.
  */
 
 export interface ServiceEntry extends ServiceStatus {
@@ -20,36 +20,39 @@ export const statusBytes = sizeOf.status;
 export function decodeStatus(bytes: Buffer, offset = 0): ServiceStatus {
   const [type, state] = [bytes.readUInt32LE(offset), bytes.readUInt32LE(offset + 4)];
   const sharesProcess = (type & 0x20) !== 0;
-  return { state: stateOf(state), pid: sharesProcess ? 0 : bytes.readUInt32LE(offset + 28) };
+  return { state: stateOf(state, bytes), pid: sharesProcess ? 0 : bytes.readUInt32LE(offset + 28) };
 }
 
 /** An array of ENUM_SERVICE_STATUS_PROCESSW */
 export function decodeEntries(bytes: Buffer, address: bigint, count: number): ServiceEntry[] {
+  const memory = memoryOf(bytes, address);
   return Array.from({ length: count }, (_, index) => {
     const offset = index * sizeOf.entry;
-    return { name: textAt(bytes, address, offset), ...decodeStatus(bytes, offset + 16) };
+    return { name: memory.text(offset), ...decodeStatus(bytes, offset + 16) };
   });
 }
 
 /** QUERY_SERVICE_CONFIGW */
 export function decodeConfig(bytes: Buffer, address: bigint): BasicConfig {
+  const memory = memoryOf(bytes, address);
   return {
-    command: textAt(bytes, address, 16),
+    command: memory.text(16),
     startType: startTypeOf(bytes.readUInt32LE(4)),
-    dependencies: decodeList(bytes, pointedAt(bytes, address, 40)),
+    dependencies: decodeList(bytes, memory.pointer(40)),
   };
 }
 
 /** SERVICE_DESCRIPTIONW */
 export function decodeDescription(bytes: Buffer, address: bigint): string {
-  return textAt(bytes, address, 0);
+  return memoryOf(bytes, address).text(0);
 }
 
-/** SERVICE_FAILURE_ACTIONSW; undefined unless all that Windows does is to restart the service. */
+/** SERVICE_FAILURE_ACTIONSW; undefined unless all actions are restarts. */
 export function decodeRecovery(bytes: Buffer, address: bigint): Recovery | undefined {
-  const [count, start] = [bytes.readUInt32LE(24), pointedAt(bytes, address, 32)];
+  const memory = memoryOf(bytes, address);
+  const [count, start] = [bytes.readUInt32LE(24), memory.pointer(32)];
   if (count === 0 || start === undefined) return undefined;
-  if (start + count * sizeOf.action > bytes.length) throw garbled('has actions outside of its buffer');
+  memory.slice(start, count * sizeOf.action);
   const offsets = Array.from({ length: count }, (_, index) => start + index * sizeOf.action);
   if (offsets.some(offset => bytes.readUInt32LE(offset) !== restartAction)) return undefined;
   return {
@@ -58,11 +61,11 @@ export function decodeRecovery(bytes: Buffer, address: bigint): Recovery | undef
   };
 }
 
-/** A list of texts, each ended by NUL, that ends with an empty one. */
+/** A list of NUL-terminated texts that ends with an empty one. */
 export function decodeList(bytes: Buffer, start: number | undefined): string[] {
-  const texts: string[] = [];
+  const [texts, memory]: [string[], Memory] = [[], memoryOf(bytes)];
   for (let at = start; at !== undefined; ) {
-    const text = readText(bytes, at);
+    const text = memory.textAt(at);
     if (text === '') break;
     texts.push(text);
     at += 2 * (text.length + 1);
@@ -70,7 +73,7 @@ export function decodeList(bytes: Buffer, start: number | undefined): string[] {
   return texts;
 }
 
-/** Has two NULs at least, since one of them alone may be taken for "no change". */
+/** At least two NULs, because a single one may be read as "no change". */
 export function encodeList(texts: readonly string[]): Buffer {
   return Buffer.from(`${texts.map(text => `${text}\0`).join('')}\0${texts.length === 0 ? '\0' : ''}`, 'utf16le');
 }
@@ -81,10 +84,10 @@ export function encodeDescription(description: string): Encoded {
   return { bytes: Buffer.concat([Buffer.alloc(sizeOf.description), text]), pointers: [[0, sizeOf.description]] };
 }
 
-/** SERVICE_FAILURE_ACTIONSW; an array without elements is what removes all actions. */
+/** SERVICE_FAILURE_ACTIONSW; an empty array removes all actions. */
 export function encodeRecovery(recovery: Recovery | undefined): Encoded {
   const delays = recovery?.restartDelaysMs ?? [];
-  // At least one element, so that the pointer has something to point to.
+  // At least one element, so that the pointer is valid.
   const bytes = Buffer.alloc(sizeOf.failureActions + sizeOf.action * Math.max(1, delays.length));
   bytes.writeUInt32LE(recovery?.resetSeconds ?? 0, 0);
   bytes.writeUInt32LE(delays.length, 24);
@@ -103,14 +106,14 @@ export function encodeNumber(value: number): Encoded {
   return { bytes, pointers: [] };
 }
 
-/** SERVICE_TABLE_ENTRYW for one service and the empty one that ends the table. */
+/** SERVICE_TABLE_ENTRYW for one service, and the empty one that ends the table. */
 export function encodeServiceTable(name: string, main: bigint): Encoded {
   const bytes = Buffer.concat([Buffer.alloc(2 * sizeOf.tableEntry), encodeText(name)]);
   bytes.writeBigUInt64LE(main, 8);
   return { bytes, pointers: [[0, 2 * sizeOf.tableEntry]] };
 }
 
-/** SERVICE_STATUS, as a service reports it. */
+/** SERVICE_STATUS as a service reports it. */
 export interface ReportedStatus {
   state: ServiceState;
   acceptedControls: number;
@@ -127,14 +130,14 @@ export function encodeReport(status: ReportedStatus): Buffer {
   return bytes;
 }
 
-/** The number Windows has for a start type. */
+/** The start type as Windows encodes it. */
 export function startTypeNumber(startType: ServiceConfig['startType']): number {
   return { automatic: 2, manual: 3, disabled: 4 }[startType];
 }
 
 const restartAction = 1;
 
-/** In the order of the numbers Windows gives them, from 1. */
+/** In the order of their numbers in Windows, from 1. */
 const states: readonly ServiceState[] = [
   'stopped',
   'start-pending',
@@ -145,45 +148,18 @@ const states: readonly ServiceState[] = [
   'paused',
 ];
 
-function stateOf(number: number): ServiceState {
+function stateOf(number: number, bytes: Buffer): ServiceState {
   const state = states[number - 1];
-  if (state === undefined) throw garbled(`has the unknown state ${number}`);
+  if (state === undefined) throw memoryOf(bytes).invalid(`has the unknown state ${number}`);
   return state;
 }
 
-/** Drivers that start with the system (0 and 1) are started without anybody asking, too. */
+/** 0 and 1 are drivers that start with the system. */
 function startTypeOf(number: number): ServiceConfig['startType'] {
   if (number === 4) return 'disabled';
   return number === 3 ? 'manual' : 'automatic';
 }
 
-function textAt(bytes: Buffer, address: bigint, offset: number): string {
-  const start = pointedAt(bytes, address, offset);
-  return start === undefined ? '' : readText(bytes, start);
-}
-
-/** Where in the buffer the pointer at the offset points to. */
-function pointedAt(bytes: Buffer, address: bigint, offset: number): number | undefined {
-  const pointer = bytes.readBigUInt64LE(offset);
-  if (pointer === 0n) return undefined;
-  const start = pointer - address;
-  if (start < 0n || start >= BigInt(bytes.length)) throw garbled('has a pointer out of its buffer');
-  return Number(start);
-}
-
-function readText(bytes: Buffer, start: number): string {
-  for (let end = start; end + 1 < bytes.length; end += 2) {
-    if (bytes.readUInt16LE(end) === 0) return bytes.toString('utf16le', start, end);
-  }
-  throw garbled('has a text without an end');
-}
-
-function encodeText(text: string): Buffer {
-  return Buffer.from(`${text}\0`, 'utf16le');
-}
-
-function garbled(what: string): AppError {
-  return new AppError('WINDOWS_ANSWER_INVALID', `a record of the service manager ${what}`, {
-    remedy: 'Report it with the version of Windows of the host; the other services go on.',
-  });
+function memoryOf(bytes: Buffer, address = 0n): Memory {
+  return new Memory(bytes, address, 'a record of the service manager');
 }

@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { attempt } from '#base/errors.ts';
 import type { InstalledService, ServiceConfig, ServiceManager, ServiceStatus } from '../../ports.ts';
-import { callOnThread } from '../call-on-thread.ts';
-import type { Koffi, NativeFunction } from '../native.ts';
+import { bindChecked, callOnThread, type Koffi, type NativeFunction } from '../native.ts';
+import { win32, windowsError } from '../win32-errors.ts';
+import { serviceCalls } from './calls.ts';
 import { readConfig, writeExtras } from './service-config.ts';
 import {
   closing,
   type Handle,
   managerRights,
-  openServiceHandles,
   type ServiceHandles,
   serviceRights,
   withManager,
@@ -23,11 +23,10 @@ import {
   startTypeNumber,
   statusBytes,
 } from './service-records.ts';
-import { win32, windowsError } from '../win32-errors.ts';
 
-/** The service control manager of this host. No handle is kept from one call to the next. */
+/** The service control manager of this host. Handles are opened for each call. */
 export function openServiceManager(koffi: Koffi, clock: Stopwatch = systemClock): ServiceManager {
-  const handles = openServiceHandles(koffi);
+  const handles = bindChecked(koffi, serviceCalls);
   return {
     list: () => list(handles),
     query: name => withService(handles, name, serviceRights.queryStatus, service => readStatus(handles, service, name)),
@@ -45,24 +44,24 @@ const [ownProcess, anyWin32] = [0x10, 0x30];
 const anyState = 3;
 const noChange = 0xffff_ffff;
 const stopControl = 1;
-/** A failure to start is for the agent to see; Windows need not put it into the event log at boot. */
+/** The agent sees failures to start itself; Windows need not log them at boot. */
 const ignoreErrors = 0;
-/** The most the service manager gives in one answer. */
+/** Largest response of the service manager. */
 const maxListBytes = 256 * 1024;
 const servicesInTurn = 16;
-/** A call that failed faster has not waited for the program of the service. */
+/** A call that failed sooner did not wait for the program of the service. */
 const refusedAfterMs = 2000;
-/** To set a restart as recovery takes the right to start. */
+/** Recovery by restart requires the right to start. */
 const configureRights = serviceRights.changeConfig | serviceRights.start;
 
 async function list(handles: ServiceHandles): Promise<InstalledService[]> {
   return withManager(handles, managerRights.enumerate, async manager => {
     const services: InstalledService[] = [];
     for (const [index, entry] of enumerate(handles, manager).entries()) {
-      // There are hundreds, each good for several questions: other work may come between.
+      // There are hundreds, with several calls each: let other work run in between.
       if (index % servicesInTurn === 0) await setImmediate();
       const handle = handles.call.OpenServiceW(manager, entry.name, serviceRights.queryConfig) as Handle | null;
-      // It has gone meanwhile, or Windows keeps it from everybody: nothing we could do anything about.
+      // It was deleted meanwhile, or Windows denies access to everyone.
       if (handle === null) continue;
       const read = await closing(handles, handle, service => attempt(() => readConfig(handles, service, entry.name)));
       if (read.ok && read.value !== undefined) services.push({ ...entry, config: read.value });
@@ -91,22 +90,24 @@ function enumerate(handles: ServiceHandles, manager: Handle): ServiceEntry[] {
     );
     if (more && handles.lastError() !== win32.moreData) throw handles.failure('EnumServicesStatusExW', 'all services');
     found.push(...decodeEntries(bytes, handles.koffi.address(bytes), returned[0] ?? 0));
-    // Without progress it would go on for ever.
+    // Without progress the loop would not end.
     if (!more || returned[0] === 0) return found;
   }
 }
 
 function readStatus(handles: ServiceHandles, service: Handle, name: string): ServiceStatus {
   const bytes = Buffer.alloc(statusBytes);
-  if (handles.call.QueryServiceStatusEx(service, 0, bytes, bytes.length, [0])) return decodeStatus(bytes);
-  throw handles.failure('QueryServiceStatusEx', `service ${name}`);
+  handles.check('QueryServiceStatusEx', `service ${name}`, service, 0, bytes, bytes.length, [0]);
+  return decodeStatus(bytes);
 }
 
 async function create(handles: ServiceHandles, name: string, config: ServiceConfig): Promise<void> {
   const { command, dependencies, startType } = config;
   const list = dependencies.length === 0 ? null : encodeList(dependencies);
   await withManager(handles, managerRights.create, async manager => {
-    const handle = handles.call.CreateServiceW(
+    const handle = handles.check(
+      'CreateServiceW',
+      `service ${name}`,
       manager,
       name,
       null,
@@ -120,13 +121,12 @@ async function create(handles: ServiceHandles, name: string, config: ServiceConf
       list,
       null,
       null,
-    ) as Handle | null;
-    if (handle === null) throw handles.failure('CreateServiceW', `service ${name}`);
+    ) as Handle;
     await closing(handles, handle, service => {
       try {
         writeExtras(handles, service, name, config);
       } catch (error) {
-        // Without its description nobody would know that the service is ours.
+        // Without its description the service would not be recognized as managed by WMCO.
         handles.call.DeleteService(service);
         throw error;
       }
@@ -137,7 +137,9 @@ async function create(handles: ServiceHandles, name: string, config: ServiceConf
 async function configure(handles: ServiceHandles, name: string, config: ServiceConfig): Promise<void> {
   const { command, dependencies, startType } = config;
   await existing(handles, name, configureRights, service => {
-    const done = handles.call.ChangeServiceConfigW(
+    handles.check(
+      'ChangeServiceConfigW',
+      `service ${name}`,
       service,
       noChange,
       startTypeNumber(startType),
@@ -150,7 +152,6 @@ async function configure(handles: ServiceHandles, name: string, config: ServiceC
       null,
       null,
     );
-    if (!done) throw handles.failure('ChangeServiceConfigW', `service ${name}`);
     writeExtras(handles, service, name, config);
   });
 }
@@ -195,9 +196,9 @@ async function existing(
 }
 
 /**
- * Gives 0 or the number of the error. These calls return only when the program of the service has answered, for which
- * Windows waits half a minute; the agent must not stand still so long. The reason of a failure stays on the thread on
- * which the call ran, so a call that was refused at once is made again here; any other has waited in vain.
+ * Gives 0 or the error number. These calls return only when the program of the service has answered, for which Windows
+ * waits 30 s; the agent must not block that long. The error number stays on the thread of the call, so a call that failed
+ * at once is repeated here; any other has timed out.
  */
 async function withoutBlocking(
   handles: ServiceHandles,
