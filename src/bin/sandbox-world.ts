@@ -13,10 +13,9 @@ import { dnsNameOf } from '#sandbox/machines/fleet.ts';
 import { simulatedPayload } from '#sandbox/machines/programs/payload.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 
-/** Small enough for a laptop, large enough to be seen on its way. */
+/** Small enough for a laptop, large enough to show progress. */
 const payloadBytes = 8_000_000;
 
-/** The sandbox and the operator, put together for the command line. */
 export const sandboxFactory: SandboxFactory = {
   faults: Object.entries(faults).map(([name, { description }]) => ({ name, description })),
   start,
@@ -36,7 +35,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
   });
   const { namespace, connect, resolver } = sandbox;
   const client = createClient(loadKubeconfig(sandbox.kubeconfig));
-  const [stop, operatorEnd] = [new AbortController(), new AbortController()];
+  const [stop, operatorExit] = [new AbortController(), new AbortController()];
   const running = runOperator(
     {
       client,
@@ -50,12 +49,12 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
       random: Math.random,
     },
     stop.signal,
-  ).catch((error: unknown) => operatorEnd.abort(error));
+  ).catch((error: unknown) => operatorExit.abort(error));
   return {
     kubeconfig: sandbox.kubeconfig,
     url: sandbox.url,
     namespace,
-    operatorEnd: operatorEnd.signal,
+    operatorExit: operatorExit.signal,
     hosts: () =>
       sandbox.hosts.map(host => ({
         name: host.spec.name,
@@ -66,7 +65,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
         reboots: host.stats.reboots,
       })),
     [Symbol.asyncDispose]: async () => {
-      stop.abort(new Error('the sandbox ends'));
+      stop.abort(new Error('the sandbox is stopping'));
       await running;
       await client.close();
       await sandbox.stop();
@@ -74,7 +73,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
   };
 }
 
-/** Programs of the size given that simulated hosts take for real ones. */
+/** Payload programs of this size that simulated hosts can run. */
 export function sandboxPayload(version: string, bytes: number, platform = 'None'): PayloadSource {
   const carried = payloadFor(platform).map(({ directory, name }) => `${directory}\\${name}`);
   const programs = carried.filter(path => path !== file.agent);

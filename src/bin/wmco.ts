@@ -1,14 +1,12 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers';
-import { inspect } from 'node:util';
 import { systemClock } from '#base/clock.ts';
 import { main, type Program } from '#cli/main.ts';
-import { errorText, unwritable } from '#cli/output.ts';
-import { printable } from '#cli/safe-text.ts';
+import { errorText, internalError, unwritableError } from '#cli/output.ts';
 import type { LiveTerminal } from '#cli/terminal.ts';
 import { sourceVersion } from '#cli/version.ts';
 
-// The bundler puts the version in the place of this variable; from source it is asked from git.
+// The bundler replaces this variable with the version; from source, git has it.
 const builtVersion = process.env['WMCO_VERSION'];
 const version = () => builtVersion ?? sourceVersion();
 const runtime = `${process.version} ${process.platform}/${process.arch}`;
@@ -17,9 +15,9 @@ const err = (line: string) => void process.stderr.write(line);
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever read the output has seen enough, as `head` does; what was found still decides the exit code.
+    // The reader, such as `head`, closed the pipe; the exit code still depends on the result.
     if (error.code === 'EPIPE') return;
-    process.stderr.write(`${errorText(unwritable('standard output', error))}\n`);
+    process.stderr.write(`${errorText(unwritableError('standard output', error))}\n`);
     process.exit(2);
   });
 }
@@ -34,20 +32,20 @@ const operator: Program = {
     ]);
     stayLean();
     const world = { environment: process.env, version: version(), runtime, out, err, signal: stopSignal() };
-    // What still goes on must not keep a process alive that has lost its right to act.
+    // Exits at once: pending work must not outlive the lease.
     process.exit(await operatorProgram(words, world));
   },
 };
 
 const status: Program = {
   name: 'status',
-  summary: 'show how the Windows hosts of a cluster are; see `wmco status --help`',
+  summary: 'show the Windows hosts of a cluster; see `wmco status --help`',
   run: async words => (await import('#cli/status/program.ts')).statusProgram(words, liveTerminal()),
 };
 
 const sandbox: Program = {
   name: 'sandbox',
-  summary: 'show the operator at work on simulated hosts; see `wmco sandbox --help`',
+  summary: 'run a cluster with simulated hosts; see `wmco sandbox --help`',
   run: async words => {
     const [{ sandboxProgram }, { sandboxFactory }] = await Promise.all([
       import('#cli/sandbox/program.ts'),
@@ -57,7 +55,7 @@ const sandbox: Program = {
   },
 };
 
-/** Aborted when the process is told to stop for the first time. The second time it ends at once, as shells know it. */
+/** The first signal aborts; the second exits at once with the exit code that shells expect. */
 function stopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const [signal, number] of [
@@ -87,7 +85,6 @@ try {
   const terminal = { out, err, stdin: () => text(process.stdin), version, runtime };
   process.exitCode = await main(process.argv.slice(2), terminal, [operator, status, sandbox]);
 } catch (error) {
-  // A mistake of our own: all there is to know about it, though what foreign text is in it may not steer the terminal.
-  err(`${printable(inspect(error))}\n`);
+  err(`${errorText(internalError(error))}\n`);
   process.exitCode = 1;
 }

@@ -1,28 +1,28 @@
 import type { Flags } from '#base/command-line.ts';
 import type { AppError } from '#base/errors.ts';
 import type { Input } from './input.ts';
-import type { Shown } from './output.ts';
+import type { CommandOutput } from './output.ts';
 
-/** Every option that was not given is absent. */
+/** Contains only options that were given. */
 export type Options = Readonly<Record<string, string | boolean | string[] | undefined>>;
 
 export interface Outcome {
-  shown: Shown;
-  /** Told on standard error; one or more of them make the exit code 1. */
+  output: CommandOutput;
+  /** Printed to standard error; any of them makes the exit code 1. */
   findings: AppError[];
 }
 
-/** One thing `wmco render` or `wmco check` can do, as data: the command line is built from a list of these. */
+/** A subcommand of `wmco render` or `wmco check`, as data. */
 export interface Command {
   name: string;
   summary: string;
-  /** A command that works as written, shown by --help. */
+  /** Works as written; printed by --help. */
   example: string;
-  /** What the input must hold; shown by --help. Empty when no input is read. */
+  /** Objects that the input must contain, printed by --help; empty when the command reads no input. */
   reads: string;
   options: readonly (keyof typeof optionFlags)[];
-  /** Whether these options say everything that would be read. */
-  standsAlone?: (options: Options) => boolean;
+  /** True if these options replace the input. */
+  needsNoInput?: (options: Options) => boolean;
   run(input: Input, options: Options): Outcome | Promise<Outcome>;
 }
 
@@ -30,7 +30,7 @@ export interface Command {
 export const optionFlags = {
   namespace: { value: 'name', help: 'namespace of the operator' },
   operatorVersion: { value: 'version', help: 'operator version to render for' },
-  debug: { help: 'as if the operator ran with --debugLogging' },
+  debug: { help: 'render for an operator with --debugLogging' },
   env: {
     value: 'NAME=VALUE...',
     isList: true,
@@ -41,7 +41,7 @@ export const optionFlags = {
   serviceCidr: { value: 'cidr', help: 'service network, instead of the one in the Network object' },
   showSecrets: { help: 'print keys, tokens and passwords' },
   resolve: { help: 'resolve the listed DNS names' },
-  agentCertificateLifetime: { value: 'duration', help: 'as the operator is given it, such as 24h' },
+  agentCertificateLifetime: { value: 'duration', help: 'the value of the operator flag of the same name, such as 24h' },
   serverVersion: { value: 'version', help: 'gitVersion of the API server, such as v1.36.2' },
 } as const satisfies Flags;
 

@@ -15,7 +15,7 @@ export function find(objects: readonly KubeObject[], wanted: ObjectName): KubeOb
     ({ kind, meta }) =>
       kind === wanted.kind &&
       meta.name === wanted.name &&
-      // People leave the namespace out of files they apply with -n.
+      // Files that are applied with -n often have no namespace.
       (wanted.namespace === undefined || meta.namespace === '' || meta.namespace === wanted.namespace),
   );
 }
@@ -24,29 +24,29 @@ export function ofKind(objects: readonly KubeObject[], ...kinds: string[]): Kube
   return objects.filter(object => kinds.includes(object.kind));
 }
 
-export function missing(wanted: ObjectName): AppError {
+export function missingObject(wanted: ObjectName): AppError {
   const where = wanted.namespace === undefined ? '' : ` -n ${wanted.namespace}`;
   const command = `oc get ${wanted.kind.toLowerCase()} ${wanted.name}${where} -o yaml`;
   return new AppError('OBJECT_MISSING', `${objectLabel(wanted.kind, wanted)} is not in the input`, {
-    remedy: `Add the output of \`${command}\` with -f.`,
+    remedy: `Pass the output of \`${command}\` with -f.`,
   });
 }
 
 interface FoundSecret {
-  /** How messages name it. */
+  /** The name of the Secret in messages. */
   label: string;
   data: Record<string, Secret>;
 }
 
-/** The decoded data of a Secret, or the error that names it. */
+/** Decodes the data of a Secret. */
 export function findSecret(objects: readonly KubeObject[], name: string, namespace: string): FoundSecret {
   const wanted = { kind: 'Secret', name, namespace };
   const secret = find(objects, wanted);
-  if (secret === undefined) throw missing(wanted);
+  if (secret === undefined) throw missingObject(wanted);
   return { label: secret.label, data: secretData(secret) };
 }
 
-/** The Nodes that can be read, and what is wrong with the others. */
+/** Valid Nodes, and the errors of the others. */
 export function readNodes(objects: readonly KubeObject[]): { nodes: NodeView[]; problems: AppError[] } {
   const results = ofKind(objects, 'Node').map(object => attempt(() => readNode(object)));
   return {
@@ -57,11 +57,11 @@ export function readNodes(objects: readonly KubeObject[]): { nodes: NodeView[]; 
 
 interface TextData {
   data: Record<string, string>;
-  /** Values that are no texts, by key. */
+  /** Values that are not strings. */
   failures: { key: string; error: AppError }[];
 }
 
-/** The data of a ConfigMap, value by value: a bad one hides none of the others. */
+/** Reads the data of a ConfigMap value by value, so that a bad value does not hide the others. */
 export function textData(configMap: KubeObject): TextData {
   const fields = configMap.fields.object('data');
   const results = fields.names().map(key => ({ key, result: attempt(() => fields.string(key) ?? '') }));

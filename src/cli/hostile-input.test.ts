@@ -20,7 +20,7 @@ const secret = (name: string, place: string, data: Record<string, string>) => ({
   data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
 });
 
-/** The examples, with passwords at every place where there may be one. */
+/** The examples, with a password in every field that can hold one. */
 const objects: readonly unknown[] = [
   ...['cluster', 'csr', 'mirrors', 'windows-instances'].flatMap(fromExample),
   {
@@ -95,12 +95,12 @@ const commands = [
   'check cluster',
 ];
 
-/** Nothing of a secret, as it is or in base64, and nothing that steers a terminal. */
+/** Fails on a secret, plain or in base64, and on control characters. */
 function expectHarmless(text: string): void {
   for (const leak of [password, base64(password).slice(0, -4), base64(`u:${password}`).slice(0, -4)]) {
     expect(text).not.toContain(leak);
   }
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the test searches for them
   expect(text).not.toMatch(/\u001b|\r/);
 }
 
@@ -114,7 +114,7 @@ for (const command of commands) {
   });
 }
 
-test('a wrong value at any place of any object gives findings with remedies, never a crash, never a secret', async () => {
+test('a wrong value in any field of any object becomes a finding with a remedy, never a crash or a leaked secret', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...places),
@@ -142,14 +142,14 @@ const checked: [what: string, words: string[]][] = [
   ['cluster', []],
 ];
 for (const [what, words] of checked) {
-  test(`check ${what}: whatever objects hold, no control characters reach the terminal`, async () => {
+  test(`check ${what}: objects cannot send control characters to the terminal`, async () => {
     const instance = {
       apiVersion: 'windowsmachineconfig.openshift.io/v1alpha1',
       kind: 'WindowsInstance',
       metadata: { name: 'win1' },
       spec: { address: '10.0.0.1', username: 'core', hostname: 'x&net user&y' },
     };
-    // The kind decides who looks at it, and a name which of them is meant.
+    // Kind and name stay: they decide which code reads the object.
     const keeps = (object: unknown) => {
       const { apiVersion, kind, metadata } = object as { apiVersion: string; kind: string; metadata: object };
       return { apiVersion, kind, metadata };
@@ -171,7 +171,7 @@ for (const [what, words] of checked) {
   });
 }
 
-test('words of the command line cannot steer the terminal either', async () => {
+test('control characters in arguments do not reach the terminal', async () => {
   for (const words of [
     ['\u001b[2J'],
     ['check', '\u001b[2J'],

@@ -65,7 +65,7 @@ const bad: [string, string, RegExp][] = [
   ['metadata that is a list', 'apiVersion: v1\nkind: Pod\nmetadata: []\n', /metadata/],
 ];
 for (const [name, text, message] of bad) {
-  test(`reports ${name} with its place, and goes on`, async () => {
+  test(`reports ${name} with its place and continues`, async () => {
     const input = await read(`${text}---\n${pod('good')}`);
     expect(input.problems.map(problem => problem.message).join('\n')).toMatch(message);
     expect(input.problems[0]?.message).toContain('standard input, document 1');
@@ -74,13 +74,13 @@ for (const [name, text, message] of bad) {
   });
 }
 
-test('a bad item of a list does not hide the others', async () => {
+test('an invalid list item does not hide the others', async () => {
   const input = await read('{"kind":"List","items":[5,{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"}}]}');
   expect(input.objects.map(object => object.meta.name)).toEqual(['x']);
   expect(input.problems[0]?.message).toContain('document 1, item 1');
 });
 
-test('reads a folder with everything below it, in the order of names', async () => {
+test('reads a folder recursively in the order of names', async () => {
   const input = await readInput([folder], terminal(''));
   expect(input.objects.map(object => object.meta.name)).toEqual(['a', 'b', 'c']);
 });
@@ -90,7 +90,7 @@ test('reads several names in the order given', async () => {
   expect(input.objects.map(object => object.meta.name)).toEqual(['b', 'in', 'a']);
 });
 
-test('a file that is not there is a problem, not the end', async () => {
+test('reports a missing file and reads the others', async () => {
   const input = await readInput([join(folder, 'missing.yaml'), join(folder, 'b.yaml')], terminal(''));
   expect(input.problems).toHaveLength(1);
   expect(input.problems[0]).toMatchObject({ code: 'INPUT_UNREADABLE' });
@@ -98,7 +98,7 @@ test('a file that is not there is a problem, not the end', async () => {
   expect(input.objects).toHaveLength(1);
 });
 
-test('a broken document never shows its content, which may be a key', async () => {
+test('does not print the content of a broken document, which may be a key', async () => {
   const secret = 'c2VzYW1lLW9wZW4=';
   for (const text of [
     `data: {token: ${secret}\n`,
@@ -111,7 +111,7 @@ test('a broken document never shows its content, which may be a key', async () =
   }
 });
 
-test('aliases that grow beyond measure are refused', async () => {
+test('rejects aliases that expand too far', async () => {
   const levels = Array.from(
     { length: 12 },
     (_, level) =>
@@ -124,13 +124,13 @@ test('aliases that grow beyond measure are refused', async () => {
   expect(input.problems[0]?.message).toContain('aliases');
 });
 
-test('keys that are collections, which no object has, are refused before they cost time', async () => {
+test('rejects maps with collections as keys before resolving them', async () => {
   const input = await read(`${'? '.repeat(1000)}a\n---\n${pod('good')}`);
   expect(input.problems).toHaveLength(1);
   expect(input.objects.map(object => object.meta.name)).toEqual(['good']);
 });
 
-test('any text gives objects or problems, never a crash', async () => {
+test('any text becomes objects or problems, never a crash', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({
@@ -146,14 +146,14 @@ test('any text gives objects or problems, never a crash', async () => {
   );
 });
 
-test('messages about an object name the file it comes from', async () => {
+test('messages about an object name its file', async () => {
   const path = join(folder, 'b.yaml');
   const input = await readInput([path, '-'], terminal(pod('in')));
   expect(input.objects.map(object => object.label)).toEqual([`Pod b (${path})`, 'Pod in (standard input)']);
   expect(() => input.objects[0]?.fields.requiredString('spec')).toThrow(`Pod b (${path}): spec is nothing`);
 });
 
-test('a folder that is named like a file is entered, and a dead link is a problem', async () => {
+test('reads a folder with a file extension, and reports a broken link', async () => {
   const place = await mkdtemp(join(tmpdir(), 'wmco-input-'));
   await mkdir(join(place, 'x.yaml'));
   await writeFile(join(place, 'x.yaml', 'y.yaml'), pod('y'));
@@ -166,7 +166,7 @@ test('a folder that is named like a file is entered, and a dead link is a proble
   await rm(place, { recursive: true });
 });
 
-test('a file too large to be a dump is refused before it is read', async () => {
+test('rejects a file that is too large before reading it', async () => {
   const path = join(folder, 'large.txt');
   await writeFile(path, '');
   await truncate(path, 256 * 2 ** 20 + 1);
@@ -175,7 +175,7 @@ test('a file too large to be a dump is refused before it is read', async () => {
   expect(input.problems[0]?.remedy).toContain('--help');
 });
 
-test('files beyond what a folder may hold are not dropped without a word', async () => {
+test('reports that a folder has too many files', async () => {
   const input = await readInput([folder], terminal(''), 2);
   expect(input.objects.map(object => object.meta.name)).toEqual(['a', 'b']);
   expect(input.problems.map(problem => problem.message)).toEqual([
@@ -183,14 +183,14 @@ test('files beyond what a folder may hold are not dropped without a word', async
   ]);
 });
 
-test('standard input that breaks off is a problem, not the end', async () => {
+test('reports an error of standard input and continues', async () => {
   const broken: Terminal = { ...terminal(''), stdin: () => Promise.reject(new Error('gone')) };
   const input = await readInput(['-', join(folder, 'b.yaml')], broken);
   expect(input.problems[0]?.message).toBe('standard input: cannot be read (unknown error)');
   expect(input.objects).toHaveLength(1);
 });
 
-test('nesting beyond measure is refused', async () => {
+test('rejects nesting that is too deep', async () => {
   for (const text of ['['.repeat(20_000), `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`]) {
     const input = await read(text);
     expect(input.objects).toEqual([]);
@@ -212,7 +212,7 @@ for (const [name, encode] of encodings) {
   });
 }
 
-test('follows anchors, aliases and merge keys, as kubectl does', async () => {
+test('resolves anchors, aliases and merge keys, as kubectl does', async () => {
   const input = await read(
     'apiVersion: v1\nkind: Pod\nmetadata:\n  labels: &base {a: x, b: y}\n  name: &name n\n  annotations: {<<: *base, b: *name}\n',
   );

@@ -7,11 +7,11 @@ import { AppError, attempt } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
 import { hasCollectionKeys } from '#base/yaml-keys.ts';
 import { type KubeObject, readObjectOf } from '#contract/object.ts';
-import { at } from './place.ts';
-import { readText, tooMuch, unreadable } from './read-text.ts';
+import { prefixError } from './error-prefix.ts';
+import { readText, tooLargeError, unreadableError } from './read-text.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Objects found in the input, and what could not be read. A bad document never hides the good ones beside it. */
+/** Objects of the input, and errors of the documents that cannot be read. */
 export interface Input {
   objects: KubeObject[];
   problems: AppError[];
@@ -33,17 +33,17 @@ async function filesOf(name: string, input: Input, maxFiles: number): Promise<st
   const isFolder = (await stat(name).catch(() => undefined))?.isDirectory() === true;
   const files = isFolder ? await filesBelow(name, input) : [name];
   if (files.length <= maxFiles) return files;
-  input.problems.push(tooMuch(name, `more than ${maxFiles} files; the others were not read`));
+  input.problems.push(tooLargeError(name, `more than ${maxFiles} files; the others were not read`));
   return files.slice(0, maxFiles);
 }
 
-/** Folders are entered one by one, so that one without permission hides nothing but itself. */
+/** Not a recursive readdir: one folder without permission must not hide the others. */
 async function filesBelow(folder: string, input: Input): Promise<string[]> {
   let entries: Dirent[];
   try {
     entries = await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    input.problems.push(unreadable(folder, error));
+    input.problems.push(unreadableError(folder, error));
     return [];
   }
   const files: string[] = [];
@@ -60,7 +60,7 @@ async function addText(input: Input, source: string, read: () => Promise<string>
   try {
     text = await read();
   } catch (error) {
-    input.problems.push(error instanceof AppError ? error : unreadable(source, error));
+    input.problems.push(error instanceof AppError ? error : unreadableError(source, error));
     return;
   }
   const added = attempt(() => addDocuments(input, text, source));
@@ -69,12 +69,12 @@ async function addText(input: Input, source: string, read: () => Promise<string>
 
 function addDocuments(input: Input, text: string, source: string): void {
   const lines = new LineCounter();
-  const documents = parsed(text, source, lines);
+  const documents = parseYaml(text, source, lines);
   (Array.isArray(documents) ? documents : []).forEach((document, index) => {
     const place = `${source}, document ${index + 1}`;
     const [error] = document.errors;
-    // The parser's message may quote the text, which may be a secret: its code and the place are told.
-    if (error !== undefined) input.problems.push(malformed(place, syntaxError(error, lines)));
+    // The parser's message may quote a secret; its code and position do not.
+    if (error !== undefined) input.problems.push(malformedError(place, syntaxError(error, lines)));
     else {
       const value = attempt(() => toPlain(document, place));
       if (value.ok) addValue(input, value.value, { source, place, depth: maxDepthOfLists });
@@ -88,29 +88,30 @@ function syntaxError({ code, pos }: YAMLParseError, lines: LineCounter): string 
   return `${code} at line ${line}, column ${col}`;
 }
 
-function parsed(text: string, source: string, lineCounter: LineCounter): ReturnType<typeof parseAllDocuments> {
+function parseYaml(text: string, source: string, lineCounter: LineCounter): ReturnType<typeof parseAllDocuments> {
   try {
-    // kubectl knows merge keys as well.
+    // kubectl supports merge keys, too.
     return parseAllDocuments(text, { prettyErrors: false, logLevel: 'silent', merge: true, lineCounter });
   } catch {
-    throw malformed(source, 'it is nested too deeply or too large');
+    throw malformedError(source, 'it is too large or nested too deeply');
   }
 }
 
 function toPlain(document: Document, place: string): unknown {
-  if (hasCollectionKeys(document)) throw malformed(place, 'has a list or a map as the key of a map');
+  if (hasCollectionKeys(document)) throw malformedError(place, 'has a list or a map as the key of a map');
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch {
-    throw malformed(place, 'has aliases that cannot be resolved or grow too large');
+    throw malformedError(place, 'has aliases that cannot be resolved or grow too large');
   }
 }
 
 interface Place {
-  /** The file, which messages about the object name too. */
+  /** The file. */
   source: string;
+  /** File, document and item. */
   place: string;
-  /** How many lists within lists are still taken apart. */
+  /** How many nested lists are still unpacked. */
   depth: number;
 }
 
@@ -124,11 +125,11 @@ function addValue(input: Input, value: unknown, { source, place, depth }: Place)
   }
   const object = attempt(() => readObjectOf(source, value));
   if (object.ok) input.objects.push(object.value);
-  else input.problems.push(at(place, object.error));
+  else input.problems.push(prefixError(place, object.error));
 }
 
-function malformed(place: string, what: string): AppError {
+function malformedError(place: string, what: string): AppError {
   return new AppError('INPUT_MALFORMED', `${place}: not valid YAML or JSON: ${what}`, {
-    remedy: 'Mend the document; `kubectl get … -o yaml` writes the form that is read here.',
+    remedy: 'Fix the document; `kubectl get … -o yaml` prints valid ones.',
   });
 }

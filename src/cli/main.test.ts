@@ -12,7 +12,7 @@ const all = [
   ...checks.map(command => ({ group: 'check', command })),
 ];
 
-/** Words of an example as they stand in the help, with paths that work from anywhere. */
+/** The arguments of an example in help, with absolute paths. */
 function wordsOf(example: string): string[] {
   return example
     .split(' ')
@@ -21,7 +21,7 @@ function wordsOf(example: string): string[] {
 }
 
 for (const { group, command } of all) {
-  test(`wmco ${group} ${command.name} --help shows what it reads, an example and the exit codes`, async () => {
+  test(`wmco ${group} ${command.name} --help prints its input, an example and the exit codes`, async () => {
     const { code, out } = await runWmco([group, command.name, '--help']);
     expect(code).toBe(0);
     expect(out).toContain(`Example:\n  ${command.example}`);
@@ -36,14 +36,14 @@ for (const { group, command } of all) {
     expect(out.length).toBeGreaterThan(50);
   });
 
-  test(`wmco ${group} ${command.name} gives data that is JSON`, async () => {
+  test(`wmco ${group} ${command.name} prints valid JSON`, async () => {
     const words = wordsOf(command.example).filter((word, index, list) => word !== '-o' && list[index - 1] !== '-o');
     const { out } = await runWmco([...words, '-o', 'json']);
     expect(() => JSON.parse(out) as unknown).not.toThrow();
   });
 }
 
-test('version prints the form that scripts search for', async () => {
+test('version prints the format that scripts search for', async () => {
   const { code, out } = await runWmco(['version']);
   expect(code).toBe(0);
   expect(/version: "([^"]*)"/.exec(out)?.[1]).toBe('11.0.0-abc1234');
@@ -55,26 +55,26 @@ const wrongUses: [string, string[], RegExp][] = [
   ['a group without a command', ['render'], /Usage: wmco render/],
   ['an unknown thing to render', ['render', 'pizza'], /unknown command "pizza"/],
   ['an unknown flag', ['render', 'crd', '--color'], /unknown flag "--color"/],
-  ['no input', ['render', 'services'], /no input was given/],
-  ['an unknown output form', ['render', 'crd', '-o', 'xml'], /-o xml is not an output form/],
-  ['an output folder without a name', ['render', 'crd', '-o', 'dir='], /not an output form/],
+  ['no input', ['render', 'services'], /missing -f/],
+  ['an unknown output form', ['render', 'crd', '-o', 'xml'], /unknown output format "xml"/],
+  ['an output folder without a name', ['render', 'crd', '-o', 'dir='], /unknown output format "dir="/],
   ['a variable without a value', ['check', 'cluster', '-f', '-', '--env', 'HTTP_PROXY'], /--env: word 1/],
 ];
 for (const [name, words, message] of wrongUses) {
-  test(`${name} is a usage error: exit code 2 and how to get help`, async () => {
+  test(`${name} is a usage error: exit code 2 and a remedy`, async () => {
     const { code, out, err } = await runWmco(words);
     expect(code).toBe(2);
     expect(out + err).toMatch(message);
   });
 }
 
-test('help of a group lists its commands with one line each', async () => {
+test('help of a group lists its commands, one per line', async () => {
   const { code, out } = await runWmco(['check', '--help']);
   expect(code).toBe(0);
   for (const { name, summary } of checks) expect(out.replaceAll(/\s+/g, ' ')).toContain(`${name} ${summary}`);
 });
 
-test('an error without a cluster behind it names the object and the way to get it', async () => {
+test('a missing object is reported with the command that prints it', async () => {
   const { code, err } = await runWmco(
     ['check', 'instances', '-f', '-'],
     'apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n',
@@ -84,13 +84,13 @@ test('an error without a cluster behind it names the object and the way to get i
   expect(err).toContain('oc get configmap windows-instances -o yaml');
 });
 
-test('what could not be read is told even when the command cannot go on, and first', async () => {
+test('input problems are printed first, even when the command fails', async () => {
   const { code, err } = await runWmco(['check', 'instances', '-f', '/nonexistent.yaml', '-f', '-'], 'a: [');
   expect(code).toBe(1);
   expect(err.match(/(?<=^error: )[A-Z_]+/gm)).toEqual(['INPUT_UNREADABLE', 'INPUT_MALFORMED', 'OBJECT_MISSING']);
 });
 
-test('output that cannot be written is wrong use', async () => {
+test('output that cannot be written is a usage error', async () => {
   const { code, err } = await runWmco(['render', 'crd', '-o', 'dir=/dev/null']);
   expect(code).toBe(2);
   expect(err).toContain('OUTPUT_UNWRITABLE: /dev/null/windowsinstances.yaml: cannot be written');
@@ -113,10 +113,10 @@ for (const [name, command, out] of pipes) {
   });
 }
 
-test('a program that is handed in gets all its words, help included, and its code counts', async () => {
-  const heard: (readonly string[])[] = [];
+test('a passed program gets all its arguments, help included, and sets the exit code', async () => {
+  const received: (readonly string[])[] = [];
   const run = (words: readonly string[]) => {
-    heard.push(words);
+    received.push(words);
     return Promise.resolve(words.length === 1 ? (1 as const) : (0 as const));
   };
   const quiet = { out: () => undefined, err: () => undefined, stdin: async () => '', version: () => '', runtime: '' };
@@ -124,10 +124,10 @@ test('a program that is handed in gets all its words, help included, and its cod
   expect(await ask('--help')).toBe(1);
   expect(await ask('--flag=value', '--other', 'value', '-x')).toBe(0);
   expect(await ask()).toBe(0);
-  expect(heard).toEqual([['--help'], ['--flag=value', '--other', 'value', '-x'], []]);
+  expect(received).toEqual([['--help'], ['--flag=value', '--other', 'value', '-x'], []]);
 });
 
-test('a program that is handed in is shown by --help', async () => {
+test('--help lists a passed program', async () => {
   let shown = '';
   const terminal = {
     out: (text: string) => void (shown += text),

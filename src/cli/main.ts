@@ -13,12 +13,12 @@ import { versionLine } from '#contract/version.ts';
 import { checks } from './check/all.ts';
 import { type Command, type Options, optionFlags } from './command.ts';
 import { readInput } from './input.ts';
-import { errorText, parseOutputForm, show } from './output.ts';
+import { errorText, parseOutputForm, printOutput } from './output.ts';
 import { renders } from './render/all.ts';
 import { oneLine, printable, safe } from './safe-text.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
-/** A command that parses its own words; it is passed in, because the command line does not depend on what it needs. */
+/** A command that parses its own arguments; it is passed in, because `cli` must not import what it needs. */
 export interface Program {
   name: string;
   summary: string;
@@ -71,7 +71,7 @@ async function runOne(
   const picked = pickCommand(name, programs, words);
   if (picked !== undefined) return picked[0].run(picked[1]);
   const help = printable(programHelp(name, summary, programs));
-  // Only whoever asked for help gets it as a success.
+  // Help that was not requested is a usage error.
   const isRequested = words.length > 0;
   (isRequested ? terminal.out : terminal.err)(help);
   return isRequested ? 0 : 2;
@@ -138,16 +138,16 @@ async function runCommand(command: Command, parsed: ParsedLine, terminal: Termin
   const form = parseOutputForm(parsed.values['output'] ?? '');
   const options = optionsOf(command, parsed);
   const names = parsed.given.get('filename') ?? [];
-  if (command.reads !== '' && names.length === 0 && command.standsAlone?.(options) !== true) {
-    throw new AppError('USAGE', 'no input was given', {
-      remedy: `Give files with -f; ${command.name} reads ${command.reads}.`,
+  if (command.reads !== '' && names.length === 0 && command.needsNoInput?.(options) !== true) {
+    throw new AppError('USAGE', 'missing -f', {
+      remedy: `Pass files with -f; ${command.name} reads ${command.reads}.`,
     });
   }
   const input = await readInput([...names], terminal);
-  // Printed first: they are often why the command cannot go on.
+  // Printed first: they are often the reason why the command fails.
   for (const problem of input.problems) terminal.err(safe`${errorText(problem)}\n`);
-  const { shown, findings } = await command.run(input, options);
-  await show(command.name, shown, form, terminal);
+  const { output, findings } = await command.run(input, options);
+  await printOutput(command.name, output, form, terminal);
   for (const finding of findings) terminal.err(safe`${errorText(finding)}\n`);
   return input.problems.length + findings.length === 0 ? 0 : 1;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { AppError } from '#base/errors.ts';
-import { errorData, errorText, parseOutputForm, show, table, unwritable } from './output.ts';
+import { errorData, errorText, parseOutputForm, printOutput, table, unwritableError } from './output.ts';
 import { printable, yamlText } from './safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -28,41 +28,41 @@ const forms: [string, object][] = [
   ['dir=a=b', { is: 'dir', path: 'a=b' }],
 ];
 for (const [word, form] of forms) {
-  test(`-o ${word} is an output form`, () => {
+  test(`-o ${word} is an output format`, () => {
     expect(parseOutputForm(word)).toEqual(form);
   });
 }
 
 for (const word of ['', 'xml', 'dir', 'dir=', 'JSON']) {
-  test(`-o "${word}" is wrong use`, () => {
+  test(`-o "${word}" is a usage error`, () => {
     expect(() => parseOutputForm(word)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   });
 }
 
-const shown = {
+const output = {
   text: 'hello',
   data: { a: [1, 'x: y'] },
   files: { 'C:\\k\\kubelet.conf': 'k', 'C:\\k\\a\\b.txt': 'b' },
 };
 
-test('text ends with one line end', async () => {
+test('text ends with one line break', async () => {
   const { terminal, text } = caught();
-  await show('thing', shown, { is: 'text' }, terminal);
+  await printOutput('thing', output, { is: 'text' }, terminal);
   expect(text()).toBe('hello\n');
 });
 
 test('json and yaml hold the same data', async () => {
   const [json, yaml] = [caught(), caught()];
-  await show('thing', shown, { is: 'json' }, json.terminal);
-  await show('thing', shown, { is: 'yaml' }, yaml.terminal);
-  expect(JSON.parse(json.text())).toEqual(shown.data);
-  expect(parse(yaml.text())).toEqual(shown.data);
+  await printOutput('thing', output, { is: 'json' }, json.terminal);
+  await printOutput('thing', output, { is: 'yaml' }, yaml.terminal);
+  expect(JSON.parse(json.text())).toEqual(output.data);
+  expect(parse(yaml.text())).toEqual(output.data);
 });
 
-test('dir writes Windows paths below the folder, readable by the owner only, and says where', async () => {
+test('dir writes Windows paths below the folder, readable by the owner only, and prints them', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-output-'));
   const { terminal, text } = caught();
-  await show('thing', shown, { is: 'dir', path: folder }, terminal);
+  await printOutput('thing', output, { is: 'dir', path: folder }, terminal);
   expect(await readFile(join(folder, 'C', 'k', 'kubelet.conf'), 'utf8')).toBe('k');
   expect(await readFile(join(folder, 'C', 'k', 'a', 'b.txt'), 'utf8')).toBe('b');
   expect((await stat(join(folder, 'C', 'k', 'kubelet.conf'))).mode & 0o777).toBe(0o600);
@@ -70,10 +70,15 @@ test('dir writes Windows paths below the folder, readable by the owner only, and
   await rm(folder, { recursive: true });
 });
 
-test('no path climbs out of the folder', async () => {
+test('no path leaves the folder', async () => {
   const parent = await mkdtemp(join(tmpdir(), 'wmco-output-'));
   const files = { '..\\..\\evil': 'x', '/etc/passwd': 'x', 'a\\..\\..\\b': 'x' };
-  await show('thing', { text: '', data: null, files }, { is: 'dir', path: join(parent, 'in') }, caught().terminal);
+  await printOutput(
+    'thing',
+    { text: '', data: null, files },
+    { is: 'dir', path: join(parent, 'in') },
+    caught().terminal,
+  );
   expect(await readdir(parent)).toEqual(['in']);
   expect((await readdir(join(parent, 'in'))).sort()).toEqual(['a', 'etc', 'evil']);
   await rm(parent, { recursive: true });
@@ -89,27 +94,27 @@ test('yaml never folds long lines and never uses aliases', () => {
   expect(yamlText({ one: same, two: same })).toBe(`one:\n  a: ${same.a}\ntwo:\n  a: ${same.a}\n`);
 });
 
-test('an error reads: code, what, and what to do now', () => {
+test('an error is printed with code, message and remedy', () => {
   const error = new AppError('USAGE', 'it is so', { remedy: 'Do this.' });
   expect(errorText(error)).toBe('error: it is so\n  -> Do this.');
   expect(errorData(error)).toEqual({ code: 'USAGE', message: 'it is so', remedy: 'Do this.' });
 });
 
-test('dir writes what has no files of its own as one file of data', async () => {
+test('dir writes the data as one file when there are no files', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-output-'));
-  await show('thing', { text: 'hello', data: { a: 1 } }, { is: 'dir', path: folder }, caught().terminal);
+  await printOutput('thing', { text: 'hello', data: { a: 1 } }, { is: 'dir', path: folder }, caught().terminal);
   expect(await readFile(join(folder, 'thing.yaml'), 'utf8')).toBe('a: 1\n');
   await rm(folder, { recursive: true });
 });
 
-test('dir never writes through a link, nor into a file that others may read', async () => {
+test('dir never writes through a link or into a file that others can read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-output-'));
   const [open, link, victim] = [join(folder, 'open'), join(folder, 'link'), join(folder, 'victim')];
   await writeFile(open, 'old');
   await chmod(open, 0o644);
   await writeFile(victim, 'old');
   await symlink(victim, link);
-  await show(
+  await printOutput(
     'x',
     { text: '', data: null, files: { open: 'new', link: 'new' } },
     { is: 'dir', path: folder },
@@ -124,18 +129,23 @@ test('dir never writes through a link, nor into a file that others may read', as
   await rm(folder, { recursive: true });
 });
 
-test('a place that cannot be written to is an error with path, reason and remedy', async () => {
+test('a path that cannot be written is an error with path, reason and remedy', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-output-'));
   await writeFile(join(folder, 'file'), '');
   await mkdir(join(folder, 'taken', 'a'), { recursive: true });
   const places: [path: string, reason: string][] = [
-    [join(folder, 'file'), 'EEXIST, a file is where a folder is needed'],
-    [join(folder, 'file', 'below'), 'EEXIST, a file is where a folder is needed'],
-    [join(folder, 'taken'), 'ERR_FS_EISDIR, a folder is where a file is needed'],
+    [join(folder, 'file'), 'EEXIST, expected a folder, found a file'],
+    [join(folder, 'file', 'below'), 'EEXIST, expected a folder, found a file'],
+    [join(folder, 'taken'), 'ERR_FS_EISDIR, expected a file, found a folder'],
     ['/proc/nothing', 'ENOENT, no such file or folder'],
   ];
   for (const [path, reason] of places) {
-    const writing = show('x', { text: '', data: null, files: { a: 'x' } }, { is: 'dir', path }, caught().terminal);
+    const writing = printOutput(
+      'x',
+      { text: '', data: null, files: { a: 'x' } },
+      { is: 'dir', path },
+      caught().terminal,
+    );
     await expect(writing).rejects.toMatchObject({
       code: 'OUTPUT_UNWRITABLE',
       message: `${join(path, 'a')}: cannot be written (${reason})`,
@@ -144,9 +154,9 @@ test('a place that cannot be written to is an error with path, reason and remedy
   await rm(folder, { recursive: true });
 });
 
-test('an error of the system without a code is told as such', () => {
-  expect(unwritable('x', new Error('no')).message).toBe('x: cannot be written (unknown error)');
-  expect(unwritable('x', Object.assign(new Error('no'), { code: 'EIO' })).message).toContain('(EIO)');
+test('a system error without a code is reported as unknown', () => {
+  expect(unwritableError('x', new Error('no')).message).toBe('x: cannot be written (unknown error)');
+  expect(unwritableError('x', Object.assign(new Error('no'), { code: 'EIO' })).message).toContain('(EIO)');
 });
 
 const controls: [string, string, string][] = [
@@ -157,9 +167,9 @@ const controls: [string, string, string][] = [
 ];
 for (const [name, text, want] of controls) test(`printable ${name}`, () => expect(printable(text)).toBe(want));
 
-test('neither a result nor an error steers the terminal', async () => {
+test('neither output nor errors pass control characters to the terminal', async () => {
   const { terminal, text } = caught();
-  await show('x', { text: 'a\u001b[2J', data: null }, { is: 'text' }, terminal);
+  await printOutput('x', { text: 'a\u001b[2J', data: null }, { is: 'text' }, terminal);
   expect(text()).not.toContain('\u001b');
   expect(errorText(new AppError('USAGE', 'x\u001b[2J', { remedy: 'y\u001b[2J' }))).not.toContain('\u001b');
 });

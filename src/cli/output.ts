@@ -1,8 +1,9 @@
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError, errorLabel } from '#base/errors.ts';
+import { inspect } from 'node:util';
+import { AppError, errorLabel, shown } from '#base/errors.ts';
 import { jsonText, oneLine, paragraph, printable, type SafeText, safe, yamlText } from './safe-text.ts';
-import { reasonOf } from './system-error.ts';
+import { systemErrorReason } from './system-error.ts';
 import type { Terminal } from './terminal.ts';
 
 export type OutputForm = { is: 'text' } | { is: 'json' } | { is: 'yaml' } | { is: 'dir'; path: string };
@@ -10,21 +11,28 @@ export type OutputForm = { is: 'text' } | { is: 'json' } | { is: 'yaml' } | { is
 export function parseOutputForm(text: string): OutputForm {
   if (text === 'text' || text === 'json' || text === 'yaml') return { is: text };
   if (text.startsWith('dir=') && text.length > 4) return { is: 'dir', path: text.slice(4) };
-  throw new AppError('USAGE', `-o ${text} is not an output form`, { remedy: 'Use -o text, json, yaml or dir=PATH.' });
+  throw new AppError('USAGE', `unknown output format ${shown(text)}`, {
+    remedy: 'Use -o text, json, yaml or dir=PATH.',
+  });
 }
 
-/** One result in all the forms a user can ask for. */
-export interface Shown {
+/** The result of a command in every output format. */
+export interface CommandOutput {
   text: string;
-  /** The same as plain data, for json and yaml. */
+  /** For -o json and yaml. */
   data: unknown;
-  /** The same as files, by path, for dir=PATH; without them the data is written as one file. */
+  /** Content by path, for -o dir=PATH. Defaults to one file with the data. */
   files?: Record<string, string>;
 }
 
-/** `name` is what the result is of, such as `services`. */
-export async function show(name: string, shown: Shown, form: OutputForm, terminal: Terminal): Promise<void> {
-  const { text, data, files = { [`${name}.yaml`]: yamlText(data) } } = shown;
+/** `name` is the base name of the file for -o dir=PATH, such as `services`. */
+export async function printOutput(
+  name: string,
+  output: CommandOutput,
+  form: OutputForm,
+  terminal: Terminal,
+): Promise<void> {
+  const { text, data, files = { [`${name}.yaml`]: yamlText(data) } } = output;
   if (form.is === 'dir') await writeFiles(files, form.path, terminal);
   else if (form.is === 'json') terminal.out(jsonText(data));
   else terminal.out(form.is === 'yaml' ? yamlText(data) : printable(endLine(text)));
@@ -34,32 +42,32 @@ async function writeFiles(files: Record<string, string>, folder: string, termina
   for (const [name, content] of Object.entries(files)) {
     const path = join(folder, ...safeParts(name));
     try {
-      await makeFolder(dirname(path));
-      // An old file could be readable by others, or be a link to somewhere else.
+      await createFolder(dirname(path));
+      // An existing file could be readable by others, or be a link to another place.
       await rm(path, { force: true });
       await writeFile(path, content, { mode: 0o600, flag: 'wx' });
     } catch (error) {
-      throw unwritable(path, error);
+      throw unwritableError(path, error);
     }
     terminal.out(safe`${oneLine(path)}\n`);
   }
 }
 
-/** Not with `recursive`: below /proc that never comes to an end. */
-async function makeFolder(path: string): Promise<void> {
+/** Without `recursive`, which never returns for a path below /proc. */
+async function createFolder(path: string): Promise<void> {
   if ((await stat(path).catch(() => undefined))?.isDirectory()) return;
-  if (dirname(path) !== path) await makeFolder(dirname(path));
+  if (dirname(path) !== path) await createFolder(dirname(path));
   await mkdir(path);
 }
 
-export function unwritable(where: string, error: unknown): AppError {
-  return new AppError('OUTPUT_UNWRITABLE', `${where}: cannot be written (${reasonOf(error)})`, {
-    remedy: 'Send the output to a place that you may write to and that has room.',
+export function unwritableError(where: string, error: unknown): AppError {
+  return new AppError('OUTPUT_UNWRITABLE', `${where}: cannot be written (${systemErrorReason(error)})`, {
+    remedy: 'Choose a path that you can write to, on a disk with free space.',
     cause: error,
   });
 }
 
-/** `C:\k\kubelet.conf` becomes `C/k/kubelet.conf`; nothing can climb out of the folder. */
+/** `C:\k\kubelet.conf` becomes `C/k/kubelet.conf`; the path cannot leave the folder. */
 function safeParts(name: string): string[] {
   return name
     .replace(/^([A-Za-z]):/, '$1')
@@ -67,9 +75,9 @@ function safeParts(name: string): string[] {
     .filter(part => part !== '' && part !== '.' && part !== '..');
 }
 
-/** Columns padded to the widest cell; the last column is left as it is. No cell can look like more than one line. */
+/** Pads all columns but the last to their widest cell. A cell never spans several lines. */
 export function table(cells: readonly (readonly string[])[]): string {
-  const rows = cells.map(row => row.map((cell, index) => (index === 0 ? indented(cell) : oneLine(cell))));
+  const rows = cells.map(row => row.map((cell, index) => (index === 0 ? indentedCell(cell) : oneLine(cell))));
   const columns = Math.max(0, ...rows.map(row => row.length));
   const widths = Array.from({ length: columns }, (_, index) => Math.max(...rows.map(row => row[index]?.length ?? 0)));
   const line = (row: readonly string[]) =>
@@ -77,15 +85,23 @@ export function table(cells: readonly (readonly string[])[]): string {
   return rows.map(row => line(row).trimEnd()).join('\n');
 }
 
-/** The blanks with which a line begins stay. */
-function indented(cell: string): string {
+/** Keeps leading blanks. */
+function indentedCell(cell: string): string {
   const text = cell.trimStart();
   return `${' '.repeat(cell.length - text.length)}${oneLine(text)}`;
 }
 
-/** An error as a tired person can read it: what, and what to do now. */
+/** `error: CODE: message` and the remedy below it; without a code for usage errors. */
 export function errorText(error: AppError): SafeText {
   return safe`${oneLine(errorLabel(error))}: ${paragraph(error.message, '  ')}\n  -> ${paragraph(error.remedy, '     ')}`;
+}
+
+/** For exceptions that are not AppErrors; the stack helps to report the bug. */
+export function internalError(error: unknown): AppError {
+  return new AppError('INTERNAL_ERROR', error instanceof Error ? (error.stack ?? error.message) : inspect(error), {
+    remedy: 'Report this output to the developers of the operator.',
+    cause: error,
+  });
 }
 
 export function errorData(error: AppError): { code: string; message: string; remedy: string } {

@@ -6,7 +6,7 @@ import { find } from './find.ts';
 
 export const pullSecretName = { kind: 'Secret', name: secretName.pullSecret, namespace: namespaceName.config };
 
-/** The cluster's registry credentials; undefined when they are not in the input, an error when they cannot be read. */
+/** Registry credentials of the cluster; undefined when they are not in the input. */
 export function pullSecretFrom(objects: readonly KubeObject[]): Secret | undefined {
   const secret = find(objects, pullSecretName);
   return secret && secretMember(secretData(secret), secretKey.dockerConfig, secret.label);

@@ -5,11 +5,11 @@ import { defaultNamespace } from '#contract/names.ts';
 import { readLogRotation } from '#node/desired/log-rotation.ts';
 import { type Options, textOption } from './command.ts';
 import { find } from './find.ts';
-import { pairs } from './pairs.ts';
+import { parsePairs } from './pairs.ts';
 
-/** The settings of an imagined operator: options, and the cluster-wide proxy as OLM would hand it to the operator. */
+/** Operator settings for offline commands: from options, and from the cluster-wide proxy, which OLM passes to the operator. */
 export function settingsFrom(options: Options, objects: readonly KubeObject[]): OperatorSettings {
-  const environment = { ...clusterProxy(objects), ...pairs(options['env'], '--env') };
+  const environment = { ...clusterProxy(objects), ...parsePairs(options['env'], '--env') };
   return {
     namespace: textOption(options, 'namespace') ?? defaultNamespace,
     version: textOption(options, 'operatorVersion') ?? 'unreleased',

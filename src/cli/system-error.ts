@@ -1,19 +1,19 @@
 const reasons: Readonly<Record<string, string>> = {
-  ERR_FS_EISDIR: 'a folder is where a file is needed',
+  ERR_FS_EISDIR: 'expected a file, found a folder',
   EACCES: 'permission denied',
-  EEXIST: 'a file is where a folder is needed',
-  EISDIR: 'a folder is where a file is needed',
+  EEXIST: 'expected a folder, found a file',
+  EISDIR: 'expected a file, found a folder',
   ENOENT: 'no such file or folder',
-  ENOSPC: 'no space is left',
-  ENOTDIR: 'a file is where a folder is needed',
+  ENOSPC: 'no space left on the disk',
+  ENOTDIR: 'expected a folder, found a file',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
 };
 
-/** Why the operating system refused, as its code and in words. */
-export function reasonOf(error: unknown): string {
+/** The error code of the operating system and what it means. */
+export function systemErrorReason(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) return 'unknown error';
-  const words = reasons[code];
-  return words === undefined ? code : `${code}, ${words}`;
+  const meaning = reasons[code];
+  return meaning === undefined ? code : `${code}, ${meaning}`;
 }

@@ -1,23 +1,23 @@
 import type { Clock } from '#base/clock.ts';
 import type { SafeText } from './safe-text.ts';
 
-/** The world as a command sees it; handed in by the program, so that a test can hand in its own. */
+/** Standard streams and version, passed in so that tests can replace them. */
 export interface Terminal {
   out: (text: SafeText) => void;
   err: (text: SafeText) => void;
   /** All of standard input. */
   stdin: () => Promise<string>;
-  /** Version of this program, and what it runs on. */
   version: () => string;
+  /** Node.js version and platform. */
   runtime: string;
 }
 
-/** A terminal on which something can be followed, and the process around it. */
+/** A terminal that can be redrawn, and the process around it. */
 export interface LiveTerminal extends Pick<Terminal, 'out' | 'err' | 'version'> {
-  /** Undefined when the output goes to a file or another program. */
+  /** Undefined when standard output is not a terminal. */
   size: () => TerminalSize | undefined;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Aborted when the process is told to stop. */
+  /** Aborted by SIGINT, SIGTERM or SIGHUP. */
   signal: AbortSignal;
   clock: Clock;
 }
@@ -27,5 +27,5 @@ export interface TerminalSize {
   rows: number;
 }
 
-/** 0 good, 1 something was found, 2 the command was used wrongly. */
+/** 0 success, 1 problems found, 2 usage error. */
 export type ExitCode = 0 | 1 | 2;

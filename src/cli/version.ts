@@ -5,17 +5,17 @@ import { versionString } from '#contract/version.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** The version of a program that runs from source: package version, commit, and whether the sources were touched since. */
+/** Version when run from source: package version, commit, and whether the sources were changed since. */
 export function sourceVersion(): string {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const commit = git('rev-parse', 'HEAD');
-  const touched = git('status', '--porcelain', '--', 'src', 'package.json', 'package-lock.json');
-  return commit === undefined ? `${version}-source` : versionString(version, commit, touched !== '');
+  const changes = git('status', '--porcelain', '--', 'src', 'package.json', 'package-lock.json');
+  return commit === undefined ? `${version}-source` : versionString(version, commit, changes !== '');
 }
 
-function git(...words: string[]): string | undefined {
+function git(...args: string[]): string | undefined {
   try {
-    return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   } catch {
     return undefined;
   }

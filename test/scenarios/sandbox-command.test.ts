@@ -24,7 +24,7 @@ test('the usual one: six hosts and two Machines become Ready, and it ends by its
   await using wmco = sandbox();
   expect(await wmco.ended()).toBe(0);
   const out = wmco.out();
-  expect(out).toMatch(/^A cluster at https:\/\/127\.0\.0\.1:\d+ with 6 hosts and 2 Machines; .* 2 times as fast/);
+  expect(out).toMatch(/^Cluster at https:\/\/127\.0\.0\.1:\d+ with 6 hosts and 2 Machines; .* 2 times faster/);
   expect(out).toMatch(/8 of 8 hosts Ready in [^\n]+ of sandbox time\)\.\n/);
   for (const host of [1, 2, 3, 4, 5, 6].map(number => `win-${number}`)) {
     expect(out).toMatch(new RegExp(`^ +[\\d.]+ s  ${host} +Ready as Node ${host} after `, 'm'));
@@ -163,7 +163,7 @@ test('a fault that does not exist is wrong use, and nothing was begun', async ()
 
 test('a port that is taken is an error that says so', async () => {
   await using first = sandbox('--hosts', '1', '--machines', '0', '--speed', '20', '--serve');
-  await first.until(/^A cluster at /);
+  await first.until(/^Cluster at /);
   const port = /127\.0\.0\.1:(\d+)/.exec(first.out())?.[1] ?? '';
   await using second = sandbox('--port', port);
   expect(await second.ended()).toBe(1);

@@ -38,14 +38,14 @@ async function entries(data: Record<string, string>, ...more: unknown[]): Promis
   return JSON.parse((await check('instances', list(instances(data), ...more), ['-o', 'json'])).out) as EntryLine[];
 }
 
-test('instances: all good is exit code 0', async () => {
+test('instances: exits with 0 when all entries are valid', async () => {
   const { code, out, err } = await check('instances', list(instances({ '10.1.42.1': 'username=Administrator' })));
   expect(code).toBe(0);
   expect(out).toContain('1 entries, 1 good, 0 bad');
   expect(err).toBe('');
 });
 
-test('instances: good and bad entries stand side by side, each bad one with a remedy', async () => {
+test('instances: lists valid and invalid entries, each invalid one with a remedy', async () => {
   const lines = await entries({
     '10.1.42.1': 'username=core',
     'fd00--1': 'user=x',
@@ -61,7 +61,7 @@ test('instances: good and bad entries stand side by side, each bad one with a re
   for (const { error } of lines) if (error) expect(error.remedy).not.toBe('');
 });
 
-test('instances: shows which entry is which Node', async () => {
+test('instances: shows the Node of each entry', async () => {
   const lines = await entries(
     { '10.1.42.1': 'username=core', '10.1.42.2': 'username=core' },
     node('win-a', '10.1.42.1'),
@@ -69,7 +69,7 @@ test('instances: shows which entry is which Node', async () => {
   expect(lines.map(line => line.node)).toEqual(['win-a', undefined]);
 });
 
-test('instances: --resolve asks DNS and keeps the others when a name has no address', async () => {
+test('instances: --resolve keeps the other entries when a name has no address', async () => {
   const data = { localhost: 'username=core', 'name.invalid': 'username=core', '10.1.42.1': 'username=core' };
   const { code, out, err } = await check('instances', list(instances(data)), ['--resolve']);
   expect(code).toBe(1);
@@ -80,7 +80,7 @@ test('instances: --resolve asks DNS and keeps the others when a name has no addr
   );
 });
 
-test('instances: a value that is no text is an error naming the field, and hides no other', async () => {
+test('instances: reports a value that is not a string by its field and keeps the others', async () => {
   const { code, out, err } = await check(
     'instances',
     list({ ...instances({}), data: { a: 5, '10.1.42.1': 'username=core' } }),
@@ -90,7 +90,7 @@ test('instances: a value that is no text is an error naming the field, and hides
   expect(err).toContain('data.a is 5, not a text');
 });
 
-test('instances: a Node that cannot be read is told and hides no entry', async () => {
+test('instances: reports an unreadable Node and keeps all entries', async () => {
   const broken = { ...node('win-b', '10.1.42.2'), status: { addresses: 'none' } };
   const data = { '10.1.42.1': 'username=core' };
   const { code, out, err } = await check('instances', list(instances(data), broken, node('win-a', '10.1.42.1')));
@@ -106,7 +106,7 @@ const windowsInstance = (name: string, spec: object) => ({
   spec: { username: 'Administrator', ...spec },
 });
 
-test('instances: a computer name that would be a command is refused with the fix', async () => {
+test('instances: rejects a computer name that contains a command, with the remedy', async () => {
   const bad = windowsInstance('win1', { address: '10.1.42.1', hostname: 'x&net user&y' });
   const { code, out, err } = await check('instances', list(bad, windowsInstance('win2', { address: '10.1.42.2' })));
   expect(code).toBe(1);
@@ -117,7 +117,7 @@ test('instances: a computer name that would be a command is refused with the fix
   expect(err).toContain('-> Set spec.hostname to 1 to 15 letters, digits and hyphens');
 });
 
-test('instances: what is wrong with a WindowsInstance hides no entry', async () => {
+test('instances: an invalid WindowsInstance does not hide entries', async () => {
   const { out } = await check(
     'instances',
     list(instances({ '10.1.42.1': 'username=core' }), windowsInstance('odd', { address: 5 })),
@@ -131,7 +131,7 @@ test('instances: what is wrong with a WindowsInstance hides no entry', async () 
 
 const verdictsOf = (out: string) => JSON.parse(out) as { csr: string; decision: string; rule: string; why: string }[];
 
-test('csr: approves by the record, and refuses with the rule', async () => {
+test('csr: approves by the record, and prints the rule of a refusal', async () => {
   const { code, out } = await runWmco(['check', 'csr', '-f', example('csr.yaml'), '-o', 'json']);
   expect(code).toBe(1);
   expect(verdictsOf(out).map(({ csr, decision, rule }) => [csr, decision, rule])).toEqual([
@@ -144,7 +144,7 @@ test('csr: approves by the record, and refuses with the rule', async () => {
   ]);
 });
 
-/** The example with a text of it replaced. */
+/** The example with one text replaced. */
 async function changedExample(from: string, to: string, words: string[] = []) {
   const text = (await readFile(example('csr.yaml'), 'utf8')).replaceAll(from, to);
   return verdictsOf((await runWmco(['check', 'csr', '-f', '-', '-o', 'json', ...words], text)).out);
@@ -165,7 +165,7 @@ for (const [about, from, to, csr, want] of changes) {
   });
 }
 
-test('csr: a token without id will do before 1.30', async () => {
+test('csr: accepts a token without id before Kubernetes 1.30', async () => {
   const [first] = await changedExample('authentication.kubernetes.io/credential-id', 'x', [
     '--server-version',
     'v1.29.4',
@@ -173,7 +173,7 @@ test('csr: a token without id will do before 1.30', async () => {
   expect(first?.decision).toBe('approve');
 });
 
-test('csr: takes the lifetime that the operator is given', async () => {
+test('csr: uses the lifetime of --agent-certificate-lifetime', async () => {
   const [from, to, flag] = ['Seconds: 86400', 'Seconds: 172800', '--agent-certificate-lifetime'];
   const [, agent] = await changedExample(from, to, [flag, '48h']);
   expect(agent?.decision).toBe('approve');
@@ -182,7 +182,7 @@ test('csr: takes the lifetime that the operator is given', async () => {
   expect(code).not.toBe(0);
 });
 
-test('csr: an unreadable request is told and does not stop the others', async () => {
+test('csr: reports an unreadable request and checks the others', async () => {
   const broken = {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
@@ -199,7 +199,7 @@ test('csr: an unreadable request is told and does not stop the others', async ()
   expect(err).toContain('CSR_MALFORMED: CertificateSigningRequest broken');
 });
 
-test('csr: neither a bad Node nor a bad WindowsInstance stops the verdicts', async () => {
+test('csr: checks requests despite an invalid Node and an invalid WindowsInstance', async () => {
   const broken = [
     { ...node('x'), status: 5 },
     { ...windowsInstance('odd', { address: 'x' }), status: { host: 5 } },
@@ -216,11 +216,11 @@ test('csr: neither a bad Node nor a bad WindowsInstance stops the verdicts', asy
   expect(err).toContain('status.host is 5, not an object');
 });
 
-test('csr: without a request the input is said to lack one', async () => {
+test('csr: reports that the input has no request', async () => {
   expect((await check('csr', list(instances({})))).err).toContain('OBJECT_MISSING: CertificateSigningRequest');
 });
 
-test('mirrors: what Windows does differently is a note, not a finding', async () => {
+test('mirrors: prints limits of Windows as notes, not as findings', async () => {
   const { code, out } = await runWmco(['check', 'mirrors', '-f', example('mirrors.yaml')]);
   expect(code).toBe(0);
   expect(out).toContain('3 source registries, 0 problems');
@@ -229,7 +229,7 @@ test('mirrors: what Windows does differently is a note, not a finding', async ()
   expect(out).toContain('alphabetical order');
 });
 
-test('mirrors: a name with line ends and tabs makes no line of its own', async () => {
+test('mirrors: a name with line breaks and tabs stays on one line', async () => {
   const set = {
     apiVersion: 'config.openshift.io/v1',
     kind: 'ImageDigestMirrorSet',
@@ -241,7 +241,7 @@ test('mirrors: a name with line ends and tabs makes no line of its own', async (
   expect(out).not.toMatch(/^note:\s*all|\t/m);
 });
 
-test('mirrors: a pull secret that cannot be read is an error, not a missing one', async () => {
+test('mirrors: reports an unreadable pull secret as an error', async () => {
   const pull = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull-secret', namespace: 'openshift-config' } };
   const { code, err } = await check('mirrors', list({ ...pull, stringData: { other: 'x' } }));
   expect(code).toBe(1);
@@ -253,21 +253,21 @@ test('mirrors: a pull secret that cannot be read is an error, not a missing one'
   );
 });
 
-test('services: what this operator rendered is good', async () => {
+test('services: accepts what this operator renders', async () => {
   const words = ['-f', example('windows-services.yaml'), '-f', example('cluster.yaml')];
   const { code, out } = await runWmco(['check', 'services', ...words]);
   expect(code).toBe(0);
   expect(out).toContain('starts containerd, kubelet, windows_exporter, hybrid-overlay-node, csi-proxy, kube-proxy');
 });
 
-test('services: one that differs from the cluster is a finding', async () => {
+test('services: reports content that does not match the cluster', async () => {
   const words = ['-f', example('windows-services.yaml'), '-f', example('cluster.yaml'), '--debug'];
   const { code, err } = await runWmco(['check', 'services', ...words]);
   expect(code).toBe(1);
   expect(err).toContain('SERVICES_CONTENT_DIFFERS');
 });
 
-test('services: a cycle and an odd dependency are told apart', async () => {
+test('services: reports a cycle as an error and an unusual dependency as a note', async () => {
   const map = (name: string, services: object[]) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -288,22 +288,22 @@ test('services: a cycle and an odd dependency are told apart', async () => {
   expect(out).toContain('note: service x depends on elsewhere, which is not in the ConfigMap');
 });
 
-test('services: without a services ConfigMap the input is said to lack one', async () => {
+test('services: reports that the input has no services ConfigMap', async () => {
   expect((await check('services', list(instances({})))).err).toContain('ConfigMap windows-services-<version>');
 });
 
-test('cluster: a healthy cluster is fit', async () => {
+test('cluster: accepts a healthy cluster', async () => {
   const { code, out } = await check('cluster', list(...openshiftCluster()), ['--server-version', 'v1.36.4']);
   expect(code).toBe(0);
-  expect(out).toMatch(/^fit for Windows nodes\n/);
+  expect(out).toMatch(/^supports Windows nodes\n/);
 });
 
-test('cluster: all problems at once, each with its remedy', async () => {
+test('cluster: reports all problems at once, each with its remedy', async () => {
   const objects = openshiftCluster().filter(object => !['Network', 'Infrastructure'].includes(String(object['kind'])));
   const bad = [networkConfig({ networkType: 'OpenShiftSDN' }), networkOperator(null), infrastructure('VSphere')];
   const { code, out, err } = await check('cluster', list(...objects, ...bad), ['--server-version', 'v1.20.0']);
   expect(code).toBe(1);
-  expect(out).toContain('not fit for Windows nodes');
+  expect(out).toContain('does not support Windows nodes');
   for (const codeName of ['NETWORK_TYPE_UNSUPPORTED', 'NETWORK_HYBRID_OVERLAY_MISSING', 'SERVER_VERSION_UNSUPPORTED']) {
     expect(err).toContain(codeName);
   }

@@ -5,7 +5,7 @@ import { settingsFrom } from '../settings.ts';
 
 export const checkClusterCommand: Command = {
   name: 'cluster',
-  summary: 'is this cluster fit for Windows nodes: network, versions, platform',
+  summary: 'check whether a cluster supports Windows nodes: network, versions, platform',
   example: 'wmco check cluster -f examples/cluster.yaml --server-version v1.36.2',
   reads:
     'Networks, Infrastructure, APIServer, MachineConfigs, ControllerConfig, and Nodes unless --server-version is given',
@@ -15,10 +15,12 @@ export const checkClusterCommand: Command = {
     const rows = results.map(({ check, ok, detail }) => [ok ? '  ok ' : '  BAD', check, detail]);
     const bad = results.filter(({ ok }) => !ok).length;
     const summary =
-      bad === 0 ? 'fit for Windows nodes' : `not fit for Windows nodes: ${bad} of ${results.length} checks failed`;
+      bad === 0
+        ? 'supports Windows nodes'
+        : `does not support Windows nodes: ${bad} of ${results.length} checks failed`;
     const data = results.map(({ error, ...result }) => ({ ...result, ...(error && { error: errorData(error) }) }));
     return {
-      shown: { text: `${summary}\n${table(rows)}`, data },
+      output: { text: `${summary}\n${table(rows)}`, data },
       findings: results.flatMap(({ error }) => error ?? []),
     };
   },

@@ -11,7 +11,7 @@ import { payloadKubeletVersion } from '#contract/version.ts';
 import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
 import { type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from '#controllers/csr/decide.ts';
 import { type Command, type Options, textOption } from '../command.ts';
-import { missing, ofKind, readNodes } from '../find.ts';
+import { missingObject, ofKind, readNodes } from '../find.ts';
 import { errorData, table } from '../output.ts';
 
 interface Verdict {
@@ -25,19 +25,19 @@ interface Verdict {
 
 export const checkCsr: Command = {
   name: 'csr',
-  summary: 'certificate signing requests: approved or not, and by which rule',
+  summary: 'check whether certificate signing requests are approved, and by which rule',
   example: 'wmco check csr -f examples/csr.yaml',
   reads: 'CertificateSigningRequests, WindowsInstances with their status, and Nodes',
   options: ['namespace', 'serverVersion', 'agentCertificateLifetime'],
   run({ objects }, options) {
     const requests = ofKind(objects, 'CertificateSigningRequest');
-    if (requests.length === 0) throw missing({ kind: 'CertificateSigningRequest', name: '<name>' });
+    if (requests.length === 0) throw missingObject({ kind: 'CertificateSigningRequest', name: '<name>' });
     const { evidence, problems } = evidenceFrom(objects, options);
     const verdicts = requests.map(request => judge(request, evidence));
     const rows = verdicts.map(({ csr, decision, rule, why }) => [`  ${decision}`, csr, rule, why]);
     const data = verdicts.map(({ error, ...verdict }) => ({ ...verdict, ...(error && { error: errorData(error) }) }));
     return {
-      shown: { text: table(rows), data },
+      output: { text: table(rows), data },
       findings: [...problems, ...verdicts.flatMap(({ error }) => error ?? [])],
     };
   },
@@ -45,10 +45,10 @@ export const checkCsr: Command = {
 
 type CsrInstance = NonNullable<CsrFacts['instance']>;
 
-/** What all requests are judged by. */
+/** Facts that are the same for all requests. */
 interface Evidence {
   operatorNamespace: string;
-  /** WindowsInstances with their status: the record of the operator. */
+  /** With their status, which is the record of the operator. */
   instances: readonly CsrInstance[];
   nodes: readonly NodeView[];
   hasTokenIds: boolean;
@@ -69,8 +69,8 @@ function evidenceFrom(objects: readonly KubeObject[], options: Options): { evide
 function lifetimeFrom(options: Options, version: string): LifetimeLimit {
   const lifetime = textOption(options, 'agentCertificateLifetime') ?? defaultCertificateLifetime;
   if (parseGoDuration(lifetime) !== undefined) return lifetimeLimit(lifetime, version);
-  throw new AppError('SETTING_INVALID', `--agent-certificate-lifetime is ${shown(lifetime)}, which is no duration`, {
-    remedy: 'Give what the operator is given, such as 24h, or leave it out.',
+  throw new AppError('SETTING_INVALID', `--agent-certificate-lifetime is ${shown(lifetime)}, not a duration`, {
+    remedy: 'Use the value that the operator has, such as 24h, or omit the flag.',
   });
 }
 
@@ -110,7 +110,7 @@ function factsOf(csr: CsrFacts['csr'], { instances, nodes, ...shared }: Evidence
 }
 
 function explain(decision: CsrDecision): { rule: string; why: string } {
-  if (decision.do === 'approve') return { rule: decision.condition.reason, why: 'all rules hold' };
+  if (decision.do === 'approve') return { rule: decision.condition.reason, why: 'all rules are satisfied' };
   if (decision.do === 'refuse') return { rule: decision.rule, why: decision.why };
   if (decision.do === 'inspect') return { rule: decision.otherwise.rule, why: decision.why };
   return { rule: '', why: decision.why };
@@ -120,6 +120,6 @@ function refusal(request: KubeObject, decision: CsrDecision): AppError | undefin
   const refused = decision.do === 'inspect' ? decision.otherwise : decision;
   if (refused.do !== 'refuse') return undefined;
   return new AppError('CSR_REFUSED', `${request.label}: ${refused.rule}: ${refused.why}`, {
-    remedy: 'Find out who made the request; deny it if it is not one of your hosts.',
+    remedy: 'Find out who created the request; deny it if it is not from one of your hosts.',
   });
 }

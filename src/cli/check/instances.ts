@@ -7,13 +7,13 @@ import type { NodeView } from '#contract/node.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
 import type { Command } from '../command.ts';
-import { find, missing, readNodes, textData } from '../find.ts';
+import { find, missingObject, readNodes, textData } from '../find.ts';
 import { errorData, table } from '../output.ts';
 import { oneLine } from '../safe-text.ts';
 import { checkWindowsInstances } from './windows-instances.ts';
 
 interface Line {
-  /** Name of a WindowsInstance; absent for an entry. */
+  /** Name of a WindowsInstance; not set for an entry. */
   instance?: string;
   address: string;
   username?: string;
@@ -24,15 +24,15 @@ interface Line {
 
 export const checkInstances: Command = {
   name: 'instances',
-  summary: 'each entry of windows-instances and each WindowsInstance: good, or what is wrong with it',
+  summary: 'check each entry of windows-instances and each WindowsInstance',
   example: 'wmco check instances -f examples/windows-instances.yaml',
-  reads: `ConfigMap ${configMapName.instances} or ${windowsInstanceKind}s, and Nodes to see which entry is which Node`,
+  reads: `ConfigMap ${configMapName.instances} or ${windowsInstanceKind}s, and Nodes to match entries with`,
   options: ['resolve'],
   async run({ objects }, options) {
     const wanted = { kind: 'ConfigMap', name: configMapName.instances };
     const configMap = find(objects, wanted);
     const instances = checkWindowsInstances(objects);
-    if (configMap === undefined && instances.length === 0) throw missing(wanted);
+    if (configMap === undefined && instances.length === 0) throw missingObject(wanted);
     const { nodes, problems } = readNodes(objects);
     const entries = configMap === undefined ? [] : await entryLines(configMap, nodes, options['resolve'] === true);
     const lines = [...entries, ...instances];
@@ -40,16 +40,16 @@ export const checkInstances: Command = {
       ...(configMap === undefined ? [] : [text(configMap.label, 'entries', entries)]),
       ...(instances.length === 0 ? [] : [text(`${windowsInstanceKind}s`, 'objects', instances)]),
     ];
-    const shown = { text: texts.join('\n'), data: lines.map(lineData) };
-    return { shown, findings: [...problems, ...lines.flatMap(line => line.error ?? [])] };
+    const output = { text: texts.join('\n'), data: lines.map(lineData) };
+    return { output, findings: [...problems, ...lines.flatMap(line => line.error ?? [])] };
   },
 };
 
-async function entryLines(configMap: KubeObject, nodes: readonly NodeView[], asksDns: boolean): Promise<Line[]> {
+async function entryLines(configMap: KubeObject, nodes: readonly NodeView[], usesDns: boolean): Promise<Line[]> {
   const { data, failures } = textData(configMap);
   const listed = { data, nodes, label: configMap.label };
   return [
-    ...(asksDns ? await resolved(listed) : unresolved(listed)),
+    ...(usesDns ? await resolveEntries(listed) : literalEntries(listed)),
     ...failures.map(({ key, error }) => ({ address: key, error })),
   ];
 }
@@ -57,12 +57,12 @@ async function entryLines(configMap: KubeObject, nodes: readonly NodeView[], ask
 interface Listed {
   data: Record<string, string>;
   nodes: readonly NodeView[];
-  /** The ConfigMap, as messages name it. */
+  /** The name of the ConfigMap in messages. */
   label: string;
 }
 
 /** Without DNS only literal addresses can be matched with Nodes. */
-function unresolved({ data, nodes, label }: Listed): Line[] {
+function literalEntries({ data, nodes, label }: Listed): Line[] {
   const literal = resolveInstances(data, {}, nodes).instances;
   return parseEntries(data, label).map(entry => {
     if (!entry.ok) return { address: entry.address, error: entry.error };
@@ -71,8 +71,8 @@ function unresolved({ data, nodes, label }: Listed): Line[] {
   });
 }
 
-async function resolved({ data, nodes, label }: Listed): Promise<Line[]> {
-  const { instances, failures } = resolveInstances(data, await askDns(Object.keys(data)), nodes, label);
+async function resolveEntries({ data, nodes, label }: Listed): Promise<Line[]> {
+  const { instances, failures } = resolveInstances(data, await lookUpNames(Object.keys(data)), nodes, label);
   const good = instances.map(({ address, username, ipv4, node }) => ({
     address,
     username,
@@ -82,8 +82,8 @@ async function resolved({ data, nodes, label }: Listed): Promise<Line[]> {
   return [...good, ...failures];
 }
 
-/** All names at once, so that one slow name server delays nobody twice. */
-async function askDns(addresses: readonly string[]): Promise<Ipv4Answers> {
+/** In parallel: a slow name server delays the command only once. */
+async function lookUpNames(addresses: readonly string[]): Promise<Ipv4Answers> {
   const names = addresses.filter(address => !isIpv4(address));
   const answers = await Promise.allSettled(names.map(name => lookup(name, { family: 4 })));
   return Object.fromEntries(

@@ -9,7 +9,7 @@ import { mirrorKinds } from '../render/registries.ts';
 
 export const checkMirrors: Command = {
   name: 'mirrors',
-  summary: 'what Windows nodes make of the mirror sets, and what they cannot do',
+  summary: 'show which mirrors Windows nodes use, and what is not supported on Windows',
   example: 'wmco check mirrors -f examples/mirrors.yaml',
   reads: 'ImageDigestMirrorSets, ImageTagMirrorSets, and Secret openshift-config/pull-secret',
   options: [],
@@ -20,7 +20,7 @@ export const checkMirrors: Command = {
     const rows = merged.sets.map(set => [
       `  ${set.source}`,
       set.mirrors.map(mirror => mirror.host).join(', ') || '(no mirror)',
-      set.sourcePolicy === 'NeverContactSource' ? 'source never contacted' : 'then the source itself',
+      set.sourcePolicy === 'NeverContactSource' ? 'source never contacted' : 'then the source',
     ]);
     const text = [
       `${sets.length} mirror sets, ${merged.sets.length} source registries, ${merged.warnings.length} problems`,
@@ -28,6 +28,6 @@ export const checkMirrors: Command = {
       ...caveats.map(caveat => `note: ${oneLine(caveat)}`),
     ].join('\n');
     const data = { sets: merged.sets, caveats, problems: merged.warnings.map(errorData) };
-    return { shown: { text, data }, findings: merged.warnings };
+    return { output: { text, data }, findings: merged.warnings };
   },
 };

@@ -9,7 +9,7 @@ import { servicesWarnings } from '#contract/services/validate.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
 import { servicesManifest } from '#node/desired/services.ts';
 import type { Command, Options } from '../command.ts';
-import { missing, ofKind } from '../find.ts';
+import { missingObject, ofKind } from '../find.ts';
 import { oneLine } from '../safe-text.ts';
 import { errorData } from '../output.ts';
 import { settingsFrom } from '../settings.ts';
@@ -23,13 +23,13 @@ interface Verdict {
 
 export const checkServices: Command = {
   name: 'services',
-  summary: 'services ConfigMaps: valid, and as this operator would write them',
+  summary: 'check that services ConfigMaps are valid and match what this operator writes',
   example: 'wmco check services -f examples/windows-services.yaml -f examples/cluster.yaml',
-  reads: `ConfigMaps ${configMapName.servicesPrefix}<version>; with the objects of \`render services\` the content is compared too`,
+  reads: `ConfigMaps ${configMapName.servicesPrefix}<version>; the objects of \`render services\` to compare the content, too`,
   options: ['debug', 'env'],
   run({ objects }, options) {
     const maps = ofKind(objects, 'ConfigMap').filter(({ meta }) => versionOfServicesConfigMap(meta.name) !== undefined);
-    if (maps.length === 0) throw missing({ kind: 'ConfigMap', name: `${configMapName.servicesPrefix}<version>` });
+    if (maps.length === 0) throw missingObject({ kind: 'ConfigMap', name: `${configMapName.servicesPrefix}<version>` });
     const expected = expectedManifest(objects, options);
     const verdicts = maps.map(map => judge(map, expected));
     const data = verdicts.map(({ error, ...verdict }) => ({
@@ -38,13 +38,13 @@ export const checkServices: Command = {
       ...(error && { error: errorData(error) }),
     }));
     return {
-      shown: { text: verdicts.map(text).join('\n'), data },
+      output: { text: verdicts.map(text).join('\n'), data },
       findings: verdicts.flatMap(({ error }) => error ?? []),
     };
   },
 };
 
-/** Undefined when the input does not tell enough about the cluster to compare with. */
+/** Undefined when the input lacks the cluster objects that are needed to compare. */
 function expectedManifest(objects: readonly KubeObject[], options: Options): ServicesManifest | undefined {
   const settings = settingsFrom(options, objects);
   const { facts } = openshiftFacts(objects, settings);

@@ -5,7 +5,7 @@ import { windowsInstanceKind } from '#contract/windows-instance/resource.ts';
 import { acceptanceProblem, rivalsAmong } from '#node/acceptance-problem.ts';
 import { ofKind } from '../find.ts';
 
-/** A WindowsInstance that an administrator wrote, as the operator would take it. */
+/** The result for one WindowsInstance. */
 export interface InstanceLine {
   instance: string;
   address: string;
@@ -13,7 +13,7 @@ export interface InstanceLine {
   error?: AppError;
 }
 
-/** The rules by which the operator accepts a host, as far as files can tell; Secrets and name servers are not asked. */
+/** Applies the acceptance rules of the operator, except those that need Secrets or DNS. */
 export function checkWindowsInstances(objects: readonly KubeObject[]): InstanceLine[] {
   const read = ofKind(objects, windowsInstanceKind).map(object => ({
     object,
@@ -34,7 +34,7 @@ export function checkWindowsInstances(objects: readonly KubeObject[]): InstanceL
   });
 }
 
-/** What the rules look at; the API server checks the rest. */
+/** Reads only the fields that the rules need. */
 function readInstance({ fields, meta }: KubeObject): WindowsInstance {
   const spec = fields.object('spec');
   const texts = Object.fromEntries(

@@ -4,13 +4,13 @@ import { yamlText } from '../safe-text.ts';
 
 export const renderCrd: Command = {
   name: 'crd',
-  summary: 'the CustomResourceDefinition of WindowsInstance',
+  summary: 'print the CustomResourceDefinition of WindowsInstance',
   example: 'wmco render crd -o yaml',
   reads: '',
   options: [],
   run() {
     const data = windowsInstanceCrd();
     const text = yamlText(data);
-    return { shown: { text, data, files: { 'windowsinstances.yaml': text } }, findings: [] };
+    return { output: { text, data, files: { 'windowsinstances.yaml': text } }, findings: [] };
   },
 };

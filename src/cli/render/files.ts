@@ -10,7 +10,7 @@ import { type NodeFilesInput, nodeFiles } from '#node/desired/files.ts';
 import { serviceAccountToken } from '#node/desired/kubeconfig.ts';
 import { registryFiles } from '#node/desired/registries/registries.ts';
 import type { Command } from '../command.ts';
-import { findSecret, missing, ofKind } from '../find.ts';
+import { findSecret, missingObject, ofKind } from '../find.ts';
 import { pullSecretFrom, pullSecretName } from '../pull-secret.ts';
 import { settingsFrom } from '../settings.ts';
 import { fileTexts } from './file-texts.ts';
@@ -18,7 +18,7 @@ import { mirrorKinds } from './registries.ts';
 
 export const renderFiles: Command = {
   name: 'files',
-  summary: 'every file the operator writes on a Windows node',
+  summary: 'print every file that the operator writes on a Windows node',
   example: 'wmco render files -f examples',
   reads:
     'the objects of `render services` and `render registries`, and the Secrets with tokens and the exporter certificate',
@@ -26,16 +26,16 @@ export const renderFiles: Command = {
   run({ objects }, options) {
     const settings = settingsFrom(options, objects);
     const { facts, findings } = openshiftFacts(objects, settings);
-    if (facts === undefined) return { shown: fileTexts([]), findings };
+    if (facts === undefined) return { output: fileTexts([]), findings };
     const parts = secretParts(objects, settings.namespace);
     const { files } = nodeFiles({ facts, ...parts.input });
     const visible = files
-      .filter(({ path }) => !parts.unknown.includes(path))
+      .filter(({ path }) => !parts.hidden.includes(path))
       .map(({ path, content, sensitive }) => ({
         path,
         content: sensitive && options['showSecrets'] !== true ? redacted : content.reveal(),
       }));
-    return { shown: fileTexts(visible), findings: [...findings, ...parts.findings] };
+    return { output: fileTexts(visible), findings: [...findings, ...parts.findings] };
   },
 };
 
@@ -43,18 +43,18 @@ interface SecretParts {
   input: Omit<NodeFilesInput, 'facts'>;
   findings: AppError[];
   /** Files that cannot be shown because their Secret is not in the input. */
-  unknown: string[];
+  hidden: string[];
 }
 
-/** A dump often lacks Secrets; what does not depend on them is rendered all the same. */
+/** Dumps often lack Secrets; files that do not depend on them are still rendered. */
 function secretParts(objects: readonly KubeObject[], namespace: string): SecretParts {
   const findings: AppError[] = [];
-  const unknown: string[] = [];
+  const hidden: string[] = [];
   const orElse = <T>(read: () => T, without: T, paths: readonly string[]): T => {
     const result = attempt(read);
     if (result.ok) return result.value;
     findings.push(result.error);
-    unknown.push(...paths);
+    hidden.push(...paths);
     return without;
   };
   const token = (name: string, where: string) => () => {
@@ -71,7 +71,7 @@ function secretParts(objects: readonly KubeObject[], namespace: string): SecretP
     tls: orElse(() => tlsPair(objects, namespace), noTls, [file.tlsCertificate, file.tlsKey]),
     registries: orElse(() => mirrors(objects, findings), {}, []),
   };
-  return { input, findings, unknown };
+  return { input, findings, hidden };
 }
 
 const noTls = { certificate: '', key: new Secret('') };
@@ -85,8 +85,8 @@ function tlsPair(objects: readonly KubeObject[], namespace: string): NodeFilesIn
 function mirrors(objects: readonly KubeObject[], findings: AppError[]): Record<string, string> {
   const sets = ofKind(objects, ...mirrorKinds);
   const pullSecret = pullSecretFrom(objects);
-  // Without mirror sets the pull secret is of no use, so it need not be in the input.
-  if (pullSecret === undefined && sets.length > 0) findings.push(missing(pullSecretName));
+  // Only mirror sets need the pull secret.
+  if (pullSecret === undefined && sets.length > 0) findings.push(missingObject(pullSecretName));
   const { files, warnings } = registryFiles(sets, pullSecret);
   findings.push(...warnings);
   return files;

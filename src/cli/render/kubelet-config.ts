@@ -6,16 +6,16 @@ import { type Command, textOption } from '../command.ts';
 
 export const renderKubeletConfig: Command = {
   name: 'kubelet-config',
-  summary: `the kubelet configuration of a node (${file.kubeletConfig})`,
+  summary: `print the kubelet configuration of a node (${file.kubeletConfig})`,
   example: 'wmco render kubelet-config -f examples/cluster.yaml -o json',
   reads: 'Network cluster (config.openshift.io), unless --service-cidr is given',
   options: ['serviceCidr'],
-  standsAlone: options => options['serviceCidr'] !== undefined,
+  needsNoInput: options => options['serviceCidr'] !== undefined,
   run({ objects }, options) {
     const cidr = textOption(options, 'serviceCidr') ?? readServiceCidr(new OpenshiftObjects(objects).network());
     const text = kubeletConfig(clusterDns(cidr));
     const data: unknown = JSON.parse(text);
-    const shown = { text: JSON.stringify(data, undefined, 2), data, files: { [file.kubeletConfig]: text } };
-    return { shown, findings: [] };
+    const output = { text: JSON.stringify(data, undefined, 2), data, files: { [file.kubeletConfig]: text } };
+    return { output, findings: [] };
   },
 };

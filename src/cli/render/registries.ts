@@ -10,7 +10,7 @@ export const mirrorKinds = ['ImageDigestMirrorSet', 'ImageTagMirrorSet'] as cons
 
 export const renderRegistries: Command = {
   name: 'registries',
-  summary: 'the hosts.toml files that containerd reads for mirrored registries',
+  summary: 'print the hosts.toml files of containerd for mirrored registries',
   example: 'wmco render registries -f examples/mirrors.yaml -f examples/secrets.yaml',
   reads:
     'ImageDigestMirrorSets, ImageTagMirrorSets, and Secret openshift-config/pull-secret for credentials of mirrors',
@@ -21,8 +21,8 @@ export const renderRegistries: Command = {
       path: `${dir.registries}\\${path}`,
       content: options['showSecrets'] === true ? content : redactHostsToml(content),
     }));
-    const shown = fileTexts(visible);
-    const text = visible.length === 0 ? `no usable mirror set is in the input: ${dir.registries} is empty` : shown.text;
-    return { shown: { ...shown, text }, findings: warnings };
+    const output = fileTexts(visible);
+    const text = visible.length === 0 ? `no usable mirror set in the input: ${dir.registries} is empty` : output.text;
+    return { output: { ...output, text }, findings: warnings };
   },
 };

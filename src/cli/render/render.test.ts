@@ -17,7 +17,7 @@ const secret = (name: string, namespace: string, stringData: Record<string, stri
   stringData,
 });
 
-test('services: the ConfigMap under the name of the version, in the namespace asked for', async () => {
+test('services: prints the ConfigMap of the version in the given namespace', async () => {
   const { code, out } = await render('services', [
     '--operator-version',
     '1.2.3-abc',
@@ -34,7 +34,7 @@ test('services: the ConfigMap under the name of the version, in the namespace as
   });
 });
 
-test('services: debug logging and log rotation are as the operator would be told', async () => {
+test('services: applies --debug and log rotation variables', async () => {
   const { out } = await render('services', ['--debug', '--env', 'SERVICES_LOG_FILE_SIZE=100Mi', '-o', 'json']);
   expect(out).toContain('--v=4');
   expect(out).toContain('-log-file-size=100Mi');
@@ -46,7 +46,7 @@ test('services: an invalid log setting names the variable', async () => {
   expect(err).toContain('LOG_SETTING_INVALID: invalid log configuration: SERVICES_LOG_FILE_SIZE');
 });
 
-test('services: the cluster-wide proxy is taken from its object, and an option beats it', async () => {
+test('services: uses the cluster-wide proxy unless --env replaces it', async () => {
   const proxy = {
     apiVersion: 'config.openshift.io/v1',
     kind: 'Proxy',
@@ -71,7 +71,7 @@ test('services: the cluster-wide proxy is taken from its object, and an option b
   });
 });
 
-test('services: no form shows the login of a proxy unless asked for', async () => {
+test('services: no output format prints the login of a proxy without --show-secrets', async () => {
   const trusted = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -91,7 +91,7 @@ test('services: no form shows the login of a proxy unless asked for', async () =
   expect(asked.out).toContain('http://user:sesame@proxy:3128');
 });
 
-test('services: everything that is missing is told at once, with the command that gets it', async () => {
+test('services: reports all missing objects at once, with the commands that print them', async () => {
   const { code, out, err } = await render('services', [], 'apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n');
   expect(code).toBe(1);
   expect(out.trim()).toBe('');
@@ -99,7 +99,7 @@ test('services: everything that is missing is told at once, with the command tha
   expect(err.match(/-> /g)?.length).toBeGreaterThanOrEqual(4);
 });
 
-test('files: all files of a node, secrets redacted', async () => {
+test('files: prints all files of a node with redacted secrets', async () => {
   const { code, out } = await runWmco([
     'render',
     'files',
@@ -119,14 +119,14 @@ test('files: all files of a node, secrets redacted', async () => {
   expect(out).not.toMatch(/example-(bootstrap|agent)-token|example-private-key/);
 });
 
-test('files: --show-secrets shows every byte', async () => {
+test('files: --show-secrets prints every byte', async () => {
   const words = ['-f', example('cluster.yaml'), '-f', example('secrets.yaml'), '--show-secrets', '-o', 'json'];
   const files = JSON.parse((await runWmco(['render', 'files', ...words])).out) as Record<string, string>;
   expect(files['C:\\k\\bootstrap-kubeconfig']).toContain('"token":"example-bootstrap-token"');
   expect(files['C:\\k\\tls\\certs\\tls.key']).toBe('example-private-key\n');
 });
 
-test('files: without Secrets all other files are shown, and what is missing is named', async () => {
+test('files: without Secrets, prints the other files and names what is missing', async () => {
   const { code, out, err } = await render('files', ['-o', 'json']);
   expect(code).toBe(1);
   const files = JSON.parse(out) as Record<string, string>;
@@ -136,7 +136,7 @@ test('files: without Secrets all other files are shown, and what is missing is n
   expect(err).toContain('windows-machine-config-operator-tls');
 });
 
-test('files: a Secret without its key names Secret and key', async () => {
+test('files: reports a missing key of a Secret by Secret and key', async () => {
   const objects = [
     ...openshiftCluster(),
     secret('node-bootstrapper-token', 'openshift-machine-config-operator', { token: 't' }),
@@ -147,7 +147,7 @@ test('files: a Secret without its key names Secret and key', async () => {
   );
 });
 
-test('files: -o dir writes the tree of a node', async () => {
+test('files: -o dir writes the file tree of a node', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-files-'));
   await runWmco([
     'render',
@@ -163,7 +163,7 @@ test('files: -o dir writes the tree of a node', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('registries: the example of the documentation gives one file per source registry', async () => {
+test('registries: the documented example has one file per source registry', async () => {
   const { code, out } = await runWmco(['render', 'registries', '-f', example('mirrors.yaml'), '-o', 'json']);
   expect(code).toBe(0);
   const files = JSON.parse(out) as Record<string, string>;
@@ -180,12 +180,12 @@ test('registries: the example of the documentation gives one file per source reg
       'https://example.com/v2/example2',
       'https://example.io/v2/example',
     ],
-    // Never contact the source: the mirror is the last resort as well.
+    // Never contact the source: the mirror is also the server.
     'registry.redhat.io': ['https://mirror.example.com/v2', 'https://mirror.example.com/v2'],
   });
 });
 
-test('registries: credentials of a mirror are redacted unless asked for', async () => {
+test('registries: redacts credentials of mirrors without --show-secrets', async () => {
   const words = ['render', 'registries', '-f', example('mirrors.yaml'), '-f', example('secrets.yaml')];
   const basic = Buffer.from('puller:example-password').toString('base64');
   const hidden = await runWmco(words);
@@ -194,12 +194,12 @@ test('registries: credentials of a mirror are redacted unless asked for', async 
   expect((await runWmco([...words, '--show-secrets'])).out).toContain(`authorization = "Basic ${basic}"`);
 });
 
-test('registries: without mirror sets it says so instead of nothing', async () => {
+test('registries: reports that there are no mirror sets', async () => {
   const { code, out } = await render('registries');
-  expect([code, out]).toEqual([0, 'no usable mirror set is in the input: C:\\k\\containerd\\registries is empty\n']);
+  expect([code, out]).toEqual([0, 'no usable mirror set in the input: C:\\k\\containerd\\registries is empty\n']);
 });
 
-test('registries: a wildcard is refused aloud, and the rest is rendered', async () => {
+test('registries: reports a wildcard and renders the rest', async () => {
   const mirrors = {
     apiVersion: 'config.openshift.io/v1',
     kind: 'ImageTagMirrorSet',
@@ -218,7 +218,7 @@ test('registries: a wildcard is refused aloud, and the rest is rendered', async 
   expect(err).toContain('ImageTagMirrorSet wild');
 });
 
-test('user-data: the script for the platform of the cluster, with the key', async () => {
+test('user-data: prints the script for the platform of the cluster with the key', async () => {
   const words = ['--public-key', example('id_ed25519.pub')];
   const { code, out } = await render('user-data', words);
   expect(code).toBe(0);
@@ -227,7 +227,7 @@ test('user-data: the script for the platform of the cluster, with the key', asyn
   expect(gcp.out).not.toContain('<powershell>');
 });
 
-test('user-data: as the Secret that the operator writes', async () => {
+test('user-data: -o yaml prints the Secret that the operator writes', async () => {
   const { out } = await render('user-data', ['--public-key', example('id_ed25519.pub'), '-o', 'yaml']);
   expect(parse(out)).toMatchObject({
     kind: 'Secret',
@@ -235,13 +235,13 @@ test('user-data: as the Secret that the operator writes', async () => {
   });
 });
 
-test('user-data: without a key both ways to give one are told', async () => {
+test('user-data: without a key, names both ways to pass one', async () => {
   const { code, err } = await render('user-data');
   expect(code).toBe(1);
   expect(err).toContain('cloud-private-key is not in the input');
 });
 
-test('user-data: a broken private key is an error that does not show it', async () => {
+test('user-data: the error about a broken private key does not contain it', async () => {
   const key = secret('cloud-private-key', 'openshift-windows-machine-config-operator', { 'private-key.pem': 'sesame' });
   const { code, err } = await render('user-data', [], list([...openshiftCluster(), key]));
   expect(code).toBe(1);
@@ -249,7 +249,7 @@ test('user-data: a broken private key is an error that does not show it', async 
   expect(err).not.toContain('sesame');
 });
 
-test('user-data: a weak key is a finding that names its file, and the script is shown all the same', async () => {
+test('user-data: reports a weak key with its file and still prints the script', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-key-'));
   const path = join(folder, 'old.pub');
   const parts = ['ssh-dss', ...Array.from({ length: 4 }, () => '\u0001')].map(part => Buffer.from(part));
@@ -261,7 +261,7 @@ test('user-data: a weak key is a finding that names its file, and the script is 
   await rm(folder, { recursive: true });
 });
 
-test('user-data: a file that is no public key, or not there', async () => {
+test('user-data: reports a file that is missing or not a public key', async () => {
   const wrong = example('mirrors.yaml');
   expect((await render('user-data', ['--public-key', wrong])).err).toContain(`PUBLIC_KEY_UNREADABLE: ${wrong}: `);
   expect((await render('user-data', ['--public-key', '/nonexistent'])).err).toContain(
@@ -269,14 +269,14 @@ test('user-data: a file that is no public key, or not there', async () => {
   );
 });
 
-test('kubelet-config: from the Network object or from an option', async () => {
+test('kubelet-config: reads the service network from the Network object or the option', async () => {
   const dns = async (words: string[]) =>
     (JSON.parse((await render('kubelet-config', [...words, '-o', 'json'])).out) as { clusterDNS: string[] }).clusterDNS;
   expect(await dns([])).toEqual(['172.30.0.10']);
   expect(await dns(['--service-cidr', '10.96.0.0/12'])).toEqual(['10.96.0.10']);
 });
 
-test('kubelet-config and user-data: options that say everything need no input', async () => {
+test('kubelet-config and user-data: need no input when options replace it', async () => {
   const alone = await runWmco(['render', 'kubelet-config', '--service-cidr', '10.96.0.0/12', '-o', 'json']);
   expect([alone.code, JSON.parse(alone.out)]).toMatchObject([0, { clusterDNS: ['10.96.0.10'] }]);
   const words = ['render', 'user-data', '--platform', 'GCP', '--public-key', example('id_ed25519.pub')];
@@ -284,21 +284,21 @@ test('kubelet-config and user-data: options that say everything need no input', 
   expect((await runWmco(words.slice(0, 4))).code).toBe(2);
 });
 
-test('kubelet-config: what is wrong with the Network object is told with its name', async () => {
+test('kubelet-config: names the Network object in its errors', async () => {
   const network = { apiVersion: 'config.openshift.io/v1', kind: 'Network', metadata: { name: 'cluster' }, spec: {} };
   const { code, err } = await render('kubelet-config', [], list([network]));
   expect(code).toBe(1);
   expect(err).toContain('NETWORK_SERVICE_CIDR_INVALID: Network cluster (standard input): spec.serviceNetwork');
 });
 
-test('kubelet-config: a bad service network is named', async () => {
+test('kubelet-config: reports an invalid service network', async () => {
   const { code, err } = await render('kubelet-config', ['--service-cidr', '10.0.0.0/31']);
   expect(code).toBe(1);
   expect(err).toContain('NETWORK_SERVICE_CIDR_INVALID');
   expect(err).toContain('10.0.0.0/31');
 });
 
-test('crd: what is rendered is what is in deploy', async () => {
+test('crd: prints the file in deploy', async () => {
   const { out } = await runWmco(['render', 'crd']);
   expect(out).toBe(await readFile(join(repositoryRoot, 'deploy/crd/windowsinstances.yaml'), 'utf8'));
 });

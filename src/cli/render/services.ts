@@ -11,14 +11,14 @@ import { settingsFrom } from '../settings.ts';
 
 export const renderServices: Command = {
   name: 'services',
-  summary: 'the services ConfigMap: what runs on every Windows node, in which order, with which command',
+  summary: 'print the services ConfigMap: services of a Windows node, their order and commands',
   example: 'wmco render services -f examples/cluster.yaml -o yaml',
-  reads: 'Infrastructure, Networks, MachineConfigs and ControllerConfig, as a list or one by one',
+  reads: 'Infrastructure, Networks, MachineConfigs and ControllerConfig',
   options: ['operatorVersion', 'namespace', 'debug', 'env', 'showSecrets'],
   run({ objects }, options) {
     const settings = settingsFrom(options, objects);
     const { facts, findings } = openshiftFacts(objects, settings);
-    if (facts === undefined) return { shown: { text: '', data: null, files: {} }, findings };
+    if (facts === undefined) return { output: { text: '', data: null, files: {} }, findings };
     const manifest = servicesManifest(facts, options['showSecrets'] === true ? settings : withoutLogins(settings));
     const configMap = servicesConfigMap(manifest, settings.version, settings.namespace);
     const text = [
@@ -29,7 +29,7 @@ export const renderServices: Command = {
       `variables set      ${Object.keys(manifest.environment).join(', ') || 'none'}`,
     ].join('\n');
     return {
-      shown: { text, data: configMap, files: { [`${configMap.metadata.name}.yaml`]: yamlText(configMap) } },
+      output: { text, data: configMap, files: { [`${configMap.metadata.name}.yaml`]: yamlText(configMap) } },
       findings,
     };
   },

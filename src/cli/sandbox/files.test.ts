@@ -3,77 +3,77 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
-import { openPlace } from './place.ts';
+import { openSandboxFiles } from './files.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'wmco-place-'));
+  folder = mkdtempSync(join(tmpdir(), 'wmco-files-'));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
-const usual = { kubeconfig: undefined, log: undefined };
+const defaults = { kubeconfig: undefined, log: undefined };
 
-test('is a folder for nobody else, which is gone in the end with everything in it', async () => {
-  const place = await openPlace(usual);
-  expect(statSync(place.folder).mode & 0o777).toBe(0o700);
-  await place.writeKubeconfig('content');
-  place.log('line\n');
-  writeFileSync(join(place.folder, 'more'), '');
-  expect(dirname(place.kubeconfig)).toBe(place.folder);
-  expect(dirname(place.logFile)).toBe(place.folder);
-  expect([readFileSync(place.kubeconfig, 'utf8'), statSync(place.kubeconfig).mode & 0o777]).toEqual(['content', 0o600]);
-  await place[Symbol.asyncDispose]();
-  expect(existsSync(place.folder)).toBe(false);
+test('creates a private folder and removes it with its content', async () => {
+  const files = await openSandboxFiles(defaults);
+  expect(statSync(files.folder).mode & 0o777).toBe(0o700);
+  await files.writeKubeconfig('content');
+  files.log('line\n');
+  writeFileSync(join(files.folder, 'more'), '');
+  expect(dirname(files.kubeconfig)).toBe(files.folder);
+  expect(dirname(files.logFile)).toBe(files.folder);
+  expect([readFileSync(files.kubeconfig, 'utf8'), statSync(files.kubeconfig).mode & 0o777]).toEqual(['content', 0o600]);
+  await files[Symbol.asyncDispose]();
+  expect(existsSync(files.folder)).toBe(false);
 });
 
-test('a kubeconfig that was asked for is only there while the cluster is; a log stays', async () => {
+test('removes a chosen kubeconfig at the end and keeps a chosen log', async () => {
   const spec = { kubeconfig: join(folder, 'kubeconfig'), log: join(folder, 'log') };
-  const place = await openPlace(spec);
-  await place.writeKubeconfig('content');
-  for (const line of ['one\n', 'two\n']) place.log(line);
+  const files = await openSandboxFiles(spec);
+  await files.writeKubeconfig('content');
+  for (const line of ['one\n', 'two\n']) files.log(line);
   expect(readFileSync(spec.kubeconfig, 'utf8')).toBe('content');
-  await place[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
   expect(readdirSync(folder)).toEqual(['log']);
   expect(readFileSync(spec.log, 'utf8')).toBe('one\ntwo\n');
 });
 
-test('a kubeconfig of somebody else is neither overwritten nor removed', async () => {
+test('neither overwrites nor removes an existing kubeconfig', async () => {
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, 'precious');
-  const place = await openPlace({ ...usual, kubeconfig });
-  const error = await rejectionOf(place.writeKubeconfig('content'));
+  const files = await openSandboxFiles({ ...defaults, kubeconfig });
+  const error = await rejectionOf(files.writeKubeconfig('content'));
   expect(error).toMatchObject({ code: 'OUTPUT_UNWRITABLE', message: expect.stringContaining(kubeconfig) as string });
-  await place[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
   expect(readFileSync(kubeconfig, 'utf8')).toBe('precious');
 });
 
-test('a log that cannot be written is an error at once, and nothing is left behind', async () => {
+test('a log that cannot be written is an error at once and leaves no files', async () => {
   const before = process.listenerCount('exit');
-  const error = await rejectionOf(openPlace({ ...usual, log: join(folder, 'no', 'log') }));
+  const error = await rejectionOf(openSandboxFiles({ ...defaults, log: join(folder, 'no', 'log') }));
   expect(error).toMatchObject({ code: 'OUTPUT_UNWRITABLE', message: expect.stringContaining('ENOENT') as string });
   expect(process.listenerCount('exit')).toBe(before);
 });
 
-test('asks the process to remember only while it is open', async () => {
+test('has an exit handler only while it is open', async () => {
   const before = process.listenerCount('exit');
-  const place = await openPlace(usual);
+  const files = await openSandboxFiles(defaults);
   expect(process.listenerCount('exit')).toBe(before + 1);
-  await place[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
   expect(process.listenerCount('exit')).toBe(before);
 });
 
-test('a process that ends early takes the folder with it', async () => {
+test('removes the folder when the process exits early', async () => {
   const listeners = new Set(process.listeners('exit'));
   const kubeconfig = join(folder, 'kubeconfig');
-  const place = await openPlace({ ...usual, kubeconfig });
-  await place.writeKubeconfig('content');
+  const files = await openSandboxFiles({ ...defaults, kubeconfig });
+  await files.writeKubeconfig('content');
   const [atExit] = process.listeners('exit').filter(each => !listeners.has(each));
   atExit?.call(process, 0);
-  expect([existsSync(place.folder), existsSync(kubeconfig)]).toEqual([false, false]);
-  await place[Symbol.asyncDispose]();
+  expect([existsSync(files.folder), existsSync(kubeconfig)]).toEqual([false, false]);
+  await files[Symbol.asyncDispose]();
 });
 
-test('what is said after the end is said to nobody', async () => {
-  const place = await openPlace(usual);
-  await place[Symbol.asyncDispose]();
-  expect(() => place.log('late\n')).not.toThrow();
+test('ignores log lines after it was closed', async () => {
+  const files = await openSandboxFiles(defaults);
+  await files[Symbol.asyncDispose]();
+  expect(() => files.log('late\n')).not.toThrow();
 });

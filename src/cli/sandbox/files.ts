@@ -4,35 +4,33 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { AppError } from '#base/errors.ts';
-import { unwritable } from '../output.ts';
+import { unwritableError } from '../output.ts';
 
-/** The private folder of a sandbox, and files that its user has asked for. */
-export interface SandboxPlace extends AsyncDisposable {
+/** The temporary folder of a sandbox, and the files that the user chose. */
+export interface SandboxFiles extends AsyncDisposable {
   folder: string;
-  /** What KUBECONFIG is to be. */
   kubeconfig: string;
-  /** Where the operator logs to. */
   logFile: string;
   log(line: string): void;
   writeKubeconfig(text: string): Promise<void>;
 }
 
-export interface PlaceWish {
+export interface SandboxFilePaths {
   kubeconfig: string | undefined;
   log: string | undefined;
 }
 
-/** Everything in the folder goes with it, however the process ends, unless it is killed. What the user has named stays, but for a kubeconfig of a cluster that is gone. */
-export async function openPlace(spec: PlaceWish): Promise<SandboxPlace> {
+/** Removes the folder and the kubeconfig when the process exits, unless it is killed. A log that the user chose stays. */
+export async function openSandboxFiles(paths: SandboxFilePaths): Promise<SandboxFiles> {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-sandbox-'));
-  const kubeconfig = spec.kubeconfig === undefined ? join(folder, 'kubeconfig') : resolve(spec.kubeconfig);
-  const logFile = spec.log === undefined ? join(folder, 'operator.log') : resolve(spec.log);
+  const kubeconfig = paths.kubeconfig === undefined ? join(folder, 'kubeconfig') : resolve(paths.kubeconfig);
+  const logFile = paths.log === undefined ? join(folder, 'operator.log') : resolve(paths.log);
   let hasKubeconfig = false;
-  const removeNow = () => {
+  const removeSync = () => {
     if (hasKubeconfig) rmSync(kubeconfig, { force: true });
     rmSync(folder, { recursive: true, force: true });
   };
-  process.once('exit', removeNow);
+  process.once('exit', removeSync);
   try {
     const log = await openLog(logFile);
     return {
@@ -42,7 +40,7 @@ export async function openPlace(spec: PlaceWish): Promise<SandboxPlace> {
       log: log.write,
       writeKubeconfig: async text => {
         await writeFile(kubeconfig, text, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
-          throw unwritable(kubeconfig, error);
+          throw unwritableError(kubeconfig, error);
         });
         hasKubeconfig = true;
       },
@@ -50,12 +48,12 @@ export async function openPlace(spec: PlaceWish): Promise<SandboxPlace> {
         await log.close();
         if (hasKubeconfig) await rm(kubeconfig, { force: true });
         await rm(folder, { recursive: true, force: true });
-        process.off('exit', removeNow);
+        process.off('exit', removeSync);
       },
     };
   } catch (error) {
-    removeNow();
-    process.off('exit', removeNow);
+    removeSync();
+    process.off('exit', removeSync);
     throw error;
   }
 }
@@ -63,21 +61,21 @@ export async function openPlace(spec: PlaceWish): Promise<SandboxPlace> {
 async function openLog(path: string): Promise<{ write: (line: string) => void; close: () => Promise<void> }> {
   const stream = createWriteStream(path, { mode: 0o600 });
   const opened = Promise.withResolvers<void>();
-  let trouble: AppError | undefined;
+  let failure: AppError | undefined;
   stream.once('open', () => opened.resolve());
-  // A disk that becomes full must not end the sandbox.
+  // A full disk must not stop the sandbox.
   stream.on('error', error => {
-    trouble = unwritable(path, error);
-    opened.reject(trouble);
+    failure = unwritableError(path, error);
+    opened.reject(failure);
   });
   await opened.promise;
   return {
     write: line => {
-      if (trouble === undefined) stream.write(line);
+      if (failure === undefined) stream.write(line);
     },
     close: async () => {
       stream.end();
-      if (trouble === undefined) await finished(stream).catch(() => undefined);
+      if (failure === undefined) await finished(stream).catch(() => undefined);
     },
   };
 }

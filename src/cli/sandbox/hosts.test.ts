@@ -12,7 +12,7 @@ const machine = (name: string, address: string, dnsName?: string): SimulatedMach
   reboots: 0,
 });
 
-test('hosts have the names by which faults are given to them', () => {
+test('hosts have the names that --faults uses', () => {
   const instances = [instanceOf('10.0.1.12'), instanceOf('win-3.sandbox.test'), instanceOf('10.0.1.21')];
   const machines = [
     machine('win-1', '10.0.1.12'),
@@ -26,7 +26,7 @@ test('hosts have the names by which faults are given to them', () => {
   ]);
 });
 
-test('what is none of the hosts of the sandbox keeps the name it has', () => {
+test('a host from outside the sandbox keeps its name', () => {
   const entries = { '10.9.9.9': 'username=x', bad_name: 'username=y' };
   expect(sandboxHosts(viewOf({ entries }), [machine('win-1', '10.0.1.12')]).map(({ name }) => name)).toEqual([
     '10.9.9.9',

@@ -86,11 +86,11 @@ test('--help shows examples, exit codes and when it exits', () => {
   expect(read(['--help'])).toBeUndefined();
   const help = commandHelp(sandboxLine);
   expect(help).toContain('wmco sandbox --faults wrong-key@win-2,slow-disk@win-5');
-  expect(help).toContain('elsewhere it exits, unless --serve is given');
-  expect(help).toContain('Exit code: 0 all are Ready, 1 some are not, 2 usage error.');
+  expect(help).toContain('Without a terminal it exits, unless --serve is given');
+  expect(help).toContain('Exit code: 0 all hosts are Ready, 1 some are not, 2 usage error.');
 });
 
-test('whatever is given, it is read or rejected with a remedy', () => {
+test('any arguments are read or rejected with a remedy', () => {
   const names = ['--hosts', '--machines', '--speed', '--port', '--timeout', '--faults', '--serve'];
   const words = fc.array(fc.oneof(fc.constantFrom(...names), fc.string()), { maxLength: 6 });
   fc.assert(

@@ -4,15 +4,15 @@ import { parseGoDuration } from '#base/go-duration.ts';
 export interface SandboxOptions {
   hosts: number;
   machines: number;
-  /** `list` when only their names are wanted. */
+  /** `list` prints their names. */
   faults: readonly string[] | 'list';
   speed: number;
   exitWhenReady: boolean;
   serve: boolean;
   port: number | undefined;
-  /** A file to write the kubeconfig to, beside the default one. */
+  /** Replaces the default path of the kubeconfig. */
   kubeconfig: string | undefined;
-  /** A file for what the operator logs. */
+  /** Replaces the default path of the operator log. */
   log: string | undefined;
   timeoutMs: number;
 }
@@ -21,34 +21,39 @@ export interface SandboxOptions {
 const [maxHosts, maxSpeed] = [500, 1000];
 
 const flags = {
-  hosts: { value: 'number', default: '6', help: 'hosts that are listed in windows-instances', expected: hostsExpected },
+  hosts: { value: 'number', default: '6', help: 'hosts listed in windows-instances', expected: hostsExpected },
   machines: { value: 'number', default: '2', help: 'Machines of a MachineSet', expected: hostsExpected },
   faults: {
     value: 'FAULT@HOST,...',
     isValueOptional: true,
-    help: 'what is wrong with the hosts; without a value, lists all faults',
+    help: 'faults of hosts; without a value, print all faults',
   },
-  speed: { value: 'factor', default: '2', help: 'how much faster simulated work runs', expected: speedExpected },
+  speed: { value: 'factor', default: '2', help: 'speed of simulated work', expected: speedExpected },
   'exit-when-ready': { help: 'exit when every host is Ready or has failed for good' },
   serve: { help: 'keep running until stopped, even without a terminal' },
   port: { value: 'number', help: 'port of the API server; defaults to any free port', expected: portExpected },
-  kubeconfig: { value: 'file', help: 'also write the kubeconfig to this file' },
+  kubeconfig: { value: 'file', help: 'write the kubeconfig to this file' },
   log: { value: 'file', help: 'write the log of the operator to this file' },
-  timeout: { value: 'duration', default: '10m', help: 'how long hosts may take', expected: timeoutExpected },
+  timeout: {
+    value: 'duration',
+    default: '10m',
+    help: 'time limit for all hosts to become Ready',
+    expected: timeoutExpected,
+  },
 } as const satisfies Flags;
 
 export const sandboxLine: CommandLine<typeof flags> = {
   name: 'wmco sandbox',
-  summary: 'runs a cluster, the operator and simulated Windows hosts in one process, to look at and to play with',
+  summary: 'runs a cluster, the operator and simulated Windows hosts in one process',
   flags,
-  details: `On a terminal it keeps running when all are Ready; elsewhere it exits, unless --serve is given.
+  details: `On a terminal it keeps running when all hosts are Ready. Without a terminal it exits, unless --serve is given.
 
 Examples:
   wmco sandbox
   wmco sandbox --hosts 20 --machines 0 --speed 5 --exit-when-ready
   wmco sandbox --faults wrong-key@win-2,slow-disk@win-5,no-admin@machine-1
 
-Exit code: 0 all are Ready, 1 some are not, 2 usage error.`,
+Exit code: 0 all hosts are Ready, 1 some are not, 2 usage error.`,
 };
 
 /** Undefined when help is requested. */

@@ -20,9 +20,9 @@ import type { RunningSandbox, SandboxFactory, SandboxSpec } from './running.ts';
 interface Stage extends AsyncDisposable {
   cluster: StatusCluster;
   factory: SandboxFactory;
-  /** What was wished for. */
+  /** What the command requested. */
   specs: SandboxSpec[];
-  operatorEnd: AbortController;
+  operatorExit: AbortController;
   isRunning(): boolean;
 }
 
@@ -30,7 +30,7 @@ async function stage(fail?: AppError): Promise<Stage> {
   const cluster = await statusCluster();
   await cluster.lead(systemClock.now());
   const specs: SandboxSpec[] = [];
-  const operatorEnd = new AbortController();
+  const operatorExit = new AbortController();
   let running = 0;
   const machine = (name: string, address: string) => ({
     name,
@@ -48,14 +48,14 @@ async function stage(fail?: AppError): Promise<Stage> {
       kubeconfig: cluster.sandbox.kubeconfig,
       url: cluster.sandbox.url,
       namespace: cluster.namespace,
-      operatorEnd: operatorEnd.signal,
+      operatorExit: operatorExit.signal,
       hosts: () => [machine('win-1', '10.0.0.1'), machine('win-2', '10.0.0.2')],
       [Symbol.asyncDispose]: async () => void (running -= 1),
     };
   };
   const factory = {
     faults: [
-      { name: 'no-ssh', description: 'nobody there' },
+      { name: 'no-ssh', description: 'no SSH server' },
       { name: 'german', description: 'speaks German' },
     ],
     start,
@@ -64,7 +64,7 @@ async function stage(fail?: AppError): Promise<Stage> {
     cluster,
     factory,
     specs,
-    operatorEnd,
+    operatorExit,
     isRunning: () => running > 0,
     [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
   };
@@ -84,7 +84,7 @@ const change = (cluster: StatusCluster, name: string, state: StateName) =>
 interface Show {
   terminal: RecordedTerminal;
   ended: Promise<number>;
-  says: (text: string | RegExp) => Promise<void>;
+  prints: (text: string | RegExp) => Promise<void>;
 }
 
 function show(words: string[], { factory }: Stage, size?: TerminalSize): Show {
@@ -98,36 +98,36 @@ function show(words: string[], { factory }: Stage, size?: TerminalSize): Show {
   return {
     terminal,
     ended,
-    says: text => expect.poll(() => terminal.text(), { timeout: 25_000, interval: 20 }).toMatch(text),
+    prints: text => expect.poll(() => terminal.text(), { timeout: 25_000, interval: 20 }).toMatch(text),
   };
 }
 
 const two = ['--hosts', '2', '--machines', '0'];
 
-test('ends with 0 when all are Ready, and tells what it has cost', async () => {
+test('exits with 0 when all hosts are Ready and prints the summary', async () => {
   await using set = await stage();
   await put(set.cluster, '10.0.0.1', 'ready');
   await put(set.cluster, '10.0.0.2', 'configuring');
-  const { terminal, ended, says } = show(two, set);
-  await says(/win-2 +stage programs: 3\.0 of 6\.0 MB/);
+  const { terminal, ended, prints } = show(two, set);
+  await prints(/win-2 +stage programs: 3\.0 of 6\.0 MB/);
   await change(set.cluster, '10.0.0.2', 'ready');
   expect(await ended).toBe(0);
-  expect(terminal.text()).toMatch(/^A cluster at https:\/\/127\.0\.0\.1:\d+ with 2 hosts and 0 Machines; .* 2 times/);
+  expect(terminal.text()).toMatch(/^Cluster at https:\/\/127\.0\.0\.1:\d+ with 2 hosts and 0 Machines; .* 2 times/);
   expect(terminal.text()).toMatch(/^win-1 +win-1 +Ready +12 s +7 +8\.0 MB +uncordon, 2\.0 s$/m);
   expect(terminal.text()).toMatch(/^2 of 2 hosts Ready in .* of sandbox time\)\.$/m);
   expect(set.isRunning()).toBe(false);
 });
 
-test('does not take a cluster that is not complete for a good one', async () => {
+test('exits with 1 when hosts are missing', async () => {
   await using set = await stage();
   await put(set.cluster, '10.0.0.1', 'ready');
   const { terminal, ended } = show([...two, '--timeout', '1s'], set);
   expect(await ended).toBe(1);
   expect(terminal.text()).toContain('1 of 1 host Ready in ');
-  expect(terminal.text()).toContain('The time is over: --timeout is 1.0 s.');
+  expect(terminal.text()).toContain('Timed out: --timeout is 1.0 s.');
 });
 
-test('hosts that have failed for good end it with 1 and with what to do', async () => {
+test('exits with 1 and remedies when hosts keep failing', async () => {
   await using set = await stage();
   await put(set.cluster, '10.0.0.1', 'ready');
   await put(set.cluster, '10.0.0.2', 'failed');
@@ -138,36 +138,36 @@ test('hosts that have failed for good end it with 1 and with what to do', async 
   );
 });
 
-test('--serve stays, with a kubeconfig that is gone afterwards', async () => {
+test('--serve keeps running and removes its kubeconfig at the end', async () => {
   await using set = await stage();
   await put(set.cluster, '10.0.0.1', 'ready');
   await put(set.cluster, '10.0.0.2', 'ready');
-  const { terminal, ended, says } = show([...two, '--serve'], set);
-  await says('It stays until Ctrl-C');
+  const { terminal, ended, prints } = show([...two, '--serve'], set);
+  await prints('Running until Ctrl-C');
   const path = /KUBECONFIG=(\S+)/.exec(terminal.text())?.[1] ?? '';
   expect(readFileSync(path, 'utf8')).toBe(set.cluster.sandbox.kubeconfig);
   await change(set.cluster, '10.0.0.2', 'failed');
-  await says(/win-2 +Failed at connect: HOST_REFUSED_KEY/);
+  await prints(/win-2 +Failed at connect: HOST_REFUSED_KEY/);
   terminal.stop();
-  // Whoever plays with it may break it.
+  // The user may break it later.
   expect(await ended).toBe(0);
   expect([existsSync(path), set.isRunning()]).toEqual([false, false]);
-  expect(terminal.text()).toMatch(/The sandbox ends and takes everything with it\.\n$/);
+  expect(terminal.text()).toMatch(/Stopping the sandbox and removing its files\.\n$/);
 });
 
-test('on a terminal it draws a table and stays by itself', async () => {
+test('on a terminal it draws a table and keeps running', async () => {
   await using set = await stage();
   await put(set.cluster, '10.0.0.1', 'ready');
   await put(set.cluster, '10.0.0.2', 'ready');
-  const { terminal, ended, says } = show(two, set, { columns: 90, rows: 30 });
-  await says('It stays until Ctrl-C');
+  const { terminal, ended, prints } = show(two, set, { columns: 90, rows: 30 });
+  await prints('Running until Ctrl-C');
   expect(terminal.text()).toMatch(/2 of 2 hosts Ready in /);
   terminal.stop();
   expect(await ended).toBe(0);
   expect(terminal.text().lastIndexOf('\u001b[?25h')).toBeGreaterThan(terminal.text().lastIndexOf('\u001b[?25l'));
 });
 
-test('on a terminal with --exit-when-ready it ends', async () => {
+test('on a terminal with --exit-when-ready it exits', async () => {
   await using set = await stage();
   await put(set.cluster, '10.0.0.1', 'ready');
   const { terminal, ended } = show(['--hosts', '1', '--machines', '0', '--exit-when-ready'], set, {
@@ -178,18 +178,18 @@ test('on a terminal with --exit-when-ready it ends', async () => {
   expect(terminal.text()).toContain('SLOWEST STEP');
 });
 
-test('told to stop on the way it ends with 1 and what there is to tell', async () => {
+test('stopped before all hosts are Ready, it exits with 1 and prints the summary', async () => {
   await using set = await stage();
   await put(set.cluster, '10.0.0.1', 'configuring');
-  const { terminal, ended, says } = show(two, set);
-  await says(/win-1/);
+  const { terminal, ended, prints } = show(two, set);
+  await prints(/win-1/);
   terminal.stop();
   expect(await ended).toBe(1);
   expect(terminal.text()).toContain('0 of 1 host Ready in ');
   expect(set.isRunning()).toBe(false);
 });
 
-test('told to stop before it has begun it ends quietly', async () => {
+test('stopped before it starts, it exits without output', async () => {
   await using set = await stage();
   const { terminal, ended } = show(two, set);
   terminal.stop();
@@ -203,22 +203,22 @@ const ends: [string, unknown, RegExp][] = [
     new AppError('LEADERSHIP_LOST', 'another leads', { remedy: 'Wait.' }),
     /^error: LEADERSHIP_LOST: another leads\n {2}-> Wait\.\n/,
   ],
-  ['a bug', new TypeError('oops'), /^The operator has ended: TypeError: oops\n/],
+  ['a bug', new TypeError('oops'), /^error: INTERNAL_ERROR: TypeError: oops\n/],
 ];
 for (const [name, reason, want] of ends) {
-  test(`an operator that ends by ${name} ends the show`, async () => {
+  test(`exits when the operator exits with ${name}`, async () => {
     await using set = await stage();
     await put(set.cluster, '10.0.0.1', 'configuring');
-    const { terminal, ended, says } = show(two, set);
-    await says(/win-1/);
-    set.operatorEnd.abort(reason);
+    const { terminal, ended, prints } = show(two, set);
+    await prints(/win-1/);
+    set.operatorExit.abort(reason);
     expect(await ended).toBe(1);
     expect(terminal.errors()).toMatch(want);
     expect(set.isRunning()).toBe(false);
   });
 }
 
-test('hands on what was wished for', async () => {
+test('passes its options to the sandbox', async () => {
   const refusal = new AppError('USAGE', 'there is no fault "x"', { remedy: 'See --faults.' });
   await using set = await stage(refusal);
   const words = ['--hosts', '3', '--machines', '1', '--speed', '7', '--port', '6443', '--faults', 'x@win-1,y'];
@@ -237,15 +237,15 @@ test('hands on what was wished for', async () => {
   expect(existsSync(spec?.folder ?? '')).toBe(false);
 });
 
-test('--faults lists them and starts nothing', async () => {
+test('--faults lists all faults without starting a sandbox', async () => {
   await using set = await stage();
   const { terminal, ended } = show(['--faults'], set);
   expect(await ended).toBe(0);
-  expect(terminal.text()).toBe('no-ssh  nobody there\ngerman  speaks German\n');
+  expect(terminal.text()).toBe('no-ssh  no SSH server\ngerman  speaks German\n');
   expect(set.specs).toEqual([]);
 });
 
-test('a kubeconfig that cannot be written is wrong use, and nothing stays', async () => {
+test('a kubeconfig that cannot be written is a usage error and leaves no files', async () => {
   await using set = await stage();
   const { terminal, ended } = show(['--kubeconfig', '/nonexistent/x'], set);
   expect(await ended).toBe(2);

@@ -1,16 +1,15 @@
 import type { Log } from '#base/log.ts';
 
-/** What the sandbox shall be. */
 export interface SandboxSpec {
   hosts: number;
   machines: number;
   faults: readonly string[];
   speed: number;
-  /** Of the API server; any that is free when absent. */
+  /** Of the API server; any free port when not set. */
   port: number | undefined;
-  /** Where the contents of simulated disks are kept. */
+  /** For the content of simulated disks. */
   folder: string;
-  /** Of the operator. */
+  /** Version of the operator. */
   version: string;
   log: Log;
 }
@@ -31,11 +30,11 @@ export interface RunningSandbox extends AsyncDisposable {
   url: string;
   namespace: string;
   hosts(): readonly SimulatedMachine[];
-  /** Aborted, with the reason, when the operator has ended by itself. */
-  operatorEnd: AbortSignal;
+  /** Aborted with the reason when the operator exits by itself. */
+  operatorExit: AbortSignal;
 }
 
-/** What the command line cannot make itself, since it knows neither the sandbox nor the operator. */
+/** Implemented in `bin`: the layer `cli` must not import the sandbox or the operator. */
 export interface SandboxFactory {
   faults: readonly { name: string; description: string }[];
   start(spec: SandboxSpec): Promise<RunningSandbox>;

@@ -23,7 +23,7 @@ for (const [state, over, want] of settled) {
     expect(isSettled(hostIn(state, 'a', over))).toBe(want));
 }
 
-test('a bad entry is settled: nobody works on it', () => {
+test('an invalid entry is settled: the operator ignores it', () => {
   const [host] = hostViews(viewOf({ entries: { bad_name: 'username=x' } }));
   expect(isSettled(host as HostView)).toBe(true);
 });
@@ -35,7 +35,7 @@ const outcomes: [StateName[], number, number, string][] = [
   [[], 0, 1, '0 of 0 hosts Ready in 0.0 s.'],
 ];
 for (const [states, elapsedMs, speed, want] of outcomes) {
-  test(`says "${want}"`, () => {
+  test(`prints "${want}"`, () => {
     const hosts = states.map(state => hostIn(state));
     expect(outcomeLine(hosts, elapsedMs, speed)).toBe(want);
   });
@@ -51,7 +51,7 @@ const machine = (name: string, sshSessions: number, uploadedBytes: number): Simu
 });
 const look = { nowMs: noonMs + 20_000 };
 
-test('the summary tells what each host has cost', () => {
+test('the summary lists time, SSH sessions and bytes of each host', () => {
   const hosts = [hostIn('ready', 'win-1'), hostIn('failed', 'win-2'), hostIn('fresh', 'win-3')];
   expect(summaryLines(hosts, [machine('win-1', 7, 8_009_000), machine('win-2', 0, 0)], look)).toEqual([
     'HOST   NODE   PHASE    TIME  SSH SESSIONS  SENT    SLOWEST STEP',
@@ -61,7 +61,7 @@ test('the summary tells what each host has cost', () => {
   ]);
 });
 
-test('a step that took several attempts says so', () => {
+test('the summary shows the attempts of the slowest step', () => {
   const timeline = [step('connect', 0, 9, { attempts: 2 }), step('prepare files', 9, 10), step('reboot', 10)];
   const [, line] = summaryLines([hostIn('ready', 'a', { timeline })], [], look);
   expect(line).toMatch(/connect, 9\.0 s \(2 attempts\)$/);

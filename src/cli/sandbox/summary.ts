@@ -1,17 +1,17 @@
 import type { SafeText } from '../safe-text.ts';
 import { bytesText, countText, durationText } from '../status/view/amounts.ts';
-import { type Column, type Look, printTable, type Row } from '../status/screen/host-table.ts';
-import { type HostView, isGood, travelMs } from '../status/view/host-view.ts';
+import { type Column, type Layout, printTable, type Row } from '../status/screen/host-table.ts';
+import { type HostView, isGood, configureMs } from '../status/view/host-view.ts';
 import type { SimulatedMachine } from './running.ts';
 
-/** One failure may be chance, and is tried again soon. */
-const attemptsForGood = 2;
+/** The first failure may be temporary. */
+const attemptsUntilSettled = 2;
 
-/** Whether waiting longer would show nothing new: it is Ready, or has failed again at the same place. */
+/** True if the host is Ready or keeps failing, so that waiting longer changes little. */
 export function isSettled(host: HostView): boolean {
   if (isGood(host)) return true;
   if (host.tone !== 'bad') return false;
-  return host.instance === undefined || host.phase === 'Refused' || host.attempts >= attemptsForGood;
+  return host.instance === undefined || host.phase === 'Rejected' || host.attempts >= attemptsUntilSettled;
 }
 
 /** `8 of 8 hosts Ready in 18 s (36 s of sandbox time).` */
@@ -23,24 +23,24 @@ export function outcomeLine(hosts: readonly HostView[], elapsedMs: number, speed
 
 const columns: readonly Column[] = [
   { name: 'host', title: 'HOST' },
-  { name: 'node', title: 'NODE', dispensable: 2 },
+  { name: 'node', title: 'NODE', hideOrder: 2 },
   { name: 'phase', title: 'PHASE' },
   { name: 'time', title: 'TIME' },
-  { name: 'ssh', title: 'SSH SESSIONS', dispensable: 1 },
+  { name: 'ssh', title: 'SSH SESSIONS', hideOrder: 1 },
   { name: 'sent', title: 'SENT' },
   { name: 'slowest', title: 'SLOWEST STEP' },
 ];
 
-/** What it has cost to bring each host there, and all of them together. */
+/** Time, SSH sessions and bytes for each host. */
 export function summaryLines(
   hosts: readonly HostView[],
   machines: readonly SimulatedMachine[],
-  look: Look,
+  layout: Layout,
 ): SafeText[] {
   const byName = new Map(machines.map(machine => [machine.name, machine]));
   const rows = hosts.map((host): Row => {
     const { sshSessions = 0, uploadedBytes = 0 } = byName.get(host.name) ?? {};
-    const ms = travelMs(host, look.nowMs);
+    const ms = configureMs(host, layout.nowMs);
     return {
       host: host.name,
       node: host.nodeName ?? '',
@@ -52,14 +52,14 @@ export function summaryLines(
       tone: host.tone,
     };
   });
-  return printTable(columns, rows, look);
+  return printTable(columns, rows, layout);
 }
 
 function slowestText({ timeline }: HostView): string {
-  const took = timeline.flatMap(({ name, started, finished, attempts }) =>
+  const finishedSteps = timeline.flatMap(({ name, started, finished, attempts }) =>
     finished === undefined ? [] : [{ name, attempts, ms: Date.parse(finished) - Date.parse(started) }],
   );
-  const [slowest] = took.toSorted((a, b) => b.ms - a.ms);
+  const [slowest] = finishedSteps.toSorted((a, b) => b.ms - a.ms);
   if (slowest === undefined) return '';
   const { name, ms, attempts } = slowest;
   return `${name}, ${durationText(ms)}${attempts > 1 ? ` (${attempts} attempts)` : ''}`;

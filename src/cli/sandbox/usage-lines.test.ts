@@ -5,30 +5,30 @@ import { usageLines } from './usage-lines.ts';
 const facts = { kubeconfig: '/tmp/x/kubeconfig', logFile: '/tmp/x/operator.log' };
 const ofMachine = hostIn('ready', 'm1', { source: { kind: 'Machine', name: 'm1' } });
 
-test('says how to use kubectl and wmco with it, and where the log is', () => {
+test('lists commands for kubectl and wmco, and the path of the log', () => {
   const lines = usageLines({ ...facts, hosts: [hostIn('failed'), hostIn('ready')] });
   expect(lines).toContain('  export KUBECONFIG=/tmp/x/kubeconfig');
   expect(lines).toContain('  wmco status win-1');
   expect(lines.join('\n')).toContain('kubectl delete node win-1');
-  expect(lines).toContain('Log of the operator: /tmp/x/operator.log');
+  expect(lines).toContain('Operator log: /tmp/x/operator.log');
 });
 
-test('speaks of MachineSets only where there are Machines', () => {
+test('mentions MachineSets only when there are Machines', () => {
   expect(usageLines({ ...facts, hosts: [hostIn('ready')] }).join()).not.toContain('machineset');
   expect(usageLines({ ...facts, hosts: [ofMachine] }).join()).toContain('kubectl patch machineset winworker');
 });
 
-test('is short, so that the table above it stays to be seen', () => {
+test('is short, so that the table above stays visible', () => {
   expect(usageLines({ ...facts, hosts: [ofMachine] }).length).toBeLessThanOrEqual(9);
 });
 
-test('a path with blanks can be copied as it stands', () => {
+test('quotes a path with blanks', () => {
   const kubeconfig = "/tmp/it's here/kubeconfig";
   expect(usageLines({ ...facts, kubeconfig, hosts: [] })[1]).toBe(
     `  export KUBECONFIG='/tmp/it'\\''s here/kubeconfig'`,
   );
 });
 
-test('without a Node there is still an example', () => {
+test('has an example without a Node', () => {
   expect(usageLines({ ...facts, hosts: [] }).join('\n')).toContain('wmco status win-1');
 });

@@ -11,8 +11,8 @@ import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
 import { instanceOf, nodeOf } from '../../../test/kit/status-views.ts';
-import { startEmbeddedCluster } from '../../sandbox/embedded-cluster.ts';
-import { followCluster, readCluster } from './cluster-source.ts';
+import { startEmbeddedCluster } from '#sandbox/embedded-cluster.ts';
+import { watchCluster, readCluster } from './cluster-reader.ts';
 
 let cluster: StatusCluster;
 const never = new AbortController().signal;
@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => cluster[Symbol.asyncDispose]());
 
-test('reads everything about Windows hosts, and nothing else', async () => {
+test('reads only objects about Windows hosts', async () => {
   await cluster.putInstance(instanceOf('10.0.0.1', { phase: 'Ready', node: 'win-1' }));
   await cluster.putNode('win-1');
   await cluster.putMachine('m1', 'Provisioning');
@@ -44,30 +44,30 @@ test('reads everything about Windows hosts, and nothing else', async () => {
   expect([view.entries, view.hostKeys, view.notes]).toEqual([{ '10.0.0.1': 'username=x' }, hostKeys, []]);
 });
 
-test('an empty cluster is no error, but is worth a note', async () => {
+test('an empty cluster gets a note, not an error', async () => {
   await cluster.lead(systemClock.now());
   const view = await readCluster(parts(), never);
   expect(view.instances).toEqual([]);
-  expect(view.notes).toEqual([expect.stringMatching(/^Nothing lists Windows hosts in namespace .* give --namespace/)]);
+  expect(view.notes).toEqual([expect.stringMatching(/^No Windows hosts in namespace .* use --namespace/)]);
 });
 
-test('notes that no operator is at work', async () => {
+test('notes that no operator is running', async () => {
   await cluster.list({ '10.0.0.1': 'username=x' });
   expect((await readCluster(parts(), never)).notes).toEqual([
-    `No operator is at work in namespace ${cluster.namespace}.`,
+    `No operator is running in namespace ${cluster.namespace}.`,
   ]);
 });
 
-test('notes that nothing was heard of the operator for long', async () => {
+test('notes that the operator has not renewed its lease', async () => {
   await cluster.list({ '10.0.0.1': 'username=x' });
   await cluster.lead(systemClock.now() - 600_000);
   expect((await readCluster(parts(), never)).notes).toEqual([
-    'Nothing was heard of the operator operator-1 for 10 min.',
+    'Operator operator-1 has not renewed its lease for 10 min.',
   ]);
 });
 
-test('follows what changes', async () => {
-  await using followed = await followCluster(parts(), never);
+test('follows changes', async () => {
+  await using followed = await watchCluster(parts(), never);
   let changes = 0;
   const end = followed.onChange(() => (changes += 1));
   expect(followed.view().instances).toEqual([]);
@@ -87,20 +87,20 @@ test('follows what changes', async () => {
   expect(changes).toBe(before);
 });
 
-test('tells while it follows that the server has gone', async () => {
-  await using followed = await followCluster(parts(), never);
+test('notes a lost connection while it follows', async () => {
+  await using followed = await watchCluster(parts(), never);
   await cluster.sandbox.stop();
   await expect
     .poll(() => followed.view().notes.join(), { timeout: 30_000 })
-    .toContain('The cluster cannot be followed: ');
+    .toContain('Lost connection to the cluster; retrying: ');
 }, 60_000);
 
-test('gives up following at once when it is told to', async () => {
-  await expect(followCluster(parts(), AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
+test('stops following at once when aborted', async () => {
+  await expect(watchCluster(parts(), AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
 });
 
-/** A client of somebody who may do next to nothing. */
-async function asNobody<T>(act: (client: Client) => Promise<T>): Promise<T> {
+/** A client with almost no permissions. */
+async function withoutPermissions<T>(act: (client: Client) => Promise<T>): Promise<T> {
   const client = createClient(loadKubeconfig(cluster.sandbox.kubeconfigFor({ commonName: 'nobody' })));
   try {
     return await act(client);
@@ -109,15 +109,15 @@ async function asNobody<T>(act: (client: Client) => Promise<T>): Promise<T> {
   }
 }
 
-test('somebody without the right to see instances is told which right he needs', async () => {
-  const error = await asNobody(client => rejectionOf(readCluster({ ...parts(), client }, never)));
+test('names the permission that a user lacks', async () => {
+  const error = await withoutPermissions(client => rejectionOf(readCluster({ ...parts(), client }, never)));
   expect(error).toMatchObject({ code: 'API_REFUSED', message: expect.stringContaining('nobody') as string });
   expect(error?.remedy).toContain(
     `list windowsinstances.windowsmachineconfig.openshift.io in namespace ${cluster.namespace}`,
   );
 });
 
-test('a cluster without our resource is told as such', async () => {
+test('reports a cluster without the WindowsInstance resource', async () => {
   await using bare = await startEmbeddedCluster();
   const client = createClient(loadKubeconfig(bare.kubeconfigFor()));
   const error = await rejectionOf(readCluster({ client, namespace: 'ns', clock: systemClock }, never));
@@ -126,7 +126,7 @@ test('a cluster without our resource is told as such', async () => {
   expect(error?.remedy).toContain('wmco render crd');
 });
 
-test('a server that does not answer is told as such', async () => {
+test('reports a server that does not answer', async () => {
   const text = cluster.sandbox.kubeconfig.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:1');
   const client = createClient(loadKubeconfig(text));
   const error = await rejectionOf(readCluster({ ...parts(), client }, never));
@@ -134,7 +134,7 @@ test('a server that does not answer is told as such', async () => {
   expect(error).toMatchObject({ code: 'API_UNREACHABLE', message: expect.stringContaining('127.0.0.1:1') as string });
 });
 
-/** A server in memory that refuses what it is told to. */
+/** A server in memory that rejects the configured requests. */
 function refusing(code: number, ...plurals: string[]) {
   const api = new MemoryApi();
   api.put(windowsInstances, { ...instanceOf('10.0.0.1'), metadata: { name: '10.0.0.1', namespace: 'ns' } });
@@ -146,34 +146,34 @@ function refusing(code: number, ...plurals: string[]) {
 }
 
 const refusals: [number, string][] = [
-  [401, 'Log in to the cluster again, or give another kubeconfig.'],
-  [500, 'Try again; when it stays so, look at the API server.'],
+  [401, 'Log in to the cluster again, or use another kubeconfig with --kubeconfig.'],
+  [500, 'Retry; if the error persists, check the API server.'],
 ];
 for (const [code, remedy] of refusals) {
-  test(`a refusal with ${code} says what to do`, async () => {
+  test(`a response with ${code} becomes an error with a remedy`, async () => {
     expect(await rejectionOf(refusing(code, 'windowsinstances'))).toMatchObject({ code: 'API_REFUSED', remedy });
   });
 }
 
-test('what may not be read is noted, and everything else shown', async () => {
+test('notes objects that cannot be read and returns the others', async () => {
   const view = await refusing(403, 'nodes', 'configmaps', 'machines', 'leases');
   expect(namesOf(view.instances)).toEqual(['10.0.0.1']);
   expect(view.notes).toEqual([
-    'ConfigMap windows-instances cannot be read: you may not',
-    'ConfigMap windows-ssh-host-keys cannot be read: you may not',
-    'Lease windows-machine-config-operator cannot be read: you may not',
-    'Machines cannot be read: you may not',
-    'Nodes cannot be read: you may not',
+    'ConfigMap windows-instances cannot be read: permission denied',
+    'ConfigMap windows-ssh-host-keys cannot be read: permission denied',
+    'Lease windows-machine-config-operator cannot be read: permission denied',
+    'Machines cannot be read: permission denied',
+    'Nodes cannot be read: permission denied',
   ]);
 });
 
-test('a cluster without Machines has none, and nothing is noted', async () => {
+test('a cluster without the Machine API has no Machines and no note', async () => {
   const view = await refusing(404, 'machines');
   expect(view.machines).toEqual([]);
-  expect(view.notes).toEqual(['No operator is at work in namespace ns.']);
+  expect(view.notes).toEqual(['No operator is running in namespace ns.']);
 });
 
-test('an error that is none of the server goes on as it is', async () => {
+test('passes on errors that are not from the API server', async () => {
   const client = { listAll: () => Promise.reject(new Error('a bug')) } as unknown as Client;
   const failing = readCluster({ client, namespace: 'ns', clock: systemClock }, never);
   await expect(failing).rejects.toSatisfy(error => !isAppError(error));

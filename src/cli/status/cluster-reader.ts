@@ -14,41 +14,40 @@ import { machines } from '#kube/resources-openshift.ts';
 import { durationText } from './view/amounts.ts';
 import type { ClusterView } from './view/host-view.ts';
 
-export interface ClusterParts {
+export interface ClusterReaderDeps {
   client: Client;
-  /** Of the operator. */
+  /** Namespace of the operator. */
   namespace: string;
   clock: Clock;
 }
 
-/** A cluster that is watched. */
-export interface FollowedCluster extends AsyncDisposable {
+export interface WatchedCluster extends AsyncDisposable {
   view(): ClusterView;
-  /** Told after every change; gives how to end that. */
+  /** Calls the listener after every change; returns a function that removes it. */
   onChange: (listener: () => void) => () => void;
 }
 
-/** Everything there is to know about hosts, read once. Fails only where there is nothing to show at all. */
-export async function readCluster(parts: ClusterParts, signal: AbortSignal): Promise<ClusterView> {
-  const { read, notes } = await readAll(parts, signal);
-  return viewOf(name => read[name] ?? [], parts, notes);
+/** Reads everything about hosts once. Only missing WindowsInstances are an error; other failures become notes. */
+export async function readCluster(deps: ClusterReaderDeps, signal: AbortSignal): Promise<ClusterView> {
+  const { read, notes } = await readAll(deps, signal);
+  return viewOf(name => read[name] ?? [], deps, notes);
 }
 
-/** The same, kept up to date. What could not be read at the beginning is not asked for again. */
-export async function followCluster(parts: ClusterParts, signal: AbortSignal): Promise<FollowedCluster> {
-  const { read, notes } = await readAll(parts, signal);
-  const { client, clock } = parts;
+/** Keeps reading. Lists that fail at the start are not watched. */
+export async function watchCluster(deps: ClusterReaderDeps, signal: AbortSignal): Promise<WatchedCluster> {
+  const { read, notes } = await readAll(deps, signal);
+  const { client, clock } = deps;
   const informers = new Informers({ client, clock, log: silentLog, random: Math.random });
   const listeners = new Set<() => void>();
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener();
   };
   const stores = new Map(
-    questionsOf(parts)
+    listRequests(deps)
       .filter(({ name }) => read[name] !== undefined)
       .map(({ name, resource, scope }) => {
         const informer = informers.get(resource, scope);
-        informer.addHandler({ added: tell, updated: tell, deleted: tell });
+        informer.addHandler({ added: notify, updated: notify, deleted: notify });
         return [name, informer] as const;
       }),
   );
@@ -61,8 +60,10 @@ export async function followCluster(parts: ClusterParts, signal: AbortSignal): P
   }
   return {
     view: () => {
-      const troubles = informers.troubles().map(({ trouble }) => `The cluster cannot be followed: ${trouble}`);
-      return viewOf(name => stores.get(name)?.store.list() ?? [], parts, [...notes, ...new Set(troubles)]);
+      const troubles = informers
+        .troubles()
+        .map(({ trouble }) => `Lost connection to the cluster; retrying: ${trouble}`);
+      return viewOf(name => stores.get(name)?.store.list() ?? [], deps, [...notes, ...new Set(troubles)]);
     },
     onChange: listener => {
       listeners.add(listener);
@@ -72,18 +73,17 @@ export async function followCluster(parts: ClusterParts, signal: AbortSignal): P
   };
 }
 
-type QuestionName = 'instances' | 'nodes' | 'entries' | 'hostKeys' | 'machines' | 'lease';
+type ListName = 'instances' | 'nodes' | 'entries' | 'hostKeys' | 'machines' | 'lease';
 
-/** One list of objects. */
-interface Question {
-  name: QuestionName;
-  /** For people. */
+interface ListRequest {
+  name: ListName;
+  /** Name of the list in notes. */
   what: string;
   resource: Resource;
   scope: { namespace?: string; labelSelector?: string; fieldSelector?: string };
 }
 
-function questionsOf({ namespace }: Pick<ClusterParts, 'namespace'>): Question[] {
+function listRequests({ namespace }: Pick<ClusterReaderDeps, 'namespace'>): ListRequest[] {
   const named = (name: string) => ({ namespace, fieldSelector: `metadata.name=${name}` });
   const ofMachines = { namespace: namespaceName.machineApi, labelSelector: `${machineLabel.osId}=Windows` };
   const { instances, hostKeys } = configMapName;
@@ -97,55 +97,55 @@ function questionsOf({ namespace }: Pick<ClusterParts, 'namespace'>): Question[]
   ];
 }
 
-type Read = Partial<Record<QuestionName, readonly KubeResource[]>>;
+type Lists = Partial<Record<ListName, readonly KubeResource[]>>;
 
-const callMs = 20_000;
+const callTimeoutMs = 20_000;
 
-async function readAll(parts: ClusterParts, signal: AbortSignal): Promise<{ read: Read; notes: string[] }> {
-  const { client } = parts;
-  const read: Read = {};
+async function readAll(deps: ClusterReaderDeps, signal: AbortSignal): Promise<{ read: Lists; notes: string[] }> {
+  const { client } = deps;
+  const read: Lists = {};
   const notes: string[] = [];
-  const ask = async ({ name, what, resource, scope }: Question) => {
+  const list = async ({ name, what, resource, scope }: ListRequest) => {
     try {
-      const { items } = await client.listAll(resource, { ...scope, signal, timeoutMs: callMs, maxRetries: 1 });
+      const { items } = await client.listAll(resource, { ...scope, signal, timeoutMs: callTimeoutMs, maxRetries: 1 });
       const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind };
       read[name] = items.map(item => ({ ...kind, ...item }));
     } catch (error) {
-      if (name === 'instances') throw explained(error, parts);
-      // A kind that the cluster does not know has no objects.
-      if (!isNotFound(error)) notes.push(`${what} cannot be read: ${reasonOf(error)}`);
+      if (name === 'instances') throw readError(error, deps);
+      // The cluster does not have this kind.
+      if (!isNotFound(error)) notes.push(`${what} cannot be read: ${failureReason(error)}`);
     }
   };
-  await Promise.all(questionsOf(parts).map(ask));
+  await Promise.all(listRequests(deps).map(list));
   return { read, notes: notes.sort() };
 }
 
-function reasonOf(error: unknown): string {
-  if (error instanceof ApiError && error.code === 403) return 'you may not';
+function failureReason(error: unknown): string {
+  if (error instanceof ApiError && error.code === 403) return 'permission denied';
   return error instanceof Error ? error.message : 'unknown error';
 }
 
-/** Why nothing can be shown. */
-function explained(error: unknown, { namespace }: ClusterParts): unknown {
+/** The error when WindowsInstances cannot be listed. */
+function readError(error: unknown, { namespace }: ClusterReaderDeps): unknown {
   if (!(error instanceof ApiError)) return error;
   if (isNotFound(error)) {
-    return new AppError('CLUSTER_UNSUITABLE', 'this cluster does not know WindowsInstances', {
+    return new AppError('CLUSTER_UNSUITABLE', 'this cluster has no WindowsInstance resource', {
       remedy:
-        'Install the operator, or its definition with `wmco render crd | kubectl apply -f -`, or choose another cluster.',
+        'Install the operator, or its CRD with `wmco render crd | kubectl apply -f -`, or choose another cluster.',
       cause: error,
     });
   }
   const remedies: Readonly<Record<number, string>> = {
-    401: 'Log in to the cluster again, or give another kubeconfig.',
-    403: `Ask for the right to list windowsinstances.windowsmachineconfig.openshift.io in namespace ${namespace}, or give --namespace.`,
+    401: 'Log in to the cluster again, or use another kubeconfig with --kubeconfig.',
+    403: `Request permission to list windowsinstances.windowsmachineconfig.openshift.io in namespace ${namespace}, or use --namespace.`,
   };
-  const remedy = remedies[error.code] ?? 'Try again; when it stays so, look at the API server.';
+  const remedy = remedies[error.code] ?? 'Retry; if the error persists, check the API server.';
   return new AppError('API_REFUSED', error.message, { remedy, cause: error });
 }
 
 function viewOf(
-  listOf: (name: QuestionName) => readonly KubeResource[],
-  parts: ClusterParts,
+  listOf: (name: ListName) => readonly KubeResource[],
+  deps: ClusterReaderDeps,
   notes: readonly string[],
 ): ClusterView {
   const dataOf = (name: 'entries' | 'hostKeys') =>
@@ -161,27 +161,27 @@ function viewOf(
     entries: dataOf('entries'),
     hostKeys: dataOf('hostKeys'),
     machines: listOf('machines'),
-    notes: [...notes, ...(isLeaseKnown ? operatorNotes(lease, parts) : []), ...emptyNotes(listOf, parts)],
+    notes: [...notes, ...(isLeaseKnown ? operatorNotes(lease, deps) : []), ...emptyNotes(listOf, deps)],
   };
 }
 
-/** Nothing at all is more often a wrong namespace than an empty cluster. */
-function emptyNotes(listOf: (name: QuestionName) => readonly KubeResource[], { namespace }: ClusterParts): string[] {
+/** A wrong namespace is more likely than an empty cluster. */
+function emptyNotes(listOf: (name: ListName) => readonly KubeResource[], { namespace }: ClusterReaderDeps): string[] {
   const isEmpty = listOf('instances').length + listOf('entries').length + listOf('machines').length === 0;
   return isEmpty
-    ? [`Nothing lists Windows hosts in namespace ${namespace}; give --namespace if the operator is elsewhere.`]
+    ? [`No Windows hosts in namespace ${namespace}; use --namespace if the operator runs in another one.`]
     : [];
 }
 
-/** Clocks differ, and a busy operator may be late once. */
-const silenceMs = 120_000;
+/** Generous, because clocks differ and a busy operator may renew late. */
+const leaseExpiryMs = 120_000;
 
-/** Without an operator nothing of what is shown will ever change. */
-function operatorNotes(lease: Lease | undefined, { namespace, clock }: ClusterParts): string[] {
+/** Without a running operator the status is stale. */
+function operatorNotes(lease: Lease | undefined, { namespace, clock }: ClusterReaderDeps): string[] {
   const { renewTime = '', holderIdentity = '' } = lease?.spec ?? {};
-  if (lease === undefined || holderIdentity === '') return [`No operator is at work in namespace ${namespace}.`];
-  const silentMs = clock.now() - Date.parse(renewTime);
-  return silentMs > silenceMs
-    ? [`Nothing was heard of the operator ${holderIdentity} for ${durationText(silentMs)}.`]
+  if (lease === undefined || holderIdentity === '') return [`No operator is running in namespace ${namespace}.`];
+  const renewedMsAgo = clock.now() - Date.parse(renewTime);
+  return renewedMsAgo > leaseExpiryMs
+    ? [`Operator ${holderIdentity} has not renewed its lease for ${durationText(renewedMsAgo)}.`]
     : [];
 }

@@ -42,21 +42,21 @@ async function asked(
   }
 }
 
-test('takes the kubeconfig that is named before all others', async () => {
+test('prefers --kubeconfig', async () => {
   expect(await asked(at('good'), { KUBECONFIG: at('dead') })).toBeGreaterThan(0);
 });
 
-test('takes that of KUBECONFIG before that of the user', async () => {
+test('prefers KUBECONFIG to ~/.kube/config', async () => {
   expect(await asked(undefined, { KUBECONFIG: at('good'), HOME: at('nowhere') })).toBeGreaterThan(0);
   const error = await rejectionOf(asked(undefined, { KUBECONFIG: at('dead'), HOME: at('home') }));
   expect(error?.code).toBe('API_UNREACHABLE');
 });
 
-test('takes of several the first that exists', async () => {
+test('uses the first file of KUBECONFIG that exists', async () => {
   expect(await asked(undefined, { KUBECONFIG: `${at('missing')}:${at('good')}:${at('dead')}` })).toBeGreaterThan(0);
 });
 
-test('takes that of the user when nothing else is said', async () => {
+test('defaults to ~/.kube/config', async () => {
   expect(await asked(undefined, { HOME: at('home') })).toBeGreaterThan(0);
   expect(await asked(undefined, { HOME: at('home'), KUBECONFIG: '' })).toBeGreaterThan(0);
 });
@@ -72,8 +72,8 @@ const failures: [string, string | undefined, () => Record<string, string>, strin
     'INPUT_UNREADABLE',
     /missing/,
   ],
-  ['nothing at all', undefined, () => ({ HOME: at('nowhere') }), 'USAGE', /no cluster was named/],
-  ['not even a home', undefined, () => ({}), 'USAGE', /no cluster was named/],
+  ['nothing at all', undefined, () => ({ HOME: at('nowhere') }), 'USAGE', /no kubeconfig found/],
+  ['not even a home', undefined, () => ({}), 'USAGE', /no kubeconfig found/],
   [
     'a pod without its files',
     undefined,
@@ -90,7 +90,7 @@ const failures: [string, string | undefined, () => Record<string, string>, strin
   ],
 ];
 for (const [name, file, environment, code, message] of failures) {
-  test(`${name} is an error that says what to do`, async () => {
+  test(`${name} is an error with a remedy`, async () => {
     const error = await rejectionOf(asked(file === undefined ? undefined : at(file), environment()));
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) as string });
     expect(error?.remedy).toMatch(/\.$/);

@@ -5,56 +5,59 @@ import type { Client } from '#kube/client.ts';
 import { loadInCluster } from '#kube/config/in-cluster.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
-import { reasonOf } from '../system-error.ts';
+import { systemErrorReason } from '../system-error.ts';
 import type { LiveTerminal } from '../terminal.ts';
 import type { StatusOptions } from './options.ts';
 
-type Wish = Pick<StatusOptions, 'kubeconfig' | 'context'>;
-type Around = Pick<LiveTerminal, 'environment' | 'version' | 'clock'>;
+type KubeconfigOptions = Pick<StatusOptions, 'kubeconfig' | 'context'>;
+type ConnectionDeps = Pick<LiveTerminal, 'environment' | 'version' | 'clock'>;
 
-/** A client for the cluster that is meant, found as kubectl finds it. */
-export async function openClient(wish: Wish, { environment, version, clock }: Around): Promise<Client> {
-  const path = await findKubeconfig(wish.kubeconfig, environment);
-  const context = wish.context === undefined ? {} : { context: wish.context };
+/** Finds the cluster in the same places as kubectl. */
+export async function openClient(
+  options: KubeconfigOptions,
+  { environment, version, clock }: ConnectionDeps,
+): Promise<Client> {
+  const path = await findKubeconfig(options.kubeconfig, environment);
+  const context = options.context === undefined ? {} : { context: options.context };
   const connection =
     path === undefined
       ? inCluster(environment)
-      : loadKubeconfig(await read(path), { folder: dirname(path), environment, clock, ...context });
+      : loadKubeconfig(await readKubeconfig(path), { folder: dirname(path), environment, clock, ...context });
   return createClient(connection, { clock, userAgent: `wmco/${version()}` });
 }
 
-/** The one that is named; else of those that KUBECONFIG lists the first that exists; else that of the user. */
+/** --kubeconfig, else the first existing file of KUBECONFIG, else ~/.kube/config. */
 async function findKubeconfig(
-  named: string | undefined,
-  environment: Around['environment'],
+  option: string | undefined,
+  environment: ConnectionDeps['environment'],
 ): Promise<string | undefined> {
-  if (named !== undefined) return named;
+  if (option !== undefined) return option;
   const listed = (environment['KUBECONFIG'] ?? '').split(delimiter).filter(path => path !== '');
   for (const path of listed) if (await exists(path)) return path;
   if (listed[0] !== undefined) return listed[0];
   const { HOME = '' } = environment;
-  const own = join(HOME, '.kube', 'config');
-  return HOME !== '' && (await exists(own)) ? own : undefined;
+  const userFile = join(HOME, '.kube', 'config');
+  return HOME !== '' && (await exists(userFile)) ? userFile : undefined;
 }
 
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-async function read(path: string): Promise<string> {
+async function readKubeconfig(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new AppError('INPUT_UNREADABLE', `kubeconfig ${path} cannot be read (${reasonOf(cause)})`, {
-      remedy: 'Give --kubeconfig or the variable KUBECONFIG a file that can be read.',
+    throw new AppError('INPUT_UNREADABLE', `kubeconfig ${path} cannot be read (${systemErrorReason(cause)})`, {
+      remedy: 'Set --kubeconfig or the variable KUBECONFIG to a file that you can read.',
       cause,
     });
   }
 }
 
-function inCluster(environment: Around['environment']): ReturnType<typeof loadInCluster> {
+function inCluster(environment: ConnectionDeps['environment']): ReturnType<typeof loadInCluster> {
   if (environment['KUBERNETES_SERVICE_HOST'] !== undefined) return loadInCluster(environment);
-  throw new AppError('USAGE', 'no cluster was named: there is no kubeconfig, and this is no pod', {
-    remedy: 'Give --kubeconfig FILE, or set the variable KUBECONFIG.',
+  throw new AppError('USAGE', 'no kubeconfig found, and not running in a pod', {
+    remedy: 'Use --kubeconfig FILE, or set the variable KUBECONFIG.',
   });
 }

@@ -10,7 +10,7 @@ import { displayOn } from './screen/displays.ts';
 import { type ClusterView, hostViews } from './view/host-view.ts';
 import { showView } from './program.ts';
 
-/** A cluster with hosts in all states, where every text can be one of somebody else. */
+/** A cluster with hosts in all states and hostile text in every field. */
 const view: ClusterView = viewOf({
   instances: Object.entries(statuses).map(([name, status]) =>
     instanceOf(name, status && { ...structuredClone(status), hostKey: 'ssh-ed25519 AAAA' }, { hostname: 'win' }),
@@ -22,30 +22,30 @@ const view: ClusterView = viewOf({
   notes: ['Lease x cannot be read: no answer'],
 });
 
-const inColour: TerminalSize = { columns: 100, rows: 40 };
+const inColor: TerminalSize = { columns: 100, rows: 40 };
 /** Those of a heading are painted with it. */
 const withoutEndBlanks = (text: string) =>
   text
     .split('\n')
     .map(line => line.trimEnd())
     .join('\n');
-const ours = /\u001b\[(?:0|1|2|31|32|33|36)m/g;
+const colorCodes = /\u001b\[(?:0|1|2|31|32|33|36)m/g;
 
-/** What `wmco status` writes, with and without colours. */
+/** What `wmco status` writes, with and without colors. */
 function shownOf(
   objects: ClusterView,
   host: string | undefined,
   form: 'text' | 'json',
-): [plain: string, coloured: string] {
-  const [plain, coloured] = [recordedTerminal(inColour, { NO_COLOR: '1' }), recordedTerminal(inColour)] as const;
-  for (const terminal of [plain, coloured]) {
+): [plain: string, colored: string] {
+  const [plain, colored] = [recordedTerminal(inColor, { NO_COLOR: '1' }), recordedTerminal(inColor)] as const;
+  for (const terminal of [plain, colored]) {
     try {
       showView(objects, { host, form }, terminal);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
     }
   }
-  return [plain.text(), coloured.text()];
+  return [plain.text(), colored.text()];
 }
 
 const hosts: [what: string, host: (objects: ClusterView) => string | undefined, form: 'text' | 'json'][] = [
@@ -55,23 +55,23 @@ const hosts: [what: string, host: (objects: ClusterView) => string | undefined, 
   ['data', () => undefined, 'json'],
 ];
 for (const [what, hostOf, form] of hosts) {
-  test(`whatever objects hold, nothing but our own colours reaches the terminal: ${what}`, () => {
+  test(`objects cannot send control characters to the terminal: ${what}`, () => {
     fc.assert(
       fc.property(poisons, plan => {
         const objects = poisoned(view, plan);
-        const [plain, coloured] = shownOf(objects, hostOf(objects), form);
+        const [plain, colored] = shownOf(objects, hostOf(objects), form);
         expect(plain).not.toMatch(unplain);
-        expect(withoutEndBlanks(coloured.replaceAll(ours, ''))).toBe(withoutEndBlanks(plain));
+        expect(withoutEndBlanks(colored.replaceAll(colorCodes, ''))).toBe(withoutEndBlanks(plain));
       }),
       { numRuns: 300 },
     );
   });
 }
 
-test('whatever objects hold, nothing but our own signs reaches a terminal that follows them', () => {
+test('objects cannot send control characters to a terminal that follows them', () => {
   fc.assert(
     fc.property(fc.array(poisons, { minLength: 2, maxLength: 3 }), plans => {
-      const [lines, screen] = [recordedTerminal(), recordedTerminal(inColour, { NO_COLOR: '1' })] as const;
+      const [lines, screen] = [recordedTerminal(), recordedTerminal(inColor, { NO_COLOR: '1' })] as const;
       for (const terminal of [lines, screen]) {
         const display = displayOn(terminal, () => '12:00:00');
         for (const plan of plans) display.show(hostViews(poisoned(view, plan)));
@@ -84,7 +84,7 @@ test('whatever objects hold, nothing but our own signs reaches a terminal that f
   );
 });
 
-test('a text that looks like another host stays on the line of its own', () => {
+test('a text that looks like another host stays on its line', () => {
   const [objects] = [poisoned(view, [['append', '\n10.0.0.9  Ready']])];
   const [plain] = shownOf(objects, undefined, 'text');
   expect(plain).not.toMatch(/^10\.0\.0\.9/m);

@@ -32,7 +32,7 @@ for (const [words, want] of cases) {
   test(`reads ${JSON.stringify(words)}`, () => expect(read(words)).toEqual({ ...defaults, ...want }));
 }
 
-test('the namespace is that of the operator whose environment it is, unless another is named', () => {
+test('the namespace defaults to WATCH_NAMESPACE', () => {
   expect(read([], { WATCH_NAMESPACE: 'here' })?.namespace).toBe('here');
   expect(read([], { WATCH_NAMESPACE: '' })?.namespace).toBe(defaults.namespace);
   expect(read(['-n', 'there'], { WATCH_NAMESPACE: 'here' })?.namespace).toBe('there');

@@ -3,7 +3,7 @@ import { AppError } from '#base/errors.ts';
 import { defaultNamespace } from '#contract/names.ts';
 
 export interface StatusOptions {
-  /** By any of its names; all of them when absent. */
+  /** Any name of a host; all hosts when not set. */
   host: string | undefined;
   watch: boolean;
   form: 'text' | 'json';
@@ -25,7 +25,7 @@ const flags = {
 
 export const statusLine: CommandLine<typeof flags> = {
   name: 'wmco status',
-  summary: 'shows the Windows hosts of a cluster, what is wrong with them, and how to fix it',
+  summary: 'shows the Windows hosts of a cluster, their problems, and how to fix them',
   flags,
   argument: { name: 'host', help: 'one host in full: its instance, address, DNS name, Machine or Node' },
   details: `Examples:

@@ -50,14 +50,14 @@ async function run(
   return { code, out: terminal.text(), err: terminal.errors() };
 }
 
-test('shows all hosts, those with a problem with what to do, and ends with 1', async () => {
+test('lists all hosts, prints problems with remedies and exits with 1', async () => {
   const { code, out, err } = await run([]);
   expect([code, err]).toEqual([1, '']);
   expect(out).toMatch(/^10\.0\.0\.1 +win-1 +Ready/m);
   expect(out).toMatch(/^10\.0\.0\.2 +Failed +connect .*HOST_REFUSED_KEY, 3 attempts$/m);
   expect(out).toMatch(/^win3\.example\.com +Configuring +stage programs .* 3\.0 of 6\.0 MB \(50 %\)$/m);
-  expect(out).toMatch(/^bad_name +Refused +INSTANCE_ADDRESS_INVALID$/m);
-  expect(out).toContain('4 hosts: 1 Ready, 1 on the way, 2 with a problem\n\n10.0.0.2: HOST_REFUSED_KEY\n');
+  expect(out).toMatch(/^bad_name +Rejected +INSTANCE_ADDRESS_INVALID$/m);
+  expect(out).toContain('4 hosts: 1 Ready, 1 in progress, 2 with a problem\n\n10.0.0.2: HOST_REFUSED_KEY\n');
   expect(out).not.toContain('Note:');
 });
 
@@ -67,16 +67,16 @@ const chosen: [string, string, number][] = [
   ['10.0.0.3', 'win3.example.com  Configuring', 1],
   ['Win3.Example.com.', 'win3.example.com  Configuring', 1],
   ['10.0.0.2', '10.0.0.2  Failed', 1],
-  ['bad_name', 'bad_name  Refused', 1],
+  ['bad_name', 'bad_name  Rejected', 1],
 ];
 for (const [name, first, code] of chosen) {
-  test(`${name} alone is shown in full`, async () => {
+  test(`shows the page of ${name}`, async () => {
     const result = await run([name]);
     expect([result.out.split('\n')[0], result.code]).toEqual([first, code]);
   });
 }
 
-test('as data it is all hosts with all that is known', async () => {
+test('-o json prints all hosts with all details', async () => {
   const { code, out } = await run(['-o', 'json']);
   const data = JSON.parse(out) as { hosts: { name: string; problem?: { code: string } }[]; notes: string[] };
   expect(code).toBe(1);
@@ -89,7 +89,7 @@ test('as data it is all hosts with all that is known', async () => {
   expect(data.notes).toEqual([]);
 });
 
-test('one host as data is a list of one', async () => {
+test('-o json with a host prints a list of one', async () => {
   const { code, out } = await run(['10.0.0.1', '-o', 'json']);
   expect(code).toBe(0);
   expect((JSON.parse(out) as { hosts: unknown[] }).hosts).toHaveLength(1);
@@ -100,7 +100,7 @@ const failures: [string, string[], number, RegExp][] = [
     'an unknown host',
     ['win-99'],
     1,
-    /^error: HOST_UNKNOWN: .*"win-99"\n {2}-> Give one of: 10\.0\.0\.1, 10\.0\.0\.2, bad_name, win3/,
+    /^error: HOST_UNKNOWN: .*"win-99"\n {2}-> Use one of: 10\.0\.0\.1, 10\.0\.0\.2, bad_name, win3/,
   ],
   ['an output form that there is not', ['-o', 'xml'], 2, /^error: --output is "xml", not text or json/],
   ['two hosts', ['a', 'b'], 2, /^error: unexpected argument "b"/],
@@ -120,19 +120,19 @@ for (const [name, words, code, want] of failures) {
   });
 }
 
-test('without any kubeconfig it says what to give', async () => {
+test('without a kubeconfig it prints how to pass one', async () => {
   const { code, err } = await run([], recordedTerminal(undefined, {}, systemClock));
   expect([code, err]).toEqual([
     2,
-    expect.stringMatching(/^error: no cluster was named.*\n {2}-> Give --kubeconfig FILE/),
+    expect.stringMatching(/^error: no kubeconfig found.*\n {2}-> Use --kubeconfig FILE/),
   ]);
 });
 
-test('an empty namespace is no failure, and the note says what it may mean', async () => {
+test('an empty namespace is a note, not a failure', async () => {
   const { code, out } = await run(['-n', 'default']);
   expect(code).toBe(0);
   expect(out).toMatch(
-    /^0 hosts\n\nNote: No operator is at work in namespace default\.\nNote: Nothing lists Windows hosts/,
+    /^0 hosts\n\nNote: No operator is running in namespace default\.\nNote: No Windows hosts in namespace/,
   );
 });
 
@@ -151,16 +151,16 @@ async function watched(
   }
   return running;
 }
-const says = (terminal: RecordedTerminal, text: string | RegExp) =>
+const prints = (terminal: RecordedTerminal, text: string | RegExp) =>
   expect.poll(() => terminal.text(), { timeout: 25_000, interval: 20 }).toMatch(text);
 
-test('-w tells of each change in a line, with the time of day', async () => {
+test('-w prints a line with the time of day for each change', async () => {
   const { code, out } = await watched(['-w'], undefined, async terminal => {
-    await says(terminal, /bad_name/);
+    await prints(terminal, /bad_name/);
     await cluster.putInstance(instanceOf('10.0.0.9', statusOf('ready')));
-    await says(terminal, /^\d\d:\d\d:\d\d {2}10\.0\.0\.9 +Ready as Node win-1 after 12 s$/m);
+    await prints(terminal, /^\d\d:\d\d:\d\d {2}10\.0\.0\.9 +Ready as Node win-1 after 12 s$/m);
     await cluster.client.delete(windowsInstances, '10.0.0.9', { namespace: cluster.namespace });
-    await says(terminal, /10\.0\.0\.9 {2}is gone/);
+    await prints(terminal, /10\.0\.0\.9 {2}is gone/);
   });
   expect(code).toBe(1);
   expect(out).toMatch(
@@ -170,19 +170,19 @@ test('-w tells of each change in a line, with the time of day', async () => {
 
 test('-w draws the table in place on a terminal', async () => {
   const { out } = await watched(['-w'], { columns: 70, rows: 30 }, async terminal => {
-    await says(terminal, /4 hosts: 1 Ready/);
+    await prints(terminal, /4 hosts: 1 Ready/);
     await cluster.putInstance(instanceOf('10.0.0.9', statusOf('ready')));
-    await says(terminal, /5 hosts: 2 Ready/);
+    await prints(terminal, /5 hosts: 2 Ready/);
     await cluster.client.delete(windowsInstances, '10.0.0.9', { namespace: cluster.namespace });
-    await says(terminal, /4 hosts: 1 Ready[^]*5 hosts[^]*4 hosts/);
+    await prints(terminal, /4 hosts: 1 Ready[^]*5 hosts[^]*4 hosts/);
   });
   expect(out).toMatch(/\u001b\[\d+A/);
   expect(out.endsWith('\u001b[?25h')).toBe(true);
 });
 
-test('-w with a host shows its page on a terminal, and ends with its state', async () => {
+test('-w with a host shows its page on a terminal and exits by its state', async () => {
   const { code, out } = await watched(['-w', 'win-1'], { columns: 90, rows: 50 }, terminal =>
-    says(terminal, /uncordon/),
+    prints(terminal, /uncordon/),
   );
   expect(code).toBe(0);
   expect(out).toContain('10.0.0.1  Ready');

@@ -3,9 +3,9 @@ import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown as quoted } from '#base/errors.ts';
 import { jsonText, oneLine, printable, type SafeText, safe } from '../safe-text.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
-import { type ClusterParts, followCluster, readCluster } from './cluster-source.ts';
+import { type ClusterReaderDeps, watchCluster, readCluster } from './cluster-reader.ts';
 import { openClient } from './connection.ts';
-import { displayOn, lookOn, screenDisplay } from './screen/displays.ts';
+import { displayOn, layoutFor, screenDisplay } from './screen/displays.ts';
 import { follow } from './screen/follow.ts';
 import { hostData } from './view/host-data.ts';
 import { hostPage } from './screen/host-page.ts';
@@ -15,7 +15,7 @@ import { readStatusOptions, statusLine, type StatusOptions } from './options.ts'
 
 const empty = safe``;
 
-/** Shows the Windows hosts of a cluster, or one of them in full. */
+/** Runs `wmco status`. */
 export async function statusProgram(words: readonly string[], terminal: LiveTerminal): Promise<ExitCode> {
   const options = readStatusOptions(words, terminal.environment);
   if (options === undefined) {
@@ -24,24 +24,23 @@ export async function statusProgram(words: readonly string[], terminal: LiveTerm
   }
   const client = await openClient(options, terminal);
   try {
-    const parts = { client, namespace: options.namespace, clock: terminal.clock };
-    return options.watch ? await watch(parts, options, terminal) : await showOnce(parts, options, terminal);
+    const deps = { client, namespace: options.namespace, clock: terminal.clock };
+    return options.watch ? await watch(deps, options, terminal) : await showOnce(deps, options, terminal);
   } finally {
     await client.close();
   }
 }
 
-async function showOnce(parts: ClusterParts, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
-  return showView(await readCluster(parts, terminal.signal), options, terminal);
+async function showOnce(deps: ClusterReaderDeps, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
+  return showView(await readCluster(deps, terminal.signal), options, terminal);
 }
 
-/** What is told of a cluster as it was read. */
 export function showView(
   view: ClusterView,
   options: Pick<StatusOptions, 'host' | 'form'>,
   terminal: LiveTerminal,
 ): ExitCode {
-  const hosts = chosen(view, options.host);
+  const hosts = selectHosts(view, options.host);
   if (options.form === 'json') {
     const data = { hosts: hosts.map(hostData), notes: view.notes };
     terminal.out(jsonText(data));
@@ -52,23 +51,23 @@ export function showView(
   return hosts.every(isGood) ? 0 : 1;
 }
 
-async function watch(parts: ClusterParts, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
+async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
   const { signal, clock } = terminal;
   const stamp = (nowMs: number) => new Date(nowMs).toISOString().slice(11, 19);
-  await using cluster = await followCluster(parts, signal);
-  let hosts = chosen(cluster.view(), options.host);
+  await using cluster = await watchCluster(deps, signal);
+  let hosts = selectHosts(cluster.view(), options.host);
   const display =
     options.host === undefined || terminal.size() === undefined
       ? displayOn(terminal, stamp)
-      : screenDisplay(terminal, shown => pages(shown, terminal));
-  const look = () => {
+      : screenDisplay(terminal, visible => pages(visible, terminal));
+  const refresh = () => {
     const view = cluster.view();
     hosts = matching(hostViews(view), options.host);
     display.show(hosts, noteLines(view));
-    return 'go on' as const;
+    return 'continue' as const;
   };
   try {
-    await follow(look, { onChange: cluster.onChange, clock, signal });
+    await follow(refresh, { onChange: cluster.onChange, clock, signal });
   } finally {
     display.close();
   }
@@ -76,28 +75,28 @@ async function watch(parts: ClusterParts, options: StatusOptions, terminal: Live
 }
 
 function overview(hosts: readonly HostView[], terminal: LiveTerminal): SafeText[] {
-  const look = lookOn(terminal);
-  const problems = problemLines(hosts, look);
+  const layout = layoutFor(terminal);
+  const problems = problemLines(hosts, layout);
   if (hosts.length === 0) return [countsLine(hosts)];
   return [
-    ...hostTable(hosts, look),
-    countsLine(hosts, look.paint),
+    ...hostTable(hosts, layout),
+    countsLine(hosts, layout.paint),
     ...(problems.length > 0 ? [empty, ...problems] : []),
   ];
 }
 
 function pages(hosts: readonly HostView[], terminal: LiveTerminal): SafeText[] {
-  const look = lookOn(terminal);
-  return hosts.flatMap((host, index) => [...(index > 0 ? [empty] : []), ...hostPage(host, look)]);
+  const layout = layoutFor(terminal);
+  return hosts.flatMap((host, index) => [...(index > 0 ? [empty] : []), ...hostPage(host, layout)]);
 }
 
-function chosen(view: ClusterView, wanted: string | undefined): HostView[] {
+function selectHosts(view: ClusterView, wanted: string | undefined): HostView[] {
   const all = hostViews(view);
   const hosts = matching(all, wanted);
   if (wanted === undefined || hosts.length > 0) return hosts;
   const names = all.map(({ name }) => name).join(', ');
   throw new AppError('HOST_UNKNOWN', `this cluster has no Windows host ${quoted(wanted)}`, {
-    remedy: names === '' ? 'List it in windows-instances first.' : `Give one of: ${names.slice(0, 500)}.`,
+    remedy: names === '' ? 'Add it to the ConfigMap windows-instances.' : `Use one of: ${names.slice(0, 500)}.`,
   });
 }
 

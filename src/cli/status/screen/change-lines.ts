@@ -1,10 +1,10 @@
 import { oneLine, printable, type SafeText, safe } from '../../safe-text.ts';
 import { durationText } from '../view/amounts.ts';
 import { detailOf } from './host-table.ts';
-import { type HostView, travelMs } from '../view/host-view.ts';
+import { type HostView, configureMs } from '../view/host-view.ts';
 import { cutTo, padTo, widthOf } from './text-width.ts';
 
-interface Told {
+interface PrintedLine {
   text: string;
   /** The step, or the phase where there is none. */
   at: string;
@@ -12,29 +12,29 @@ interface Told {
   code: string | undefined;
 }
 
-/** Steps that follow each other quickly, or one that takes its time, would fill a log with lines that nobody reads. */
+/** Shortest time between lines about a host: for another step, and for the same step. */
 const [nextStepMs, sameStepMs] = [2000, 15_000];
 
-/** Longer notes are for `wmco status HOST`. */
-const longestText = 100;
+/** `wmco status HOST` prints longer notes in full. */
+const maxTextLength = 100;
 
-/** News of hosts as lines of a log: each line stands alone, and none says what was said before. */
+/** Changes of hosts as log lines without repetition. */
 export class ChangeLines {
   readonly #stamp: (nowMs: number) => string;
-  readonly #told = new Map<string, Told>();
+  readonly #printed = new Map<string, PrintedLine>();
 
-  /** `stamp` gives the time as it stands before each line. */
+  /** `stamp` returns the time that begins each line. */
   constructor(stamp: (nowMs: number) => string) {
     this.#stamp = stamp;
   }
 
-  /** What is new since the last call. Steps come at most every other second for each host, all else at once. */
+  /** Lines for the changes since the last call. Only steps are rate-limited. */
   next(hosts: readonly HostView[], nowMs: number): SafeText[] {
     const width = Math.max(0, ...hosts.map(({ name }) => widthOf(oneLine(name))));
     const stamp = printable(this.#stamp(nowMs));
     const indent = padTo(safe``, widthOf(stamp) + width + 6);
     const lines = hosts.flatMap(host =>
-      this.#news(host, nowMs).map((text, index) =>
+      this.#changesOf(host, nowMs).map((text, index) =>
         index === 0
           ? safe`${stamp}  ${padTo(oneLine(host.name), width)}  ${oneLine(text)}`
           : safe`${indent}${oneLine(text)}`,
@@ -43,29 +43,29 @@ export class ChangeLines {
     return [...lines, ...this.#gone(hosts, nowMs)];
   }
 
-  #news(host: HostView, nowMs: number): string[] {
-    const told = this.#told.get(host.name);
+  #changesOf(host: HostView, nowMs: number): string[] {
+    const printed = this.#printed.get(host.name);
     const { tone } = host;
     const [at, text] = [host.step ?? host.phase, tone === 'busy' ? stepText(host) : stateText(host, nowMs)];
-    if (told?.text === text || isSaid(told, host)) return [];
-    const pauseMs = told?.at === at ? sameStepMs : nextStepMs;
-    if (tone === 'busy' && told !== undefined && nowMs - told.atMs < pauseMs) return [];
+    if (printed?.text === text || isRepeated(printed, host)) return [];
+    const pauseMs = printed?.at === at ? sameStepMs : nextStepMs;
+    if (tone === 'busy' && printed !== undefined && nowMs - printed.atMs < pauseMs) return [];
     const problem = tone === 'bad' ? host.problem : undefined;
-    this.#told.set(host.name, { text, at, atMs: nowMs, code: problem?.code });
+    this.#printed.set(host.name, { text, at, atMs: nowMs, code: problem?.code });
     return [text, ...(problem === undefined ? [] : problemTexts(problem))];
   }
 
   #gone(hosts: readonly HostView[], nowMs: number): SafeText[] {
     const present = new Set(hosts.map(({ name }) => name));
-    const gone = [...this.#told.keys()].filter(name => !present.has(name));
-    for (const name of gone) this.#told.delete(name);
+    const gone = [...this.#printed.keys()].filter(name => !present.has(name));
+    for (const name of gone) this.#printed.delete(name);
     return gone.map(name => safe`${printable(this.#stamp(nowMs))}  ${oneLine(name)}  is gone`);
   }
 }
 
-/** What is wrong was said; the steps on the way there again are no news. */
-function isSaid(told: Told | undefined, { phase, problem }: HostView): boolean {
-  return phase === 'Retrying' && told?.code !== undefined && told.code === problem?.code;
+/** The same problem was printed before; the steps of a retry are not worth a line. */
+function isRepeated(printed: PrintedLine | undefined, { phase, problem }: HostView): boolean {
+  return phase === 'Retrying' && printed?.code !== undefined && printed.code === problem?.code;
 }
 
 function problemTexts({ message, remedy }: NonNullable<HostView['problem']>): string[] {
@@ -75,16 +75,16 @@ function problemTexts({ message, remedy }: NonNullable<HostView['problem']>): st
 function stepText(host: HostView): string {
   const { phase, step } = host;
   const detail = detailOf(host);
-  return cutTo(`${step ?? phase}${detail === '' ? '' : `: ${detail}`}`, longestText);
+  return cutTo(`${step ?? phase}${detail === '' ? '' : `: ${detail}`}`, maxTextLength);
 }
 
-/** Never with what changes by itself, such as the number of attempts: that would be news for ever. */
+/** Leaves out values that change by themselves, such as attempts, which would print a line each time. */
 function stateText(host: HostView, nowMs: number): string {
   const { phase, tone, problem, step, nodeName, note } = host;
   if (problem !== undefined && tone === 'bad') {
     return `${phase === 'Retrying' ? 'Failed' : phase}${step === undefined ? '' : ` at ${step}`}: ${problem.code}`;
   }
-  const ms = host.endedMs === undefined ? undefined : travelMs(host, nowMs);
+  const ms = host.endedMs === undefined ? undefined : configureMs(host, nowMs);
   const after = ms === undefined ? '' : ` after ${durationText(ms)}`;
   const node = nodeName === undefined ? '' : ` as Node ${nodeName}`;
   return `${phase}${tone === 'good' ? `${node}${after}` : ''}${note === undefined ? '' : `, ${note}`}`;

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { safeLines } from '../../../../test/kit/safe-lines.ts';
 import { hostIn, noonMs, recordedTerminal, type StateName } from '../../../../test/kit/status-views.ts';
-import { displayOn, frame, lookOn, screenDisplay } from './displays.ts';
+import { displayOn, frame, layoutFor, screenDisplay } from './displays.ts';
 
 const stamp = () => '12:00:00';
 const many = (count: number, state: StateName = 'ready') =>
   Array.from({ length: count }, (_, index) => hostIn(state, `win-${String(index + 1).padStart(3, '0')}`));
 
-test('without a terminal there is a line for each change, and nothing to close', () => {
+test('prints a line for each change without a terminal', () => {
   const terminal = recordedTerminal();
   const display = displayOn(terminal, stamp);
   display.show([hostIn('ready', 'a')]);
@@ -16,14 +16,14 @@ test('without a terminal there is a line for each change, and nothing to close',
   expect(terminal.text()).toBe('12:00:00  a  Ready as Node win-1 after 12 s\n');
 });
 
-test('without a terminal what is said beside the hosts is said once, until it changes', () => {
+test('prints notes once without a terminal, until they change', () => {
   const terminal = recordedTerminal();
   const display = displayOn(terminal, stamp);
   for (const more of [['one'], ['one'], [], ['two', 'three']]) display.show([], safeLines(...more));
   expect(terminal.text()).toBe('one\ntwo\nthree\n');
 });
 
-test('on a terminal the table is drawn in place, and the cursor comes back', () => {
+test('redraws the table in place on a terminal and restores the cursor', () => {
   const terminal = recordedTerminal({ columns: 80, rows: 24 }, { NO_COLOR: '1' });
   const display = displayOn(terminal, stamp);
   display.show([hostIn('configuring', 'a')], safeLines('more'));
@@ -34,7 +34,7 @@ test('on a terminal the table is drawn in place, and the cursor comes back', () 
   expect(terminal.text().endsWith('\u001b[?25h')).toBe(true);
 });
 
-test('any picture can be drawn in place', () => {
+test('redraws any frame in place', () => {
   const terminal = recordedTerminal({ columns: 80, rows: 24 });
   const display = screenDisplay(terminal, (hosts, more) => [...safeLines(`${hosts.length}`), ...more]);
   display.show(many(3), safeLines('x'));
@@ -42,7 +42,7 @@ test('any picture can be drawn in place', () => {
   expect(terminal.text()).toContain('3\n');
 });
 
-test('a picture has the table, the counts, the problems and the rest', () => {
+test('a frame has the table, the counts, the problems and the notes', () => {
   const terminal = recordedTerminal({ columns: 80, rows: 40 });
   const lines = frame([hostIn('ready', 'a'), hostIn('failed', 'b')], safeLines('rest'), {
     ...terminal,
@@ -59,7 +59,7 @@ test('a picture has the table, the counts, the problems and the rest', () => {
   ]);
 });
 
-test('when there are too many hosts, those that need attention are shown', () => {
+test('shows the hosts with problems when there are too many', () => {
   const hosts = [...many(50), ...many(2, 'failed').map(host => ({ ...host, name: `x-${host.name}` }))];
   const lines = frame(hosts, [], recordedTerminal({ columns: 100, rows: 20 }, { NO_COLOR: '1' }));
   expect(lines.filter(line => line.includes('Failed'))).toHaveLength(2);
@@ -67,7 +67,7 @@ test('when there are too many hosts, those that need attention are shown', () =>
   expect(lines).toContain('52 hosts: 50 Ready, 2 with a problem');
 });
 
-test('is never higher than the terminal', () => {
+test('a frame is never higher than the terminal', () => {
   const hosts = [...many(30), ...many(9, 'failed'), ...many(9, 'configuring')];
   const more = safeLines('x'.repeat(300), 'y');
   for (const rows of [12, 16, 24, 60]) {
@@ -78,12 +78,12 @@ test('is never higher than the terminal', () => {
   }
 });
 
-test('problems that do not fit are told to be there', () => {
+test('mentions problems that do not fit', () => {
   const lines = frame(many(9, 'failed'), [], recordedTerminal({ columns: 80, rows: 24 }, { NO_COLOR: '1' }));
   expect(lines).toContain('… see `wmco status` for the rest');
 });
 
-test('shows things as they are now, in the size of the terminal', () => {
-  expect(lookOn(recordedTerminal({ columns: 33, rows: 5 }))).toMatchObject({ nowMs: noonMs, columns: 33 });
-  expect(lookOn(recordedTerminal())).not.toHaveProperty('columns');
+test('the layout has the current time and the size of the terminal', () => {
+  expect(layoutFor(recordedTerminal({ columns: 33, rows: 5 }))).toMatchObject({ nowMs: noonMs, columns: 33 });
+  expect(layoutFor(recordedTerminal())).not.toHaveProperty('columns');
 });

@@ -4,13 +4,13 @@ import { follow } from './follow.ts';
 
 function bench(lastLook = Infinity) {
   const clock = manualClock(0);
-  const ending = new AbortController();
+  const abort = new AbortController();
   const listeners = new Set<() => void>();
-  const looks: number[] = [];
+  const refreshes: number[] = [];
   const ended = follow(
     () => {
-      looks.push(clock.monotonicMs());
-      return looks.length >= lastLook ? 'end' : 'go on';
+      refreshes.push(clock.monotonicMs());
+      return refreshes.length >= lastLook ? 'stop' : 'continue';
     },
     {
       onChange: listener => {
@@ -18,82 +18,82 @@ function bench(lastLook = Infinity) {
         return () => listeners.delete(listener);
       },
       clock,
-      signal: ending.signal,
+      signal: abort.signal,
     },
   );
   const change = () => {
     for (const listener of listeners) listener();
   };
-  return { clock, looks, ended, listeners, change, stop: () => ending.abort(new Error('stop')) };
+  return { clock, refreshes, ended, listeners, change, stop: () => abort.abort(new Error('stop')) };
 }
 
-test('looks at once, and then about every second', async () => {
-  const { clock, looks, stop, ended } = bench();
+test('refreshes at once and then about every second', async () => {
+  const { clock, refreshes, stop, ended } = bench();
   await clock.advance(3400);
-  expect(looks).toEqual([0, 1100, 2200, 3300]);
+  expect(refreshes).toEqual([0, 1100, 2200, 3300]);
   stop();
   await ended;
 });
 
-test('looks soon after a change', async () => {
-  const { clock, looks, change, stop, ended } = bench();
+test('refreshes soon after a change', async () => {
+  const { clock, refreshes, change, stop, ended } = bench();
   await clock.advance(300);
   change();
   await clock.advance(150);
-  expect(looks).toEqual([0, 400]);
+  expect(refreshes).toEqual([0, 400]);
   stop();
   await ended;
 });
 
-test('many changes are one look', async () => {
-  const { clock, looks, change, stop, ended } = bench();
+test('merges many changes into one refresh', async () => {
+  const { clock, refreshes, change, stop, ended } = bench();
   for (let count = 0; count < 50; count += 1) {
     change();
     await clock.advance(10);
   }
-  expect(looks.length).toBeLessThanOrEqual(6);
+  expect(refreshes.length).toBeLessThanOrEqual(6);
   stop();
   await ended;
 });
 
-test('a change while it rests is not lost', async () => {
-  const { clock, looks, change, stop, ended } = bench();
+test('does not lose a change during the pause', async () => {
+  const { clock, refreshes, change, stop, ended } = bench();
   change();
   await clock.advance(50);
   change();
   await clock.advance(160);
-  expect(looks).toEqual([0, 100, 200]);
+  expect(refreshes).toEqual([0, 100, 200]);
   stop();
   await ended;
 });
 
-test('ends when there is nothing more to see', async () => {
-  const { clock, looks, ended, listeners } = bench(3);
+test('returns when refresh returns stop', async () => {
+  const { clock, refreshes, ended, listeners } = bench(3);
   await clock.advance(10_000);
   await ended;
-  expect(looks).toHaveLength(3);
+  expect(refreshes).toHaveLength(3);
   expect([listeners.size, clock.sleepers()]).toEqual([0, 0]);
 });
 
-test('ends at once when it is told to, wherever it is', async () => {
+test('returns at once when aborted at any time', async () => {
   for (const ms of [0, 500, 1050]) {
-    const { clock, stop, ended, listeners, looks } = bench();
+    const { clock, stop, ended, listeners, refreshes } = bench();
     await clock.advance(ms);
-    const before = looks.length;
+    const before = refreshes.length;
     stop();
     await ended;
-    expect([listeners.size, clock.sleepers(), looks.length]).toEqual([0, 0, before]);
+    expect([listeners.size, clock.sleepers(), refreshes.length]).toEqual([0, 0, before]);
   }
 });
 
-test('does not look when it was told to end before it began', async () => {
+test('does not refresh when aborted before the start', async () => {
   const signal = AbortSignal.abort(new Error('stop'));
-  let looks = 0;
-  await follow(() => (looks++, 'go on'), { onChange: () => () => undefined, clock: manualClock(0), signal });
-  expect(looks).toBe(0);
+  let refreshes = 0;
+  await follow(() => (refreshes++, 'continue'), { onChange: () => () => undefined, clock: manualClock(0), signal });
+  expect(refreshes).toBe(0);
 });
 
-test('a look that fails ends it, and nothing is left behind', async () => {
+test('fails when refresh fails and removes its listener', async () => {
   const clock = manualClock(0);
   let isListened = false;
   const onChange = () => {

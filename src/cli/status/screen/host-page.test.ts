@@ -27,22 +27,22 @@ const textOf = (host: HostView) => page(host).join('\n');
 const of = (status: WindowsInstanceStatus, spec = {}) =>
   hostOfInstance(instanceOf('10.0.0.1', status, spec), { nodes: [], hostKeys: {} });
 
-test('begins with the name and how it is', () => {
+test('the page begins with name and phase', () => {
   expect(page(hostIn('ready'))[0]).toBe('10.0.0.1  Ready');
   expect(page(hostIn('failed', longName))[0]).toBe(`${longName}  Failed`);
 });
 
 const sources: [string, HostView['source'], RegExp][] = [
-  ['an entry', { kind: 'ConfigMap', name: 'Win1.' }, /Managed by {2}the entry Win1\. of ConfigMap windows-instances/],
+  ['an entry', { kind: 'ConfigMap', name: 'Win1.' }, /Managed by {2}entry Win1\. of ConfigMap windows-instances/],
   ['a Machine', { kind: 'Machine', name: 'm1' }, /Managed by {2}Machine m1/],
   [
     'an administrator',
     { kind: 'Direct', name: 'x' },
-    /Managed by {2}WindowsInstance 10\.0\.0\.1, made by an administrator/,
+    /Managed by {2}WindowsInstance 10\.0\.0\.1, created by an administrator/,
   ],
 ];
 for (const [name, source, want] of sources) {
-  test(`tells that it is managed by ${name}`, () =>
+  test(`shows that the host is managed by ${name}`, () =>
     expect(textOf(hostIn('ready', '10.0.0.1', { source }))).toMatch(want));
 }
 
@@ -56,16 +56,16 @@ const reaches: [string, HostView, string][] = [
   ['another port', of({}, { port: 2222 }), '10.0.0.1, port 2222, as Administrator'],
 ];
 for (const [name, host, want] of reaches) {
-  test(`tells that it is reached at ${name}`, () =>
+  test(`shows that the host is reached at ${name}`, () =>
     expect(textOf(host)).toContain(`  Reached at  ${want}\n`.trimEnd()));
 }
 
-test('a Machine without an address is reached nowhere', () => {
+test('omits the address of a Machine without one', () => {
   const [host] = hostViews(viewOf({ machines: [{ metadata: { name: 'm1' } }] }));
   expect(page(host as HostView)).toEqual(['m1  Pending', '  Managed by  Machine m1']);
 });
 
-test('tells where the host key is kept, so that it can be removed', () => {
+test('shows which object holds the host key', () => {
   const hostKey = { type: 'ssh-ed25519', fingerprint: 'SHA256:abc', where: 'ConfigMap windows-ssh-host-keys' };
   expect(textOf(hostIn('ready', 'a', { hostKey }))).toContain(
     '  Host key    ssh-ed25519 SHA256:abc, in ConfigMap windows-ssh-host-keys',
@@ -74,79 +74,79 @@ test('tells where the host key is kept, so that it can be removed', () => {
 });
 
 const nodes: [string, Parameters<typeof nodeOf>[1], RegExp][] = [
-  ['is Ready and takes pods', {}, /Node {8}win-1: Ready, takes pods$/m],
-  ['is not Ready', { ready: false }, /Node {8}win-1: not Ready, takes pods$/m],
-  ['is cordoned', { unschedulable: true }, /Node {8}win-1: Ready, cordoned; cordoned by somebody$/m],
+  ['is Ready and schedulable', {}, /Node {8}win-1: Ready, schedulable$/m],
+  ['is not Ready', { ready: false }, /Node {8}win-1: not Ready, schedulable$/m],
+  ['is cordoned', { unschedulable: true }, /Node {8}win-1: Ready, cordoned by a user$/m],
   ['has its version', {}, /Version {5}v2$/m],
   [
-    'is on its way to another',
+    'is being upgraded',
     { annotations: { [nodeAnnotation.version]: 'v1', [nodeAnnotation.desiredVersion]: 'v2' } },
-    /Version {5}v1, on its way to v2$/m,
+    /Version {5}v1, desired v2$/m,
   ],
 ];
 for (const [name, over, want] of nodes) {
-  test(`tells that the Node ${name}`, () => {
+  test(`shows that the Node ${name}`, () => {
     const status = structuredClone(statuses.ready);
     const host = hostOfInstance(instanceOf('10.0.0.1', status), { nodes: [nodeOf('win-1', over)], hostKeys: {} });
     expect(textOf(host)).toMatch(want);
   });
 }
 
-test('a Node that may not be read is told by its name', () => {
+test('shows the name of a Node that cannot be read', () => {
   expect(textOf(of({ node: 'win-1' }))).toMatch(/Node {8}win-1$/m);
 });
 
-test('tells the step under way with what it waits for, and how long it has taken so far', () => {
+test('shows the current step with what it waits for, and the time so far', () => {
   expect(textOf(hostIn('waiting'))).toMatch(/Step {8}find node: the kubelet registers its Node$/m);
   expect(textOf(hostIn('waiting'))).toMatch(/Time {8}20 s so far$/m);
   expect(textOf(hostIn('ready'))).toMatch(/Time {8}12 s$/m);
 });
 
-test('lists the steps in their order: done, left out, under way, and how many are to come', () => {
+test('lists the steps in order: done, not needed, running, and how many are to come', () => {
   const lines = page(hostIn('configuring'));
   const table = lines.slice(lines.findIndex(line => line.startsWith('  STEP')));
   expect(table.slice(0, 3)).toEqual([
-    '  STEP                STATE          TIME',
-    '  connect             done           1.0 s',
-    '  wait for turn       nothing to do',
+    '  STEP                STATE       TIME',
+    '  connect             done        1.0 s',
+    '  queued              not needed',
   ]);
   expect(table.find(line => line.includes('stage programs'))).toBe(
-    '  stage programs      under way      18 s   3.0 of 6.0 MB (50 %)',
+    '  stage programs      running     18 s   3.0 of 6.0 MB (50 %)',
   );
   const index = configureSteps.findIndex(({ name }) => name === 'stage programs');
   expect(table).toContain(`  … ${configureSteps.length - index - 1} steps to come`);
 });
 
-test('of a host that is Ready every step is done or had nothing to do', () => {
+test('every step of a Ready host is done or not needed', () => {
   const text = textOf(hostIn('ready'));
-  for (const { name } of configureSteps) expect(text).toMatch(new RegExp(`^  ${name} +(done|nothing to do)`, 'm'));
+  for (const { name } of configureSteps) expect(text).toMatch(new RegExp(`^  ${name} +(done|not needed)`, 'm'));
   expect(text).not.toContain('to come');
 });
 
-test('steps of another version are shown, too', () => {
+test('lists steps of other operator versions', () => {
   const timeline = [step('connect', 0, 1), step('dance', 1, 3)];
   expect(textOf(of({ phase: 'Ready', timeline }))).toMatch(/^ {2}dance +done +2\.0 s$/m);
 });
 
-test('a host that was never begun has no steps', () => {
+test('a host that was never configured has no steps', () => {
   for (const state of ['fresh', 'refused', 'paused'] as const) expect(textOf(hostIn(state))).not.toContain('STEP');
 });
 
 const rows: [string, WindowsInstanceStatus, RegExp][] = [
-  ['one that failed', statuses.failed, /^ {2}connect +failed +HOST_REFUSED_KEY, 3 attempts$/m],
-  ['one that is tried again', statuses.retrying, /^ {2}connect +under way +20 s +4 attempts$/m],
+  ['a step that failed', statuses.failed, /^ {2}connect +failed +HOST_REFUSED_KEY, 3 attempts$/m],
+  ['a step that is retried', statuses.retrying, /^ {2}connect +running +20 s +4 attempts$/m],
   [
-    'one that took two attempts',
+    'a step that took two attempts',
     { phase: 'Ready', timeline: [step('connect', 0, 9, { attempts: 2 })] },
     /^ {2}connect +done +9\.0 s +2 attempts$/m,
   ],
   [
-    'one that was cut short',
+    'a step that was interrupted',
     { phase: 'Configuring', step: 'connect', timeline: [step('connect', 0), step('prepare files', 1)] },
-    /^ {2}gather +begun$/m,
+    /^ {2}prepare files +started$/m,
   ],
   [
-    'one with times that cannot be read',
+    'a step with times that cannot be read',
     {
       phase: 'Ready',
       timeline: [{ name: 'connect', started: 'x', finished: 'y', attempts: 1 }, step('prepare files', 0, 1)],
@@ -155,31 +155,31 @@ const rows: [string, WindowsInstanceStatus, RegExp][] = [
   ],
 ];
 for (const [name, status, want] of rows) {
-  test(`shows ${name}`, () => expect(textOf(of(structuredClone(status)))).toMatch(want));
+  test(`lists ${name}`, () => expect(textOf(of(structuredClone(status)))).toMatch(want));
 }
 
-test('tells what is wrong before everything else there is to read, and when it is tried again', () => {
+test('prints the problem first, with the time of the next attempt', () => {
   const lines = page(hostIn('failed'));
-  const start = lines.findIndex(line => line === 'What is wrong: HOST_REFUSED_KEY');
+  const start = lines.findIndex(line => line === 'Problem: HOST_REFUSED_KEY');
   expect(lines.slice(start, start + 4)).toEqual([
-    'What is wrong: HOST_REFUSED_KEY',
+    'Problem: HOST_REFUSED_KEY',
     '  the host does not let us in',
     '  -> Put the key there.',
-    '  It is tried again by itself by 12:00:30 UTC, within 10 s.',
+    '  Retried automatically by 12:00:30 UTC, within 10 s.',
   ]);
   expect(start).toBeLessThan(lines.findIndex(line => line.includes('STEP')));
 });
 
-test('an attempt that is overdue is not promised for the past', () => {
+test('prints no remaining time for an overdue attempt', () => {
   const host = hostIn('failed', 'a', { nextAttemptMs: noonMs });
-  expect(textOf(host)).toContain('It is tried again by itself by 12:00:00 UTC.');
+  expect(textOf(host)).toContain('Retried automatically by 12:00:00 UTC.');
 });
 
-test('what a host waits for is not called wrong', () => {
-  expect(textOf(hostIn('booting'))).toContain('What it waits for: HOST_UNREACHABLE');
+test('does not call waiting a problem', () => {
+  expect(textOf(hostIn('booting'))).toContain('Waiting: HOST_UNREACHABLE');
 });
 
-test('conditions are shown with their age, and not with what stands above already', () => {
+test('lists conditions with their age, without messages that are printed above', () => {
   const conditions = [
     condition('Accepted', 'True', 'Fine', 'all is well'),
     condition('Configured', 'False', failure.code, 'the long text'),
@@ -192,7 +192,7 @@ test('conditions are shown with their age, and not with what stands above alread
   expect(text).not.toContain('the long text');
 });
 
-test('sections are parted by one empty line, and no line ends in blanks', () => {
+test('separates sections by one empty line, and no line ends in blanks', () => {
   for (const state of Object.keys(statuses) as StateName[]) {
     const text = textOf(hostIn(state));
     expect(text).not.toMatch(/\n\n\n|[ ]\n|\n$/);
@@ -206,7 +206,7 @@ test('tables and problems fit narrow terminals', () => {
   }
 });
 
-test('comes in colours where they are wanted', () => {
+test('has colors on a terminal', () => {
   const paint = paintFor({ size: () => ({ columns: 80, rows: 24 }), environment: {} });
   const lines = hostPage(hostIn('failed'), { nowMs, paint });
   expect(lines[0]).toBe('\u001b[1m10.0.0.1\u001b[0m  \u001b[31mFailed\u001b[0m');

@@ -3,23 +3,28 @@ import type { TimelineStep } from '#contract/windows-instance/resource.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, shareText } from '../view/amounts.ts';
-import { type Column, type Look, printTable, problemText, type Row, versionText } from './host-table.ts';
-import { type HostView, travelMs } from '../view/host-view.ts';
+import { type Column, type Layout, printTable, problemText, type Row, versionText } from './host-table.ts';
+import { type HostView, configureMs } from '../view/host-view.ts';
 import { plain } from './paint.ts';
 import { padTo } from './text-width.ts';
 
-/** Everything about one host: who looks after it, where it is on its way, what is wrong and what to do. */
-export function hostPage(host: HostView, look: Look): SafeText[] {
-  const { paint = plain } = look;
-  const sections = [factLines(host, look), troubleLines(host, look), stepLines(host, look), conditionLines(host, look)];
+/** Everything about one host: source, problem, steps and conditions. */
+export function hostPage(host: HostView, layout: Layout): SafeText[] {
+  const { paint = plain } = layout;
+  const sections = [
+    factLines(host, layout),
+    problemSection(host, layout),
+    stepLines(host, layout),
+    conditionLines(host, layout),
+  ];
   const body = sections.filter(lines => lines.length > 0).flatMap(lines => [safe``, ...lines]);
   const title = safe`${paint(oneLine(host.name), 'title')}  ${paint(oneLine(host.phase), host.tone)}`;
   return [title, ...body.slice(1)];
 }
 
-function factLines(host: HostView, { nowMs }: Look): SafeText[] {
+function factLines(host: HostView, { nowMs }: Layout): SafeText[] {
   const { node, nodeName, hostKey, note, step } = host;
-  const ms = travelMs(host, nowMs);
+  const ms = configureMs(host, nowMs);
   const facts: [string, string | undefined][] = [
     ['Managed by', sourceText(host)],
     ['Reached at', reachText(host)],
@@ -36,8 +41,8 @@ function factLines(host: HostView, { nowMs }: Look): SafeText[] {
 
 function sourceText({ source, instance }: HostView): string {
   if (source.kind === 'Machine') return `Machine ${source.name}`;
-  if (source.kind === 'ConfigMap') return `the entry ${source.name} of ConfigMap ${configMapName.instances}`;
-  return `WindowsInstance ${instance?.metadata.name ?? source.name}, made by an administrator`;
+  if (source.kind === 'ConfigMap') return `entry ${source.name} of ConfigMap ${configMapName.instances}`;
+  return `WindowsInstance ${instance?.metadata.name ?? source.name}, created by an administrator`;
 }
 
 function reachText({ address, instance }: HostView): string {
@@ -50,9 +55,10 @@ function reachText({ address, instance }: HostView): string {
 
 function nodeText({ node, note, phase }: HostView): string {
   if (node === undefined) return '';
-  const schedulable = node.unschedulable ? 'cordoned' : 'takes pods';
-  const more = phase === 'Ready' && note !== undefined ? `; ${note}` : '';
-  return `${node.name}: ${node.ready ? 'Ready' : 'not Ready'}, ${schedulable}${more}`;
+  const schedulable = node.unschedulable ? 'cordoned' : 'schedulable';
+  const more = phase === 'Ready' ? note : undefined;
+  const details = more?.startsWith(schedulable) ? [more] : [schedulable, ...(more === undefined ? [] : [more])];
+  return `${node.name}: ${[node.ready ? 'Ready' : 'not Ready', ...details].join(', ')}`;
 }
 
 const stepColumns: readonly Column[] = [
@@ -62,39 +68,45 @@ const stepColumns: readonly Column[] = [
   { name: 'detail', title: '' },
 ];
 
-function stepLines(host: HostView, look: Look): SafeText[] {
+function stepLines(host: HostView, layout: Layout): SafeText[] {
   if (host.timeline.length === 0) return [];
-  const taken = new Map(host.timeline.map(step => [step.name, step]));
+  const timeline = new Map(host.timeline.map(step => [step.name, step]));
   const known = configureSteps.map(({ name }) => name);
-  // Journeys of other versions may have other steps.
-  const names = [...known, ...[...taken.keys()].filter(name => !known.includes(name))];
-  const last = names.findLastIndex(name => taken.has(name));
-  const behind = host.endedMs === undefined ? names.slice(0, last + 1) : names;
-  const rows = behind.map((name): Row => {
-    const step = taken.get(name);
-    return step === undefined ? { step: name, phase: 'nothing to do', tone: 'faint' } : stepRow(step, host, look.nowMs);
+  // Other versions of the operator may have other steps.
+  const names = [...known, ...[...timeline.keys()].filter(name => !known.includes(name))];
+  const last = names.findLastIndex(name => timeline.has(name));
+  const reached = host.endedMs === undefined ? names.slice(0, last + 1) : names;
+  const rows = reached.map((name): Row => {
+    const step = timeline.get(name);
+    return step === undefined ? { step: name, phase: 'not needed', tone: 'faint' } : stepRow(step, host, layout.nowMs);
   });
-  const left = names.length - behind.length;
+  const left = names.length - reached.length;
   return [
-    ...indented(stepColumns, rows, look),
+    ...indented(stepColumns, rows, layout),
     ...(left > 0 ? [safe`  … ${oneLine(countText(left, 'step'))} to come`] : []),
   ];
 }
 
 function stepRow(step: TimelineStep, host: HostView, nowMs: number): Row {
   const { name, finished, attempts, lastError } = step;
-  const tries = attempts > 1 ? [countText(attempts, 'attempt')] : [];
+  const attemptText = attempts > 1 ? [countText(attempts, 'attempt')] : [];
   if (finished !== undefined)
-    return { step: name, phase: 'done', time: timeOf(step, Date.parse(finished)), detail: tries.join(), tone: 'good' };
+    return {
+      step: name,
+      phase: 'done',
+      time: timeOf(step, Date.parse(finished)),
+      detail: attemptText.join(),
+      tone: 'good',
+    };
   if (host.step === name && host.phase !== 'Failed' && host.phase !== 'Waiting') {
     const { progress } = host;
     const share = progress === undefined ? [] : [shareText(progress.bytes, progress.totalBytes)];
-    const detail = [...share, ...tries].join(', ');
-    return { step: name, phase: 'under way', time: timeOf(step, nowMs), detail, tone: 'busy' };
+    const detail = [...share, ...attemptText].join(', ');
+    return { step: name, phase: 'running', time: timeOf(step, nowMs), detail, tone: 'busy' };
   }
-  if (lastError === undefined) return { step: name, phase: 'begun', detail: tries.join(), tone: 'busy' };
+  if (lastError === undefined) return { step: name, phase: 'started', detail: attemptText.join(), tone: 'busy' };
   const tone = host.tone === 'bad' ? 'bad' : 'busy';
-  return { step: name, phase: 'failed', detail: [lastError.code, ...tries].join(', '), tone };
+  return { step: name, phase: 'failed', detail: [lastError.code, ...attemptText].join(', '), tone };
 }
 
 function timeOf({ started }: TimelineStep, endMs: number): string {
@@ -102,48 +114,47 @@ function timeOf({ started }: TimelineStep, endMs: number): string {
   return Number.isNaN(ms) ? '' : durationText(ms);
 }
 
-/** What is wrong, what to do, and when it is tried again. */
-function troubleLines(host: HostView, look: Look): SafeText[] {
+function problemSection(host: HostView, layout: Layout): SafeText[] {
   const { problem, nextAttemptMs } = host;
   if (problem === undefined) return [];
-  const title = host.tone === 'bad' ? 'What is wrong' : 'What it waits for';
+  const title = host.tone === 'bad' ? 'Problem' : 'Waiting';
   return [
-    ...problemText(title, problem, look),
-    ...(nextAttemptMs === undefined ? [] : [safe`  ${oneLine(nextText(nextAttemptMs, look))}`]),
+    ...problemText(title, problem, layout),
+    ...(nextAttemptMs === undefined ? [] : [safe`  ${oneLine(retryText(nextAttemptMs, layout))}`]),
   ];
 }
 
-function nextText(nextAttemptMs: number, { nowMs }: Look): string {
+function retryText(nextAttemptMs: number, { nowMs }: Layout): string {
   const time = new Date(nextAttemptMs).toISOString().slice(11, 19);
   const leftMs = nextAttemptMs - nowMs;
-  return `It is tried again by itself by ${time} UTC${leftMs > 0 ? `, within ${durationText(leftMs)}` : ''}.`;
+  return `Retried automatically by ${time} UTC${leftMs > 0 ? `, within ${durationText(leftMs)}` : ''}.`;
 }
 
 const conditionColumns: readonly Column[] = [
   { name: 'type', title: 'CONDITION' },
   { name: 'phase', title: 'STATUS' },
   { name: 'reason', title: 'REASON' },
-  { name: 'since', title: 'FOR', dispensable: 1 },
+  { name: 'since', title: 'FOR', hideOrder: 1 },
   { name: 'detail', title: '' },
 ];
 
-function conditionLines({ conditions, problem }: HostView, look: Look): SafeText[] {
+function conditionLines({ conditions, problem }: HostView, layout: Layout): SafeText[] {
   if (conditions.length === 0) return [];
   const rows = conditions.map(({ type, status, reason, message, lastTransitionTime }) => {
-    const sinceMs = look.nowMs - Date.parse(lastTransitionTime);
+    const sinceMs = layout.nowMs - Date.parse(lastTransitionTime);
     return {
       type,
       phase: status,
       reason,
       since: Number.isNaN(sinceMs) ? '' : durationText(sinceMs),
-      // What stands above need not be read again.
+      // Already printed above.
       detail: reason === problem?.code ? '' : message,
     };
   });
-  return indented(conditionColumns, rows, look);
+  return indented(conditionColumns, rows, layout);
 }
 
-function indented(columns: readonly Column[], rows: readonly Row[], look: Look): SafeText[] {
-  const narrower = look.columns === undefined ? look : { ...look, columns: Math.max(1, look.columns - 2) };
+function indented(columns: readonly Column[], rows: readonly Row[], layout: Layout): SafeText[] {
+  const narrower = layout.columns === undefined ? layout : { ...layout, columns: Math.max(1, layout.columns - 2) };
   return printTable(columns, rows, narrower).map(line => safe`  ${line}`);
 }

@@ -8,10 +8,10 @@ import { paintFor } from './paint.ts';
 import { widthOf } from './text-width.ts';
 
 const nowMs = noonMs + 20_000;
-const colours = paintFor({ size: () => ({ columns: 80, rows: 24 }), environment: {} });
+const colors = paintFor({ size: () => ({ columns: 80, rows: 24 }), environment: {} });
 const all = (Object.keys(statuses) as StateName[]).map((state, index) => hostIn(state, `10.0.0.${index + 1}`));
 
-test('has one line for each host under a heading', () => {
+test('the table has a heading and one line for each host', () => {
   const hosts = [hostIn('ready', '10.0.0.1'), hostIn('configuring', '10.0.0.2'), hostIn('failed', '10.0.0.3')];
   expect(hostTable(hosts, { nowMs })).toEqual([
     'HOST      NODE   PHASE        STEP            TIME  DETAIL',
@@ -21,7 +21,7 @@ test('has one line for each host under a heading', () => {
   ]);
 });
 
-test('shows addresses only where they are not the names already', () => {
+test('shows addresses only when they differ from the names', () => {
   const named = hostIn('ready', 'win-1', { address: '10.0.0.1' });
   expect(hostTable([named], { nowMs })[1]).toMatch(/^win-1  10\.0\.0\.1  win-1  Ready/);
   expect(hostTable([hostIn('ready')], { nowMs })[0]).not.toContain('ADDRESS');
@@ -30,7 +30,7 @@ test('shows addresses only where they are not the names already', () => {
   expect(second).toMatch(/^10\.0\.0\.2 +win-1 +Ready/);
 });
 
-test('an empty table is a heading', () => {
+test('an empty table has only a heading', () => {
   expect(hostTable([], { nowMs })).toEqual(['HOST  NODE  PHASE  STEP  TIME  DETAIL']);
 });
 
@@ -50,11 +50,11 @@ for (const [state, want] of details) {
   test(`the detail of a host that is ${state} is "${want}"`, () => expect(detailOf(hostIn(state))).toBe(want));
 }
 
-test('one attempt is not worth a word', () => {
+test('does not mention a single attempt', () => {
   expect(detailOf(hostIn('failed', 'a', { attempts: 1 }))).toBe('HOST_REFUSED_KEY');
 });
 
-test('narrow terminals lose the columns that matter least, one after the other', () => {
+test('hides the least important columns first on narrow terminals', () => {
   const hosts = [hostIn('failed', 'win-1', { address: '10.0.0.1', nodeName: 'win-1' })];
   const titles = (columns: number) => hostTable(hosts, { nowMs, columns })[0]?.trim().split(/\s+/);
   expect(titles(200)).toEqual(['HOST', 'ADDRESS', 'NODE', 'PHASE', 'STEP', 'TIME', 'DETAIL']);
@@ -64,10 +64,10 @@ test('narrow terminals lose the columns that matter least, one after the other',
   expect(titles(28)).toEqual(['HOST', 'PHASE', 'DETAIL']);
 });
 
-test('is never wider than the terminal, however long the names and narrow the terminal', () => {
+test('the table is never wider than the terminal', () => {
   const hosts = [...all, hostIn('failed', longName), hostIn('ready', 'Würfel-東京-🙂', { note: 'é'.repeat(300) })];
   for (let columns = 1; columns <= 200; columns += 1) {
-    for (const paint of [undefined, colours]) {
+    for (const paint of [undefined, colors]) {
       const lines = hostTable(hosts, { nowMs, columns, ...(paint && { paint }) });
       expect(Math.max(...lines.map(widthOf)), `${columns} columns`).toBeLessThanOrEqual(columns);
       expect(lines).toHaveLength(hosts.length + 1);
@@ -75,14 +75,14 @@ test('is never wider than the terminal, however long the names and narrow the te
   }
 });
 
-test('columns stand under each other, whatever script names are in', () => {
+test('aligns columns for names in any script', () => {
   const hosts = ['win', 'Würfel', '東京', 'Wu\u0308rfel'].map(name => hostIn('ready', name));
   const lines = hostTable(hosts, { nowMs }).slice(1);
   const places = lines.map(line => widthOf(line.slice(0, line.indexOf('Ready'))));
   expect(new Set(places).size).toBe(1);
 });
 
-test('what others have written steers no terminal and breaks no line', () => {
+test('foreign texts contain no control characters and no line breaks', () => {
   const evil = 'a\u001b[2J\u0007b\r\nc\u009b31m';
   const hosts = [hostIn('waiting', evil, { note: evil, nodeName: evil, phase: evil })];
   const lines = hostTable(hosts, { nowMs });
@@ -90,15 +90,15 @@ test('what others have written steers no terminal and breaks no line', () => {
   expect(lines.join('')).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
 });
 
-test('colours say how a host is, and nothing else changes', () => {
+test('colors show the phase and change no text', () => {
   const plainLines = hostTable(all, { nowMs });
-  const painted = hostTable(all, { nowMs, paint: colours });
+  const painted = hostTable(all, { nowMs, paint: colors });
   expect(painted.map(line => line.replaceAll(/\u001b\[\d+m/g, '').trimEnd())).toEqual(plainLines);
-  expect(painted.find(line => line.includes('Refused'))).toContain('\u001b[31mRefused');
+  expect(painted.find(line => line.includes('Rejected'))).toContain('\u001b[31mRejected');
   expect(painted.find(line => line.includes('Paused'))).toContain('\u001b[33mPaused');
 });
 
-test('a table of any content is rectangular enough', () => {
+test('a table of any content has aligned columns', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 30 });
   fc.assert(
     fc.property(
@@ -107,7 +107,7 @@ test('a table of any content is rectangular enough', () => {
       (rows, columns) => {
         const lines = printTable(
           [
-            { name: 'a', title: 'A', dispensable: 1 },
+            { name: 'a', title: 'A', hideOrder: 1 },
             { name: 'phase', title: 'P' },
             { name: 'b', title: 'B' },
           ],
@@ -125,14 +125,17 @@ test('a table of any content is rectangular enough', () => {
 const counts: [StateName[], string][] = [
   [[], '0 hosts'],
   [['ready'], '1 host: 1 Ready'],
-  [['ready', 'ready', 'configuring', 'failed', 'paused'], '5 hosts: 2 Ready, 1 on the way, 1 with a problem, 1 paused'],
-  [['booting', 'fresh'], '2 hosts: 2 on the way'],
+  [
+    ['ready', 'ready', 'configuring', 'failed', 'paused'],
+    '5 hosts: 2 Ready, 1 in progress, 1 with a problem, 1 paused',
+  ],
+  [['booting', 'fresh'], '2 hosts: 2 in progress'],
 ];
 for (const [states, want] of counts) {
   test(`counts ${JSON.stringify(states)}`, () => expect(countsLine(states.map(state => hostIn(state)))).toBe(want));
 }
 
-test('tells what is wrong and what to do, of those that need it only', () => {
+test('prints problems and remedies only of hosts with a problem', () => {
   expect(problemLines([hostIn('ready'), hostIn('booting'), hostIn('failed', '10.0.0.3')], {})).toEqual([
     '10.0.0.3: HOST_REFUSED_KEY',
     '  the host does not let us in',
@@ -140,14 +143,14 @@ test('tells what is wrong and what to do, of those that need it only', () => {
   ]);
 });
 
-test('a problem whose text says what to do has no empty arrow', () => {
+test('omits the arrow when the remedy is empty', () => {
   expect(problemLines([hostIn('refused', 'a')], {})).toEqual([
     'a: INSTANCE_DUPLICATE',
     '  another is the same host. Remove one.',
   ]);
 });
 
-test('long texts are wrapped and indented, at any width', () => {
+test('wraps and indents long texts at any width', () => {
   const problem = { code: 'X', message: 'one two three four five six', remedy: 'seven eight nine ten eleven twelve' };
   expect(problemText('a', problem, { columns: 25 })).toEqual([
     'a: X',
@@ -161,11 +164,11 @@ test('long texts are wrapped and indented, at any width', () => {
 
 const versions: [string, Record<string, string>, string][] = [
   ['nothing is known', {}, 'none yet'],
-  ['it is on its way to the first', { [nodeAnnotation.desiredVersion]: 'v2' }, 'none yet, on its way to v2'],
+  ['the first one is being installed', { [nodeAnnotation.desiredVersion]: 'v2' }, 'none yet, desired v2'],
   ['it has what it should', { [nodeAnnotation.version]: 'v2', [nodeAnnotation.desiredVersion]: 'v2' }, 'v2'],
-  ['nobody wants another', { [nodeAnnotation.version]: 'v1' }, 'v1'],
-  ['it is upgraded', { [nodeAnnotation.version]: 'v1', [nodeAnnotation.desiredVersion]: 'v2' }, 'v1, on its way to v2'],
+  ['no other is desired', { [nodeAnnotation.version]: 'v1' }, 'v1'],
+  ['it is upgraded', { [nodeAnnotation.version]: 'v1', [nodeAnnotation.desiredVersion]: 'v2' }, 'v1, desired v2'],
 ];
 for (const [name, annotations, want] of versions) {
-  test(`tells the version when ${name}`, () => expect(versionText(nodeOf('a', { annotations }))).toBe(want));
+  test(`shows the version when ${name}`, () => expect(versionText(nodeOf('a', { annotations }))).toBe(want));
 }

@@ -1,53 +1,56 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { nodeAnnotation } from '#contract/names.ts';
-import { joined, oneLine, type SafeText, safe } from '../../safe-text.ts';
+import { joinText, oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, shareText } from '../view/amounts.ts';
-import { type HostProblem, type HostView, travelMs } from '../view/host-view.ts';
-import { type Paint, plain, type Tone } from './paint.ts';
+import { type HostProblem, type HostView, configureMs } from '../view/host-view.ts';
+import { type Paint, type PaintTone, plain } from './paint.ts';
 import { cutTo, padTo, widthOf, wrapTo } from './text-width.ts';
 
-/** How something is shown. */
-export interface Look {
+export interface Layout {
   nowMs: number;
-  /** Of the terminal; unlimited when absent. */
+  /** Width of the terminal; unlimited when not set. */
   columns?: number;
   paint?: Paint;
 }
 
-/** A table for people: one line for each host under a heading, never wider than the terminal. */
-export function hostTable(hosts: readonly HostView[], look: Look): SafeText[] {
-  const rows = hosts.map(host => ({ ...cellsOf(host, look.nowMs), tone: host.tone }));
-  return printTable(columnsFor(hosts), rows, look);
+/** One line for each host, never wider than the terminal. */
+export function hostTable(hosts: readonly HostView[], layout: Layout): SafeText[] {
+  const rows = hosts.map(host => ({ ...cellsOf(host, layout.nowMs), tone: host.tone }));
+  return printTable(columnsFor(hosts), rows, layout);
 }
 
-/** One line of a table: a text for each column, and what the column `phase` means. */
-export type Row = Readonly<Record<string, string>> & { tone?: Tone };
+/** A text for each column; the tone colors the column `phase`. */
+export type Row = Readonly<Record<string, string>> & { tone?: PaintTone };
 
 export interface Column {
   name: string;
   title: string;
-  /** Left out on narrow terminals, the highest first. */
-  dispensable?: number;
+  /** Hidden on narrow terminals, the highest first; never when not set. */
+  hideOrder?: number;
 }
 
 const gap = '  ';
-/** The last column is cut, but not to less than this before others are left out. */
-const leastLastWidth = 12;
+/** Columns are hidden before the last one gets narrower than this. */
+const minLastWidth = 12;
 
-export function printTable(columns: readonly Column[], rows: readonly Row[], look: Omit<Look, 'nowMs'>): SafeText[] {
-  const { columns: limit = Infinity, paint = plain } = look;
-  const shown = fitting(columns, rows, limit);
-  const widths = widthsOf(shown, rows);
+export function printTable(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  layout: Omit<Layout, 'nowMs'>,
+): SafeText[] {
+  const { columns: limit = Infinity, paint = plain } = layout;
+  const visible = fittingColumns(columns, rows, limit);
+  const widths = widthsOf(visible, rows);
   const line = (cellOf: (column: Column) => SafeText, paintCell: (text: SafeText, column: Column) => SafeText) => {
     let left = limit;
-    const cells = shown.map((column, index) => {
-      const isLast = index === shown.length - 1;
+    const cells = visible.map((column, index) => {
+      const isLast = index === visible.length - 1;
       const text = cutTo(cellOf(column), Math.max(0, left));
       const padded = isLast ? text : padTo(text, Math.min(widths[index] ?? 0, left));
       left -= widthOf(padded) + gap.length;
       return paintCell(padded, column);
     });
-    return joined(cells, gap).trimEnd() as SafeText;
+    return joinText(cells, gap).trimEnd() as SafeText;
   };
   return [
     line(
@@ -69,46 +72,47 @@ function widthsOf(columns: readonly Column[], rows: readonly Row[]): number[] {
   );
 }
 
-/** The columns for which there is room. */
-function fitting(columns: readonly Column[], rows: readonly Row[], limit: number): readonly Column[] {
+function fittingColumns(columns: readonly Column[], rows: readonly Row[], limit: number): readonly Column[] {
   const widths = widthsOf(columns, rows);
   const needed = widths.reduce((sum, width, index) => {
     const isLast = index === columns.length - 1;
-    return sum + (isLast ? Math.min(width, leastLastWidth) : width + gap.length);
+    return sum + (isLast ? Math.min(width, minLastWidth) : width + gap.length);
   }, 0);
-  const rank = Math.max(0, ...columns.map(({ dispensable = 0 }) => dispensable));
+  const rank = Math.max(0, ...columns.map(({ hideOrder = 0 }) => hideOrder));
   if (needed <= limit || rank === 0) return columns;
-  return fitting(
-    columns.filter(({ dispensable = 0 }) => dispensable < rank),
+  return fittingColumns(
+    columns.filter(({ hideOrder = 0 }) => hideOrder < rank),
     rows,
     limit,
   );
 }
 
-const all: readonly Column[] = [
+const hostColumns: readonly Column[] = [
   { name: 'host', title: 'HOST' },
-  { name: 'address', title: 'ADDRESS', dispensable: 4 },
-  { name: 'node', title: 'NODE', dispensable: 3 },
+  { name: 'address', title: 'ADDRESS', hideOrder: 4 },
+  { name: 'node', title: 'NODE', hideOrder: 3 },
   { name: 'phase', title: 'PHASE' },
-  { name: 'step', title: 'STEP', dispensable: 1 },
-  { name: 'time', title: 'TIME', dispensable: 2 },
+  { name: 'step', title: 'STEP', hideOrder: 1 },
+  { name: 'time', title: 'TIME', hideOrder: 2 },
   { name: 'detail', title: 'DETAIL' },
 ];
 
-/** Nobody needs to read the same thing twice in every line. */
+/** Hides the address when it is the name of every host. */
 function columnsFor(hosts: readonly HostView[]): readonly Column[] {
-  return hosts.some(host => host.address !== '' && !isSame(host)) ? all : all.filter(({ name }) => name !== 'address');
+  return hosts.some(host => host.address !== '' && !isNamedByAddress(host))
+    ? hostColumns
+    : hostColumns.filter(({ name }) => name !== 'address');
 }
 
-function isSame({ name, address }: HostView): boolean {
+function isNamedByAddress({ name, address }: HostView): boolean {
   return normalHostName(name) === normalHostName(address);
 }
 
 function cellsOf(host: HostView, nowMs: number): Record<string, string> {
-  const ms = travelMs(host, nowMs);
+  const ms = configureMs(host, nowMs);
   return {
     host: host.name,
-    address: isSame(host) ? '' : host.address,
+    address: isNamedByAddress(host) ? '' : host.address,
     node: host.nodeName ?? '',
     phase: host.phase,
     step: host.step ?? '',
@@ -117,7 +121,7 @@ function cellsOf(host: HostView, nowMs: number): Record<string, string> {
   };
 }
 
-/** The one thing that matters most now. */
+/** The most important detail now. */
 export function detailOf({ problem, tone, attempts, progress, note }: HostView): string {
   if (problem !== undefined && tone === 'bad') {
     return attempts > 1 ? `${problem.code}, ${countText(attempts, 'attempt')}` : problem.code;
@@ -126,32 +130,31 @@ export function detailOf({ problem, tone, attempts, progress, note }: HostView):
   return problem === undefined ? (note ?? '') : `may need more time (${problem.code})`;
 }
 
-/** `8 hosts: 5 Ready, 2 on the way, 1 failed`. */
+/** `8 hosts: 5 Ready, 2 in progress, 1 with a problem`. */
 export function countsLine(hosts: readonly HostView[], paint: Paint = plain): SafeText {
   const words: [HostView['tone'], string][] = [
     ['good', 'Ready'],
-    ['busy', 'on the way'],
+    ['busy', 'in progress'],
     ['bad', 'with a problem'],
-    ['still', 'paused'],
+    ['paused', 'paused'],
   ];
   const parts = words.flatMap(([tone, word]) => {
     const count = hosts.filter(host => host.tone === tone).length;
     return count === 0 ? [] : [paint(oneLine(`${count} ${word}`), tone)];
   });
   const count = oneLine(countText(hosts.length, 'host'));
-  return parts.length === 0 ? count : safe`${count}: ${joined(parts, ', ')}`;
+  return parts.length === 0 ? count : safe`${count}: ${joinText(parts, ', ')}`;
 }
 
-/** What is wrong with which host, and what to do. */
-export function problemLines(hosts: readonly HostView[], look: Omit<Look, 'nowMs'>): SafeText[] {
+/** The problems of all hosts with their remedies. */
+export function problemLines(hosts: readonly HostView[], layout: Omit<Layout, 'nowMs'>): SafeText[] {
   return hosts.flatMap(({ name, problem, tone }) =>
-    problem === undefined || tone !== 'bad' ? [] : problemText(name, problem, look),
+    problem === undefined || tone !== 'bad' ? [] : problemText(name, problem, layout),
   );
 }
 
-/** Code, message and remedy of one problem. */
-export function problemText(name: string, problem: HostProblem, look: Omit<Look, 'nowMs'>): SafeText[] {
-  const { columns = 120, paint = plain } = look;
+export function problemText(name: string, problem: HostProblem, layout: Omit<Layout, 'nowMs'>): SafeText[] {
+  const { columns = 120, paint = plain } = layout;
   const { code, message, remedy } = problem;
   const wrapped = (text: string) => wrapTo(oneLine(text), Math.max(20, Math.min(columns, 120) - 5));
   return [
@@ -161,9 +164,9 @@ export function problemText(name: string, problem: HostProblem, look: Omit<Look,
   ];
 }
 
-/** What a Node runs, and what it is to run where that differs. */
+/** Version of a Node, and the desired one if it differs. */
 export function versionText({ annotations }: { annotations: Readonly<Record<string, string>> }): string {
   const [version, desired] = [annotations[nodeAnnotation.version], annotations[nodeAnnotation.desiredVersion]];
-  if (version === undefined) return desired === undefined ? 'none yet' : `none yet, on its way to ${desired}`;
-  return desired === undefined || desired === version ? version : `${version}, on its way to ${desired}`;
+  if (version === undefined) return desired === undefined ? 'none yet' : `none yet, desired ${desired}`;
+  return desired === undefined || desired === version ? version : `${version}, desired ${desired}`;
 }

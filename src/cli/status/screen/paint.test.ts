@@ -14,21 +14,21 @@ const cases: [string, () => { columns: number; rows: number } | undefined, Recor
   ['not in a file', file, {}, false],
   ['not in a file, whatever the terminal', file, { TERM: 'xterm-256color' }, false],
 ];
-for (const [name, size, environment, isColoured] of cases) {
+for (const [name, size, environment, isColored] of cases) {
   test(`paints ${name}`, () => {
     const painted = paintFor({ size, environment })(printable('Ready'), 'good');
-    expect(painted).toBe(isColoured ? '\u001b[32mReady\u001b[0m' : 'Ready');
+    expect(painted).toBe(isColored ? '\u001b[32mReady\u001b[0m' : 'Ready');
   });
 }
 
-test('every tone has a look of its own', () => {
+test('every tone has a different color', () => {
   const paint = paintFor({ size: terminal, environment: {} });
-  const looks = (['good', 'busy', 'bad', 'still', 'title', 'faint'] as const).map(tone => paint(printable('x'), tone));
+  const looks = (['good', 'busy', 'bad', 'paused', 'title', 'faint'] as const).map(tone => paint(printable('x'), tone));
   expect(new Set(looks).size).toBe(6);
   for (const look of looks) expect(look).toMatch(/^\u001b\[\d+mx\u001b\[0m$/);
 });
 
-test('nothing stays nothing', () => {
+test('does not paint an empty text', () => {
   expect(paintFor({ size: terminal, environment: {} })(printable(''), 'bad')).toBe('');
   expect(plain(printable('x'), 'bad')).toBe('x');
 });

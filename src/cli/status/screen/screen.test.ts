@@ -6,7 +6,7 @@ import { printable } from '../../safe-text.ts';
 import { recordedTerminal } from '../../../../test/kit/status-views.ts';
 import { Screen } from './screen.ts';
 
-/** What a terminal shows after the text, as far as our escapes go. Lines that are too long go on in the next one. */
+/** What a terminal shows after this output; long lines wrap. */
 function seen(text: string, columns: number, rows: number): string[] {
   const cells: string[][] = [[]];
   let [row, column] = [0, 0];
@@ -53,11 +53,11 @@ const stories: [string, string[][], string[]][] = [
   ['a longer one', [['a'], ['x', 'y', 'z']], ['x', 'y', 'z', '']],
   ['an empty one', [['a', 'b'], []], ['']],
   ['one after an empty one', [[], ['a']], ['a', '']],
-  ['colours', [['\u001b[32mReady\u001b[0m'], ['\u001b[31mFailed\u001b[0m']], ['Failed', '']],
+  ['colors', [['\u001b[32mReady\u001b[0m'], ['\u001b[31mFailed\u001b[0m']], ['Failed', '']],
 ];
 for (const [name, frames, want] of stories) test(`shows ${name}`, () => expect(drawn(...frames).lines()).toEqual(want));
 
-test('what stood on the terminal before stays', () => {
+test('keeps the previous content of the terminal', () => {
   const terminal = recordedTerminal(size);
   terminal.out(printable('before\n'));
   const screen = new Screen(terminal);
@@ -67,25 +67,25 @@ test('what stood on the terminal before stays', () => {
   expect(seen(terminal.text(), 40, 10)).toEqual(['before', 'c', 'after', '']);
 });
 
-test('a picture that is too high is cut, so that it can be replaced', () => {
+test('cuts a frame that is too high, so that it can be replaced', () => {
   const high = (letter: string) => Array.from({ length: 30 }, (_, index) => `${letter}${index}`);
   expect(drawn(high('a'), high('b')).lines()).toEqual([...high('b').slice(0, 9), '']);
 });
 
-test('lines that are too long are cut, colours and all', () => {
+test('cuts long lines and removes their colors', () => {
   const { lines, terminal } = drawn([`\u001b[31m${'x'.repeat(50)}\u001b[0m`, '東'.repeat(30)], ['a', 'b']);
   expect(terminal.text()).toContain(`\u001b[2K${'x'.repeat(39)}…\n`);
   expect(lines()).toEqual(['a', 'b', '']);
 });
 
-test('the same picture is not drawn again', () => {
+test('does not redraw an unchanged frame', () => {
   const { terminal, screen } = drawn(['a']);
   const before = terminal.text().length;
   screen.draw(safeLines('a'));
   expect(terminal.text()).toHaveLength(before);
 });
 
-test('a terminal that has become narrower is drawn over in full', () => {
+test('replaces the whole frame on a terminal that became narrower', () => {
   const terminal = recordedTerminal(size);
   const screen = new Screen(terminal);
   screen.draw(safeLines('x'.repeat(35), 'y'));
@@ -94,7 +94,7 @@ test('a terminal that has become narrower is drawn over in full', () => {
   expect(terminal.text()).toContain('\u001b[3A');
 });
 
-test('hides the cursor while it draws, and gives it back', () => {
+test('hides the cursor until it is closed', () => {
   const { terminal, screen } = drawn(['a'], ['b']);
   expect(terminal.text().match(/\u001b\[\?25l/g)).toHaveLength(1);
   screen.close();
@@ -103,20 +103,20 @@ test('hides the cursor while it draws, and gives it back', () => {
   expect(terminal.text().match(/\u001b\[\?25h/g)).toHaveLength(1);
 });
 
-test('what was never drawn needs no end', () => {
+test('writes nothing when closed before the first frame', () => {
   const terminal = recordedTerminal(size);
   new Screen(terminal).close();
   expect(terminal.text()).toBe('');
 });
 
-test('begins anew after its end', () => {
+test('can draw again after it was closed', () => {
   const { screen, lines } = drawn(['a']);
   screen.close();
   screen.draw(safeLines('b'));
   expect(lines()).toEqual(['a', 'b', '']);
 });
 
-test('always shows the last picture, whatever came before', () => {
+test('always shows the last frame', () => {
   const frame = fc.array(fc.stringMatching(/^[a-z ]{0,39}$/), { maxLength: 14 });
   fc.assert(
     fc.property(fc.array(frame, { minLength: 1, maxLength: 6 }), frames => {

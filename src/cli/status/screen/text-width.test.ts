@@ -13,7 +13,7 @@ const widths: [what: string, text: string, want: number][] = [
   ['full-width letters', 'ＡＢ', 4],
   ['an emoji', '🙂', 2],
   ['a family of one picture', '👨‍👩‍👧', 2],
-  ['colours', '\u001b[31mFailed\u001b[0m', 6],
+  ['colors', '\u001b[31mFailed\u001b[0m', 6],
   ['Cyrillic', 'Доступ', 6],
 ];
 for (const [what, text, want] of widths) test(`knows the width of ${what}`, () => expect(widthOf(text)).toBe(want));
@@ -29,13 +29,13 @@ const cuts: [what: string, text: string, width: number, want: string][] = [
 ];
 for (const [what, text, width, want] of cuts) test(`cuts ${what}`, () => expect(cutTo(text, width)).toBe(want));
 
-test('pads by what is seen', () => {
+test('pads by visible width', () => {
   expect(padTo('東', 4)).toBe('東  ');
   expect(padTo('\u001b[31mx\u001b[0m', 3)).toBe('\u001b[31mx\u001b[0m  ');
   expect(padTo('long enough', 3)).toBe('long enough');
 });
 
-test('is never wider than it may be, and pads to at least what is wanted', () => {
+test('cuts to at most the width, and pads to at least the width', () => {
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string(), fc.stringMatching(/^[äöüéß東한a-z ]*$/));
   fc.assert(
     fc.property(text, fc.integer({ min: 0, max: 40 }), (some, width) => {
@@ -58,7 +58,7 @@ const wraps: [what: string, text: string, width: number, want: string[]][] = [
 ];
 for (const [what, text, width, want] of wraps) test(`wraps ${what}`, () => expect(wrapTo(text, width)).toEqual(want));
 
-test('loses no word when it wraps', () => {
+test('wraps without losing a word', () => {
   fc.assert(
     fc.property(fc.array(fc.stringMatching(/^[a-zé東]{1,12}$/)), fc.integer({ min: 1, max: 30 }), (words, width) => {
       expect(wrapTo(words.join(' '), width).join(' ')).toBe(words.join(' '));

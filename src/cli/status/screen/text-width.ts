@@ -2,11 +2,11 @@ import { stripVTControlCharacters } from 'node:util';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** East Asian letters and pictures take two columns of a terminal. */
+/** East Asian characters and emoji take two columns. */
 const wide =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|^\p{Emoji_Presentation}/u;
 
-/** How many columns of a terminal a text takes; colours take none. */
+/** Columns of a terminal; color sequences take none. */
 export function widthOf(text: string): number {
   const bare = stripVTControlCharacters(text);
   if (/^[ -~]*$/.test(bare)) return bare.length;
@@ -15,12 +15,12 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Here and below: what is safe to show stays so. */
+/** Generic here and below, so that SafeText stays SafeText. */
 export function padTo<T extends string>(text: T, width: number): T {
   return `${text}${' '.repeat(Math.max(0, width - widthOf(text)))}` as T;
 }
 
-/** No wider than that; what is cut off is told by one sign. The text must have no colours. */
+/** Cuts a text without colors; `…` marks the cut. */
 export function cutTo<T extends string>(text: T, width: number): T {
   if (widthOf(text) <= width) return text;
   if (width <= 0) return '' as T;
@@ -33,7 +33,7 @@ export function cutTo<T extends string>(text: T, width: number): T {
   return `${kept}…` as T;
 }
 
-/** Words in lines of at most that width; a word that is wider stands alone. */
+/** Wraps at blanks; a wider word gets its own line. */
 export function wrapTo<T extends string>(text: T, width: number): T[] {
   const lines: string[] = [];
   let line = '';

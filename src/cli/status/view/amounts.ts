@@ -1,4 +1,4 @@
-/** A length of time as people say it: `0.3 s`, `42 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+/** A duration for people: `0.3 s`, `42 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
@@ -23,7 +23,7 @@ export function bytesText(bytes: number): string {
   return `${amount < 9.95 && unit > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[unit] ?? ''}`;
 }
 
-/** How much of something is done: `12 of 24 MB (50 %)`. */
+/** Progress of a transfer: `12 of 24 MB (50 %)`. */
 export function shareText(bytes: number, totalBytes: number): string {
   const share = totalBytes > 0 ? Math.floor((100 * Math.min(bytes, totalBytes)) / totalBytes) : 100;
   const [done, total] = [bytesText(bytes), bytesText(totalBytes)];

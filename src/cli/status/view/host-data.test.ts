@@ -3,7 +3,7 @@ import { at, failure, hostIn, nodeOf, type StateName, statuses, viewOf } from '.
 import { hostData } from './host-data.ts';
 import { type HostView, hostViews } from './host-view.ts';
 
-test('a host that has failed is told with everything a program needs', () => {
+test('a failed host has problem, attempts and times', () => {
   expect(hostData(hostIn('failed'))).toMatchObject({
     name: '10.0.0.1',
     address: '10.0.0.1',
@@ -20,7 +20,7 @@ test('a host that has failed is told with everything a program needs', () => {
   });
 });
 
-test('a host that is Ready is told with its Node', () => {
+test('a Ready host has its Node', () => {
   const data = hostData(hostIn('ready'));
   expect(data).toMatchObject({ phase: 'Ready', isGood: true, started: at(0), ended: at(12), problem: undefined });
   expect(data['node']).toEqual({
@@ -33,23 +33,26 @@ test('a host that is Ready is told with its Node', () => {
   expect(data['timeline']).toHaveLength(2);
 });
 
-test('a Node that cannot be read is told by its name', () => {
+test('a Node that cannot be read has its name', () => {
   expect(hostData(hostIn('ready', 'a', { node: undefined, nodeName: 'win-1' }))['node']).toEqual({ name: 'win-1' });
 });
 
-test('of Nodes only what concerns the host is told', () => {
+test('a Node has only fields about the host', () => {
   const node = nodeOf('win-1', { annotations: { secretive: 'geheim' }, labels: { a: 'b' } });
   expect(JSON.stringify(hostData(hostIn('ready', 'a', { node })))).not.toContain('geheim');
 });
 
-test('every state is plain data', () => {
+test('every state becomes plain data', () => {
   for (const state of Object.keys(statuses) as StateName[]) {
     const data = hostData(hostIn(state));
     expect(JSON.parse(JSON.stringify(data))).toMatchObject({ name: '10.0.0.1', phase: expect.any(String) as string });
   }
 });
 
-test('a bad entry is told, too', () => {
+test('an invalid entry has its problem', () => {
   const [host] = hostViews(viewOf({ entries: { bad_name: 'username=x' } }));
-  expect(hostData(host as HostView)).toMatchObject({ phase: 'Refused', problem: { code: 'INSTANCE_ADDRESS_INVALID' } });
+  expect(hostData(host as HostView)).toMatchObject({
+    phase: 'Rejected',
+    problem: { code: 'INSTANCE_ADDRESS_INVALID' },
+  });
 });

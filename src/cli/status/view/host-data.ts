@@ -2,7 +2,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { type HostView, isGood } from './host-view.ts';
 
-/** A host as data, for programs. */
+/** A host for -o json. */
 export function hostData(host: HostView): Record<string, unknown> {
   const { name, address, source, phase, step, note, progress, problem, attempts, hostKey, timeline, conditions } = host;
   return {

@@ -31,10 +31,10 @@ test('an entry with an instance is one host', () => {
   ]);
 });
 
-test('an entry that nobody has taken up yet is shown, and says so', () => {
+test('an entry without an instance is Pending with a note', () => {
   const [host] = hostViews(viewOf({ entries: { 'Win1.Example.com.': user } }));
   expect(host).toMatchObject({ name: 'win1.example.com', phase: 'Pending', source: { name: 'Win1.Example.com.' } });
-  expect(host?.note).toBe('listed in windows-instances; the operator has yet to take it up');
+  expect(host?.note).toBe('listed in windows-instances; waiting for the operator');
 });
 
 test('the instance of an entry is found however its name is spelled', () => {
@@ -51,34 +51,34 @@ const badEntries: [name: string, entry: Record<string, string>, code: string][] 
   ['an empty user', { '10.0.0.1': 'username=' }, 'INSTANCE_USERNAME_INVALID'],
 ];
 for (const [name, entries, code] of badEntries) {
-  test(`${name} is shown as a host that is refused, without its value`, () => {
+  test(`${name} becomes a rejected host, without its value`, () => {
     const [host] = hostViews(viewOf({ entries }));
-    expect(host).toMatchObject({ phase: 'Refused', tone: 'bad', problem: { code }, instance: undefined });
+    expect(host).toMatchObject({ phase: 'Rejected', tone: 'bad', problem: { code }, instance: undefined });
     expect(host?.problem?.remedy).toMatch(/\.$/);
     expect(JSON.stringify(host)).not.toContain('geheim');
   });
 }
 
-test('a bad entry that has an instance is told by that alone', () => {
+test('an invalid entry with an instance is one host', () => {
   const view = viewOf({ instances: [instanceOf('10.0.0.1')], entries: { '10.0.0.1': 'nonsense' } });
   expect(short(view)).toEqual([['10.0.0.1', 'Pending', 'busy', undefined]]);
 });
 
-test('a second entry of the same host is shown beside the instance of the first', () => {
+test('a second entry of the same host is listed beside the instance of the first', () => {
   const instances = [instanceOf('win1', undefined, { source: { kind: 'ConfigMap', name: 'WIN1' } })];
   const view = viewOf({ instances, entries: { WIN1: user, win1: user } });
   expect(short(view)).toEqual([
     ['win1', 'Pending', 'busy', undefined],
-    ['win1', 'Refused', 'bad', 'INSTANCE_DUPLICATE'],
+    ['win1', 'Rejected', 'bad', 'INSTANCE_DUPLICATE'],
   ]);
 });
 
-test('a bad entry hides no other', () => {
+test('an invalid entry does not hide others', () => {
   const entries = { bad_name: user, '10.0.0.2': user, '10.0.0.1': 'x' };
   expect(short(viewOf({ entries })).map(([name, phase]) => [name, phase])).toEqual([
-    ['10.0.0.1', 'Refused'],
+    ['10.0.0.1', 'Rejected'],
     ['10.0.0.2', 'Pending'],
-    ['bad_name', 'Refused'],
+    ['bad_name', 'Rejected'],
   ]);
 });
 
@@ -95,29 +95,29 @@ for (const [phase, want, tone, code] of machines) {
   });
 }
 
-test('a Machine has its address, and what to do about it where there is something', () => {
+test('a Machine has its address, and a remedy when it failed', () => {
   const [host] = hostViews(viewOf({ machines: [machineOf('m1', 'Failed')] }));
   expect(host).toMatchObject({ address: '10.0.0.7', source: { kind: 'Machine', name: 'm1' } });
   expect(host?.problem?.remedy).toContain('oc describe machine m1 -n openshift-machine-api');
 });
 
-test('a Machine that is being deleted says so', () => {
+test('a Machine that is being deleted is Deleting', () => {
   const machine = machineOf('m1', 'Running', { deletionTimestamp: '2026-03-01T12:00:00Z' });
   expect(short(viewOf({ machines: [machine] }))).toEqual([['m1', 'Deleting', 'busy', undefined]]);
 });
 
-test('a Machine with an instance is one host; one that is to be ignored is none', () => {
+test('a Machine with an instance is one host; an ignored Machine is none', () => {
   const ignored = machineOf('m2', 'Running', { labels: { [machineLabel.ignore]: 'true' } });
   const view = viewOf({ instances: [ofMachine('m1')], machines: [machineOf('m1', 'Provisioned'), ignored] });
   expect(short(view)).toEqual([['m1', 'Pending', 'busy', undefined]]);
 });
 
-test('the name of a Machine is no entry, and an entry no Machine', () => {
+test('does not confuse Machines and entries of the same name', () => {
   const view = viewOf({ instances: [instanceOf('m1')], machines: [machineOf('m1', 'Provisioning')] });
   expect(hostViews(view)).toHaveLength(2);
 });
 
-test('hosts come in the order of their names, numbers as numbers', () => {
+test('sorts hosts by name, numbers as numbers', () => {
   const names = ['10.0.0.12', '10.0.0.9', 'win-10', 'win-2'];
   const instances = names.toReversed().map(name => instanceOf(name));
   expect(hostViews(viewOf({ instances })).map(({ name }) => name)).toEqual([
@@ -128,7 +128,7 @@ test('hosts come in the order of their names, numbers as numbers', () => {
   ]);
 });
 
-test('whatever is in the ConfigMap, every entry is shown once or is an instance', () => {
+test('every entry of any ConfigMap is listed once or has an instance', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.string()), entries => {
       expect(hostViews(viewOf({ entries }))).toHaveLength(Object.keys(entries).length);

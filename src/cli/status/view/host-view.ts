@@ -4,11 +4,7 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EntryResult, parseEntries } from '#contract/instances.ts';
 import { configMapName, machineLabel } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import type {
-  InstanceProgress,
-  InstanceSource,
-  TimelineStep,
-} from '#contract/windows-instance/resource.ts';
+import type { InstanceProgress, InstanceSource, TimelineStep } from '#contract/windows-instance/resource.ts';
 import type { Machine } from '#kube/resources-openshift.ts';
 import { hostOfInstance } from './instance-host.ts';
 import type { PinnedKey } from './pinned-key.ts';
@@ -159,5 +155,9 @@ function failedMachine(name: string): HostProblem {
 
 function machineWithoutNode(name: string): HostProblem {
   const message = `Machine ${name} is Running, but its Node is gone; the operator does not manage it`;
-  return { code: 'MachineWithoutNode', message, remedy: `Run \`oc delete machine ${name} -n openshift-machine-api\`; the MachineSet replaces it.` };
+  return {
+    code: 'MachineWithoutNode',
+    message,
+    remedy: `Run \`oc delete machine ${name} -n openshift-machine-api\`; the MachineSet replaces it.`,
+  };
 }

@@ -12,7 +12,7 @@ import {
   step,
   statuses,
 } from '../../../../test/kit/status-views.ts';
-import { isGood, travelMs } from './host-view.ts';
+import { isGood, configureMs } from './host-view.ts';
 import { hostOfInstance } from './instance-host.ts';
 
 const nothing = { nodes: [], hostKeys: {} };
@@ -26,24 +26,24 @@ const phases: [state: StateName, phase: string, tone: string][] = [
   ['booting', 'Waiting', 'busy'],
   ['ready', 'Ready', 'good'],
   ['nodeNotReady', 'NodeNotReady', 'bad'],
-  ['refused', 'Refused', 'bad'],
-  ['paused', 'Paused', 'still'],
+  ['refused', 'Rejected', 'bad'],
+  ['paused', 'Paused', 'paused'],
 ];
 for (const [state, phase, tone] of phases) {
-  test(`a host that is ${state} is shown as ${phase}`, () => {
+  test(`a host in state ${state} has phase ${phase}`, () => {
     const host = hostIn(state);
     expect([host.phase, host.tone]).toEqual([phase, tone]);
-    expect(isGood(host)).toBe(tone === 'good' || tone === 'still');
+    expect(isGood(host)).toBe(tone === 'good' || tone === 'paused');
   });
 }
 
-test('an instance that is being deleted is on its way out, whatever it was', () => {
+test('an instance that is being deleted is Removing in every phase', () => {
   const instance = instanceOf('10.0.0.1', structuredClone(statuses.ready));
   instance.metadata.deletionTimestamp = '2026-03-01T12:00:00Z';
   expect(hostOfInstance(instance, nothing)).toMatchObject({ phase: 'Removing', tone: 'busy' });
 });
 
-test('a Ready host whose entry is broken has a problem all the same', () => {
+test('a Ready host with an invalid entry has a problem', () => {
   const conditions = [...statuses.ready.conditions, condition('Accepted', 'False', 'INSTANCE_ENTRY_MALFORMED')];
   const host = hostOfInstance(instanceOf('10.0.0.1', { phase: 'Ready', conditions }), nothing);
   expect(host).toMatchObject({ phase: 'Ready', tone: 'bad', problem: { code: 'INSTANCE_ENTRY_MALFORMED' } });
@@ -58,7 +58,7 @@ const problems: [state: StateName, code: string | undefined, remedy: string | un
   ['retrying', failure.code, failure.remedy],
   ['booting', 'HOST_UNREACHABLE', failure.remedy],
   ['refused', 'INSTANCE_DUPLICATE', ''],
-  ['nodeNotReady', 'NodeNotReady', 'See `kubectl describe node win-1`'],
+  ['nodeNotReady', 'NodeNotReady', 'Run `kubectl describe node win-1`'],
 ];
 for (const [state, code, remedy] of problems) {
   test(`the problem of a host that is ${state} is ${code ?? 'none'}`, () => {
@@ -68,7 +68,7 @@ for (const [state, code, remedy] of problems) {
   });
 }
 
-test('a failure is none before the operator has said whether the host may need time', () => {
+test('a failure in the timeline is no problem before the condition is written', () => {
   const { timeline } = statuses.failed;
   const conditions = [...statuses.configuring.conditions];
   const status: WindowsInstanceStatus = { phase: 'Configuring', step: 'connect', timeline: [...timeline], conditions };
@@ -79,13 +79,13 @@ test('a failure is none before the operator has said whether the host may need t
   });
 });
 
-test('a problem without a timeline is told by the condition', () => {
+test('takes the problem from the condition when there is no timeline', () => {
   const conditions = [condition('Configured', 'False', 'MATERIAL_MISSING', 'no key yet. Make one.')];
   const host = hostOfInstance(instanceOf('10.0.0.1', { phase: 'Failed', conditions }), nothing);
   expect(host.problem).toEqual({ code: 'MATERIAL_MISSING', message: 'no key yet. Make one.', remedy: '' });
 });
 
-test('a step that has failed once and is done is no problem any more', () => {
+test('a finished step that failed before is no problem', () => {
   const timeline = [step('connect', 0, 1, { attempts: 2 }), step('prepare files', 2)];
   const conditions = [condition('Configured', 'False', 'Configuring')];
   const host = hostOfInstance(
@@ -95,7 +95,7 @@ test('a step that has failed once and is done is no problem any more', () => {
   expect([host.problem, host.attempts]).toEqual([undefined, 0]);
 });
 
-test('counts the attempts of the step that fails, and knows when it is tried again', () => {
+test('has the attempts of the failing step and the time of the next one', () => {
   expect(hostIn('failed')).toMatchObject({ attempts: 3, nextAttemptMs: noonMs + 30_000 });
   expect(hostIn('retrying')).toMatchObject({ attempts: 4, nextAttemptMs: undefined });
   expect(hostIn('configuring').nextAttemptMs).toBeUndefined();
@@ -109,34 +109,34 @@ const times: [state: StateName, ms: number | undefined][] = [
   ['ready', 12_000],
 ];
 for (const [state, ms] of times) {
-  test(`a minute after it began, a host that is ${state} took ${ms ?? 'no time'}`, () =>
-    expect(travelMs(hostIn(state), noonMs + 60_000)).toBe(ms));
+  test(`a minute after the start, a host in state ${state} took ${ms ?? 'no time'}`, () =>
+    expect(configureMs(hostIn(state), noonMs + 60_000)).toBe(ms));
 }
 
-test('a clock that is behind makes no time negative', () => {
-  expect(travelMs(hostIn('configuring'), noonMs - 60_000)).toBe(0);
+test('a duration is never negative', () => {
+  expect(configureMs(hostIn('configuring'), noonMs - 60_000)).toBe(0);
 });
 
-test('times that cannot be read are not known', () => {
+test('ignores invalid times', () => {
   const timeline = [{ name: 'connect', started: 'yesterday', finished: '', attempts: 1 }];
   const host = hostOfInstance(instanceOf('a', { phase: 'Ready', timeline, nextAttempt: 'soon' }), nothing);
   expect([host.startedMs, host.endedMs, host.nextAttemptMs]).toEqual([undefined, undefined, undefined]);
 });
 
-test('says what a step waits for, and how far an upload is', () => {
+test('has what a step waits for, and the progress of an upload', () => {
   expect(hostIn('waiting').note).toBe('the kubelet registers its Node');
   expect(hostIn('configuring')).toMatchObject({ note: undefined, progress: { bytes: 3_000_000 } });
 });
 
-test('a host that is Ready is at no step, and its old progress is forgotten', () => {
+test('a Ready host has no step and no progress', () => {
   const status = { ...statuses.ready, step: 'uncordon', progress: { bytes: 1, totalBytes: 2 } };
   const host = hostOfInstance(instanceOf('a', structuredClone(status)), nothing);
   expect([host.step, host.progress]).toEqual([undefined, undefined]);
 });
 
 const notes: [string, Parameters<typeof nodeOf>[1], string | undefined][] = [
-  ['nothing of one that takes pods', {}, undefined],
-  ['that somebody has cordoned it', { unschedulable: true }, 'cordoned by somebody'],
+  ['that is schedulable', {}, undefined],
+  ['that a user cordoned', { unschedulable: true }, 'cordoned by a user'],
   [
     'that the operator has cordoned it',
     { unschedulable: true, annotations: { [nodeAnnotation.cordoned]: '' } },
@@ -144,19 +144,19 @@ const notes: [string, Parameters<typeof nodeOf>[1], string | undefined][] = [
   ],
 ];
 for (const [name, over, want] of notes) {
-  test(`tells of a Ready host ${name}`, () => {
+  test(`has a note about a Ready host ${name}`, () => {
     const instance = instanceOf('10.0.0.1', structuredClone(statuses.ready));
     expect(hostOfInstance(instance, { nodes: [nodeOf('win-1', over)], hostKeys: {} }).note).toBe(want);
   });
 }
 
-test('tells that a Node runs another version', () => {
+test('has a note about a Node of another version', () => {
   const conditions = [condition('Configured', 'True', 'OtherVersion', 'Node win-1 runs v1, and this operator is v2')];
   const host = hostOfInstance(instanceOf('a', { phase: 'Ready', conditions }), nothing);
   expect(host).toMatchObject({ tone: 'good', note: 'Node win-1 runs v1, and this operator is v2' });
 });
 
-test('finds its Node by the name in the record, never by an address', () => {
+test('finds the Node by the name in the record, never by address', () => {
   const [own, other] = [nodeOf('win-1'), nodeOf('other', { addresses: [{ type: 'InternalIP', address: '10.0.0.9' }] })];
   const nodes = { nodes: [other, own], hostKeys: {} };
   expect(hostOfInstance(instanceOf('x', { node: 'win-1' }), nodes).node).toBe(own);
@@ -168,13 +168,13 @@ test('finds its Node by the name in the record, never by an address', () => {
   expect(hostOfInstance(instanceOf('y', { node: 'gone' }), nodes)).toMatchObject({ node: undefined, nodeName: 'gone' });
 });
 
-test('is known by every name that people have for it', () => {
+test('has all names of a host as aliases', () => {
   const status = { node: 'win-1', ipv4: '10.0.0.1' };
   const host = hostOfInstance(instanceOf('a', status, { address: 'win-1.example.com' }), nothing);
   expect(host.aliases).toEqual(['win-1.example.com', '10.0.0.1', 'a', 'win-1']);
 });
 
-test('who has made an object without a source is an administrator', () => {
+test('an instance without a source was created by an administrator', () => {
   const { spec: _, ...rest } = instanceOf('mine');
   const host = hostOfInstance({ ...rest, spec: { address: '10.0.0.5' } }, nothing);
   expect(host.source).toEqual({ kind: 'Direct', name: 'mine' });

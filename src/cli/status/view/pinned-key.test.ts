@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nodeAnnotation } from '#contract/names.ts';
-import { fingerprint, printHostKey } from '#host/host-key.ts';
-import { authorizedKey } from '#host/keys/public-key.ts';
+import { printHostKey } from '#host/host-key.ts';
+import { authorizedKey, fingerprint } from '#host/keys/public-key.ts';
 import { anyKey } from '../../../../test/kit/lifecycle/lab-host.ts';
 import { instanceOf, nodeOf } from '../../../../test/kit/status-views.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
@@ -11,7 +11,7 @@ const address = '10.0.0.1';
 const marked = nodeOf('win-1', { annotations: { [nodeAnnotation.sshHostKey]: printHostKey(onNode) } });
 const entries = { [address]: printHostKey(stored) };
 
-test('that of the administrator goes before all others', () => {
+test('prefers the key in the spec', () => {
   const instance = instanceOf(address, undefined, { hostKey: ` ${authorizedKey(given)} ` });
   expect(pinnedKeyOf(instance, marked, entries)).toEqual({
     type: 'ssh-ed25519',
@@ -20,7 +20,7 @@ test('that of the administrator goes before all others', () => {
   });
 });
 
-test('that of the record goes before those that earlier operators have stored', () => {
+test('prefers the key of the record to those of earlier operators', () => {
   const instance = instanceOf(address, { hostKey: authorizedKey(given) });
   expect(pinnedKeyOf(instance, marked, entries)).toEqual({
     type: 'ssh-ed25519',
@@ -29,14 +29,14 @@ test('that of the record goes before those that earlier operators have stored', 
   });
 });
 
-test('that of the Node goes before that of the ConfigMap', () => {
+test('prefers the key on the Node to that in the ConfigMap', () => {
   expect(pinnedKeyOf(instanceOf(address), marked, entries)).toMatchObject({
     fingerprint: fingerprint(onNode),
     where: 'Node win-1',
   });
 });
 
-test('without a Node it is in the ConfigMap, under the address as it was written', () => {
+test('reads the key from the ConfigMap by address when there is no Node', () => {
   const instance = instanceOf('win1', undefined, { address });
   for (const node of [undefined, nodeOf('win-1')]) {
     expect(pinnedKeyOf(instance, node, entries)).toMatchObject({
@@ -47,7 +47,7 @@ test('without a Node it is in the ConfigMap, under the address as it was written
 });
 
 const none: [string, Parameters<typeof pinnedKeyOf>][] = [
-  ['nobody has one', [instanceOf(address), undefined, {}]],
+  ['no object has one', [instanceOf(address), undefined, {}]],
   ['only another host has one', [instanceOf('10.0.0.2'), nodeOf('win-2'), entries]],
   ['the stored one cannot be read', [instanceOf(address), undefined, { [address]: '!' }]],
   [

@@ -3,17 +3,18 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { findPinnedKey, knownKey } from '#node/host-keys/host-key-annotation.ts';
-import { fingerprint } from '#host/host-key.ts';
+import { fingerprint } from '#host/keys/public-key.ts';
 
-/** The key that a host has to show. */
+/** The SSH host key that a host must present. */
 export interface PinnedKey {
   type: string;
-  /** As `ssh-keygen -l` prints it. */
+  /** In the format of `ssh-keygen -l`. */
   fingerprint: string;
+  /** Object or field that holds it. */
   where: string;
 }
 
-/** Undefined when any key will do, or when the stored one cannot be read, which the conditions say. */
+/** Undefined when no key is pinned, or when the stored key is unreadable, which a condition reports. */
 export function pinnedKeyOf(
   instance: WindowsInstance,
   node: NodeView | undefined,
