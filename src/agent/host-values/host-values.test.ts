@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
-import { ModelHost } from '../../../test/kit/model-host.ts';
-import { overlayNetwork } from '../../../test/kit/model-host.ts';
+import { ModelHost, overlayNetwork } from '../../../test/kit/model-host.ts';
 import { createHostValues } from './host-values.ts';
 import type { Metadata } from './metadata.ts';
 

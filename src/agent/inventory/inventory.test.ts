@@ -5,8 +5,7 @@ import { agentName } from '#contract/names.ts';
 import { bundlePath, file } from '#contract/paths.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { TestCa } from '../../../test/kit/certificates.ts';
-import { ModelHost } from '../../../test/kit/model-host.ts';
-import { adapter, overlayNetwork } from '../../../test/kit/model-host.ts';
+import { adapter, ModelHost, overlayNetwork } from '../../../test/kit/model-host.ts';
 import { inventory, type InventoryOptions } from './inventory.ts';
 
 const never = new AbortController().signal;

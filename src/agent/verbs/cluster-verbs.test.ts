@@ -197,7 +197,11 @@ test('cleanup works when the API server is gone, by what is known on the host, w
       clusterReached: false,
     },
   ]);
-  expect([await names(world), world.host.state.variables, world.host.fileTexts.has(knownGoodFile)]).toEqual([[], {}, false]);
+  expect([await names(world), world.host.state.variables, world.host.fileTexts.has(knownGoodFile)]).toEqual([
+    [],
+    {},
+    false,
+  ]);
 });
 
 test('cleanup says that the API server was not reached', async () => {

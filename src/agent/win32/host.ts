@@ -24,7 +24,7 @@ export interface WindowsHostOptions {
   processEnvironment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Everything the agent asks of Windows, by its own functions. */
+/** The ports of the agent, implemented with Windows functions. */
 export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: WindowsHostOptions): HostPorts {
   const registry = openRegistry(koffi);
   const windowsDirectory = windowsDirectoryOf(registry);

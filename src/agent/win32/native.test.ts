@@ -76,7 +76,10 @@ test('a checked call gives its result, or throws the error of Windows', () => {
   koffi.lastError = 5;
   expect(check('Beep', 'the speaker', 440, 1)).toBe(440);
   for (const failing of [() => check('Beep', 'the speaker', 0, 1), () => check('Open', 'the speaker', 'x')])
-    expect(errorOf(failing)).toMatchObject({ code: 'WINDOWS_ACCESS_DENIED', message: expect.stringContaining('for the speaker: Windows error 5') });
+    expect(errorOf(failing)).toMatchObject({
+      code: 'WINDOWS_ACCESS_DENIED',
+      message: expect.stringContaining('for the speaker: Windows error 5'),
+    });
 });
 
 test.each([

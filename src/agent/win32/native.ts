@@ -82,11 +82,11 @@ export interface Bound<Name extends string> {
    * koffi keeps the number from one call to the next, so that Node cannot change it in between. A call that succeeds may
    * leave it unchanged.
    */
-  lastError(): number;
+  lastError: () => number;
   /** The error of the call that has just failed. */
-  failure(call: Name, object: string): AppError;
+  failure: (call: Name, object: string) => AppError;
   /** Makes the call and throws its error when the result is 0 or null. */
-  check(call: Name, object: string, ...args: unknown[]): unknown;
+  check: (call: Name, object: string, ...args: unknown[]) => unknown;
 }
 
 export function bindChecked<T extends CallTable>(koffi: Koffi, calls: T): Bound<keyof T & string> {

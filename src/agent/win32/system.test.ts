@@ -166,10 +166,10 @@ test('tells the free space of a directory, or of where it will be', async () => 
   expect(Math.abs(here - below)).toBeLessThan(1e9);
 });
 
-test('tells that the free space cannot be found out', async () => {
+test('tells that the free space cannot be determined', async () => {
   await expect(bench().system.freeBytes('/dev/null/x')).rejects.toMatchObject({
     code: 'HOST_FILE_UNUSABLE',
-    message: '/dev/null/x: the free space cannot be found out',
+    message: '/dev/null/x: the free space cannot be determined',
     remedy: expect.stringMatching(/./) as string,
   });
 });

@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { AppError } from '#base/errors.ts';
 import type { Adapter, OperatingSystem, System } from '../ports.ts';
 import type { ComputerName } from './network/computer-name.ts';
-import { argumentsOf, programs } from './process/programs.ts';
+import { programs } from './process/programs.ts';
 import type { Registry } from './files/registry.ts';
-import { ProgramTimeout, type RunProgram } from './process/run-program.ts';
+import { type RunProgram, runListed } from './process/run-program.ts';
 import type { WindowsFeatures } from './windows-features.ts';
 
 export interface SystemParts {
@@ -22,7 +22,7 @@ export interface SystemParts {
 }
 
 const feature = 'Containers';
-/** Lives in memory only and goes with the boot. */
+/** A volatile key, which does not survive a reboot. */
 const bootKey = String.raw`SOFTWARE\windows-instance-config-daemon`;
 const versionKey = String.raw`SOFTWARE\Microsoft\Windows NT\CurrentVersion`;
 const currentVersion = String.raw`SOFTWARE\Microsoft\Windows\CurrentVersion`;
@@ -31,14 +31,14 @@ const tcpip = String.raw`SYSTEM\CurrentControlSet\Services\Tcpip\Parameters`;
 
 /**
  * Keys that exist while Windows waits for a reboot. PendingFileRenameOperations is not among them: updaters and virus
- * scanners leave entries there all the time, nothing of ours waits for them, and a host would be rebooted without end.
+ * scanners leave entries there all the time, so the host would be rebooted again and again.
  */
 const rebootKeys = [
   { key: String.raw`${currentVersion}\Component Based Servicing\RebootPending`, why: 'a feature or an update' },
   { key: String.raw`${currentVersion}\WindowsUpdate\Auto Update\RebootRequired`, why: 'Windows Update' },
 ];
 
-/** Where Windows keeps a name in use and the one of the next boot. The first pair knows 15 characters only. */
+/** Where Windows stores the current name and that of the next boot. The first pair holds 15 characters only. */
 const namePairs: readonly Record<'now' | 'next', [key: string, name: string]>[] = [
   {
     now: [String.raw`${control}\ActiveComputerName`, 'ComputerName'],
@@ -47,7 +47,7 @@ const namePairs: readonly Record<'now' | 'next', [key: string, name: string]>[] 
   { now: [tcpip, 'Hostname'], next: [tcpip, 'NV Hostname'] },
 ];
 
-/** Already on its way down is as good as done. */
+/** A shutdown is already in progress or scheduled. */
 const rebootCodes = { shutdownInProgress: 1115, shutdownScheduled: 1190 } as const;
 const maxReasonLength = 512;
 
@@ -75,7 +75,7 @@ export function createSystem(parts: SystemParts): System {
   };
 }
 
-/** Asked of the registry, since variables can be changed by whoever starts the process. */
+/** From the registry, because whoever starts the process can change its variables. */
 export function windowsDirectoryOf(registry: Registry): string {
   return registry.text(versionKey, 'SystemRoot') ?? String.raw`C:\Windows`;
 }
@@ -100,7 +100,7 @@ function isRenamePending(registry: Registry): boolean {
   });
 }
 
-/** The name that the host has from the next boot on; undefined where Windows does not tell. */
+/** The name of the host from the next boot on; undefined if not set. */
 function nextName(registry: Registry): string | undefined {
   return registry.text(tcpip, 'NV Hostname');
 }
@@ -109,7 +109,7 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** A directory that is yet to be made counts as the one it will be in. */
+/** For a missing directory, that of its closest existing parent. */
 async function freeBytes(path: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(path);
@@ -118,25 +118,23 @@ async function freeBytes(path: string): Promise<number> {
     const parent = dirname(path);
     const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     if (isAbsent && parent !== path) return await freeBytes(parent);
-    throw new AppError('HOST_FILE_UNUSABLE', `${path}: the free space cannot be found out`, {
-      remedy: 'Look whether the disk of the host is in order.',
+    throw new AppError('HOST_FILE_UNUSABLE', `${path}: the free space cannot be determined`, {
+      remedy: 'Check the disk of the host for errors: chkdsk.exe C:.',
       cause,
     });
   }
 }
 
-async function reboot({ run, windowsDirectory }: SystemParts, delaySeconds: number, reason: string): Promise<void> {
-  const { restart } = programs;
+async function reboot(parts: SystemParts, delaySeconds: number, reason: string): Promise<void> {
   const shortReason = reason.replaceAll(/\s+/g, ' ').slice(0, maxReasonLength);
-  const args = argumentsOf(restart, { seconds: String(Math.ceil(delaySeconds)), reason: shortReason });
-  const file = `${windowsDirectory}\\${restart.program}`;
-  const { exitCode, stderr } = await run({ file, args, limitMs: restart.limitMs }).catch((error: unknown) => {
-    throw error instanceof ProgramTimeout ? notRebooted('PROGRAM_TIMEOUT', error.message) : error;
-  });
+  const values = { seconds: String(Math.ceil(delaySeconds)), reason: shortReason };
+  const { exitCode, stderr } = await runListed(parts, programs.restart, values, error =>
+    notRebooted('PROGRAM_TIMEOUT', error.message),
+  );
   if (exitCode === 0 || Object.values(rebootCodes).some(code => code === exitCode)) return;
   throw notRebooted('PROGRAM_FAILED', `shutdown.exe ended with code ${exitCode}: ${stderr.trim().slice(0, 200)}`);
 }
 
 function notRebooted(code: 'PROGRAM_FAILED' | 'PROGRAM_TIMEOUT', message: string): AppError {
-  return new AppError(code, message, { remedy: 'Reboot the host by hand, or look what keeps it from shutting down.' });
+  return new AppError(code, message, { remedy: 'Reboot the host manually, or find out what blocks its shutdown.' });
 }

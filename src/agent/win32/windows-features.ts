@@ -1,12 +1,12 @@
 import { AppError, shown } from '#base/errors.ts';
 import type { FeatureState } from '../ports.ts';
-import { argumentsOf, type Program, programs } from './process/programs.ts';
-import { type ProgramResult, ProgramTimeout, type RunProgram } from './process/run-program.ts';
+import { type Program, programs } from './process/programs.ts';
+import { type ProgramResult, type RunProgram, runListed } from './process/run-program.ts';
 
 /** Optional features of Windows. */
 export interface WindowsFeatures {
   state(feature: string): Promise<FeatureState>;
-  /** With all it needs. Done already is fine; true when the host has to be rebooted for it. */
+  /** Enables the feature with its dependencies, unless it is enabled; true when a reboot is required. */
   enable(feature: string, signal: AbortSignal): Promise<boolean>;
 }
 
@@ -14,12 +14,8 @@ const rebootRequired = 3010;
 
 export function createWindowsFeatures(run: RunProgram, windowsDirectory: string): WindowsFeatures {
   async function dism(program: Program, feature: string, signal?: AbortSignal): Promise<ProgramResult> {
-    const file = `${windowsDirectory}\\${program.program}`;
-    const args = argumentsOf(program, { feature });
-    const options = { file, args, limitMs: program.limitMs, ...(signal && { signal }) };
-    const result = await run(options).catch((error: unknown) => {
-      throw error instanceof ProgramTimeout ? tooSlow(feature, program.limitMs) : error;
-    });
+    const onTimeout = () => tooSlow(feature, program.limitMs);
+    const result = await runListed({ run, windowsDirectory, signal }, program, { feature }, onTimeout);
     if (result.exitCode === 0 || result.exitCode === rebootRequired) return result;
     throw failed(feature, result);
   }
@@ -40,7 +36,7 @@ export function createWindowsFeatures(run: RunProgram, windowsDirectory: string)
   };
 }
 
-/** Reads the English output of /Get-FeatureInfo. What was removed from the disk, or is half installed, is not enabled. */
+/** Parses the English output of /Get-FeatureInfo. A removed or partially installed feature is not enabled. */
 export function parseFeatureState(output: string): FeatureState {
   const words = /^State : (.*\S)\s*$/m.exec(output)?.[1]?.toLowerCase();
   if (words === undefined) return 'unknown';
@@ -52,7 +48,7 @@ export function parseFeatureState(output: string): FeatureState {
 
 function tooSlow(feature: string, limitMs: number): AppError {
   return new AppError('PROGRAM_TIMEOUT', `dism.exe did not end within ${limitMs / 1000} s for feature ${feature}`, {
-    remedy: String.raw`Look into C:\Windows\Logs\DISM\dism.log.`,
+    remedy: String.raw`Check C:\Windows\Logs\DISM\dism.log on the host.`,
   });
 }
 
@@ -69,6 +65,6 @@ function failed(feature: string, { exitCode, stdout, stderr }: ProgramResult): A
   const code = exitCode > 0xff_ff ? `0x${exitCode.toString(16)}` : String(exitCode);
   const message = `dism.exe ended with code ${code} for feature ${feature}${reason && `: ${shown(reason)}`}`;
   return new AppError('PROGRAM_FAILED', message, {
-    remedy: String.raw`Look into C:\Windows\Logs\DISM\dism.log; Server 2019 or later as an administrator is needed.`,
+    remedy: String.raw`Check C:\Windows\Logs\DISM\dism.log on the host; Windows Server 2019 or later and an administrator are required.`,
   });
 }

@@ -1,21 +1,21 @@
 import { access } from 'node:fs/promises';
 import type { Clock } from '#base/clock.ts';
 
-/** How files are renamed; tests let it fail as Windows does. */
+/** How files are renamed; tests make it fail as Windows does. */
 export interface Renaming {
   clock: Clock;
   rename: (from: string, to: string) => Promise<void>;
 }
 
-/** How the name of a program ends that was moved aside because it ran; a later write in the directory deletes it. */
+/** Suffix of a running program that was moved aside; a later write in the directory deletes it. */
 export const asideName = /\.wicd-old-\d+$/;
 
-/** 6 s in all, for as long as a scanner or a backup usually has a file open. */
+/** 6 s in all, longer than a scanner or a backup typically keeps a file open. */
 const retryDelaysMs = [50, 100, 200, 400, 800, 1500, 3000];
-/** What Node says when somebody has the file open and does not let others replace it. */
+/** Error codes of Node for a file that another program keeps open. */
 const busyCodes: readonly unknown[] = ['EPERM', 'EBUSY', 'EACCES'];
 
-/** Puts a file in place of another. A program that runs is moved aside; for other files in use it is tried for a while. */
+/** Replaces a file. A running program is moved aside; for other files in use the rename is retried for a while. */
 export async function replaceFile(from: string, to: string, renaming: Renaming): Promise<void> {
   await untilFree(renaming.clock, async () => {
     try {
@@ -27,7 +27,7 @@ export async function replaceFile(from: string, to: string, renaming: Renaming):
   });
 }
 
-/** Tries until the file is not in use any more, for a limited time. */
+/** Retries while the file is in use, for a limited time. */
 export async function untilFree<T>(clock: Clock, act: () => Promise<T>): Promise<T> {
   for (const delayMs of retryDelaysMs) {
     try {
@@ -40,14 +40,14 @@ export async function untilFree<T>(clock: Clock, act: () => Promise<T>): Promise
   return act();
 }
 
-/** Windows lets a running program be renamed, but neither replaced nor deleted. */
+/** Windows allows a running program to be renamed, but not to be replaced or deleted. */
 async function exchange(from: string, to: string, rename: Renaming['rename']): Promise<void> {
   const aside = await freeName(to);
   await rename(to, aside);
   try {
     await rename(from, to);
   } catch (error) {
-    // It was the new file that is in use, by a scanner perhaps: until it is free the old one stays.
+    // The new file is in use, perhaps by a scanner: the old one stays until it is free.
     await rename(aside, to);
     throw error;
   }
@@ -64,7 +64,7 @@ async function freeName(path: string): Promise<string> {
   }
 }
 
-/** Whether the file system said that the file is in use, or that we may not touch it. */
+/** True if the file is in use or access is denied; Node does not distinguish the two. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && busyCodes.includes(error.code);
 }

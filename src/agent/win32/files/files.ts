@@ -10,7 +10,7 @@ import { asideName, isBusy, replaceFile, untilFree } from './busy-files.ts';
 export interface FilesOptions {
   clock: Clock;
   access: FileAccess;
-  /** When the process of that number began, in milliseconds since 1970; undefined when there is none. */
+  /** Start time of a process in milliseconds since 1970; undefined when it does not exist. */
   startedMs: (pid: number) => number | undefined;
 }
 
@@ -19,33 +19,32 @@ type Content = string | AsyncIterable<Uint8Array>;
 
 const chunkBytes = 1 << 20;
 const newMark = '.wicd-new';
-/** The process that wrote it and a number, so that a living process keeps what it is writing. */
+/** With the PID of the writer, so that the files of a running process are kept. */
 const newName = /\.(\d+)-\d+\.wicd-new$/;
 
-/** The files of this host. Paths are taken as they are. */
+/** The files of this host. Paths are not normalized. */
 export function createFiles(options: FilesOptions): HostFiles {
   const { clock } = options;
   return {
-    read: path => unlessAbsent(path, () => readFile(path, 'utf8')),
+    read: path => unlessMissing(path, () => readFile(path, 'utf8')),
     write: (path, text, access) => writeWhole(path, text, access, options),
     writeChunks: (path, chunks, access) => writeWhole(path, chunks, access, options),
-    remove: path => unlessAbsent(path, () => untilFree(clock, () => unlink(path))),
-    // One that another process is just removing can be seen, but not be opened until it is gone.
-    list: async directory => (await unlessAbsent(directory, () => untilFree(clock, () => readdir(directory)))) ?? [],
-    sha256: path => unlessAbsent(path, () => hashOf(path)),
+    remove: path => unlessMissing(path, () => untilFree(clock, () => unlink(path))),
+    // A directory that another process is removing is visible but cannot be opened.
+    list: async directory => (await unlessMissing(directory, () => untilFree(clock, () => readdir(directory)))) ?? [],
+    sha256: path => unlessMissing(path, () => hashOf(path)),
     readChunks,
     stat: path =>
-      unlessAbsent(path, async () => {
+      unlessMissing(path, async () => {
         const { size, mtimeMs } = await stat(path);
         return { bytes: size, modifiedMs: mtimeMs };
       }),
     async makeDirectory(path, access) {
-      await named(path, () => mkdir(path, { recursive: true }));
+      await withPath(path, () => mkdir(path, { recursive: true }));
       if (access !== undefined) options.access.protect(path, access);
     },
     createDirectory: (path, access) =>
-      named(path, async () => {
-        // Above it is a folder of ours, or one of Windows.
+      withPath(path, async () => {
         await mkdir(dirname(path), { recursive: true });
         try {
           await mkdir(path);
@@ -57,11 +56,11 @@ export function createFiles(options: FilesOptions): HostFiles {
         return true;
       }),
     async removeDirectory(path) {
-      await named(path, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+      await withPath(path, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
     },
     inspect: async path => options.access.inspect(path),
     protect: async (path, access) => options.access.protect(path, access),
-    move: (from, to) => named(from, () => moveUnlessBusy(from, to)),
+    move: (from, to) => withPath(from, () => moveUnlessBusy(from, to)),
   };
 }
 
@@ -75,30 +74,30 @@ async function moveUnlessBusy(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** The new content is complete on the disk before it takes the place of the old one, so a crash leaves one or the other. */
+/** The new content is on disk before it replaces the old one, so that a crash leaves either the one or the other. */
 async function writeWhole(path: string, content: Content, access: Access, options: FilesOptions): Promise<void> {
   const directory = dirname(path);
-  await named(path, async () => {
+  await withPath(path, async () => {
     await mkdir(directory, { recursive: true });
-    await sweep(directory, options);
+    await removeLeftovers(directory, options);
   });
-  const draft = await named(path, () => createDraft(path, access, options.access));
+  const draft = await withPath(path, () => createDraft(path, access, options.access));
   try {
     await fill(draft.file, path, content);
-    await named(path, () => replaceFile(draft.file, path, { rename, clock: options.clock }));
+    await withPath(path, () => replaceFile(draft.file, path, { rename, clock: options.clock }));
   } finally {
     await discard(draft.root);
   }
 }
 
 interface Draft {
-  /** Where the content goes. */
+  /** Receives the content. */
   file: string;
-  /** What has to be removed in the end. */
+  /** To be removed at the end. */
   root: string;
 }
 
-/** A secret is born in a directory that is protected already: nobody can have opened the file before it was. */
+/** A secret is created in a protected directory, so that no user can open the file before its rights are set. */
 async function createDraft(path: string, access: Access, rights: FileAccess): Promise<Draft> {
   for (let number = 1; ; number += 1) {
     const root = join(dirname(path), `${basename(path)}.${process.pid}-${number}${newMark}`);
@@ -119,17 +118,17 @@ async function createDraft(path: string, access: Access, rights: FileAccess): Pr
   }
 }
 
-/** What cannot be removed now is swept away by a later write. */
+/** A later write in the directory removes what cannot be removed now. */
 async function discard(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
 
 async function fill(file: string, path: string, content: Content): Promise<void> {
-  const handle = await named(path, () => open(file, 'r+'));
+  const handle = await withPath(path, () => open(file, 'r+'));
   try {
-    if (typeof content === 'string') await named(path, () => handle.writeFile(content));
-    else for await (const chunk of content) await named(path, () => writeAll(handle, chunk));
-    await named(path, () => handle.sync());
+    if (typeof content === 'string') await withPath(path, () => handle.writeFile(content));
+    else for await (const chunk of content) await withPath(path, () => writeAll(handle, chunk));
+    await withPath(path, () => handle.sync());
   } finally {
     await handle.close();
   }
@@ -141,8 +140,8 @@ async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   }
 }
 
-/** Removes what earlier writes in the directory left: drafts of processes that are gone, programs that ran. */
-async function sweep(directory: string, options: FilesOptions): Promise<void> {
+/** Removes leftovers of earlier writes: drafts of exited processes, and programs that were moved aside. */
+async function removeLeftovers(directory: string, options: FilesOptions): Promise<void> {
   for (const name of await readdir(directory)) {
     const [path, writer] = [join(directory, name), newName.exec(name)?.[1]];
     const isDraft = writer !== undefined && !(await isWriting(Number(writer), path, options));
@@ -150,16 +149,16 @@ async function sweep(directory: string, options: FilesOptions): Promise<void> {
   }
 }
 
-/** Windows gives numbers of processes again, after a boot the same ones first: a process cannot be younger than its draft. */
+/** Windows reuses PIDs: a process that started after the draft was written is another one. */
 async function isWriting(pid: number, draft: string, { startedMs }: FilesOptions): Promise<boolean> {
-  const began = startedMs(pid);
-  if (began === undefined) return false;
-  // Windows lists a file that its writer is just removing, but does not open it.
+  const startMs = startedMs(pid);
+  if (startMs === undefined) return false;
+  // A file that its writer is removing is listed but cannot be opened.
   const writtenMs = await stat(draft).then(
     ({ mtimeMs }) => mtimeMs,
     () => Infinity,
   );
-  return began <= writtenMs;
+  return startMs <= writtenMs;
 }
 
 async function hashOf(path: string): Promise<string> {
@@ -170,11 +169,11 @@ async function hashOf(path: string): Promise<string> {
 }
 
 async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
-  const handle = await named(path, () => open(path));
+  const handle = await withPath(path, () => open(path));
   const stream = handle.createReadStream({ highWaterMark: chunkBytes })[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const { done, value } = await named(path, () => stream.next());
+      const { done, value } = await withPath(path, () => stream.next());
       if (done === true) return;
       yield value as Buffer;
     }
@@ -183,9 +182,9 @@ async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Undefined when there is no such file. */
-async function unlessAbsent<T>(path: string, act: () => Promise<T>): Promise<T | undefined> {
-  return await named(path, async () => {
+/** Undefined when the file does not exist. */
+async function unlessMissing<T>(path: string, act: () => Promise<T>): Promise<T | undefined> {
+  return await withPath(path, async () => {
     try {
       return await act();
     } catch (error) {
@@ -195,33 +194,36 @@ async function unlessAbsent<T>(path: string, act: () => Promise<T>): Promise<T |
   });
 }
 
-/** Failures of the file system become errors that name the file and tell what to do. */
-async function named<T>(path: string, act: () => Promise<T>): Promise<T> {
+/** Turns file system failures into errors with the path and a remedy. */
+async function withPath<T>(path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
     const code = codeOf(error);
     if (code === undefined || error instanceof AppError) throw error;
     throw new AppError('HOST_FILE_UNUSABLE', `${path}: ${meanings[code]?.what ?? code}`, {
-      remedy: meanings[code]?.remedy ?? 'Look whether the disk of the host is in order.',
+      remedy: meanings[code]?.remedy ?? 'Check the disk of the host for errors: chkdsk.exe C:.',
       cause: error,
     });
   }
 }
 
 const inUse = {
-  what: 'is in use or must not be touched',
-  remedy: 'Close the program that has it open, or give SYSTEM and Administrators all rights.',
+  what: 'is in use, or access is denied',
+  remedy: 'Close the program that has it open, or grant SYSTEM and Administrators full control with icacls.exe.',
 };
 
 const meanings: Readonly<Record<string, { what: string; remedy: string }>> = {
   EBUSY: inUse,
   EPERM: inUse,
   EACCES: inUse,
-  ENOENT: { what: 'does not exist', remedy: 'Have the files of the host staged again.' },
+  ENOENT: {
+    what: 'does not exist',
+    remedy: 'Wait for the operator to configure the host again: it uploads missing files.',
+  },
   ENOSPC: { what: 'no space is left on the disk', remedy: 'Free space on the disk of the host.' },
   EISDIR: { what: 'is a directory', remedy: 'Remove or rename the directory.' },
-  ENOTDIR: { what: 'a part of the path is a file', remedy: 'Remove or rename the file.' },
+  ENOTDIR: { what: 'a part of the path is a file, not a directory', remedy: 'Remove or rename the file.' },
 };
 
 function codeOf(error: unknown): string | undefined {

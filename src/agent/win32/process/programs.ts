@@ -1,21 +1,21 @@
 import type { Proof } from '../native.ts';
 
-/** A program of Windows as data: docs/windows-api.md is made of these, too. */
+/** A program of Windows as data: a source of docs/windows-api.md. */
 export interface Program {
-  /** Below the directory of Windows, so that no PATH decides what is run. */
+  /** Path below the Windows directory, so that PATH has no effect. */
   program: string;
-  /** What stands in angle brackets is put in. */
+  /** With placeholders in angle brackets. */
   arguments: readonly string[];
   why: string;
   proof: Proof;
-  /** It is ended after that. */
+  /** The program is ended after this time. */
   limitMs: number;
 }
 
 const minuteMs = 60_000;
 const dism = String.raw`System32\dism.exe`;
 
-/** Every program that the agent runs beside the services it manages: for what Windows offers no function. */
+/** Every program that the agent runs besides the services it manages, where Windows has no function. */
 export const programs = {
   powershell: {
     program: String.raw`System32\WindowsPowerShell\v1.0\powershell.exe`,
@@ -27,7 +27,7 @@ export const programs = {
   featureInfo: {
     program: dism,
     arguments: ['/Online', '/English', '/Get-FeatureInfo', '/FeatureName:<feature>'],
-    why: 'Tells whether the Containers feature is enabled; the function for it needs a library of its own',
+    why: 'Checks whether the Containers feature is enabled; the DISM functions need a library of their own',
     proof: 'double',
     limitMs: 5 * minuteMs,
   },
@@ -41,13 +41,13 @@ export const programs = {
   restart: {
     program: String.raw`System32\shutdown.exe`,
     arguments: ['/r', '/t', '<seconds>', '/f', '/d', 'p:4:1', '/c', '<reason>'],
-    why: 'Reboots the host after a delay, noted in its event log as planned maintenance of an application',
+    why: 'Reboots the host after a delay, as planned maintenance in its event log',
     proof: 'double',
     limitMs: minuteMs,
   },
 } as const satisfies Record<string, Program>;
 
-/** The arguments of a program with the values put in. */
+/** The arguments of a program with its placeholders replaced. */
 export function argumentsOf(program: Program, values: Readonly<Record<string, string>>): string[] {
   return program.arguments.map(argument => argument.replace(/<(\w+)>/, (_, name: string) => values[name] ?? ''));
 }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { Processes } from '../../ports.ts';
+import { argumentsOf, type Program } from './programs.ts';
 
 export interface ProgramRun {
   /** The full path. */
@@ -20,18 +21,32 @@ export interface ProgramResult {
 
 export type RunProgram = (run: ProgramRun) => Promise<ProgramResult>;
 
-/** The program did not end in time and was ended, with all it had started. */
+/** The program exceeded its time limit and was ended with its children. */
 export class ProgramTimeout extends Error {
   override readonly name = 'ProgramTimeout';
 }
 
-/** More than any of our programs prints; one that never stops must not fill the memory. */
+/** More than any listed program prints; one that never stops must not fill the memory. */
 const maxOutputBytes = 1 << 20;
-/** How long pipes may stay open after the program has ended: what it started may have them, too. */
+/** How long pipes may stay open after the program has exited: its children may have inherited them. */
 const pipesGraceMs = 1000;
 const killGraceMs = 5000;
 
-/** Runs a program to its end, its limit or the wish to stop; in the latter two all that it started goes with it. */
+/** Runs a listed program with its limit; `onTimeout` makes the error when that is exceeded. */
+export function runListed(
+  { run, windowsDirectory, signal }: { run: RunProgram; windowsDirectory: string; signal?: AbortSignal | undefined },
+  program: Program,
+  values: Readonly<Record<string, string>>,
+  onTimeout: (error: ProgramTimeout) => AppError,
+): Promise<ProgramResult> {
+  const file = `${windowsDirectory}\\${program.program}`;
+  const options = { file, args: argumentsOf(program, values), limitMs: program.limitMs, ...(signal && { signal }) };
+  return run(options).catch((error: unknown) => {
+    throw error instanceof ProgramTimeout ? onTimeout(error) : error;
+  });
+}
+
+/** Runs a program until it exits, reaches its limit or is aborted; in the latter two cases its children are ended, too. */
 export function createProgramRunner(processes: Processes, clock: Clock): RunProgram {
   return async run => {
     run.signal?.throwIfAborted();
@@ -74,16 +89,16 @@ function exitOf(child: ChildProcess, file: string): Promise<number> {
   });
 }
 
-/** Some reasons come by an event and some at once. Messages of Node repeat all arguments, so only the code is told. */
+/** Node reports some reasons by an event and throws others. Its messages repeat all arguments, so only the code is shown. */
 function notStarted(file: string, cause: unknown): AppError {
-  const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no reason is given';
+  const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no reason given';
   return new AppError('PROGRAM_FAILED', `${file} cannot be started: ${reason}`, {
-    remedy: 'Look whether the program is there and whether a policy forbids to run it.',
+    remedy: 'Check that the program exists and that no policy blocks it.',
     cause,
   });
 }
 
-/** The beginning of what is printed; the rest is read and dropped, so that the program can go on. */
+/** The beginning of the output; the rest is read and dropped, so that the program does not block. */
 function collect(stream: Readable): () => string {
   const chunks: Buffer[] = [];
   let left = maxOutputBytes;
@@ -95,7 +110,7 @@ function collect(stream: Readable): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** The child's number cannot become another process before we have seen it exit. */
+/** The PID of a child is not reused before Node has seen it exit. */
 async function endTree(child: ChildProcess, processes: Processes): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
@@ -106,7 +121,7 @@ async function endTree(child: ChildProcess, processes: Processes): Promise<void>
       held?.release();
     }
   } catch {
-    // What the program started may then stay; the program itself must not.
+    // Its children may survive then; the program itself must not.
     child.kill('SIGKILL');
   }
 }

@@ -141,7 +141,11 @@ const broken: [name: string, read: () => unknown, why: string][] = [
   ['to a text without an end', () => decodeDescription(full(pointing(address + 8190n)), address), 'without an end'],
   ['to half a character', () => decodeDescription(pointing(address + 8191n), address), 'without an end'],
   ['to a list without an end', () => decodeList(Buffer.from('a\0', 'utf16le'), 0), 'without an end'],
-  ['to actions out of the buffer', () => decodeRecovery(actions([[1, 5]], { count: 2000 }), address), 'pointer out of its'],
+  [
+    'to actions out of the buffer',
+    () => decodeRecovery(actions([[1, 5]], { count: 2000 }), address),
+    'pointer out of its',
+  ],
 ];
 test.each(broken)('refuses a pointer %s', (_, read, why) => {
   expect(errorOf(read)).toMatchObject({ code: 'WINDOWS_ANSWER_INVALID', message: expect.stringContaining(why) });
