@@ -4,10 +4,10 @@ import type { Fields } from '#base/fields.ts';
 import type { KubeObject } from '#contract/object.ts';
 import type { RegistryBundle } from './facts.ts';
 
-/** What we take from a ControllerConfig of the machine config operator. */
+/** The fields used from a ControllerConfig of the machine config operator. */
 export interface ControllerConfig {
   kubeletCa: string | undefined;
-  /** Users' bundles first, then the cluster's. */
+  /** Bundles of users first, then those of the cluster. */
   registryBundles: RegistryBundle[];
 }
 
@@ -23,7 +23,7 @@ export function readControllerConfig(object: KubeObject): ControllerConfig {
   };
 }
 
-/** The CA that signs the API server's client certificate for kubelets: that of the first config that has one. */
+/** The CA of the client certificate that the API server shows to kubelets, from the first config that has one. */
 export function kubeletCa(controllerConfigs: readonly Pick<ControllerConfig, 'kubeletCa'>[]): string {
   const ca = controllerConfigs.find(config => config.kubeletCa)?.kubeletCa;
   if (ca) return ca;
@@ -32,18 +32,17 @@ export function kubeletCa(controllerConfigs: readonly Pick<ControllerConfig, 'ku
     'cannot find kubelet-ca: no ControllerConfig has kubeAPIServerServingCAData',
     {
       remedy:
-        'Wait for the machine config operator; `oc get controllerconfigs.machineconfiguration.openshift.io -o yaml` dumps it.',
+        'Wait for the machine config operator; check with `oc get controllerconfigs.machineconfiguration.openshift.io -o yaml`.',
     },
   );
 }
 
-/** The API writes bytes as base64. */
 function decodeMember(fields: Fields, name: string): string | undefined {
   const encoded = fields.string(name);
   if (encoded === undefined) return undefined;
   const text = textFromBase64(encoded);
   if (text !== undefined) return text;
-  throw new AppError('FIELD_INVALID', `${fields.label}: ${fields.path}.${name} is not base64 of a text`, {
-    remedy: `Give ${name} as the API server stores it: PEM certificates, encoded with base64.`,
+  throw new AppError('FIELD_INVALID', `${fields.label}: ${fields.path}.${name} is not base64-encoded text`, {
+    remedy: `Set ${name} to PEM certificates, base64-encoded as the API server stores them.`,
   });
 }

@@ -1,6 +1,6 @@
 import { fromBase64, fromUtf8 } from '#base/bytes.ts';
 
-/** The bytes of a `data:` URL (RFC 2397); undefined for any other text. Media type and parameters do not change them. */
+/** The bytes of a `data:` URL (RFC 2397); undefined for other text. Media type and parameters do not matter. */
 export function decodeDataUrl(url: string): Uint8Array | undefined {
   const comma = url.indexOf(',');
   if (comma === -1 || !/^data:/i.test(url)) return undefined;

@@ -4,34 +4,34 @@ import { apiVersionOf, type Resource } from '#kube/resource.ts';
 import { infrastructures } from '#kube/resources-openshift.ts';
 
 export interface DetectedCluster {
-  /** OpenShift and OKD describe themselves in objects; any other cluster has to be described by its administrator. */
+  /** OpenShift and OKD describe themselves in objects; an administrator has to describe any other cluster. */
   kind: 'openshift' | 'kubernetes';
   /** The gitVersion of the API server. */
   serverVersion: string;
-  /** Whether the API server knows the resource; an informer of any other would wait for ever. */
+  /** Whether the API server serves the resource; an informer of any other never syncs. */
   serves: (resource: Resource) => boolean;
 }
 
-/** Asks the API server what it is and which of the resources it has. */
+/** Discovers the kind of cluster and which of the resources it serves. */
 export async function detectCluster(
   client: Pick<Client, 'raw'>,
-  asked: readonly Resource[],
+  resources: readonly Resource[],
   signal: AbortSignal,
 ): Promise<DetectedCluster> {
   const [version, groups] = await Promise.all([
     client.raw('GET', '/version', { signal }),
     client.raw('GET', '/apis', { signal }),
   ]);
-  const offered = new Set(groupVersions(groups));
-  const wanted = new Set([infrastructures, ...asked].map(apiVersionOf).filter(each => offered.has(each)));
+  const served = new Set(groupVersions(groups));
+  const wanted = new Set([infrastructures, ...resources].map(apiVersionOf).filter(each => served.has(each)));
   const known = new Set<string>();
-  const ask = async (apiVersion: string) => {
+  const discover = async (apiVersion: string) => {
     const list = new Fields(await client.raw('GET', `/apis/${apiVersion}`, { signal }), `/apis/${apiVersion}`);
     for (const resource of list.objects('resources')) known.add(`${apiVersion}/${resource.string('name')}`);
   };
-  await Promise.all([...wanted].map(ask));
+  await Promise.all([...wanted].map(discover));
   const serves = (resource: Resource) =>
-    // The core is not among the groups, and every server has what we need of it.
+    // The core group is not listed under /apis, and every server has the core resources used here.
     resource.group === '' || known.has(`${apiVersionOf(resource)}/${resource.plural}`);
   return {
     kind: serves(infrastructures) ? 'openshift' : 'kubernetes',

@@ -6,48 +6,48 @@ import type { ObjectReference } from '#kube/resources.ts';
 export interface EventDeduperOptions {
   recorder: Pick<EventRecorder, 'record'>;
   clock: Clock;
-  /** Servers forget events after an hour; what still holds then is said again. */
+  /** API servers delete events after an hour; a state that lasts longer is reported again. */
   repeatMs?: number;
   maxSubjects?: number;
 }
 
-/** Says each thing once for as long as it holds, however often it is found. After a restart it is said once more. */
+/** Records each event once for as long as its cause lasts. After a restart it is recorded once more. */
 export class EventDeduper {
   readonly #options: Required<EventDeduperOptions>;
-  /** When each text was said last, by subject. */
-  readonly #said = new Map<string, ReadonlyMap<string, number>>();
+  /** When each event was recorded last, by subject. */
+  readonly #recorded = new Map<string, ReadonlyMap<string, number>>();
 
   constructor(options: EventDeduperOptions) {
     this.#options = { repeatMs: 3_300_000, maxSubjects: 4096, ...options };
   }
 
   /**
-   * All that holds of a subject now, which has a name that nothing else has. What held before and is not among it is forgotten. Tells
-   * whether any of it is news.
+   * Takes all events whose cause exists now; those missing from the list are forgotten. `subject` is a unique name. Returns true if
+   * at least one event was recorded.
    */
   report(subject: string, object: ObjectReference, events: readonly EventText[]): boolean {
     const { recorder, clock, repeatMs } = this.#options;
-    const [before, nowMs] = [this.#said.get(subject), clock.monotonicMs()];
+    const [before, nowMs] = [this.#recorded.get(subject), clock.monotonicMs()];
     const now = new Map<string, number>();
-    let hasNews = false;
+    let hasRecorded = false;
     for (const event of events) {
       const text = `${event.reason} ${event.message}`;
-      const saidMs = before?.get(text);
-      const isNews = saidMs === undefined || nowMs - saidMs >= repeatMs;
-      if (isNews) recorder.record(object, event);
-      hasNews ||= isNews;
-      now.set(text, isNews ? nowMs : saidMs);
+      const recordedMs = before?.get(text);
+      const isDue = recordedMs === undefined || nowMs - recordedMs >= repeatMs;
+      if (isDue) recorder.record(object, event);
+      hasRecorded ||= isDue;
+      now.set(text, isDue ? nowMs : recordedMs);
     }
     this.#remember(subject, now);
-    return hasNews;
+    return hasRecorded;
   }
 
   #remember(subject: string, now: ReadonlyMap<string, number>): void {
-    this.#said.delete(subject);
-    if (now.size > 0) this.#said.set(subject, now);
-    for (const oldest of this.#said.keys()) {
-      if (this.#said.size <= this.#options.maxSubjects) break;
-      this.#said.delete(oldest);
+    this.#recorded.delete(subject);
+    if (now.size > 0) this.#recorded.set(subject, now);
+    for (const oldest of this.#recorded.keys()) {
+      if (this.#recorded.size <= this.#options.maxSubjects) break;
+      this.#recorded.delete(oldest);
     }
   }
 }

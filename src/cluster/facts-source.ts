@@ -8,23 +8,23 @@ import type { FactsReading, OperatorSettings } from './facts.ts';
 import { clusterDescription, kubernetesFacts } from './kubernetes.ts';
 import { openshiftFacts } from './openshift.ts';
 
-/** The facts of the cluster as watches have brought them. */
+/** The facts of the cluster, from informer caches. */
 export interface FactsSource {
-  /** As of now; the same value until something changes. */
+  /** The same value until an object changes. */
   read(): FactsReading;
   /** The objects that facts are read from. */
   objects(): KubeObject[];
-  /** Told after every change; gives how to end that. */
+  /** Calls the listener after every change; returns the function that removes it. */
   onChange(listener: () => void): () => void;
 }
 
-type Factory = Pick<Informers, 'get'>;
+type InformerFactory = Pick<Informers, 'get'>;
 
-/** The ConfigMap that every namespace has. */
+/** Kubernetes creates this ConfigMap in every namespace. */
 export const rootCa = { name: 'kube-root-ca.crt', key: 'ca.crt' } as const;
 
-/** What OpenShift facts are read from, beside what the API server may not have. */
-const described: readonly (readonly [Resource, name?: string])[] = [
+/** Objects that OpenShift facts are read from. */
+const openshiftObjects: readonly (readonly [Resource, name?: string])[] = [
   [openshift.infrastructures, 'cluster'],
   [openshift.networkConfigs, 'cluster'],
   [openshift.networkOperators, 'cluster'],
@@ -33,16 +33,16 @@ const described: readonly (readonly [Resource, name?: string])[] = [
   [openshift.controllerConfigs],
 ];
 
-/** Every resource of OpenShift that facts are read from; whether there is one is to be asked of the API server. */
-export const openshiftResources: readonly Resource[] = described.map(([resource]) => resource);
+/** Their resources; not every API server has all of them. */
+export const openshiftResources: readonly Resource[] = openshiftObjects.map(([resource]) => resource);
 
 export function openshiftSource(
-  informers: Factory,
+  informers: InformerFactory,
   settings: OperatorSettings,
   serves: (resource: Resource) => boolean,
 ): FactsSource {
   const { namespace, proxy } = settings;
-  const watched = described
+  const watched = openshiftObjects
     .filter(([resource]) => serves(resource))
     .map(([resource, name]) => watch(informers, resource, name === undefined ? {} : { name }));
   if (Object.keys(proxy).length > 0)
@@ -50,7 +50,7 @@ export function openshiftSource(
   return new WatchedFacts(watched, objects => openshiftFacts(objects, settings));
 }
 
-export function kubernetesSource(informers: Factory, namespace: string): FactsSource {
+export function kubernetesSource(informers: InformerFactory, namespace: string): FactsSource {
   const watched = [clusterDescription, rootCa.name].map(name => watch(informers, configMaps, { name, namespace }));
   const dataOf = (objects: readonly KubeObject[], name: string) =>
     objects.find(({ meta }) => meta.name === name)?.fields.stringMap('data');
@@ -69,7 +69,7 @@ interface Watched {
 }
 
 function watch<T extends KubeResource>(
-  informers: Factory,
+  informers: InformerFactory,
   resource: Resource<T>,
   { name, namespace }: { name?: string; namespace?: string },
 ): Watched {
@@ -87,16 +87,16 @@ class WatchedFacts implements FactsSource {
   readonly #watched: readonly Watched[];
   readonly #readAll: (objects: readonly KubeObject[]) => FactsReading;
   readonly #listeners = new Set<() => void>();
-  #known: FactsReading | undefined;
+  #cached: FactsReading | undefined;
 
   constructor(watched: readonly Watched[], readAll: (objects: readonly KubeObject[]) => FactsReading) {
     this.#watched = watched;
     this.#readAll = readAll;
-    for (const each of watched) each.onChange(() => this.#forget());
+    for (const each of watched) each.onChange(() => this.#invalidate());
   }
 
   read(): FactsReading {
-    return (this.#known ??= this.#readAll(this.objects()));
+    return (this.#cached ??= this.#readAll(this.objects()));
   }
 
   objects(): KubeObject[] {
@@ -108,8 +108,8 @@ class WatchedFacts implements FactsSource {
     return () => void this.#listeners.delete(listener);
   }
 
-  #forget(): void {
-    this.#known = undefined;
+  #invalidate(): void {
+    this.#cached = undefined;
     for (const listener of this.#listeners) listener();
   }
 }

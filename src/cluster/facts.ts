@@ -11,7 +11,7 @@ export interface Network {
   vxlanPort: string;
 }
 
-/** Options of the Linux workers' kubelet that Windows nodes must share. A key with an empty value is not an absent key. */
+/** Flags of the kubelet on Linux workers that Windows nodes share. An empty value is not the same as a missing key. */
 export type KubeletArguments = Partial<Record<'cloud-provider' | 'cloud-config', string>>;
 
 /** A CA bundle for image registries; `file` names the registry as the machine config operator encodes it. */
@@ -26,14 +26,14 @@ export interface ServiceAccountToken {
   token: Secret;
 }
 
-/** How logs of the managed services are rotated; an empty text means: not set. */
+/** How logs of the managed services are rotated; an empty string is not set. */
 export interface LogRotation {
   fileSize: string;
   fileAge: string;
   flushInterval: string;
 }
 
-/** What the operator is told by its own flags and environment. */
+/** Flags and environment of the operator. */
 export interface OperatorSettings {
   namespace: string;
   version: string;
@@ -43,26 +43,25 @@ export interface OperatorSettings {
   proxy: Record<string, string>;
 }
 
-/** Everything about the cluster that decides what a Windows node looks like, as one plain value. */
+/** Everything about the cluster that the configuration of a Windows node depends on. */
 export interface ClusterFacts {
   platform: string;
   apiServerUrl: string;
   network: Network;
   reserved: Reserved;
   kubeletArguments: KubeletArguments;
-  /** Files of the Linux workers that Windows nodes get too, decoded, by their path on Linux. */
+  /** Decoded files of the Linux workers that Windows nodes get as well, by their path on Linux. */
   workerFiles: Record<string, string>;
   kubeletCa: string;
-  /** Users' bundles first, then the cluster's. */
+  /** Bundles of users first, then those of the cluster. */
   registryBundles: RegistryBundle[];
   /** Merged bundle of the ConfigMap trusted-ca; undefined without a cluster proxy. */
   trustedCa: string | undefined;
 }
 
-/** What reading a cluster gave. */
 export interface FactsReading {
-  /** Only when nothing was found wrong. */
+  /** Undefined when there are findings. */
   facts: ClusterFacts | undefined;
-  /** Everything that is wrong, each problem once. */
+  /** Each problem once. */
   findings: AppError[];
 }

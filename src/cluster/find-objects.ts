@@ -1,7 +1,7 @@
 import { AppError } from '#base/errors.ts';
 import { type KubeObject, objectLabel } from '#contract/object.ts';
 
-/** The identity of an object we need. */
+/** Identifies a required object. */
 export interface Wanted {
   group: string;
   kind: string;
@@ -11,7 +11,6 @@ export interface Wanted {
   namespace?: string;
 }
 
-/** The object among others, such as a dump holds them. */
 export function findObject(objects: readonly KubeObject[], wanted: Wanted): KubeObject {
   const found = objectsOfKind(objects, wanted).find(
     ({ meta }) => meta.name === wanted.name && meta.namespace === (wanted.namespace ?? ''),

@@ -71,10 +71,10 @@ const broken: [name: string, file: PlainObject, part: string][] = [
   ['without contents', { path: cloudConf }, 'has no source'],
   ['without a source', { path: cloudConf, contents: {} }, 'has no source'],
   ['with a source that is null', source(null), 'has no source'],
-  ['with an empty source', source(''), 'not a good data: URL'],
-  ['that would have to be downloaded', source('https://user:hunter2@example.com/c'), 'not a good data: URL'],
-  ['with a broken escape', source('data:,hunter2%zz'), 'not a good data: URL'],
-  ['with broken base64', source('data:;base64,hunter2'), 'not a good data: URL'],
+  ['with an empty source', source(''), 'not a valid data: URL'],
+  ['that would have to be downloaded', source('https://user:hunter2@example.com/c'), 'not a valid data: URL'],
+  ['with a broken escape', source('data:,hunter2%zz'), 'not a valid data: URL'],
+  ['with broken base64', source('data:;base64,hunter2'), 'not a valid data: URL'],
   ['with an unknown compression', ignitionFile(cloudConf, 'C', { compression: 'zstd' }), 'compression "zstd"'],
   ['with a compression that is no text', ignitionFile(cloudConf, 'C', { compression: 1 }), 'compression "unknown"'],
   ['that says gzip and is plain', ignitionFile(cloudConf, 'hunter2', { compression: 'gzip' }), 'is damaged gzip data'],
@@ -82,8 +82,8 @@ const broken: [name: string, file: PlainObject, part: string][] = [
   ['that says gzip and is zlib', gzipped(deflateSync('C')), 'is damaged gzip data'],
   ['of which the end is missing', gzipped(gzipSync('hunter2').subarray(0, -9)), 'is damaged gzip data'],
   ['that would unpack to 5 MiB', gzipped(gzipSync(new Uint8Array(5 * 1024 * 1024))), 'larger than 4194304 bytes'],
-  ['that is not UTF-8', ignitionFile(cloudConf, new Uint8Array([0xff, 0xfe])), 'not a text in UTF-8'],
-  ['of which the gzip holds no UTF-8', gzipped(gzipSync(new Uint8Array([0xc3]))), 'not a text in UTF-8'],
+  ['that is not UTF-8', ignitionFile(cloudConf, new Uint8Array([0xff, 0xfe])), 'not UTF-8 text'],
+  ['of which the gzip holds no UTF-8', gzipped(gzipSync(new Uint8Array([0xc3]))), 'not UTF-8 text'],
 ];
 for (const [name, file, part] of broken)
   test(`refuses a file ${name}, without showing it`, () => {

@@ -8,7 +8,7 @@ import { type IgnitionFile, malformedIgnition, type WorkerConfig } from './ignit
 
 const maxUnpackedBytes = 4 * 1024 * 1024;
 
-/** The files of the workers that Windows nodes get too, decoded, by their path on Linux; others are not even looked at. */
+/** Decodes the files of the workers that Windows nodes get as well, by their path on Linux. Other files are not decoded. */
 export function readWorkerFiles(config: WorkerConfig, kubelet: KubeletArguments): Record<string, string> {
   const wanted: string[] = [workerFile.credentialProviders];
   if (Object.hasOwn(kubelet, 'cloud-config')) wanted.push(workerFile.cloudConfig);
@@ -20,12 +20,12 @@ function decode(file: IgnitionFile, label: string): string {
   const wrong = (what: string) => malformedIgnition(label, `file ${file.path} ${what}`);
   if (file.source === undefined) throw wrong('has no source');
   const stored = decodeDataUrl(file.source);
-  if (stored === undefined) throw wrong('has a source that is not a good data: URL');
+  if (stored === undefined) throw wrong('has a source that is not a valid data: URL');
   const content = unpack(stored, file.compression);
-  if (content === 'unknown') throw wrong(`has the compression ${shown(file.compression)}; only gzip is known`);
+  if (content === 'unknown') throw wrong(`has compression ${shown(file.compression)}; only gzip is supported`);
   if (content === undefined) throw wrong(`is damaged gzip data or larger than ${maxUnpackedBytes} bytes`);
   const text = fromUtf8(content);
-  if (text === undefined) throw wrong('is not a text in UTF-8');
+  if (text === undefined) throw wrong('is not UTF-8 text');
   return text;
 }
 

@@ -4,7 +4,7 @@ import type { KubeObject } from '#contract/object.ts';
 import type { KubeletArguments } from './facts.ts';
 import { kubeletArguments } from './kubelet-unit.ts';
 
-/** A MachineConfig as far as it decides which one is the workers' newest. */
+/** What selects the newest MachineConfig of the workers. */
 export interface MachineConfigSummary {
   name: string;
   creationTimestamp: string;
@@ -14,13 +14,13 @@ export interface MachineConfigSummary {
 export interface IgnitionFile {
   path: string;
   source: string | undefined;
-  /** Empty when the content is stored as it is. */
+  /** Empty for uncompressed content. */
   compression: string;
 }
 
-/** What we take from the ignition config of the Linux workers. */
+/** The parts used from the Ignition config of the Linux workers. */
 export interface WorkerConfig {
-  /** The object it was read from, as messages name it. */
+  /** Names the object in messages. */
   label: string;
   kubeletUnit: string | undefined;
   files: IgnitionFile[];
@@ -29,7 +29,7 @@ export interface WorkerConfig {
 export const renderedPrefix = 'rendered-worker-';
 export const kubeletUnitName = 'kubelet.service';
 
-/** The newest config rendered for workers; of two made in the same second the first by name. */
+/** The newest config rendered for workers; of two created in the same second the first by name. */
 export function latestRenderedWorker<T extends MachineConfigSummary>(machineConfigs: readonly T[]): T {
   const [latest] = machineConfigs
     .filter(config => config.name.startsWith(renderedPrefix) && config.hasConfig)
@@ -37,7 +37,7 @@ export function latestRenderedWorker<T extends MachineConfigSummary>(machineConf
   if (latest !== undefined) return latest;
   throw new AppError('RENDERED_WORKER_MISSING', `rendered worker MachineConfig not found (${renderedPrefix}…)`, {
     remedy:
-      'Wait for the machine config operator; `oc get machineconfigs.machineconfiguration.openshift.io -o yaml` dumps them.',
+      'Wait for the machine config operator; check with `oc get machineconfigs.machineconfiguration.openshift.io -o yaml`.',
   });
 }
 
@@ -47,7 +47,7 @@ export function summariseMachineConfig(object: KubeObject): MachineConfigSummary
   return { name, creationTimestamp, hasConfig: config.ok && (config.value ?? '') !== '', object };
 }
 
-/** Reads the ignition config in a MachineConfig. It may hold secrets, so messages never show what is in it. */
+/** Reads the Ignition config in a MachineConfig. It may hold secrets, so messages never show its content. */
 export function readWorkerConfig(machineConfig: KubeObject): WorkerConfig {
   const { label } = machineConfig;
   const config = parseConfig(machineConfig.fields.object('spec').raw('config'), label);
@@ -64,13 +64,14 @@ export function readKubeletArguments(config: WorkerConfig): KubeletArguments {
   const subject = `${config.label}: ${kubeletUnitName}`;
   if (config.kubeletUnit) return kubeletArguments(config.kubeletUnit, subject);
   throw new AppError('KUBELET_UNIT_MALFORMED', `${subject} is missing or empty`, {
-    remedy: 'Windows nodes copy options of the Linux kubelet: use a worker config with a kubelet unit.',
+    remedy: 'Windows nodes copy flags of the Linux kubelet: add a kubelet unit to the worker MachineConfig.',
   });
 }
 
 export function malformedIgnition(label: string, what: string): AppError {
   return new AppError('IGNITION_MALFORMED', `${label}: ${what}`, {
-    remedy: 'Look at the MachineConfigPool worker; the machine config operator must render a config that can be read.',
+    remedy:
+      'Check the MachineConfigPool worker (`oc describe machineconfigpool worker`) and fix the MachineConfig it names.',
   });
 }
 
@@ -90,7 +91,7 @@ function checkIgnitionVersion(config: Record<string, unknown>, label: string): v
   throw malformedIgnition(label, `ignition version is ${shown(version)}; versions 3.0 to 3.5 are supported`);
 }
 
-/** Entries of a list two levels down. Those that are no objects are passed over: they cannot be what we look for. */
+/** Entries of a list two levels down, without those that are not objects. */
 function entriesOf(
   config: Record<string, unknown>,
   section: string,
@@ -112,6 +113,6 @@ function readFile(entry: Record<string, unknown>): IgnitionFile {
   };
 }
 
-function textOr<T>(value: unknown, otherwise: T): string | T {
-  return typeof value === 'string' ? value : otherwise;
+function textOr<T>(value: unknown, fallback: T): string | T {
+  return typeof value === 'string' ? value : fallback;
 }

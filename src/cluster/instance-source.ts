@@ -8,26 +8,26 @@ import { referenceTo } from '#kube/events/events.ts';
 import { configMaps, type ObjectReference } from '#kube/resources.ts';
 import { machines } from '#kube/resources-openshift.ts';
 
-/** What a WindowsInstance is made for: a Machine, or an entry of windows-instances by its key. */
+/** The owner of a WindowsInstance: a Machine, or an entry of windows-instances by its key. */
 export interface SourceRef {
   kind: Exclude<InstanceSource, 'Direct'>;
   name: string;
 }
 
-/** What made an instance; undefined for one that an administrator has made himself. */
+/** Undefined for an instance that a user created. */
 export function sourceOf({ spec }: WindowsInstance): SourceRef | undefined {
   const { kind, name } = spec.source ?? {};
   return kind === undefined || kind === 'Direct' ? undefined : { kind, name: name ?? '' };
 }
 
-/** Equal for two spellings of one source. */
+/** Same text for all spellings of one source. */
 export function sourceText({ kind, name }: SourceRef): string {
   return `${kind}/${normalHostName(name)}`;
 }
 
 /**
- * Names for the instance of a source, the first for people: it is what they call the host. The second, which no other source
- * comes to, is for when somebody else has taken the first.
+ * Names for the instance of a source: the plain one is how users call the host. The distinct one, which no other source can get, is
+ * used when the plain one is taken.
  */
 export function instanceNames(source: SourceRef): [plain: string, distinct: string] {
   const plain = normalHostName(source.name);
@@ -45,7 +45,7 @@ export function indexBySource(instance: WindowsInstance): string[] {
   return source === undefined ? [] : [sourceText(source)];
 }
 
-/** What an administrator looks at: whatever the instance was made for, or the instance itself. */
+/** The object that events go to: the source of the instance, or the instance itself. */
 export function subjectOf(instance: WindowsInstance): ObjectReference {
   const source = sourceOf(instance);
   const { namespace = '', annotations = {} } = instance.metadata;

@@ -3,7 +3,7 @@ import type { KubeletArguments } from './facts.ts';
 
 const option = /^--(cloud-provider|cloud-config)=(.*)$/;
 
-/** The options of interest on the kubelet's command line in a systemd unit; `subject` names the unit in messages. */
+/** The cloud flags of the kubelet in a systemd unit; `subject` names the unit in messages. */
 export function kubeletArguments(unit: string, subject = 'kubelet.service'): KubeletArguments {
   const found: KubeletArguments = {};
   for (const word of commandLine(unit, subject)
@@ -15,14 +15,14 @@ export function kubeletArguments(unit: string, subject = 'kubelet.service'): Kub
   return found;
 }
 
-/** The pieces of the command line: a backslash at the end of a line continues it, any other line end ends it. */
+/** The lines of the command: a backslash at the end of a line continues it. */
 function commandLine(unit: string, subject: string): string[] {
   const text = unit.replaceAll('\r\n', '\n');
-  // An empty ExecStart= only takes back what stood before it.
+  // An empty ExecStart= only resets earlier ones.
   const start = /^[ \t]*ExecStart=(?=[ \t]*\S)/m.exec(text);
   if (start === null) {
     throw new AppError('KUBELET_UNIT_MALFORMED', `${subject}: unit missing ExecStart`, {
-      remedy: 'Wait until the machine config operator has rendered a worker config with a complete kubelet unit.',
+      remedy: 'Wait until the machine config operator renders a worker config with a complete kubelet unit.',
     });
   }
   const [line = ''] = text.slice(start.index + start[0].length).split(/(?<!\\)\n/, 1);

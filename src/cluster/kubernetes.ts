@@ -8,47 +8,44 @@ import { isPlainHttps } from './infrastructure.ts';
 import { clusterDns } from './network.ts';
 import { kubernetesReserved } from './reserved.ts';
 
-/**
- * The ConfigMap in the operator's namespace in which the administrator of a cluster without OpenShift's own objects
- * describes it.
- */
+/** ConfigMap in the operator's namespace in which an administrator describes a cluster that is not OpenShift. */
 export const clusterDescription = 'windows-cluster';
 
-/** The keys of its data. */
+/** Keys of its data. */
 export const descriptionKey = {
   /** Required: the API server as hosts reach it. */
   apiServerUrl: 'apiServerURL',
   /** Required: the service network, such as 10.96.0.0/12. */
   serviceCidr: 'serviceCIDR',
-  /** Address of the cluster's DNS service; the tenth of the service network when absent. */
+  /** Address of the cluster's DNS service; defaults to the tenth of the service network. */
   clusterDns: 'clusterDNS',
-  /** Of OVN's hybrid overlay; its usual one when absent. */
+  /** Of OVN's hybrid overlay; not set for its default. */
   vxlanPort: 'vxlanPort',
-  /** None when absent. */
+  /** Defaults to None. */
   platform: 'platform',
-  /** Value of the kubelet's --cloud-provider; not given when absent. */
+  /** Value of the kubelet's --cloud-provider flag. */
   cloudProvider: 'cloudProvider',
-  /** Who signs the certificate with which the API server comes to kubelets; the CA of the cluster when absent. */
+  /** CA of the client certificate that the API server shows to kubelets; defaults to the CA of the cluster. */
   kubeletClientCa: 'kubelet-client-ca.crt',
-  /** CAs of image registries and proxies that hosts shall trust. */
+  /** CAs of image registries and proxies that hosts trust. */
   trustedCa: trustedCaKey,
 } as const;
 
 export interface DescribedCluster {
   /** Names the ConfigMap in messages. */
   label: string;
-  /** Undefined when there is no such ConfigMap. */
+  /** Undefined when the ConfigMap does not exist. */
   data: Readonly<Record<string, string>> | undefined;
-  /** The CA of the cluster as every namespace has it; empty while it is not there. */
+  /** From kube-root-ca.crt; empty while that is missing. */
   clusterCa: string;
 }
 
-/** Reads all facts from the description and goes on after a problem, so that all can be fixed at once. */
+/** Reads all facts and continues after a problem, so that users can fix all of them at once. */
 export function kubernetesFacts({ label, data, clusterCa }: DescribedCluster): FactsReading {
-  if (data === undefined) return { facts: undefined, findings: [missing(label)] };
+  if (data === undefined) return { facts: undefined, findings: [missingDescription(label)] };
   const findings: AppError[] = [];
-  const read = (key: string, reader: (text: string) => string, otherwise = ''): string => {
-    const result = attempt(() => reader(ownMember(data, key)?.trim() || otherwise));
+  const read = (key: string, reader: (text: string) => string, fallback = ''): string => {
+    const result = attempt(() => reader(ownMember(data, key)?.trim() || fallback));
     if (result.ok) return result.value;
     findings.push(
       new AppError(result.error.code, `${label}: ${key}: ${result.error.message}`, { remedy: result.error.remedy }),
@@ -80,16 +77,16 @@ export function kubernetesFacts({ label, data, clusterCa }: DescribedCluster): F
   return { facts: findings.length === 0 ? facts : undefined, findings };
 }
 
-function missing(label: string): AppError {
-  return new AppError('CLUSTER_UNDESCRIBED', `${label} is missing, and this cluster does not describe itself`, {
+function missingDescription(label: string): AppError {
+  return new AppError('CLUSTER_UNDESCRIBED', `${label} is missing, and this cluster is not OpenShift`, {
     remedy: `Create ${label} with the keys ${descriptionKey.apiServerUrl} and ${descriptionKey.serviceCidr}.`,
   });
 }
 
 function readUrl(text: string): string {
   if (isPlainHttps(text)) return text;
-  throw new AppError('API_SERVER_URL_MISSING', `${shown(text)} is not an https address`, {
-    remedy: 'Give the address at which hosts reach the API server, such as https://api.example.com:6443.',
+  throw new AppError('API_SERVER_URL_MISSING', `${shown(text)} is not an https URL`, {
+    remedy: 'Set it to the URL at which hosts reach the API server, such as https://api.example.com:6443.',
   });
 }
 
@@ -100,20 +97,27 @@ function readCidr(text: string): string {
 
 function readAddress(text: string): string {
   if (isIpv4(text)) return text;
-  throw invalid(`${shown(text)} is not an IPv4 address`, 'Give the address of the DNS service, such as 10.96.0.10.');
+  throw invalid(
+    `${shown(text)} is not an IPv4 address`,
+    'Set it to the address of the DNS service, such as 10.96.0.10.',
+  );
 }
 
 function readPort(text: string): string {
   if (text === '' || (/^[1-9]\d{0,4}$/.test(text) && Number(text) < 65_536)) return text;
-  throw invalid(`${shown(text)} is not a port`, 'Give the port of the hybrid overlay, or leave the key out.');
+  throw invalid(`${shown(text)} is not a port`, 'Set it to the VXLAN port of the hybrid overlay, or remove the key.');
 }
 
 function readCertificates(text: string): string {
   const { blocks, broken } = scanPem(text);
   if (blocks.length > 0 && broken.length === 0) return text;
-  throw new AppError('KUBELET_CA_MISSING', blocks.length === 0 ? 'holds no certificate' : 'holds a damaged one', {
-    remedy: 'Give the CA certificates in PEM form, or leave the key out for the CA of the cluster.',
-  });
+  throw new AppError(
+    'KUBELET_CA_MISSING',
+    blocks.length === 0 ? 'no certificate found' : 'a certificate is malformed',
+    {
+      remedy: 'Set it to CA certificates in PEM format, or remove the key to use the CA of the cluster.',
+    },
+  );
 }
 
 function invalid(message: string, remedy: string): AppError {

@@ -68,7 +68,7 @@ const badServiceNetworks: [name: string, serviceNetwork: unknown, part: string][
   ['an empty list', [], 'is missing'],
   ['a list with an empty text', [''], 'is missing'],
   ['IPv6 first', ['fd02::/112', '172.30.0.0/16'], '"fd02::/112" is IPv6'],
-  ['no CIDR', ['172.30.0.0'], '"172.30.0.0" is no CIDR'],
+  ['no CIDR', ['172.30.0.0'], '"172.30.0.0" is not a CIDR'],
   ['too small', ['172.30.0.0/29'], 'has no tenth address'],
 ];
 for (const [name, serviceNetwork, part] of badServiceNetworks)
@@ -99,16 +99,16 @@ for (const [cidr, dns] of dnsCases) test(`finds the DNS address of ${cidr}`, () 
 
 const badCidrs: [cidr: string, why: string][] = [
   ['', 'is missing'],
-  ['invalid', 'is no CIDR'],
-  ['172.30.0.0', 'is no CIDR'],
-  ['172.30.0.0/', 'is no CIDR'],
-  ['172.30.0.0/33', 'is no CIDR'],
-  ['172.30.0.0/-1', 'is no CIDR'],
-  ['172.30.0.0/16/8', 'is no CIDR'],
-  ['172.30.0/16', 'is no CIDR'],
-  ['172.30.0.256/16', 'is no CIDR'],
-  ['172.30.000.0/16', 'is no CIDR'],
-  [' 172.30.0.0/16', 'is no CIDR'],
+  ['invalid', 'is not a CIDR'],
+  ['172.30.0.0', 'is not a CIDR'],
+  ['172.30.0.0/', 'is not a CIDR'],
+  ['172.30.0.0/33', 'is not a CIDR'],
+  ['172.30.0.0/-1', 'is not a CIDR'],
+  ['172.30.0.0/16/8', 'is not a CIDR'],
+  ['172.30.0/16', 'is not a CIDR'],
+  ['172.30.0.256/16', 'is not a CIDR'],
+  ['172.30.000.0/16', 'is not a CIDR'],
+  [' 172.30.0.0/16', 'is not a CIDR'],
   ['fd02::/112', 'is IPv6'],
   ['::/0', 'is IPv6'],
   ['::ffff:172.30.0.0/112', 'is IPv6'],
@@ -259,7 +259,7 @@ for (const cidr of [
   'fd01::/x',
   'http://u:hunter2@h',
 ]) {
-  test(`refuses ${JSON.stringify(cidr)} as cluster network, which is no CIDR`, () => {
+  test(`refuses ${JSON.stringify(cidr)} as cluster network, which is not a CIDR`, () => {
     const hybrid = operator({ hybridClusterNetwork: [{ cidr }] });
     const error = errorOf(() => readPodNetworks(config(), hybrid));
     expect(error).toMatchObject({ code: 'FIELD_INVALID' });

@@ -16,7 +16,7 @@ export function readNetwork(config: KubeObject, operator: KubeObject | undefined
   return { serviceCidr, clusterDns: clusterDns(serviceCidr), vxlanPort: operator ? vxlanPort(operator) : '' };
 }
 
-/** The network type, which must be one that can carry Windows nodes. */
+/** Fails for a network type that does not support Windows nodes. */
 export function readNetworkType(config: KubeObject): string {
   const type = config.fields.object('spec').string('networkType') ?? '';
   if (type === supportedType) return type;
@@ -25,23 +25,23 @@ export function readNetworkType(config: KubeObject): string {
   });
 }
 
-/** The first service network. The others of a dual-stack cluster are not used on Windows. */
+/** The first service network; Windows does not use the second one of a dual-stack cluster. */
 export function readServiceCidr(config: KubeObject): string {
   const [first = ''] = config.fields.object('spec').strings('serviceNetwork');
-  const whyNot = unusable(first);
-  if (whyNot !== undefined) throw invalidServiceCidr(`${config.label}: spec.serviceNetwork`, first, whyNot);
+  const problem = cidrProblem(first);
+  if (problem !== undefined) throw invalidServiceCidr(`${config.label}: spec.serviceNetwork`, first, problem);
   return first;
 }
 
-/** The address at which the cluster's DNS service answers. */
+/** Address of the cluster's DNS service. */
 export function clusterDns(serviceCidr: string): string {
   const network = parseIpv4Cidr(serviceCidr);
-  const whyNot = unusable(serviceCidr);
-  if (network === undefined || whyNot !== undefined) throw invalidServiceCidr('service network', serviceCidr, whyNot);
+  const problem = cidrProblem(serviceCidr);
+  if (network === undefined || problem !== undefined) throw invalidServiceCidr('service network', serviceCidr, problem);
   return printIpv4(network.base + dnsOffset);
 }
 
-/** Refuses a cluster in which OVN-Kubernetes gives Windows nodes no overlay. */
+/** Fails when OVN-Kubernetes has no hybrid overlay for Windows nodes. */
 export function checkHybridOverlay(operator: KubeObject): void {
   const overlay = hybridOverlay(operator);
   if (overlay === undefined) {
@@ -62,20 +62,25 @@ export function vxlanPort(operator: KubeObject): string {
   throw invalidOverlay(operator, `: hybridOverlayVXLANPort is ${port}`);
 }
 
-/** All pod networks of the cluster, those of Linux and of Windows nodes; Windows cannot use addresses of class E. */
+/** Pod networks of Linux and Windows nodes. Fails for class E addresses, which Windows cannot use. */
 export function readPodNetworks(config: KubeObject, operator: KubeObject): string[] {
-  const entries = [
+  return podNetworks(config, operator).map(readPodNetwork);
+}
+
+/** Entries of the pod networks, those of the hybrid overlay last. */
+export function podNetworks(config: KubeObject, operator: KubeObject | undefined): Fields[] {
+  const overlay = operator && hybridOverlay(operator);
+  return [
     ...config.fields.object('spec').objects('clusterNetwork'),
-    ...(hybridOverlay(operator)?.objects('hybridClusterNetwork') ?? []),
+    ...(overlay?.objects('hybridClusterNetwork') ?? []),
   ];
-  return entries.map(readPodNetwork);
 }
 
 function readPodNetwork(entry: Fields): string {
   const cidr = entry.requiredString('cidr');
   if (isClassE(cidr)) {
-    throw new AppError('NETWORK_CLASS_E', `${entry.label}: cluster network ${cidr} reaches into 240.0.0.0/4`, {
-      remedy: 'Windows drops packets of 240.0.0.0/4: choose another cluster network before adding Windows nodes.',
+    throw new AppError('NETWORK_CLASS_E', `${entry.label}: cluster network ${cidr} overlaps 240.0.0.0/4`, {
+      remedy: 'Choose another cluster network before adding Windows nodes: Windows drops packets of 240.0.0.0/4.',
     });
   }
   if (parseIpv4Cidr(cidr) !== undefined || isIpv6Cidr(cidr)) return cidr;
@@ -89,13 +94,12 @@ function isClassE(cidr: string): boolean {
   return network !== undefined && network.base + network.size > (parseIpv4('240.0.0.0') ?? 0);
 }
 
-/** Networks of the second family of a dual-stack cluster are none of our business, but they are networks. */
 function isIpv6Cidr(cidr: string): boolean {
   const [address = '', length = ''] = cidr.split('/', 2);
   return isIpv6(address) && /^\d{1,3}$/.test(length);
 }
 
-/** The settings of the overlay; undefined when any level above them is absent. An empty object is present. */
+/** Undefined when hybridOverlayConfig is missing; an empty object counts as present. */
 function hybridOverlay(operator: KubeObject): Fields | undefined {
   const ovn = operator.fields.object('spec').object('defaultNetwork').object('ovnKubernetesConfig');
   return ovn.raw('hybridOverlayConfig') === undefined ? undefined : ovn.object('hybridOverlayConfig');
@@ -106,15 +110,15 @@ function invalidOverlay(operator: KubeObject, detail = ''): AppError {
   return new AppError('NETWORK_HYBRID_OVERLAY_INVALID', what, { remedy: configureOverlay });
 }
 
-function unusable(cidr: string): string | undefined {
+function cidrProblem(cidr: string): string | undefined {
   const network = parseIpv4Cidr(cidr);
   if (network !== undefined) return network.size > dnsOffset ? undefined : 'has no tenth address for the DNS service';
   if (cidr === '') return 'is missing';
-  return isIpv6Cidr(cidr) ? 'is IPv6, and Windows nodes need IPv4 first' : 'is no CIDR';
+  return isIpv6Cidr(cidr) ? 'is IPv6, but Windows nodes need IPv4 first' : 'is not a CIDR';
 }
 
-function invalidServiceCidr(subject: string, cidr: string, whyNot = 'is no CIDR'): AppError {
-  return new AppError('NETWORK_SERVICE_CIDR_INVALID', `${subject}: ${shown(cidr)} ${whyNot}`, {
-    remedy: 'The first entry of spec.serviceNetwork must be an IPv4 network of at least 16 addresses.',
+function invalidServiceCidr(subject: string, cidr: string, problem = 'is not a CIDR'): AppError {
+  return new AppError('NETWORK_SERVICE_CIDR_INVALID', `${subject}: ${shown(cidr)} ${problem}`, {
+    remedy: 'Make the first entry of spec.serviceNetwork an IPv4 network of at least 16 addresses.',
   });
 }

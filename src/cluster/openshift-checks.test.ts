@@ -188,7 +188,7 @@ const failures: [name: string, check: string, overrides: Partial<ClusterParts>, 
     'kubelet CA',
     { controllerConfig: controllerConfig({ kubeAPIServerServingCAData: toBase64('hello') }) },
     'CERTIFICATE_BUNDLE_MALFORMED',
-    'no certificate in it',
+    'no certificate found',
   ],
   [
     'a torn certificate',

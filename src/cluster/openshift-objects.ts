@@ -29,7 +29,7 @@ const wanted = {
 type ProxySettings = Pick<OperatorSettings, 'namespace' | 'proxy'>;
 const withoutProxy: ProxySettings = { namespace: '', proxy: {} };
 
-/** An OpenShift cluster as a list of objects. Each fact is read by itself, so that one bad object hides no other. */
+/** Reads facts from the objects of an OpenShift cluster, each separately, so that one bad object hides no other. */
 export class OpenshiftObjects {
   readonly #objects: readonly KubeObject[];
   readonly #settings: ProxySettings;
@@ -84,7 +84,7 @@ export class OpenshiftObjects {
     return readControllerConfig(findObject(this.#objects, wanted.controllerConfig)).registryBundles;
   }
 
-  /** The bundle the cluster injects for its proxy; undefined when there is no proxy. */
+  /** The CA bundle that the cluster injects for its proxy; undefined without a proxy. */
   trustedCa(): string | undefined {
     if (Object.keys(this.#settings.proxy).length === 0) return undefined;
     const { namespace } = this.#settings;
@@ -93,18 +93,18 @@ export class OpenshiftObjects {
     const bundle = configMap.fields.object('data').string(trustedCaKey);
     if (bundle !== undefined) return bundle;
     throw new AppError('FIELD_INVALID', `${configMap.label}: data[${JSON.stringify(trustedCaKey)}] is missing`, {
-      remedy: 'Wait until the cluster network operator has injected the bundle.',
+      remedy: 'Wait until the cluster network operator injects the bundle.',
     });
   }
 
-  /** The newest kubelet of the cluster. No kubelet is newer than its API server, so the API server is at least this version. */
+  /** The API server has at least this version, because no kubelet is newer than its API server. */
   newestKubeletVersion(): string {
     const nodes = objectsOfKind(this.#objects, { group: '', kind: 'Node' });
     const versions = nodes.map(node => node.fields.object('status').object('nodeInfo').string('kubeletVersion') ?? '');
     const newest = newestVersion(versions);
     if (newest !== undefined) return newest;
     throw new AppError('OBJECT_MISSING', 'no Node with a kubeletVersion is among the objects', {
-      remedy: 'Give the version of the API server (--server-version), or add the output of: oc get nodes -o yaml',
+      remedy: 'Set --server-version to the version of the API server, or add the output of: oc get nodes -o yaml',
     });
   }
 }

@@ -21,7 +21,7 @@ import { OpenshiftObjects } from './openshift-objects.ts';
 import { checkServerVersion } from './server-version.ts';
 import { readTlsProfile, tlsInForce } from './tls-profile.ts';
 
-/** Reads all facts from the objects of an OpenShift cluster and goes on after a problem, so that all can be fixed at once. */
+/** Reads all facts and continues after a problem, so that users can fix all of them at once. */
 export function openshiftFacts(objects: readonly KubeObject[], settings: OperatorSettings): FactsReading {
   const cluster = new OpenshiftObjects(objects, settings);
   const findings: AppError[] = [];
@@ -29,10 +29,10 @@ export function openshiftFacts(objects: readonly KubeObject[], settings: Operato
     const result = attempt(reader);
     if (result.ok) return result.value;
     if (!findings.some(known => known.message === result.error.message)) findings.push(result.error);
-    // Never seen by a caller: with a finding there are no facts.
+    // Callers never see it: with a finding there are no facts.
     return undefined as T;
   };
-  // readNetwork stops at its first problem; asked one by one, all of them come out.
+  // readNetwork stops at its first problem; these calls report all of them.
   read(() => readNetworkType(cluster.network()));
   read(() => readServiceCidr(cluster.network()));
   read(() => checkHybridOverlay(cluster.networkOperator()));
@@ -54,14 +54,14 @@ export function openshiftFacts(objects: readonly KubeObject[], settings: Operato
 export interface CheckResult {
   check: string;
   ok: boolean;
-  /** What was found, good or bad, in a few words. */
+  /** What was found, good or bad. */
   detail: string;
   error?: AppError;
 }
 
 /**
- * Can this cluster take Windows nodes? Every check runs, whatever the others say.
- * Without the API server's own version the newest kubelet among the Nodes stands for it.
+ * Checks whether the cluster supports Windows nodes. Every check runs, whether or not others fail. Without `serverVersion` the newest
+ * kubelet among the Nodes decides.
  */
 export function checkCluster(
   objects: readonly KubeObject[],
@@ -76,7 +76,7 @@ export function checkCluster(
   });
 }
 
-/** Says what is there, or throws what is wrong with it. */
+/** Returns what was found, or throws what is wrong with it. */
 type Check = (cluster: OpenshiftObjects, serverVersion: string | undefined) => string;
 
 const checks: readonly (readonly [string, Check])[] = [
@@ -90,7 +90,7 @@ const checks: readonly (readonly [string, Check])[] = [
   ['API server address', cluster => cluster.apiServerUrl()],
   ['worker config', checkWorkerConfig],
   ['kubelet CA', checkKubeletCa],
-  ['registry CAs', cluster => counted(cluster.registryBundles().length, 'bundle')],
+  ['registry CAs', cluster => printCount(cluster.registryBundles().length, 'bundle')],
   ['trusted CA', cluster => (cluster.trustedCa() === undefined ? 'no cluster proxy' : 'injected')],
   ['TLS profile', checkTls],
 ];
@@ -105,7 +105,7 @@ function checkServiceNetwork(cluster: OpenshiftObjects): string {
   return `${cidr}, DNS at ${clusterDns(cidr)}`;
 }
 
-/** VMware's own network virtualisation takes the default port, so vSphere needs another one. */
+/** VMware NSX uses the default port on vSphere. */
 function checkVxlanPort(cluster: OpenshiftObjects): string {
   const port = vxlanPort(cluster.networkOperator());
   const isDefault = port === '' || port === '4789';
@@ -130,7 +130,7 @@ function checkWorkerConfig(cluster: OpenshiftObjects): string {
   const config = cluster.workerConfig();
   const kubelet = readKubeletArguments(config);
   const files = readWorkerFiles(config, kubelet);
-  // The kubelet would not start: its command line names a file that nobody writes.
+  // The kubelet would not start with a flag that names a missing file.
   if (Object.hasOwn(kubelet, 'cloud-config') && !Object.hasOwn(files, workerFile.cloudConfig)) {
     throw malformedIgnition(config.label, `kubelet has --cloud-config, but file ${workerFile.cloudConfig} is missing`);
   }
@@ -140,11 +140,11 @@ function checkWorkerConfig(cluster: OpenshiftObjects): string {
 
 function checkKubeletCa(cluster: OpenshiftObjects): string {
   const { blocks, broken } = scanPem(cluster.kubeletCa());
-  if (blocks.length > 0 && broken.length === 0) return counted(blocks.length, 'certificate');
-  const what = broken.map(({ line, why }) => `the block at line ${line} ${why}`).join(', ') || 'no certificate in it';
+  if (blocks.length > 0 && broken.length === 0) return printCount(blocks.length, 'certificate');
+  const what = broken.map(({ line, why }) => `the block at line ${line} ${why}`).join(', ') || 'no certificate found';
   throw new AppError('CERTIFICATE_BUNDLE_MALFORMED', `kubelet CA of the ControllerConfig: ${what}`, {
     remedy:
-      'Repair kube-apiserver-to-kubelet-client-ca; the machine config operator copies it to the ControllerConfig.',
+      'Repair the ConfigMap kube-apiserver-to-kubelet-client-ca, which the machine config operator copies to the ControllerConfig.',
   });
 }
 
@@ -154,6 +154,6 @@ function checkTls(cluster: OpenshiftObjects): string {
   return `${profile.minTlsVersion}, ${use} (adherence ${shown(profile.adherence)})`;
 }
 
-function counted(count: number, noun: string): string {
+function printCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

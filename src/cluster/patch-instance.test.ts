@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type WindowsInstance, windowsInstances } from './windows-instance-resource.ts';
 import { manualClock } from '../../test/kit/manual-clock.ts';
 import { MemoryApi, refused } from '../../test/kit/memory-api.ts';
-import { patchCondition } from './patch-condition.ts';
+import { getFresh, patchCondition } from './patch-instance.ts';
 
 const other = { type: 'Ready', status: 'False', reason: 'X', message: '', lastTransitionTime: 'then' } as const;
 const news = { type: 'Accepted', status: 'False', reason: 'INSTANCE_DUPLICATE', message: 'twice' } as const;
@@ -77,4 +77,13 @@ test('tells a phase where nobody has told one', async () => {
   const fresh = api.put(windowsInstances, { metadata: { name: 'win1', namespace: 'wmco' }, spec: { address: 'x' } });
   await patchCondition(fresh, news, means, 'Failed');
   expect(status()).toMatchObject({ phase: 'Failed', conditions: [news] });
+});
+
+test('reads the instance past the cache, and none that was created again under its name', async () => {
+  const { api, instance, means } = bench();
+  const fresh = (each: WindowsInstance) => getFresh(each, api, { signal: means.signal });
+  expect(await fresh(instance)).toMatchObject({ status: { phase: 'Configuring' } });
+  expect(await fresh({ ...instance, metadata: { ...instance.metadata, uid: 'earlier' } })).toBeUndefined();
+  api.remove(windowsInstances, 'win1', 'wmco');
+  expect(await fresh(instance)).toBeUndefined();
 });

@@ -3,13 +3,13 @@ import { proxyVariables as names } from '#contract/names.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ProxyVariables {
-  /** A variable that is present but empty counts: it says that there is a cluster proxy. */
+  /** True if any variable is set, even to an empty value. */
   enabled: boolean;
-  /** By name, in the order in which they are written. Values may hold a password. */
+  /** By name, in the order of `proxyVariables`. Values may hold a password. */
   variables: Record<string, string>;
 }
 
-/** The proxy variables of the operator's own environment; names in lower case are not ours. */
+/** The proxy variables in the environment of the operator; names in lower case do not count. */
 export function proxyVariables(environment: Environment): ProxyVariables {
   const present = names.flatMap(name => {
     const value = environment[name];

@@ -40,7 +40,7 @@ for (const name of [...badNames, undefined])
   test(`refuses ${JSON.stringify(name)?.slice(0, 20)} as namespace`, () => {
     const error = failure(name);
     expect(error?.code).toBe('SETTING_INVALID');
-    expect(error?.message).toContain('WATCH_NAMESPACE is not the name of a namespace');
+    expect(error?.message).toContain('WATCH_NAMESPACE is not a namespace name');
     expect(error?.message).toContain(name === undefined ? 'nothing' : JSON.stringify(name));
     expect(error?.remedy).toContain('WATCH_NAMESPACE');
   });
@@ -49,7 +49,7 @@ for (const names of ['a,b', ',', 'a,'])
   test(`refuses several namespaces: ${names}`, () => {
     const error = failure(names);
     expect(error?.code).toBe('SETTING_INVALID');
-    expect(error?.message).toBe(`WATCH_NAMESPACE names several namespaces: "${names}"`);
+    expect(error?.message).toBe(`WATCH_NAMESPACE has several namespaces: "${names}"`);
   });
 
 const argumentCases: [name: string, text: string | undefined, want: string[]][] = [

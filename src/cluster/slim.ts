@@ -17,28 +17,28 @@ import {
 import { type MachineConfig, machineConfigs } from '#kube/resources-openshift.ts';
 import { kubeletUnitName, renderedPrefix } from './ignition.ts';
 
-type Watching = Pick<Client, 'list' | 'watch'>;
+type ListWatchClient = Pick<Client, 'list' | 'watch'>;
 
 /**
- * A client for informers that leaves out what nobody reads but every object of the kind carries: a rendered MachineConfig
- * has hundreds of kilobytes, and a Node the list of its images.
+ * A client for informers that drops unused fields, to save memory: a rendered MachineConfig has hundreds of kilobytes, and a Node
+ * lists its images.
  */
-export function slimClient(client: Watching): Watching {
+export function slimClient(client: ListWatchClient): ListWatchClient {
   return {
     async list<T extends KubeResource>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>> {
       const page = await client.list(resource, options);
-      const slim = slimmerOf(resource);
+      const slim = findSlimmer(resource);
       return slim === undefined ? page : { ...page, items: page.items.map(slim) };
     },
     watch<T extends KubeResource>(resource: Resource<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>> {
       const events = client.watch(resource, options);
-      const slim = slimmerOf(resource);
-      return slim === undefined ? events : slimmed(events, slim);
+      const slim = findSlimmer(resource);
+      return slim === undefined ? events : slimEvents(events, slim);
     },
   };
 }
 
-async function* slimmed<T extends KubeResource>(
+async function* slimEvents<T extends KubeResource>(
   events: AsyncIterable<WatchEvent<T>>,
   slim: (object: T) => T,
 ): AsyncIterable<WatchEvent<T>> {
@@ -47,28 +47,28 @@ async function* slimmed<T extends KubeResource>(
   }
 }
 
-function slimmerOf<T extends KubeResource>(resource: Resource<T>): ((object: T) => T) | undefined {
+function findSlimmer<T extends KubeResource>(resource: Resource<T>): ((object: T) => T) | undefined {
   const slim = slimmers.get(`${resource.plural}.${resource.group}`);
   return slim as ((object: T) => T) | undefined;
 }
 
-/** Without images and volumes. */
+/** Drops images and volumes. */
 export function slimNode(node: Node): Node {
   if (!isRecord(node.status)) return node;
-  const kept = Object.entries(node.status).filter(([member]) => !unread.has(member));
+  const kept = Object.entries(node.status).filter(([member]) => !unusedStatus.has(member));
   return { ...node, status: Object.fromEntries(kept) };
 }
 
-const unread = new Set(['images', 'volumesAttached', 'volumesInUse']);
+const unusedStatus: ReadonlySet<string> = new Set(['images', 'volumesAttached', 'volumesInUse']);
 
 const files: readonly string[] = Object.values(workerFile);
 
-/** Of configs rendered for workers the parts that Windows nodes share; of all others that they exist. */
+/** Keeps the parts of rendered worker configs that Windows nodes share, and no spec of other configs. */
 export function slimMachineConfig(object: MachineConfig): MachineConfig {
   const { spec, ...rest } = object;
   if (!object.metadata.name?.startsWith(renderedPrefix)) return { ...rest, spec: {} };
   const config: unknown = spec?.config;
-  // What has another shape is left to the reader, who can say what is wrong with it.
+  // The reader reports what is wrong with any other shape.
   if (!isRecord(config) || !isRecord(config['systemd']) || !isRecord(config['storage'])) return object;
   const { ignition, systemd, storage } = config;
   const slim = {
@@ -79,44 +79,44 @@ export function slimMachineConfig(object: MachineConfig): MachineConfig {
   return { ...rest, spec: { config: slim } };
 }
 
-/** Reports of agents that are too large are not even kept. */
+/** Drops the data of agent reports that are too large. */
 export function slimConfigMap(map: ConfigMap): ConfigMap {
   if (!isReportName(map.metadata.name ?? '')) return map;
   const texts = Object.entries(map.data ?? {}).flat();
   const isSmall = texts.reduce((sum, text) => sum + text.length, 0) <= maxReportBytes;
   const { binaryData, ...rest } = map as ConfigMap & { binaryData?: object };
-  // That there was some is kept, so that the report is cleaned.
+  // Keeps that it existed, so that the report gets cleaned.
   const kept = binaryData === undefined ? rest : { ...rest, binaryData: {} };
   return isSmall ? kept : { ...kept, data: {} };
 }
 
-/** What requests are judged by, and no more: hosts can make as many as they like, with as much in them as the server takes. */
+/** Keeps only what decides about requests: hosts can create many, as large as the server allows. */
 export function slimRequest({ metadata, spec, status, ...rest }: CertificateSigningRequest): CertificateSigningRequest {
   const { extra, request, ...asked } = spec;
   const token = extra?.[credentialIdKey];
   const isLong = request.length > maxRequestCharacters;
   return {
     ...rest,
-    metadata: Object.fromEntries(Object.entries(metadata).filter(([member]) => readOfRequests.has(member))),
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([member]) => usedMetadata.has(member))),
     spec: { ...asked, request: isLong ? tooLong : request, ...(token && { extra: { [credentialIdKey]: token } }) },
-    ...(status && { status: slimVerdict(status, spec.signerName) }),
+    ...(status && { status: slimStatus(status, spec.signerName) }),
   };
 }
 
-const readOfRequests = new Set(['name', 'uid', 'resourceVersion', 'creationTimestamp']);
+const usedMetadata: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersion', 'creationTimestamp']);
 
-/** Stands for every text that is refused for its length, so that readers see why and none of them is kept. */
+/** Replaces every request that is too long, so that readers still see the reason. */
 const tooLong = '='.repeat(maxRequestCharacters + 1);
 
-/** Which conditions there are; certificates are read of agents only. */
-function slimVerdict(
+/** Keeps types of conditions, and certificates of agents. */
+function slimStatus(
   { conditions, certificate }: NonNullable<CertificateSigningRequest['status']>,
   signerName: string,
 ): NonNullable<CertificateSigningRequest['status']> {
-  const isRead = certificate !== undefined && signerName === signer.apiClient;
+  const isUsed = certificate !== undefined && signerName === signer.apiClient;
   return {
     ...(conditions && { conditions: conditions.map(({ type, status }) => ({ type, status })) }),
-    ...(isRead && { certificate }),
+    ...(isUsed && { certificate }),
   };
 }
 

@@ -57,8 +57,8 @@ test('hands out lists that a caller may change', () => {
 });
 
 const invalid: [name: string, profile: unknown, part: string][] = [
-  ['Custom without a block', { type: 'Custom' }, 'type is Custom, but there is no custom profile'],
-  ['Custom with null', { type: 'Custom', custom: null }, 'type is Custom, but there is no custom profile'],
+  ['Custom without a block', { type: 'Custom' }, 'type is Custom, but custom is missing'],
+  ['Custom with null', { type: 'Custom', custom: null }, 'type is Custom, but custom is missing'],
   ['Custom without a version', { type: 'Custom', custom: { ciphers: [] } }, 'custom.minTLSVersion is ""'],
   ['Custom with SSL', { type: 'Custom', custom: { minTLSVersion: 'SSLv3' } }, 'custom.minTLSVersion is "SSLv3"'],
   ['Custom with TLS 1.4', { type: 'Custom', custom: { minTLSVersion: 'VersionTLS14' } }, '"VersionTLS14"'],

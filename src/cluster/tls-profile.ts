@@ -3,30 +3,30 @@ import type { Fields } from '#base/fields.ts';
 import type { KubeObject } from '#contract/object.ts';
 
 export interface TlsSettings {
-  /** One of the names the OpenShift API uses, such as VersionTLS12. */
+  /** As the OpenShift API names it, such as VersionTLS12. */
   minTlsVersion: string;
-  /** Names as OpenSSL writes them. */
+  /** OpenSSL names. */
   ciphers: string[];
 }
 
 export interface TlsProfile extends TlsSettings {
-  /** Which components must follow the profile; empty when nobody has an opinion. */
+  /** Which components must follow the profile; empty when not set. */
   adherence: string;
 }
 
-/** Reads `apiservers.config.openshift.io` cluster; without a profile the cluster means Intermediate. */
+/** Reads `apiservers.config.openshift.io` cluster; the default is Intermediate. */
 export function readTlsProfile(apiServer: KubeObject | undefined): TlsProfile {
   const spec = apiServer?.fields.object('spec');
   const settings = spec === undefined ? intermediate : settingsOf(spec.object('tlsSecurityProfile'));
   return { ...settings, ciphers: [...settings.ciphers], adherence: spec?.string('tlsAdherence') ?? '' };
 }
 
-/** Components are asked to follow the profile by every policy that is not one of the two old ones, known to us or not. */
+/** Every policy except the two legacy ones, also an unknown one, asks components to follow the profile. */
 export function honorsTlsProfile(adherence: string): boolean {
   return adherence !== '' && adherence !== 'LegacyAdheringComponentsOnly';
 }
 
-/** What the operator's own endpoint must use; undefined when the profile is none of its business, so a change is none either. */
+/** What the endpoint of the operator must use; undefined when the profile does not apply to it. */
 export function tlsInForce({ adherence, ...settings }: TlsProfile): TlsSettings | undefined {
   return honorsTlsProfile(adherence) ? settings : undefined;
 }
@@ -69,7 +69,7 @@ const oldCiphers = [
 
 const intermediate: TlsSettings = { minTlsVersion: 'VersionTLS12', ciphers: intermediateCiphers };
 
-const profiles = new Map<string, TlsSettings>([
+const profiles: ReadonlyMap<string, TlsSettings> = new Map([
   ['', intermediate],
   ['Old', { minTlsVersion: 'VersionTLS10', ciphers: oldCiphers }],
   ['Intermediate', intermediate],
@@ -83,12 +83,12 @@ function settingsOf(profile: Fields): TlsSettings {
   if (type === 'Custom') return customSettings(profile);
   const settings = profiles.get(type);
   if (settings !== undefined) return settings;
-  throw invalid(profile, `type is ${shown(type)}`, 'Choose the type Old, Intermediate, Modern or Custom.');
+  throw invalid(profile, `type is ${shown(type)}`, 'Set type to Old, Intermediate, Modern or Custom.');
 }
 
 function customSettings(profile: Fields): TlsSettings {
   if (profile.raw('custom') === undefined) {
-    throw invalid(profile, 'type is Custom, but there is no custom profile', 'Add custom.minTLSVersion and ciphers.');
+    throw invalid(profile, 'type is Custom, but custom is missing', 'Add custom.minTLSVersion and custom.ciphers.');
   }
   const custom = profile.object('custom');
   const minTlsVersion = custom.string('minTLSVersion') ?? '';

@@ -5,7 +5,7 @@ import { agentServiceAccountUser, identity, nodeLabel, signer } from '../../src/
 import type { NodeView } from '../../src/contract/node.ts';
 import { noReservations } from '../../src/contract/reserved.ts';
 import { type CsrDecision, type CsrFacts, decideCsr } from '../../src/controllers/csr/decide.ts';
-import type { CsrInstance } from '../../src/controllers/csr/rules.ts';
+import type { CsrInstance } from '../../src/controllers/csr/case.ts';
 import { type CsrContent, makeCsr, requestKeyHash } from './csr.ts';
 
 const namespace = 'openshift-windows-machine-config-operator';

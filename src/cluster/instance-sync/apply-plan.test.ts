@@ -38,7 +38,7 @@ test('writes only the difference', async () => {
 
 test('asks for nothing when there is nothing to do', async () => {
   const { api, means } = bench(object);
-  expect(await applyPlan({ do: 'nothing' }, means)).toBe(done);
+  expect(await applyPlan({ do: 'keep' }, means)).toBe(done);
   expect(await applyPlan({ do: 'wait' }, means)).toMatchObject({ after: 1000 });
   expect(api.calls).toEqual([]);
 });

@@ -1,14 +1,16 @@
 import type { Log } from '#base/log.ts';
 import { type WindowsInstance, windowsInstances } from '../windows-instance-resource.ts';
+import { deleteObject } from '../delete-object.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { after, done, type Outcome } from '#kube/controller/reconcile.ts';
+import type { StoreView } from '#kube/informer/store.ts';
 import { patchObject } from '#kube/patch/patch-helper.ts';
 import type { Permission } from '#kube/permissions.ts';
-import type { Plan } from './plan.ts';
+import { type Plan, planInstance, type WantedInstance } from './plan.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 
-/** What whoever makes instances needs. */
+/** For controllers that create instances. */
 export const instancesPermission: Permission = {
   in: 'own namespace',
   group: windowsInstanceGroup,
@@ -16,16 +18,30 @@ export const instancesPermission: Permission = {
   verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
 };
 
-interface Means {
+interface ApplyDeps {
   client: Pick<Client, 'create' | 'patch' | 'delete'>;
   log: Log;
   signal: AbortSignal;
 }
 
-/** Somebody was faster, or the watch has yet to tell of what we did ourselves. */
+/** Time for the cache to see a write, of another client or our own. */
 const lagMs = 1000;
 
-export async function applyPlan(plan: Plan, { client, log, signal }: Means): Promise<Outcome> {
+/** Creates or updates the instance of a source. */
+export function syncInstance(
+  wanted: WantedInstance,
+  {
+    own,
+    instances,
+    namespace,
+  }: { own: readonly WindowsInstance[]; instances: StoreView<WindowsInstance>; namespace: string },
+  deps: ApplyDeps,
+): Promise<Outcome> {
+  const named = (name: string) => instances.get({ namespace, name });
+  return applyPlan(planInstance(wanted, { namespace, own, named }), deps);
+}
+
+export async function applyPlan(plan: Plan, { client, log, signal }: ApplyDeps): Promise<Outcome> {
   try {
     switch (plan.do) {
       case 'create':
@@ -38,33 +54,24 @@ export async function applyPlan(plan: Plan, { client, log, signal }: Means): Pro
         return done;
       case 'wait':
         return after(lagMs, 'its WindowsInstance is being deleted');
-      case 'nothing':
+      case 'keep':
         return done;
       default:
         return plan satisfies never;
     }
   } catch (error) {
     if (!isAlreadyExists(error) && !isConflict(error) && !isNotFound(error)) throw error;
-    return after(lagMs, 'its WindowsInstance has changed meanwhile');
+    return after(lagMs, 'its WindowsInstance was changed at the same time');
   }
 }
 
-/** Only this very object: one that was made anew under its name stays. */
 export async function deleteInstance(
-  { metadata }: WindowsInstance,
+  instance: WindowsInstance,
   why: string,
-  { client, log, signal }: Means,
+  { client, log, signal }: ApplyDeps,
 ): Promise<void> {
-  const { name = '', namespace = '', uid, deletionTimestamp } = metadata;
+  const { name, deletionTimestamp } = instance.metadata;
   if (deletionTimestamp !== undefined) return;
   log.info('Deleting WindowsInstance', { WindowsInstance: name, why });
-  try {
-    await client.delete(windowsInstances, name, {
-      namespace,
-      signal,
-      ...(uid !== undefined && { preconditions: { uid } }),
-    });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
+  await deleteObject(client, windowsInstances, instance, signal);
 }

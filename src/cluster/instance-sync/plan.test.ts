@@ -86,7 +86,7 @@ test('leaves alone what is not its own', () => {
     taints: [{ key: 'x', effect: 'NoExecute' }],
     keySecret: { name: 'other' },
   };
-  expect(plan([object(plain, kept)])).toEqual({ do: 'nothing' });
+  expect(plan([object(plain, kept)])).toEqual({ do: 'keep' });
   const result = plan([object(plain, kept, { annotations: { ...annotations, note: 'x' } })], [], { username: 'new' });
   expect(result).toMatchObject({ do: 'update', after: { spec: { ...kept, username: 'new' } } });
   if (result.do === 'update') expect(result.after.metadata.annotations).toEqual({ ...annotations, note: 'x' });
@@ -100,10 +100,10 @@ test('follows a source that was made anew', () => {
 });
 
 test('does nothing when all is as it should be', () => {
-  expect(plan([object(plain)])).toEqual({ do: 'nothing' });
-  expect(plan([object(distinct)], [direct])).toEqual({ do: 'nothing' });
+  expect(plan([object(plain)])).toEqual({ do: 'keep' });
+  expect(plan([object(distinct)], [direct])).toEqual({ do: 'keep' });
   // Also when the first name has become free again.
-  expect(plan([object(distinct)])).toEqual({ do: 'nothing' });
+  expect(plan([object(distinct)])).toEqual({ do: 'keep' });
 });
 
 test('waits while its instance is being deleted', () => {

@@ -8,7 +8,7 @@ import {
 } from '#contract/windows-instance/resource.ts';
 import { instanceNames, type SourceRef, sourceText, sourceOf } from '../instance-source.ts';
 
-/** What a source wants of its instance. Whatever else is in the spec belongs to whoever has put it there. */
+/** What a source sets in its instance. Other fields of the spec belong to whoever set them. */
 export interface WantedInstance {
   source: SourceRef;
   /** UID of the object behind the source. */
@@ -19,24 +19,24 @@ export interface WantedInstance {
   hostname?: string;
 }
 
-/** What there is already. */
+/** Instances that exist already. */
 export interface PresentInstances {
   namespace: string;
-  /** Those of the same source. */
+  /** Of the same source. */
   own: readonly WindowsInstance[];
-  /** Any instance of this name. */
+  /** Of any source. */
   named: (name: string) => WindowsInstance | undefined;
 }
 
 export type Plan =
   | { do: 'create'; instance: WindowsInstance }
   | { do: 'update'; before: WindowsInstance; after: WindowsInstance }
-  | { do: 'nothing' }
-  /** The instance is being deleted; when it is gone another can be made. */
+  | { do: 'keep' }
+  /** The instance is being deleted; a new one is created after that. */
   | { do: 'wait' };
 
 export function planInstance(wanted: WantedInstance, present: PresentInstances): Plan {
-  const before = chosen(wanted.source, present.own);
+  const before = chooseInstance(wanted.source, present.own);
   if (before === undefined) return { do: 'create', instance: newInstance(wanted, present) };
   if (before.metadata.deletionTimestamp !== undefined) return { do: 'wait' };
   const annotations = { ...before.metadata.annotations, ...ownedAnnotations(wanted) };
@@ -45,11 +45,11 @@ export function planInstance(wanted: WantedInstance, present: PresentInstances):
     metadata: { ...before.metadata, annotations },
     spec: { ...before.spec, ...ownedFields(wanted) },
   };
-  return sameData(before, after) ? { do: 'nothing' } : { do: 'update', before, after };
+  return sameData(before, after) ? { do: 'keep' } : { do: 'update', before, after };
 }
 
-/** Of several, the one under the name we would give; whoever has made the others answers for them. */
-function chosen(source: SourceRef, own: readonly WindowsInstance[]): WindowsInstance | undefined {
+/** Of several, the one with the name that the operator would choose; a user created the others. */
+function chooseInstance(source: SourceRef, own: readonly WindowsInstance[]): WindowsInstance | undefined {
   const names = instanceNames(source);
   const rank = ({ metadata }: WindowsInstance) => {
     const index = names.indexOf(metadata.name ?? '');
@@ -63,7 +63,7 @@ function chosen(source: SourceRef, own: readonly WindowsInstance[]): WindowsInst
 function newInstance(wanted: WantedInstance, { namespace, named }: PresentInstances): WindowsInstance {
   const [plain, distinct] = instanceNames(wanted.source);
   const holder = named(plain);
-  const isTaken = holder !== undefined && !isOf(holder, wanted.source);
+  const isTaken = holder !== undefined && !isFrom(holder, wanted.source);
   return {
     apiVersion: `${windowsInstanceGroup}/${windowsInstanceVersion}`,
     kind: windowsInstanceKind,
@@ -77,7 +77,7 @@ function newInstance(wanted: WantedInstance, { namespace, named }: PresentInstan
   };
 }
 
-function isOf(instance: WindowsInstance, source: SourceRef): boolean {
+function isFrom(instance: WindowsInstance, source: SourceRef): boolean {
   const other = sourceOf(instance);
   return other !== undefined && sourceText(other) === sourceText(source);
 }

@@ -7,7 +7,8 @@ import { signer } from '#contract/names.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
 import { TestCa } from '../../../test/kit/certificates.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
-import { isNews, issuedIdentity, recordEnd } from './certificate-ends.ts';
+import { recordEnd } from './act/record.ts';
+import { isNewEnd, issuedIdentity } from './certificate-ends.ts';
 
 const { signal } = new AbortController();
 const endsMs = Date.parse('2026-03-02T12:00:00Z');
@@ -45,7 +46,7 @@ for (const [title, request] of others) {
   test(`records nothing for ${title}`, () => expect(issuedIdentity(request)).toBeUndefined());
 }
 
-const news: [string, Parameters<typeof isNews>[0], boolean][] = [
+const news: [string, Parameters<typeof isNewEnd>[0], boolean][] = [
   ['the first certificate', known, true],
   ['a later one', { ...known, certificateEnds: '2026-03-02T11:59:59Z' }, true],
   ['one that is recorded', { ...known, certificateEnds: '2026-03-02T12:00:00Z' }, false],
@@ -56,7 +57,7 @@ const news: [string, Parameters<typeof isNews>[0], boolean][] = [
 ];
 for (const [title, identity, want] of news) {
   test(`${title} is ${want ? '' : 'not '}news`, () =>
-    expect(isNews(identity, { member: 'agent', node: 'win-1', keyHash: 'a', endsMs })).toBe(want));
+    expect(isNewEnd(identity, { member: 'agent', node: 'win-1', keyHash: 'a', endsMs })).toBe(want));
 }
 
 function bench(status: WindowsInstance['status']) {

@@ -16,7 +16,8 @@ import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions
 import { Approver, type CsrParts, type CsrStores } from './act/approver.ts';
 import { HostInspector } from './act/host-inspector.ts';
 import { evidenceOf } from './evidence.ts';
-import { isEligible, NodeReader } from './observe.ts';
+import { NodeReader } from '#node/node-reader.ts';
+import { isEligible } from './observe.ts';
 import { OpenRequests } from './act/open-requests.ts';
 import { Readings } from './act/readings.ts';
 
@@ -29,11 +30,11 @@ export const permissions: readonly Permission[] = [
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
-  // Where events about objects without a namespace are.
+  // Events of cluster-scoped objects are in this namespace.
   { in: { namespace: nodeEventsNamespace }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
-/** Decides about requests for certificates of kubelets on hosts that no Machine stands behind, and of the agent on every host. */
+/** Approves certificate requests of agents on all hosts, and of kubelets on hosts that are not Machines. */
 export function csrController(parts: CsrParts): Controller {
   const { informers, namespace } = parts;
   const requests = informers.get(certificateSigningRequests);
@@ -62,7 +63,7 @@ export function csrController(parts: CsrParts): Controller {
     passTimeoutMs: 60_000,
     watches: [
       open,
-      watching({ source: nodeSource, predicate: changed(whatMattersOfNode), keys: ofNode }),
+      watching({ source: nodeSource, predicate: changed(relevantFields), keys: ofNode }),
       watching({
         source: instances,
         predicate: changed<WindowsInstance>(each => [isEligible(each), evidenceOf(each, parts.version)]),
@@ -75,8 +76,8 @@ export function csrController(parts: CsrParts): Controller {
 }
 
 /**
- * Which undecided requests a change of a Node of this name, or of the record of its host, has to do with. The names of servers are
- * compared with those of all other Nodes and hosts, so requests for these are always among them.
+ * Pending requests that depend on the Node of this name or on the record of its host. Serving requests are always among them, because
+ * their names are compared with those of all other Nodes and hosts.
  */
 function* judgedBy(name: string, { requests, open, readings }: Judging): Iterable<Key> {
   for (const key of open.judged()) {
@@ -87,13 +88,13 @@ function* judgedBy(name: string, { requests, open, readings }: Judging): Iterabl
   }
 }
 
-/** Requests whose certificates may have an end to record with this host. */
+/** Requests whose certificates were issued to this Node and may have an end to record. */
 function* issuedFor(name: string, { requests, readings }: Judging): Iterable<Key> {
   for (const request of requests.list()) if (readings.knownIssued(request)?.node === name) yield keyOf(request);
 }
 
 type Judging = Pick<CsrStores, 'requests' | 'readings'> & { open: OpenRequests };
 
-function whatMattersOfNode({ metadata }: Node): unknown {
+function relevantFields({ metadata }: Node): unknown {
   return [metadata.uid, metadata.labels?.[nodeLabel.os]];
 }

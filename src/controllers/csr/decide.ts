@@ -9,13 +9,14 @@ import { agentServiceAccountUser, identity, signer } from '#contract/names.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { noReservations } from '#contract/reserved.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
-import { type Case, type CertificateKind, type CsrView, recordedNames, rules, subjects } from './rules.ts';
+import type { Case, CertificateKind, CsrView } from './case.ts';
+import { recordedNames, rules, subjects } from './rules.ts';
 
-/** Everything the decision about one request depends on. */
+/** Everything that the decision about one request depends on. */
 export interface CsrFacts extends Omit<Case, 'request' | 'nodeName' | 'reserved'> {
   /** Undefined while the cluster has not been read. */
   reserved: Case['reserved'] | undefined;
-  /** How long ago the request was made. */
+  /** Age of the request. */
   ageMs: number;
 }
 
@@ -27,9 +28,9 @@ export interface ApprovedCondition {
 }
 
 /**
- * Refused is what looks like a request to us and breaks a rule: the administrator should know. Ignored is what is not ours. `wait`
- * stays pending without an event, because the record may be about to change. `inspect`: all is well but for names that the record does
- * not have, so the host is read again over SSH first.
+ * `refuse`: the request is for this operator and breaks a rule; an event tells the administrator. `ignore`: it is for another approver.
+ * `wait`: it stays pending without an event, because the record may change soon. `inspect`: only some names are not recorded, so the
+ * addresses of the host are read again over SSH first.
  */
 export type CsrDecision =
   | { do: 'approve'; condition: ApprovedCondition }
@@ -70,11 +71,11 @@ function decodeRequest(encoded: string, label: string): string {
   if (encoded.length > maxRequestCharacters)
     throw malformedRequest(label, `spec.request is longer than ${maxRequestCharacters} characters`);
   const text = textFromCanonicalBase64(encoded);
-  if (text === undefined) throw malformedRequest(label, 'spec.request is not plain base64 of a text');
+  if (text === undefined) throw malformedRequest(label, 'spec.request is not canonical base64 of text');
   return text;
 }
 
-/** The Node a request is about, and the names it asks for; undefined when it names none. */
+/** The Node in the subject and the requested names; undefined without a valid Node name. */
 export function subjectOf({ parsed }: CsrView): { node: string; names: readonly string[] } | undefined {
   if (!parsed.ok) return undefined;
   const { commonName, dnsNames, ipAddresses } = parsed.value;
@@ -85,7 +86,7 @@ export function subjectOf({ parsed }: CsrView): { node: string; names: readonly 
 
 export function decideCsr(facts: CsrFacts): CsrDecision {
   const { csr } = facts;
-  // A request whose signing failed is still open: it can be approved and tried again.
+  // A request whose signing failed is still pending and can be approved.
   if (csr.conditions.some(type => type === 'Approved' || type === 'Denied')) {
     return ignore('CSR is already approved/denied');
   }
@@ -93,14 +94,14 @@ export function decideCsr(facts: CsrFacts): CsrDecision {
   if (!parsed.ok) {
     return isForUs(csr, facts.operatorNamespace)
       ? refuse('request', parsed.error.message)
-      : ignore('it is neither of a kubelet nor of an agent, and cannot be read');
+      : ignore('it is neither from a kubelet nor from an agent, and cannot be read');
   }
   const kind = kindOf(facts, parsed.value);
-  if (kind === undefined) return ignore(`common name ${shown(parsed.value.commonName)} is not ours`);
+  if (kind === undefined) return ignore(`common name ${shown(parsed.value.commonName)} is not of a kubelet or agent`);
   return decideKind(kind, parsed.value, facts);
 }
 
-/** Who may be meant by a request that cannot be read. Users of all kinds ask the signer of API clients, in ways of their own. */
+/** Whether an unreadable request is for this operator. Other users also send requests to the signer of API clients. */
 export function isForUs({ signerName, username = '' }: Requester, operatorNamespace: string): boolean {
   if (signerName === signer.apiClient) return isAgentUser(username, operatorNamespace);
   return signerName === signer.kubeletClient || signerName === signer.kubeletServing;
@@ -115,7 +116,7 @@ function isAgentUser(username: string, operatorNamespace: string): boolean {
   return username === agentServiceAccountUser(operatorNamespace) || username.startsWith(identity.agentUserPrefix);
 }
 
-/** The signer decides which kind of certificate comes out, so it decides which rules apply. */
+/** The signer determines the kind of kubelet certificate, and so the rules that apply. */
 function kindOf({ csr, operatorNamespace }: CsrFacts, { commonName }: CertificateRequest): CertificateKind | undefined {
   if (commonName.startsWith(identity.cloudNodeUserPrefix)) return 'cloud-node';
   if (isAgentUser(csr.username, operatorNamespace) || commonName.startsWith(identity.agentUserPrefix)) return 'agent';
@@ -130,17 +131,17 @@ function decideKind(kind: CertificateKind, request: CertificateRequest, facts: C
   if (commonName.startsWith(prefix) && !isNodeName(nodeName)) {
     return refuseNodeName(nodeName);
   }
-  // Evidence about another Node is none.
+  // Evidence about another Node does not count.
   const instance = facts.instance?.node === nodeName ? facts.instance : undefined;
   const node = facts.node?.name === nodeName ? facts.node : undefined;
   const given: Case = { ...facts, reserved: facts.reserved ?? noReservations, request, nodeName, instance, node };
   if (kind === 'agent' || kind === 'cloud-node') return decideAgent(kind, given, facts.ageMs);
   const decision = decideKubelet(kind, given);
   const isEarly = kind === 'kubelet-serving' && facts.reserved === undefined && decision.do === 'approve';
-  return isEarly ? { do: 'wait', why: 'which names and addresses belong to the cluster is not known yet' } : decision;
+  return isEarly ? { do: 'wait', why: 'the names and addresses of the cluster are not known yet' } : decision;
 }
 
-/** `install` starts the agent before the operator can record the hash of its key. */
+/** The agent starts before the operator can record the hash of its key. */
 const recordMs = 30_000;
 
 function decideAgent(kind: CertificateKind, given: Case, ageMs: number): CsrDecision {
@@ -155,14 +156,14 @@ function decideAgent(kind: CertificateKind, given: Case, ageMs: number): CsrDeci
 function decideKubelet(kind: CertificateKind, given: Case): CsrDecision {
   const { csr, request, instance, nodeName } = given;
   if (kind === 'kubelet-client' && csr.username === request.commonName) {
-    return ignore('a node renews its own client certificate, which the cluster approves by itself');
+    return ignore('a node renews its own client certificate, which the cluster approves');
   }
   if (instance === undefined || instance.isMachine) {
     return ignore(`CSR contents are invalid for approval by WMCO: no listed instance is recorded as ${nodeName}`);
   }
   const refusal = firstBroken(kind, given);
   if (refusal === undefined) return approve('WMCOApprove', 'This CSR was approved by the WMCO certificate Approver.');
-  // The host may have got another address since it was read.
+  // The host may have a new address since it was read.
   return refusal.rule === recordedNames ? { do: 'inspect', why: refusal.why, otherwise: refusal } : refusal;
 }
 

@@ -1,8 +1,8 @@
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { objectLabel } from '#contract/object.ts';
-import type { CsrInstance } from './rules.ts';
+import type { CsrInstance } from './case.ts';
 
-/** The record of an instance as evidence, for an operator of this version. */
+/** The record of an instance as evidence; `ownVersion` is that of this operator. */
 export function evidenceOf(object: WindowsInstance, ownVersion: string): CsrInstance {
   const { metadata, spec, status = {} } = object;
   const { name = '', namespace = '' } = metadata;
@@ -16,7 +16,7 @@ export function evidenceOf(object: WindowsInstance, ownVersion: string): CsrInst
     tokens,
     agentKeyHash: agent?.keyHash,
     cloudKeyHash: cloudNode?.keyHash,
-    // The status of a Node that another operator has finished has its version, and no key.
+    // For a Node that another operator configured, the status has a version and no key.
     hasFormerAgent: agent === undefined && version !== undefined && version !== ownVersion,
   };
 }

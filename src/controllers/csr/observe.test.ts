@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
-import { byNode, indexByNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { byNode, indexByNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { Store } from '#kube/informer/store.ts';
-import { type Node, nodes as nodeResource } from '#kube/resources.ts';
 import { nodeOf } from '../../../test/kit/csr-facts.ts';
-import { MemoryApi } from '../../../test/kit/memory-api.ts';
-import { findInstance, freshInstance, freshNode, NodeReader, takenNames } from './observe.ts';
-
-const signal = new AbortController().signal;
+import { findInstance, takenNames } from './observe.ts';
 
 function instanceOf(
   name: string,
@@ -122,34 +118,9 @@ test('an address dialed for two instances belongs to neither', () => {
   expect(takenNames(['10.0.0.1'], own, storeOf(own, twin), [])).toEqual({ '10.0.0.1': 'WindowsInstance twin' });
 });
 
-test('reads Nodes, and leaves out those that cannot be read', () => {
-  const store = new Store<Node>();
-  const kind = { apiVersion: 'v1', kind: 'Node' };
-  store.put({ ...kind, metadata: { name: 'win-1' } });
-  store.put({ ...kind, metadata: { name: 'odd' }, status: { addresses: 5 as unknown as [] } });
-  const reader = new NodeReader(store);
-  expect(reader.list().map(({ name }) => name)).toEqual(['win-1']);
-  expect([reader.get('win-1')?.name, reader.get('odd'), reader.get('none')]).toEqual(['win-1', undefined, undefined]);
-});
-
 test('a host that has got the former address of another one is not kept from it by what was dialed before', () => {
   const moved = instanceOf('moved', { ipv4: '10.0.0.1', ...host('win-3', '10.0.0.3') }, { address: 'moved.corp' });
   expect(takenNames(['10.0.0.1'], own, storeOf(own, moved), [])).toEqual({});
-});
-
-test('reads Node and instance as the server has them now', async () => {
-  const api = new MemoryApi();
-  expect(await freshNode('win-1', api, signal)).toBeUndefined();
-  api.put(nodeResource, { metadata: { name: 'win-1' } });
-  expect(await freshNode('win-1', api, signal)).toMatchObject({ name: 'win-1' });
-  const made = api.put(windowsInstances, { metadata: { name: 'a', namespace: 'wmco' }, spec: { address: 'a' } });
-  const fresh = (instance: WindowsInstance) => freshInstance(instance, api, signal);
-  expect(await fresh(made)).toMatchObject({ metadata: { name: 'a' } });
-  expect(await fresh({ ...made, metadata: { ...made.metadata, uid: 'of an earlier one' } })).toBeUndefined();
-  api.put(windowsInstances, { ...made, status: rejected });
-  expect(await fresh(made)).toBeUndefined();
-  api.remove(windowsInstances, 'a', 'wmco');
-  expect(await fresh(made)).toBeUndefined();
 });
 
 test('a host that calls itself like the address or an added name of another takes nothing from it', () => {

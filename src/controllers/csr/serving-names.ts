@@ -4,14 +4,14 @@ import { ownMember } from '#base/fields.ts';
 import { isIp } from '#base/ipv4.ts';
 import type { CertificateRequest } from '#contract/csr-request.ts';
 import { reservedProblem } from '#contract/reserved.ts';
-import type { Case } from './rules.ts';
+import type { Case } from './case.ts';
 
-/** What no server of a node may be named, whatever is recorded. */
+/** Names that no serving certificate of a node may have, whatever is recorded. */
 export function brokenServingNames({ request, reserved, taken }: Case): string | undefined {
-  if (alternativeNames(request).length === 0) return 'it names no server: there are no alternative names';
-  const strange = [...request.emailAddresses, ...request.uris];
-  if (strange.length + request.otherNames > 0)
-    return `only DNS names and IP addresses may name a server, not ${shown(strange)}`;
+  if (alternativeNames(request).length === 0) return 'it has no alternative names';
+  const others = [...request.emailAddresses, ...request.uris];
+  if (others.length + request.otherNames > 0)
+    return `only DNS names and IP addresses are allowed as alternative names, not ${shown(others)}`;
   const asked = [...request.dnsNames, ...request.ipAddresses];
   for (const name of asked) {
     const problem = reservedProblem(name, reserved);
@@ -22,10 +22,10 @@ export function brokenServingNames({ request, reserved, taken }: Case): string |
   return undefined;
 }
 
-/** Names asked for that no evidence has. */
+/** Requested names that are not in the evidence. */
 export function unknownServingNames({ request, instance, nodeName }: Case): string | undefined {
   const recorded = [nodeName, ...(instance?.addresses ?? []), ...(instance?.servingNames ?? [])];
-  // A node name is a name, whatever it looks like.
+  // A node name counts as a DNS name even if it looks like an address.
   const ips = new Set(recorded.slice(1).filter(isIp).map(normalHostName));
   const names = new Set(recorded.filter(text => !isIp(text)).map(normalHostName));
   const unknown = [
@@ -36,7 +36,7 @@ export function unknownServingNames({ request, instance, nodeName }: Case): stri
   return `these names are not recorded for the host: ${shown(unknown)} (recorded: ${shown(recorded)})`;
 }
 
-/** All names of all kinds that a request asks for. */
+/** All requested names, of every kind. */
 export function alternativeNames(request: CertificateRequest): string[] {
   const unknown = Array.from({ length: request.otherNames }, () => '(of another kind)');
   return [...request.dnsNames, ...request.ipAddresses, ...request.emailAddresses, ...request.uris, ...unknown];

@@ -15,7 +15,8 @@ import type { WindowsInstanceStatus } from '../../../src/contract/windows-instan
 import { type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from '../../../src/controllers/csr/decide.ts';
 import { evidenceOf } from '../../../src/controllers/csr/evidence.ts';
 import { findInstance, takenNames } from '../../../src/controllers/csr/observe.ts';
-import { type CertificateKind, checkCertificateContent } from '../../../src/controllers/csr/rules.ts';
+import type { CertificateKind } from '../../../src/controllers/csr/case.ts';
+import { checkCertificateContent } from '../../../src/controllers/csr/rules.ts';
 import { Store } from '../../../src/kube/informer/store.ts';
 import type { Input, Operation } from '../row.ts';
 

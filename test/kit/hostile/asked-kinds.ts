@@ -1,5 +1,5 @@
 import { signer } from '../../../src/contract/names.ts';
-import type { CertificateKind } from '../../../src/controllers/csr/rules.ts';
+import type { CertificateKind } from '../../../src/controllers/csr/case.ts';
 import type { CsrContent } from '../csr.ts';
 
 /** What an honest program asks for, and what its thief would like to have from the same signer. */

@@ -5,7 +5,7 @@ import type { Client } from '#kube/client.ts';
 import { type CertificateSigningRequest, certificateSigningRequests } from '#kube/resources.ts';
 import type { ApprovedCondition } from '../decide.ts';
 
-export interface ApprovalMeans {
+export interface ApprovalDeps {
   client: Pick<Client, 'get' | 'replace'>;
   clock: Clock;
   signal: AbortSignal;
@@ -16,17 +16,17 @@ const attempts = 5;
 const retryLimits = { firstMs: 10, maxMs: 10_000, factor: 5 };
 const jitter = 0.1;
 
-/** True when the request is approved now; false when somebody else has decided about it meanwhile, or it is gone. */
+/** True when it approved the request; false when another client decided about it first, or it is gone. */
 export async function approve(
   { metadata }: CertificateSigningRequest,
   condition: ApprovedCondition,
-  { client, clock, signal, random }: ApprovalMeans,
+  { client, clock, signal, random }: ApprovalDeps,
 ): Promise<boolean> {
   const { name = '', uid } = metadata;
   for (let attempt = 1; ; attempt += 1) {
     try {
       const current = await client.get(certificateSigningRequests, name, { signal });
-      // One of the same name that was made anew is another request.
+      // A new object of the same name is another request.
       if (current.metadata.uid !== uid || isDecided(current)) return false;
       const approved = withCondition(current, condition, timestamp(clock.now()));
       await client.replace(certificateSigningRequests, approved, { subresource: 'approval', signal });

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { createPublicKey } from 'node:crypto';
 import { toBase64 } from '#base/bytes.ts';
 import { sha256 } from '#base/sha256.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { signer } from '#contract/names.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { certificateSigningRequests, nodes } from '#kube/resources.ts';
 import { TestCa } from '../../../../test/kit/certificates.ts';
 import { asks, csrBench, inventoryText, lists, node, recorded, stateOf } from '../../../../test/kit/csr-bench.ts';
@@ -60,6 +62,25 @@ test('reads a host once for many requests', async () => {
   for (const csr of ['csr-1', 'csr-2', 'csr-3']) await asks(bench, moved, csr);
   await bench.clock.advance(60_000);
   expect(bench.dialed).toEqual(['10.0.0.1']);
+});
+
+test('does not approve a request of an instance that is rejected on the server but not yet in the cache', async () => {
+  await using bench = await servingBench();
+  const { metadata, spec } = bench.instance('10.0.0.1') ?? { metadata: {}, spec: { address: '' } };
+  const rejection = {
+    type: instanceCondition.accepted,
+    status: 'False',
+    reason: 'X',
+    message: '',
+    lastTransitionTime: '',
+  };
+  bench.api.put(windowsInstances, {
+    metadata,
+    spec,
+    status: { ...record, conditions: [{ ...rejection, status: 'False' }] },
+  });
+  await asks(bench, serving);
+  expect(stateOf(bench)).toBe('pending');
 });
 
 test('a hostile Node that reports the address of a host does not keep it from its certificate', async () => {

@@ -4,31 +4,36 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { LifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { signer } from '#contract/names.ts';
+import { readNode } from '#contract/node.ts';
+import { readObject } from '#contract/object.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { nextTurn } from '#kube/controller/turn.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { Key } from '#kube/resource.ts';
-import { type CertificateSigningRequest, certificateSigningRequests } from '#kube/resources.ts';
+import { type CertificateSigningRequest, certificateSigningRequests, nodes } from '#kube/resources.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
+import { getFresh } from '#cluster/patch-instance.ts';
+import type { NodeReader } from '#node/node-reader.ts';
 import { approve, isDecided } from './approve.ts';
-import { isNews, recordEnd } from '../certificate-ends.ts';
-import { fixNodeName } from './record.ts';
+import { isNewEnd } from '../certificate-ends.ts';
+import { recordCertifiedName, recordEnd } from './record.ts';
 import { type ApprovedCondition, type CsrDecision, type CsrFacts, decideCsr, isForUs } from '../decide.ts';
 import type { HostInspector, HostInspectorParts } from './host-inspector.ts';
 import { evidenceOf } from '../evidence.ts';
 import { type OpenRequests, requesterOf } from './open-requests.ts';
-import { findInstance, freshInstance, freshNode, type NodeReader, takenNames } from '../observe.ts';
+import { findInstance, isEligible, takenNames } from '../observe.ts';
 import type { Reading, Readings } from './readings.ts';
-import { type CsrView, windowsNode } from '../rules.ts';
+import type { CsrView } from '../case.ts';
+import { windowsNode } from '../rules.ts';
 
 export interface CsrParts extends ControllerParts, HostInspectorParts {
   facts: Pick<FactsSource, 'read'>;
-  /** Whether the API server writes ids of tokens on requests. */
+  /** Whether the API server writes token ids on requests. */
   hasTokenIds: boolean;
   lifetime: LifetimeLimit;
-  /** Between 0 and 1; spreads retries. */
+  /** From 0 to 1; spreads retries. */
   random: () => number;
 }
 
@@ -41,7 +46,7 @@ export interface CsrStores {
   inspector: HostInspector;
 }
 
-/** A request with everything that decides about it. */
+/** A request with everything that the decision depends on. */
 interface ObservedRequest {
   csr: CsrView;
   subject: Reading['subject'];
@@ -49,7 +54,7 @@ interface ObservedRequest {
   facts: CsrFacts;
 }
 
-/** Changes of records and Nodes come by watches; this is for what the age of a request decides. */
+/** Watches report changes of records and Nodes; this is for decisions that depend on the age of a request. */
 const retryMs = 30_000;
 
 /** Decides about one request and acts on it. A refused request stays pending: the operator never denies. */
@@ -65,24 +70,24 @@ export class Approver {
   }
 
   async reconcile(key: Key, pass: Pass): Promise<Outcome> {
-    // Most passes wait for nothing, and there may be thousands of them in a row.
+    // Most passes are synchronous, and thousands in a row would block the event loop.
     await nextTurn();
     const request = this.#sources.requests.get(key);
     if (request === undefined) return done;
     if (isDecided(request)) return this.#recordEnd(request, pass);
-    this.#holdCrowd(request, pass);
+    this.#reportCrowd(request, pass);
     if (!this.#sources.open.isJudged(request)) return done;
     const { csr, subject } = this.#sources.readings.read(request);
     if (!csr.ok) {
       const isOurs = isForUs(request.spec, this.#parts.namespace);
       return isOurs ? this.#refuse(request, eventText.csrRefused('request', csr.error.message), pass) : done;
     }
-    const seen = this.#observe(request, csr.value, subject);
-    return this.#act(request, seen, await this.#decide(seen, pass), pass);
+    const observed = this.#observe(request, csr.value, subject);
+    return this.#act(request, observed, await this.#decide(observed, pass), pass);
   }
 
   #observe(request: CertificateSigningRequest, csr: CsrView, subject: ObservedRequest['subject']): ObservedRequest {
-    const { nodes, instances } = this.#sources;
+    const { nodes: cachedNodes, instances } = this.#sources;
     const instance = subject && findInstance(subject.node, instances);
     const isServing = csr.signerName === signer.kubeletServing;
     const createdMs = Date.parse(request.metadata.creationTimestamp ?? '');
@@ -90,45 +95,49 @@ export class Approver {
       csr,
       operatorNamespace: this.#parts.namespace,
       instance: instance && evidenceOf(instance, this.#parts.version),
-      node: subject && nodes.get(subject.node),
+      node: subject && cachedNodes.get(subject.node),
       hasTokenIds: this.#parts.hasTokenIds,
       lifetime: this.#parts.lifetime,
       reserved: this.#parts.facts.read().facts?.reserved,
-      taken: isServing && instance && subject ? takenNames(subject.names, instance, instances, nodes.list()) : {},
+      taken: isServing && instance && subject ? takenNames(subject.names, instance, instances, cachedNodes.list()) : {},
       ageMs: Number.isNaN(createdMs) ? 0 : this.#parts.clock.now() - createdMs,
     };
     return { csr, subject, instance, facts };
   }
 
   /**
-   * What would be approved is decided once more, by Node and record as the server has them at that moment; what is refused for want
-   * of its Node as well, because a kubelet asks right after it has made its Node.
+   * An approval is decided again with Node and record read past the cache. So is a refusal because of a missing Node: a kubelet sends
+   * its request right after it has registered.
    */
   async #decide({ facts, subject, instance }: ObservedRequest, { signal }: Pass): Promise<CsrDecision> {
     const decision = decideCsr(facts);
-    const mayBeOld = decision.do === 'approve' || (decision.do === 'refuse' && decision.rule === windowsNode.name);
-    if (!mayBeOld || subject === undefined) return decision;
+    const mayBeStale = decision.do === 'approve' || (decision.do === 'refuse' && decision.rule === windowsNode.name);
+    if (!mayBeStale || subject === undefined) return decision;
     const { client } = this.#parts;
     const [node, fresh] = await Promise.all([
-      freshNode(subject.node, client, signal),
-      instance && freshInstance(instance, client, signal),
+      client.find(nodes, subject.node, { signal }),
+      instance && getFresh(instance, client, { signal }),
     ]);
-    return decideCsr({ ...facts, node, instance: fresh && evidenceOf(fresh, this.#parts.version) });
+    return decideCsr({
+      ...facts,
+      node: node && readNode(readObject(node)),
+      instance: fresh && isEligible(fresh) ? evidenceOf(fresh, this.#parts.version) : undefined,
+    });
   }
 
   async #act(
     request: CertificateSigningRequest,
-    seen: ObservedRequest,
+    observed: ObservedRequest,
     decision: CsrDecision,
     pass: Pass,
   ): Promise<Outcome> {
     if (decision.do === 'refuse') return this.#refuse(request, decision.event, pass);
-    this.#hold(request, []);
+    this.#report(request, []);
     switch (decision.do) {
       case 'approve':
-        return this.#approve(request, seen, decision.condition, pass);
+        return this.#approve(request, observed, decision.condition, pass);
       case 'inspect':
-        if (seen.instance && this.#sources.inspector.request(seen.instance, pass.log)) {
+        if (observed.instance && this.#sources.inspector.request(observed.instance, pass.log)) {
           return after(retryMs, decision.why);
         }
         return this.#refuse(request, decision.otherwise.event, pass);
@@ -149,44 +158,44 @@ export class Approver {
     pass: Pass,
   ): Promise<Outcome> {
     if (csr.signerName === signer.kubeletClient && instance && subject) {
-      const isFixed = await fixNodeName(instance, subject.node, this.#parts.client, pass.signal);
-      if (!isFixed) return after(retryMs, 'the record of the host has changed');
+      const isRecorded = await recordCertifiedName(instance, subject.node, this.#parts.client, pass.signal);
+      if (!isRecorded) return after(retryMs, 'the record of the host has changed');
     }
     pass.log.info('Approving CSR', { reason: condition.reason, username: request.spec.username });
-    const isOurs = await approve(request, condition, { ...this.#parts, signal: pass.signal });
-    if (!isOurs) pass.log.info('CSR is already approved/denied');
+    const isApproved = await approve(request, condition, { ...this.#parts, signal: pass.signal });
+    if (!isApproved) pass.log.info('CSR is already approved/denied');
     return done;
   }
 
   async #recordEnd(request: CertificateSigningRequest, pass: Pass): Promise<Outcome> {
     const issued = this.#sources.readings.issued(request);
     const instance = issued && findInstance(issued.node, this.#sources.instances);
-    if (issued === undefined || instance === undefined || !isNews(instance.status?.[issued.member], issued))
+    if (issued === undefined || instance === undefined || !isNewEnd(instance.status?.[issued.member], issued))
       return done;
     await recordEnd(instance, issued, this.#parts.client, pass.signal);
     return done;
   }
 
   #refuse(request: CertificateSigningRequest, event: EventText, pass: Pass): Outcome {
-    // Of a crowd is said that it is one, and no more.
+    // A requester over the limit gets one event for all its requests.
     const isOfMany = this.#sources.open.limitPassed(request) !== undefined;
-    const isNew = this.#hold(request, isOfMany ? [] : [event]);
+    const isNew = this.#report(request, isOfMany ? [] : [event]);
     pass.log[isNew ? 'info' : 'debug']('Refusing CSR', { why: event.message });
     return done;
   }
 
-  /** Says once that somebody has more undecided requests than are judged at a time. */
-  #holdCrowd(request: CertificateSigningRequest, pass: Pass): void {
+  /** Reports once that a requester has more pending requests than are judged at a time. */
+  #reportCrowd(request: CertificateSigningRequest, pass: Pass): void {
     const limit = this.#sources.open.limitPassed(request);
-    const isSaid = limit !== undefined && isForUs(request.spec, this.#parts.namespace);
+    const isReported = limit !== undefined && isForUs(request.spec, this.#parts.namespace);
     const username = shown(request.spec.username ?? '');
-    const events = isSaid ? [eventText.csrCrowd(username, limit)] : [];
+    const events = isReported ? [eventText.csrCrowd(username, limit)] : [];
     const subject = `requester ${requesterOf(request)}`;
     const isNew = this.#events.report(subject, referenceTo(certificateSigningRequests, request), events);
     if (isNew) pass.log.warn('Judging only some CSRs of one requester', { username, limit });
   }
 
-  #hold(request: CertificateSigningRequest, events: EventText[]): boolean {
+  #report(request: CertificateSigningRequest, events: EventText[]): boolean {
     return this.#events.report(request.metadata.uid ?? '', referenceTo(certificateSigningRequests, request), events);
   }
 }

@@ -105,7 +105,7 @@ for (const [title, given, connections] of failures) {
     expect(await ask()).toBe(true);
     expect(recorded()).toEqual(before);
     expect(dialed).toHaveLength(connections);
-    expect(log.messages('info')).toEqual(['Reading the host again failed']);
+    expect(log.messages('info')).toEqual(['Reading addresses of host failed']);
   });
 }
 
@@ -139,7 +139,7 @@ test('gives up on a host that does not answer', async () => {
   expect(log.messages('info')).toEqual([]);
   await clock.advance(90_000);
   await settle();
-  expect(log.messages('info')).toEqual(['Reading the host again failed']);
+  expect(log.messages('info')).toEqual(['Reading addresses of host failed']);
 });
 
 test('stops with the controller, without a word', async () => {

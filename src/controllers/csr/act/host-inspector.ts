@@ -1,7 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
-import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { patchStatus } from '#cluster/patch-instance.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { agentCommands } from '#contract/agent-command.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { agentProgram } from '#contract/paths.ts';
@@ -10,8 +11,7 @@ import { ipv4Of, type Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';
 import type { Feed, Watch } from '#kube/controller/watches.ts';
-import { changeObject } from '#kube/patch/patch-helper.ts';
-import { type Key, keyOf } from '#kube/resource.ts';
+import type { Key } from '#kube/resource.ts';
 import { targetAt } from '#node/lifecycle/configure/connect.ts';
 import { routeAddresses } from '#node/lifecycle/configure/identify.ts';
 import { Slots } from '#base/waiting/slots.ts';
@@ -30,36 +30,35 @@ export interface HostInspectorParts {
 
 const limitMs = 90_000;
 const [dialTimeoutMs, handshakeTimeoutMs, commandMs] = [5000, 10_000, 60_000];
-/** A host is not read more often for the sake of a request. */
+/** Requests make the operator read a host at most this often. */
 const pauseMs = 120_000;
-const atOnce = 20;
+const maxConcurrent = 20;
 const maxHosts = 4096;
 
 /**
- * Reads the addresses of a host again over the pinned connection, when its kubelet asks for names that the record does not have, and
- * writes them to the record. Runs in the background: the change of the record has the request judged again.
+ * Reads the addresses of a host again over the pinned connection when its kubelet requests names that are not recorded, and records
+ * them. Runs in the background: the changed record makes the controller decide about the request again.
  */
 export class HostInspector implements Watch {
   readonly synced = Promise.resolve();
   readonly #parts: HostInspectorParts;
   readonly #waiting: (instance: WindowsInstance) => Iterable<Key>;
-  readonly #slots = new Slots(atOnce);
+  readonly #slots = new Slots(maxConcurrent);
   readonly #lastMs = new Map<string, number>();
   #run: { stop: AbortController; feed: Feed } | undefined;
 
-  /** `waiting` are the requests that are judged again when a host was read, or could not be. */
+  /** `waiting` returns the requests to decide about again after a host was read, or reading it failed. */
   constructor(parts: HostInspectorParts, waiting: (instance: WindowsInstance) => Iterable<Key>) {
     this.#parts = parts;
     this.#waiting = waiting;
   }
 
-  /** It works for as long as it is watched. */
   start(feed: Feed): () => void {
     const stop = new AbortController();
     this.#run = { stop, feed };
     return () => {
       this.#run = undefined;
-      stop.abort(new Error('the controller stops'));
+      stop.abort(new Error('controller stopped'));
     };
   }
 
@@ -67,7 +66,7 @@ export class HostInspector implements Watch {
     return [];
   }
 
-  /** False when the host was read a short while ago. */
+  /** Starts reading the host; false when it was read recently. */
   request(instance: WindowsInstance, log: Log): boolean {
     if (this.#run === undefined) return false;
     const nowMs = this.#parts.clock.monotonicMs();
@@ -89,10 +88,10 @@ export class HostInspector implements Watch {
       using _slot = await this.#slots.take(signal);
       const { inventory, ipv4 } = await this.#read(instance, signal);
       await this.#record(instance, inventory, ipv4, signal);
-      log.info('Read the addresses of the host again', { address });
+      log.info('Read addresses of host', { address });
     } catch (error) {
       if (signal.aborted) return;
-      log.info('Reading the host again failed', { address, error: isAppError(error) ? error.code : error });
+      log.info('Reading addresses of host failed', { address, error: isAppError(error) ? error.code : error });
     }
     for (const key of this.#waiting(instance)) this.#run?.feed(key, 'if there is room');
   }
@@ -103,8 +102,8 @@ export class HostInspector implements Watch {
     const error = () => unreadable(address, `no answer within ${limitMs / 1000} s`);
     return withDeadline({ clock, ms: limitMs, error, signal: caller }, async signal => {
       const pinnedKey = knownKey(instance);
-      // The answer decides about a certificate, so only the host whose key is pinned is asked.
-      if (pinnedKey === undefined) throw unreadable(address, 'its host key is not pinned yet');
+      // The answer decides about a certificate, so it must come from the host with the pinned key.
+      if (pinnedKey === undefined) throw unreadable(address, 'its SSH host key is not pinned yet');
       const ipv4 = await ipv4Of(address, resolver);
       if (ipv4 === undefined) throw unreadable(address, 'the name has no IPv4 address');
       const privateKeys = await inputs.loadKeys(instance, signal);
@@ -122,19 +121,17 @@ export class HostInspector implements Watch {
     const { client } = this.#parts;
     const name = boundNode(instance);
     if (name === undefined || inventory.nodeName !== name) {
-      throw unreadable(instance.spec.address, `it is called ${inventory.nodeName}, not ${name}`);
+      throw unreadable(instance.spec.address, `its node name is ${inventory.nodeName}, not ${name}`);
     }
     const addresses = [...new Set([ipv4, ...routeAddresses(inventory)])];
-    const change = (current: WindowsInstance): WindowsInstance =>
-      current.metadata.uid === instance.metadata.uid && boundNode(current) === name
-        ? { ...current, status: { ...current.status, host: { name, addresses } } }
-        : current;
-    await changeObject(client, windowsInstances, { key: keyOf(instance), change }, { signal });
+    const change = (current: WindowsInstance) =>
+      boundNode(current) === name ? { ...current.status, host: { name, addresses } } : undefined;
+    await patchStatus(instance, change, { client, signal });
   }
 }
 
 function unreadable(address: string, why: string): AppError {
-  return new AppError('HOST_VALUE_UNKNOWN', `${address}: the addresses of the host cannot be read: ${why}`, {
-    remedy: 'Let the operator reach the host by SSH, or add the names to spec.servingNames.',
+  return new AppError('HOST_VALUE_UNKNOWN', `${address}: cannot read the addresses of the host: ${why}`, {
+    remedy: 'Make the host reachable by SSH for the operator, or add the names to spec.servingNames.',
   });
 }

@@ -6,28 +6,28 @@ import type { CertificateSigningRequest } from '#kube/resources.ts';
 import { isDecided } from './approve.ts';
 import { mayHaveEnd } from '../certificate-ends.ts';
 
-/** A host has one or two undecided requests at a time, and some more after a day of refusals. */
+/** A host has one or two pending requests at a time, and some more after a day of refusals. */
 const maxOfOne = 20;
-/** All hosts that join show tokens of the same accounts; where the server does not tell these apart, they share the places. */
+/** Joining hosts use tokens of the same accounts; on servers that do not write token ids they share one limit. */
 const maxOfShared = 200;
 
-/** The undecided requests of one requester, by uid. */
-interface Crowd {
+/** The pending requests of one requester, by uid. */
+interface RequesterQueue {
   max: number;
-  /** Those that are judged, the newest last. */
+  /** Newest last. */
   judged: Map<string, Key>;
-  /** Those that wait until there is room. */
-  rest: Map<string, Key>;
+  /** Over the limit. */
+  waiting: Map<string, Key>;
 }
 
 /**
- * Which requests are judged: of one requester only so many at a time, because everybody may make as many as he likes. One that comes
- * is judged at once, and the oldest gives way to it, so nobody can keep a host that shares his name from its certificate by what
- * he left lying about. Whoever had to give way comes back as soon as others are decided.
+ * Limits how many requests of one requester are judged at a time, because anyone can create as many as they like. A new request is
+ * judged at once and displaces the oldest, so that old requests cannot keep a host with the same requester from its certificate.
+ * Displaced requests return as soon as others are decided.
  */
 export class OpenRequests implements Watch {
   readonly #source: Source<CertificateSigningRequest>;
-  readonly #crowds = new Map<string, Crowd>();
+  readonly #queues = new Map<string, RequesterQueue>();
 
   constructor(source: Source<CertificateSigningRequest>) {
     this.#source = source;
@@ -38,7 +38,7 @@ export class OpenRequests implements Watch {
   }
 
   start(feed: Feed): () => void {
-    this.#crowds.clear();
+    this.#queues.clear();
     return this.#source.addHandler({
       added: request => this.#put(request, feed),
       updated: (_old, request) => this.#put(request, feed),
@@ -53,17 +53,17 @@ export class OpenRequests implements Watch {
 
   /** Keys of all requests that are judged now. */
   *judged(): Iterable<Key> {
-    for (const { judged } of this.#crowds.values()) yield* judged.values();
+    for (const { judged } of this.#queues.values()) yield* judged.values();
   }
 
   isJudged(request: CertificateSigningRequest): boolean {
-    return this.#crowds.get(requesterOf(request))?.judged.has(uidOf(request)) === true;
+    return this.#queues.get(requesterOf(request))?.judged.has(uidOf(request)) === true;
   }
 
-  /** More than are judged at a time; undefined while the requester has no more than that. */
+  /** The limit that the requester exceeds; undefined while it does not. */
   limitPassed(request: CertificateSigningRequest): number | undefined {
-    const crowd = this.#crowds.get(requesterOf(request));
-    return crowd === undefined || crowd.rest.size === 0 ? undefined : crowd.max;
+    const queue = this.#queues.get(requesterOf(request));
+    return queue === undefined || queue.waiting.size === 0 ? undefined : queue.max;
   }
 
   #put(request: CertificateSigningRequest, feed: Feed): void {
@@ -73,34 +73,34 @@ export class OpenRequests implements Watch {
       return;
     }
     const [requester, uid, key] = [requesterOf(request), uidOf(request), keyOf(request)];
-    const crowd = this.#crowds.get(requester) ?? { max: maxOf(request), judged: new Map(), rest: new Map() };
-    this.#crowds.set(requester, crowd);
-    if (!crowd.rest.has(uid)) crowd.judged.set(uid, key);
-    const [oldest] = crowd.judged;
-    if (crowd.judged.size > crowd.max && oldest !== undefined) {
-      crowd.judged.delete(oldest[0]);
-      crowd.rest.set(...oldest);
+    const queue = this.#queues.get(requester) ?? { max: maxOf(request), judged: new Map(), waiting: new Map() };
+    this.#queues.set(requester, queue);
+    if (!queue.waiting.has(uid)) queue.judged.set(uid, key);
+    const [oldest] = queue.judged;
+    if (queue.judged.size > queue.max && oldest !== undefined) {
+      queue.judged.delete(oldest[0]);
+      queue.waiting.set(...oldest);
     }
-    if (crowd.judged.has(uid)) feed(key, 'if there is room');
+    if (queue.judged.has(uid)) feed(key, 'if there is room');
   }
 
   #remove(request: CertificateSigningRequest, feed: Feed): void {
     const [requester, uid] = [requesterOf(request), uidOf(request)];
-    const crowd = this.#crowds.get(requester);
-    if (crowd === undefined) return;
-    crowd.rest.delete(uid);
-    crowd.judged.delete(uid);
-    const [next] = crowd.rest;
-    if (next !== undefined && crowd.judged.size < crowd.max) {
-      crowd.rest.delete(next[0]);
-      crowd.judged.set(...next);
+    const queue = this.#queues.get(requester);
+    if (queue === undefined) return;
+    queue.waiting.delete(uid);
+    queue.judged.delete(uid);
+    const [next] = queue.waiting;
+    if (next !== undefined && queue.judged.size < queue.max) {
+      queue.waiting.delete(next[0]);
+      queue.judged.set(...next);
       feed(next[1], 'if there is room');
     }
-    if (crowd.judged.size === 0) this.#crowds.delete(requester);
+    if (queue.judged.size === 0) this.#queues.delete(requester);
   }
 }
 
-/** Who made it: the user, and for an account that many hosts use the token as well. */
+/** The user, and for service accounts, which many hosts share, also the token. */
 export function requesterOf({ spec }: CertificateSigningRequest): string {
   const { username = '' } = spec;
   const token = isServiceAccount(username) ? tokenOf(spec) : undefined;

@@ -4,16 +4,16 @@ import type { CertificateSigningRequest } from '#kube/resources.ts';
 import { type IssuedIdentity, issuedIdentity } from '../certificate-ends.ts';
 import { readCsr, subjectOf } from '../decide.ts';
 
-/** What an undecided request says, or why it cannot be read, and whom it is about. */
+/** The content of a pending request, or why it cannot be read, and its subject. */
 export interface Reading {
   csr: ReturnType<typeof tryRead>;
   subject: ReturnType<typeof subjectOf>;
 }
 
-/** Every version of a request is read once, and forgotten with it: it is judged often, and reading it takes the longest. */
+/** Reads every version of a request once: it is judged often, and parsing takes the longest. */
 export class Readings {
   readonly #open = new WeakMap<CertificateSigningRequest, Reading>();
-  readonly #issued = new WeakMap<CertificateSigningRequest, IssuedIdentity | 'nothing'>();
+  readonly #issued = new WeakMap<CertificateSigningRequest, IssuedIdentity | 'none'>();
 
   read(request: CertificateSigningRequest): Reading {
     const known = this.#open.get(request);
@@ -24,21 +24,21 @@ export class Readings {
     return reading;
   }
 
-  /** Undefined for one that was not read yet: it waits for its first pass anyway. */
+  /** Undefined for a request that was not read yet: its first pass is still to come. */
   known(request: CertificateSigningRequest): Reading | undefined {
     return this.#open.get(request);
   }
 
-  /** As known(), of the certificate that was issued. */
+  /** Like known(), for the issued certificate. */
   knownIssued(request: CertificateSigningRequest): IssuedIdentity | undefined {
     const known = this.#issued.get(request);
-    return known === 'nothing' ? undefined : known;
+    return known === 'none' ? undefined : known;
   }
 
   issued(request: CertificateSigningRequest): IssuedIdentity | undefined {
-    const known = this.#issued.get(request) ?? issuedIdentity(request) ?? 'nothing';
+    const known = this.#issued.get(request) ?? issuedIdentity(request) ?? 'none';
     this.#issued.set(request, known);
-    return known === 'nothing' ? undefined : known;
+    return known === 'none' ? undefined : known;
   }
 }
 
