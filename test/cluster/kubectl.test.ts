@@ -67,14 +67,6 @@ for (const [index, binary] of binaries.entries()) {
     await says(/^w$/, 'get', 'cm', id, '-o', 'jsonpath={.data.k}');
     await says(/k:\n----\nw/, 'describe', 'cm', id);
     await says(new RegExp(`configmap/${id} labeled`), 'label', 'cm', id, 'x=y');
-    await says(
-      new RegExp(`configmap/${id} serverside-applied`),
-      'apply',
-      '--server-side',
-      '--force-conflicts',
-      '-f',
-      path,
-    );
     await says(new RegExp(`configmap "${id}" deleted`), 'delete', '-f', path);
     expect(await tool(binary)('get', 'cm', id)).toEqual({
       ok: false,
