@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Kind } from './kind.ts';
 import type { Kinds } from './kinds.ts';
-import type { Identity, SchemaValidator, StoredObject, UserInfo } from './ports.ts';
+import type { Identity, StoredObject, UserInfo } from './ports.ts';
 import type { Store } from './store.ts';
 
 /** What all handlers share. */
@@ -10,7 +10,6 @@ export interface Core {
   readonly store: Store;
   readonly kinds: Kinds;
   readonly identity: Identity;
-  readonly schemas: SchemaValidator;
 }
 
 /** One request to a resource, after routing. Texts are empty where they do not apply. */

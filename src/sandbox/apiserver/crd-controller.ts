@@ -2,30 +2,22 @@ import { timestamp } from '#base/clock.ts';
 import { sameData } from '#base/compare.ts';
 import type { Log } from '#base/log.ts';
 import { keyOf, type Resource } from '#kube/resource.ts';
+import { customResourceDefinitions as crds } from '#kube/resources.ts';
 import { createController } from './controllers/worker.ts';
 import { cleanupFinalizer } from './kinds/crd.ts';
 import { customKinds } from './kinds/custom.ts';
 import type { Kinds } from './kinds.ts';
-import { listAt, recordAt, textAt } from './object.ts';
+import { hasCondition, recordAt, textAt } from './object.ts';
 import type { Controller, LocalApi, StoredObject } from './ports.ts';
 import { StatusError } from './status.ts';
-
-const crds: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-};
 
 /** Serves the resources of CRDs as they come, change and go; a CRD goes after its last object. */
 export function createCrdController(kinds: Kinds, log: Log): Controller {
   return createController(
     {
       name: 'crds',
-      begin: api => api.list(crds).map(keyOf),
-      affected: ({ type, resource, object }, api) => {
-        if (resource.plural === crds.plural && resource.group === crds.group) return [keyOf(object)];
+      resource: crds,
+      affected: ({ type, resource }, api) => {
         const key = { namespace: '', name: `${resource.plural}.${resource.group}` };
         const ends = type === 'DELETED' && api.get(crds, key)?.metadata.deletionTimestamp !== undefined;
         return ends ? [key] : [];
@@ -35,7 +27,6 @@ export function createCrdController(kinds: Kinds, log: Log): Controller {
         if (crd?.metadata.deletionTimestamp !== undefined) empty(api, crd);
         else kinds.setCustom(key.name, crd === undefined ? [] : customKinds(crd));
         if (crd !== undefined && crd.metadata.deletionTimestamp === undefined) establish(api, crd);
-        return undefined;
       },
     },
     log,
@@ -60,10 +51,6 @@ function establish(api: LocalApi, crd: StoredObject): void {
 
 function condition(type: string, reason: string, message: string, lastTransitionTime: string): unknown {
   return { type, status: 'True', lastTransitionTime, reason, message };
-}
-
-function hasCondition(crd: StoredObject, type: string): boolean {
-  return listAt(crd, 'status.conditions').some(item => textAt(item, 'type') === type);
 }
 
 function empty(api: LocalApi, crd: StoredObject): void {

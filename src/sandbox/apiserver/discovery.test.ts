@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { refusal } from '../../../test/kit/sandbox.ts';
-import { routePath, unknownPathAnswer } from './discovery.ts';
+import { routePath } from './discovery.ts';
 import { Kinds } from './kinds.ts';
 import { customKinds } from './kinds/custom.ts';
 
@@ -38,7 +38,7 @@ test('lists every group once, with its versions in order', () => {
   expect(new Set(names).size).toBe(names.length);
   expect(names).toEqual(expect.arrayContaining(['apps', 'policy', 'authorization.k8s.io', 'authentication.k8s.io']));
   expect(names).not.toContain('');
-  expect(groups.find(({ name }) => name === 'policy')?.versions.map(item => item.version)).toEqual(['v1', 'v1beta1']);
+  expect(groups.find(({ name }) => name === 'policy')?.versions.map(item => item.version)).toEqual(['v1']);
 });
 
 test('describes a group', () => {
@@ -46,10 +46,7 @@ test('describes a group', () => {
     kind: 'APIGroup',
     apiVersion: 'v1',
     name: 'policy',
-    versions: [
-      { groupVersion: 'policy/v1', version: 'v1' },
-      { groupVersion: 'policy/v1beta1', version: 'v1beta1' },
-    ],
+    versions: [{ groupVersion: 'policy/v1', version: 'v1' }],
     preferredVersion: { groupVersion: 'policy/v1', version: 'v1' },
   });
 });
@@ -63,7 +60,7 @@ test('lists the resources of a version with their subresources', () => {
       ...csr,
       name: 'certificatesigningrequests',
       singularName: 'certificatesigningrequest',
-      verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+      verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
       shortNames: ['csr'],
     },
     { ...csr, name: 'certificatesigningrequests/approval', singularName: '', verbs: ['get', 'patch', 'update'] },
@@ -96,6 +93,7 @@ test('lists questions as resources that are only created', () => {
 });
 
 const unknown = [
+  '/',
   '/nothing',
   '/api/v2',
   '/api/v1/x/y',
@@ -107,11 +105,6 @@ const unknown = [
   '/version/x',
 ];
 test.each(unknown)('knows nothing at %s', path => expect(get(path)).toBeUndefined());
-
-test('lists its paths at the root, and where it knows nothing', () => {
-  expect(bodyOf('/')).toMatchObject({ paths: expect.arrayContaining(['/api/v1', '/apis/apps/v1', '/version']) });
-  expect(unknownPathAnswer(kinds)).toMatchObject({ code: 404, body: bodyOf('/') });
-});
 
 test('refuses to be written to', () => {
   expect(refusal(() => routePath(discovery, 'POST', '/version', json))?.[0]).toBe(405);

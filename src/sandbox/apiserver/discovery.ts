@@ -32,8 +32,6 @@ function answerTo(discovery: Discovery, parts: readonly string[], accept: string
   const { kinds, version, address } = discovery;
   const [first = '', second = ''] = parts;
   switch (first) {
-    case '':
-      return json({ paths: pathsOf(kinds) });
     case 'healthz':
     case 'livez':
     case 'readyz':
@@ -151,28 +149,4 @@ function resourcesOf(kind: Kind): unknown[] {
       verbs: subresource.verbs,
     })),
   ];
-}
-
-function pathsOf(kinds: Kinds): string[] {
-  const groups = groupsOf(kinds).flatMap(({ name, versions }) => [
-    `/apis/${name}`,
-    ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`),
-  ]);
-  return [
-    '/api',
-    '/api/v1',
-    '/apis',
-    ...groups,
-    '/healthz',
-    '/livez',
-    '/openapi/v2',
-    '/openapi/v3',
-    '/readyz',
-    '/version',
-  ].sort();
-}
-
-/** The list that a path outside everything known is answered with. */
-export function unknownPathAnswer(kinds: Kinds): Answer {
-  return { is: 'body', code: 404, body: { paths: pathsOf(kinds) } };
 }

@@ -1,6 +1,7 @@
 import type { StatusCause } from '#kube/api-error.ts';
 import type { Resource } from '#kube/resource.ts';
 import type { NameRule } from './names.ts';
+import { withMember } from './object.ts';
 import type { StoredObject, UserInfo } from './ports.ts';
 import type { Shape } from './shape.ts';
 import type { Store } from './store.ts';
@@ -85,7 +86,7 @@ export interface Kind extends Resource {
   fromStored(object: StoredObject): StoredObject;
 }
 
-const allVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const allVerbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 
 type Required = Pick<Kind, 'group' | 'version' | 'plural' | 'kind' | 'namespaced'>;
 
@@ -131,14 +132,8 @@ export function defineKind(given: Required & Partial<Kind>): Kind {
 
 /** The object itself keeps its status, the subresource keeps everything but the status and the metadata. */
 export function splitStatus(next: StoredObject, old: StoredObject, subresource: string): StoredObject {
-  if (subresource === '') return setOrDrop(next, 'status', old['status']);
-  return setOrDrop({ ...old, metadata: next.metadata }, 'status', next['status']);
-}
-
-function setOrDrop(object: StoredObject, name: string, value: unknown): StoredObject {
-  const result = { ...object, [name]: value };
-  if (value === undefined) delete result[name];
-  return result;
+  if (subresource === '') return withMember(next, 'status', old['status']);
+  return withMember({ ...old, metadata: next.metadata }, 'status', next['status']);
 }
 
 export const scaleSubresource: Subresource = {

@@ -2,14 +2,14 @@ import type { Kind } from './kind.ts';
 import { daemonSet, deployment, replicaSet } from './kinds/apps.ts';
 import { certificateSigningRequest } from './kinds/certificates.ts';
 import { configMap, secret } from './kinds/config.ts';
-import { endpoints, event, namespace, newerEvent, serviceAccount } from './kinds/core.ts';
+import { endpoints, event, namespace, serviceAccount } from './kinds/core.ts';
 import { crdKind } from './kinds/crd.ts';
 import { node } from './kinds/node.ts';
 import { pod } from './kinds/pod.ts';
-import { olderPodDisruptionBudget, podDisruptionBudget } from './kinds/policy.ts';
+import { podDisruptionBudget } from './kinds/policy.ts';
 import { clusterRole, clusterRoleBinding, role, roleBinding } from './kinds/rbac.ts';
 import { service } from './kinds/service.ts';
-import { endpointSlice, lease } from './kinds/small.ts';
+import { lease } from './kinds/small.ts';
 
 const builtIn: readonly Kind[] = [
   configMap,
@@ -24,16 +24,13 @@ const builtIn: readonly Kind[] = [
   daemonSet,
   deployment,
   replicaSet,
-  newerEvent,
   certificateSigningRequest,
   podDisruptionBudget,
-  olderPodDisruptionBudget,
   clusterRoleBinding,
   clusterRole,
   roleBinding,
   role,
   lease,
-  endpointSlice,
   crdKind,
 ];
 

@@ -50,35 +50,44 @@ test.each(matching)('%j on %j gives %j', (selector, labels, matches) => {
   expect(matchesLabels(parseLabelSelector(selector), labels)).toBe(matches);
 });
 
-const refused: [selector: string, message: string | RegExp][] = [
-  [',', "found ',', expected: !, identifier, or 'end of string'"],
-  ['a,', "found '', expected: identifier after ','"],
-  ['a,,b', "found ',', expected: identifier after ','"],
-  ['=', "found '=', expected: !, identifier, or 'end of string'"],
-  ['(', "found '(', expected: !, identifier, or 'end of string'"],
-  ['!', "unable to parse requirement: found '', expected: identifier"],
-  ['!=a', /^found '!=', expected: !, identifier/],
-  ['!!a', /expected/],
-  ['a=b=c', "found '=', expected: ',' or 'end of string'"],
-  ['a b', "unable to parse requirement: found 'b', expected: '=', '!=', '==', 'in', notin'"],
-  ['a=(', "unable to parse requirement: found '(', expected: identifier"],
-  ['a in b', "unable to parse requirement: found 'b' expected: '('"],
-  ['a in', "unable to parse requirement: found '' expected: '('"],
-  ['a in (', "unable to parse requirement: found '', expected: ',', or identifier"],
-  ['a in (b', "unable to parse requirement: found '', expected: ',' or ')'"],
-  ['a in (b c)', "unable to parse requirement: found 'c', expected: ',' or ')'"],
-  ['a in (b) c', "found 'c', expected: ',' or 'end of string'"],
-  ['a in (=)', "unable to parse requirement: found '=', expected: ',', or identifier"],
-  ['a>b', "unable to parse requirement: for 'Gt', 'Lt' operators, the value must be an integer"],
-  ['a>', "unable to parse requirement: for 'Gt', 'Lt' operators, the value must be an integer"],
+const unreadable = [
+  ',',
+  'a,',
+  'a,,b',
+  '=',
+  '(',
+  '!',
+  '!=a',
+  '!!a',
+  '!a=b',
+  'a=b=c',
+  'a b',
+  'a=(',
+  'a in b',
+  'a in',
+  'a in (',
+  'a in (b',
+  'a in (b) c',
+  'a in (=)',
+];
+test.each(unreadable)('rejects %j', selector => {
+  expect(refusal(() => parseLabelSelector(selector))).toEqual([
+    400,
+    expect.stringMatching(/^unable to parse requirement: /),
+  ]);
+});
+
+const invalid: [selector: string, message: RegExp][] = [
+  ['a in (b c)', /^unable to parse requirement: invalid label value: "b c"/],
+  ['a>b', /^unable to parse requirement: for 'Gt', 'Lt' operators, the value must be an integer$/],
+  ['a>', /^unable to parse requirement: for 'Gt', 'Lt' operators, the value must be an integer$/],
   ['-a=b', /^unable to parse requirement: invalid label key "-a": name part must consist of/],
   ['a/b/c=d', /^unable to parse requirement: invalid label key "a\/b\/c": a qualified name/],
   ['a=-b', /^unable to parse requirement: invalid label value: "-b": at key: "a": a valid label/],
   ['a in (b,-c)', /^unable to parse requirement: invalid label value: "-c": at key: "a"/],
 ];
-test.each(refused)('refuses %j', (selector, message) => {
-  const wanted = typeof message === 'string' ? message : expect.stringMatching(message);
-  expect(refusal(() => parseLabelSelector(selector))).toEqual([400, wanted]);
+test.each(invalid)('explains what is wrong with %j', (selector, message) => {
+  expect(refusal(() => parseLabelSelector(selector))).toEqual([400, expect.stringMatching(message)]);
 });
 
 test('reads labels of their own only', () => {

@@ -53,7 +53,7 @@ const bad: [string, number, string | RegExp][] = [
   ['timeoutSeconds=x', 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
   ['resourceVersion=x', 500, /^resourceVersion: Invalid value: "x": strconv\.ParseUint: parsing "x": invalid syntax$/],
   ['resourceVersion=-1', 500, /^resourceVersion: Invalid value: "-1"/],
-  ['labelSelector=%3D', 400, /expected: !, identifier/],
+  ['labelSelector=%3D', 400, /unable to parse requirement/],
   ['fieldSelector=x', 400, /can't understand/],
   ['resourceVersion=1&resourceVersionMatch=Some', 422, /Unsupported value: "Some": supported values: "Exact", "NotOld/],
   ['resourceVersionMatch=Exact', 422, /resourceVersionMatch is forbidden unless resourceVersion is provided/],

@@ -6,7 +6,6 @@ import type { Change, LocalApi } from './ports.ts';
 const configMaps = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 const pods = { ...configMaps, plural: 'pods', kind: 'Pod' };
 const nodes = { ...configMaps, plural: 'nodes', kind: 'Node', namespaced: false };
-const events = { ...configMaps, plural: 'events', kind: 'Event' };
 
 let sandbox: Sandbox;
 let api: LocalApi;
@@ -72,7 +71,6 @@ test('knows each stored resource once', () => {
   const names = api.resources().map(({ group, plural }) => `${plural}.${group}`);
   expect(new Set(names).size).toBe(names.length);
   expect(names).toEqual(expect.arrayContaining(['pods.', 'poddisruptionbudgets.policy', 'events.']));
-  expect(names).not.toContain('events.events.k8s.io');
 });
 
 test('tells of changes after the write, in order, and in the stored version', async () => {
@@ -111,20 +109,6 @@ test('tells nothing once it was stopped, not even what waits', async () => {
   api.create(configMaps, configMap('unseen2'));
   await settle();
   expect(changes).toEqual([]);
-});
-
-test('tells of events under their core names whoever wrote them', async () => {
-  const changes: Change[] = [];
-  const stop = api.onChange(change => changes.push(change));
-  await sandbox.make('POST /apis/events.k8s.io/v1/namespaces/default/events', {
-    metadata: { name: 'e' },
-    regarding: { kind: 'Pod', name: 'p', namespace: 'default' },
-    note: 'hello',
-  });
-  await settle();
-  stop();
-  expect(changes).toMatchObject([{ resource: { plural: 'events', group: '' }, object: { message: 'hello' } }]);
-  expect(api.get(events, key('e'))).toMatchObject({ apiVersion: 'v1', message: 'hello' });
 });
 
 test('gives objects that nobody can change', () => {

@@ -74,11 +74,6 @@ const newOnes: [string, StoredObject['metadata'], string[]][] = [
     { name: 'a', finalizers: ['example.com/a', 'b'] },
     ['metadata.finalizers[1]: Invalid value: "b": name is neither a standard finalizer name nor is it fully qualified'],
   ],
-  [
-    'two ways to treat dependents',
-    { name: 'a', finalizers: ['orphan', 'foregroundDeletion'] },
-    ['metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion'],
-  ],
 ];
 test.each(newOnes)('judges new metadata with %s', (_, metadata, wanted) => {
   expect(texts(newMetadataCauses(metadata, rules))).toEqual(wanted.map(text => expect.stringContaining(text)));

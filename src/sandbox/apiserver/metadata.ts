@@ -1,9 +1,9 @@
 import { sameData } from '#base/compare.ts';
-import { isRecord } from '#base/fields.ts';
 import type { StatusCause } from '#kube/api-error.ts';
 import type { OwnerReference } from '#kube/resource.ts';
 import { labelKeyProblem, labelValueProblem, type NameRule, nameProblems } from './names.ts';
 import type { StoredObject } from './ports.ts';
+import { fitShape, type Shape, ShapeMismatch } from './shape.ts';
 import { cause } from './status.ts';
 
 type Metadata = StoredObject['metadata'];
@@ -62,42 +62,41 @@ export function changedMetadataCauses(next: Metadata, old: Metadata, rules: Rule
   ];
 }
 
-/** Members of metadata that the server keeps; all others are dropped, and a value of the wrong type is refused. */
+/** The members of metadata that the server keeps. */
+export const metadataShape = {
+  name: 'string',
+  generateName: 'string',
+  namespace: 'string',
+  uid: 'string',
+  resourceVersion: 'string',
+  generation: 'integer',
+  creationTimestamp: 'time',
+  deletionTimestamp: 'time',
+  deletionGracePeriodSeconds: 'integer',
+  labels: 'strings',
+  annotations: 'strings',
+  ownerReferences: [
+    {
+      apiVersion: 'string',
+      kind: 'string',
+      name: 'string',
+      uid: 'string',
+      controller: 'boolean',
+      blockOwnerDeletion: 'boolean',
+    },
+  ],
+  finalizers: ['string'],
+} as const satisfies Shape;
+
+/** Drops unknown and empty members; undefined for a value of the wrong type. */
 export function readMetadata(value: unknown): Metadata | undefined {
-  if (!isRecord(value)) return undefined;
-  const metadata: Record<string, unknown> = {};
-  for (const [name, fits] of Object.entries(members)) {
-    const member = value[name];
-    if (member === undefined || member === null || member === '') continue;
-    if (!fits(member)) return undefined;
-    if (!isEmpty(member)) metadata[name] = member;
+  try {
+    const members = Object.entries(fitShape(metadataShape, value) as Metadata);
+    return Object.fromEntries(members.filter(([, member]) => member !== ''));
+  } catch (error) {
+    if (error instanceof ShapeMismatch) return undefined;
+    throw error;
   }
-  return metadata;
-}
-
-const isText = (value: unknown): boolean => typeof value === 'string';
-const isNumber = (value: unknown): boolean => Number.isSafeInteger(value);
-const isTextMap = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isText);
-const isList = (fits: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(fits);
-
-const members: Record<string, (value: unknown) => boolean> = {
-  name: isText,
-  generateName: isText,
-  namespace: isText,
-  uid: isText,
-  resourceVersion: isText,
-  generation: isNumber,
-  creationTimestamp: isText,
-  deletionTimestamp: isText,
-  deletionGracePeriodSeconds: isNumber,
-  labels: isTextMap,
-  annotations: isTextMap,
-  ownerReferences: isList(isRecord),
-  finalizers: isList(isText),
-};
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 function nameCauses(rule: NameRule, field: string, name: string): StatusCause[] {
@@ -162,18 +161,13 @@ function ownerCauses(owners: readonly Partial<OwnerReference>[]): StatusCause[] 
 
 function finalizerCauses(finalizers: readonly string[], rules: Rules): StatusCause[] {
   const field = 'metadata.finalizers';
-  const both = finalizers.includes('orphan') && finalizers.includes('foregroundDeletion');
-  const why = 'finalizer orphan and foregroundDeletion cannot be both set';
   const unqualified = 'name is neither a standard finalizer name nor is it fully qualified';
-  return [
-    ...finalizers.flatMap((name, index) => {
-      const problem = labelKeyProblem(name);
-      if (problem !== undefined) return [cause.invalid(field, name, problem)];
-      const known = takesAnyFinalizer(rules) || name.includes('/') || standardFinalizers.includes(name);
-      return known ? [] : [cause.invalid(`${field}[${index}]`, name, unqualified)];
-    }),
-    ...(both ? [cause.invalid(field, finalizers, why)] : []),
-  ];
+  return finalizers.flatMap((name, index) => {
+    const problem = labelKeyProblem(name);
+    if (problem !== undefined) return [cause.invalid(field, name, problem)];
+    const known = takesAnyFinalizer(rules) || name.includes('/') || standardFinalizers.includes(name);
+    return known ? [] : [cause.invalid(`${field}[${index}]`, name, unqualified)];
+  });
 }
 
 /** Whether two objects are the same but for the marks that every write makes. */

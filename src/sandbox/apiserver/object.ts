@@ -36,6 +36,13 @@ export function textsAt(object: unknown, path: string): Record<string, string> {
   return recordAt(object, path) as Record<string, string>;
 }
 
+/** Whether the status has a condition of that type, and with that status if one is given. */
+export function hasCondition(object: unknown, type: string, status?: string): boolean {
+  return listAt(object, 'status.conditions').some(
+    condition => textAt(condition, 'type') === type && (status === undefined || textAt(condition, 'status') === status),
+  );
+}
+
 /** The object with one member set, or without it when the value is undefined. */
 export function withMember(object: StoredObject, name: string, value: unknown): StoredObject {
   if (value !== undefined) return { ...object, [name]: value };

@@ -1,6 +1,7 @@
 import { isRecord } from '#base/fields.ts';
 import { sha256 } from '#base/sha256.ts';
 import type { Kind } from './kind.ts';
+import { metadataShape } from './metadata.ts';
 import type { Shape } from './shape.ts';
 
 /** The documents there are, by group and version. */
@@ -54,30 +55,6 @@ function schemaName({ group, version, kind }: Kind): string {
   return `${domain}.${version}.${kind}`;
 }
 
-const metadata = {
-  type: 'object',
-  description: "Standard object's metadata.",
-  properties: {
-    name: { type: 'string' },
-    generateName: { type: 'string' },
-    namespace: { type: 'string' },
-    labels: { type: 'object', additionalProperties: { type: 'string' } },
-    annotations: { type: 'object', additionalProperties: { type: 'string' } },
-    finalizers: { type: 'array', items: { type: 'string' } },
-    ownerReferences: { type: 'array', items: { type: 'object' } },
-    uid: { type: 'string' },
-    resourceVersion: { type: 'string' },
-    generation: { type: 'integer' },
-    creationTimestamp: { type: 'string', format: 'date-time' },
-    deletionTimestamp: { type: 'string', format: 'date-time' },
-  },
-};
-const head = {
-  apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
-  kind: { type: 'string', description: 'The REST resource that this object represents.' },
-  metadata,
-};
-
 function schemaOf(kind: Kind): unknown {
   const { group, version } = kind;
   const own = kind.custom && isRecord(kind.schema) ? kind.schema : schemaOfShape(kind.content ?? 'any');
@@ -101,6 +78,12 @@ const leafSchemas: Readonly<Record<Extract<Shape, string>, Record<string, unknow
   base64: { type: 'object', additionalProperties: { type: 'string', format: 'byte' } },
   bytes: { type: 'string', format: 'byte' },
   time: { type: 'string', format: 'date-time' },
+};
+
+const head = {
+  apiVersion: { type: 'string', description: 'Version of the schema of this object.' },
+  kind: { type: 'string', description: 'The REST resource that this object represents.' },
+  metadata: { ...schemaOfShape(metadataShape), description: "Standard object's metadata." },
 };
 
 function schemaOfShape(shape: Shape): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { accessForbidden } from './auth/forbidden.ts';
 import { type Body, readObject } from './body.ts';
 import type { Core } from './core.ts';
-import { routePath, type ServerVersion, unknownPathAnswer } from './discovery.ts';
+import { routePath, type ServerVersion } from './discovery.ts';
 import { answerReview, type Review, reviews } from './handlers/reviews.ts';
 import type { Credentials, UserInfo } from './ports.ts';
 import { accessOf, type RequestInfo, readRequestInfo } from './request-info.ts';
@@ -80,5 +80,5 @@ function unknownGroup({ kinds }: Core, path: string): Answer {
   const [first, group = ''] = path.split('/').filter(part => part !== '');
   if (first === 'api' || kinds.all().some(kind => kind.group === group && group !== '' && !kind.custom))
     throw unknownPath();
-  return first === 'apis' ? notServed : unknownPathAnswer(kinds);
+  return notServed;
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '#base/clock.ts';
-import type { StatusCause } from '#kube/api-error.ts';
 import type { Key, KubeResource, Metadata, Resource } from '#kube/resource.ts';
 
 /** An object as the server keeps it: plain JSON, deeply frozen. To change one, make a copy with `structuredClone`. */
@@ -127,15 +126,6 @@ export interface Identity {
   tokenIssuer?: TokenIssuer;
 }
 
-/** Checks custom resources by the OpenAPI v3 schema of their CRD. */
-export interface SchemaValidator {
-  /**
-   * Fills in defaults, drops fields the schema does not know and lists what is wrong. The result is a new object.
-   * Metadata, apiVersion and kind of the root are left alone.
-   */
-  validateAndPrune(schema: unknown, object: StoredObject): { object: StoredObject; causes: StatusCause[] };
-}
-
 export interface Change {
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   resource: Resource;
@@ -145,7 +135,7 @@ export interface Change {
 
 export interface LocalDeleteOptions {
   preconditions?: { uid?: string; resourceVersion?: string };
-  propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
+  propagationPolicy?: 'Background' | 'Orphan';
   gracePeriodSeconds?: number;
 }
 

@@ -45,7 +45,6 @@ const objectMeta: Message = {
 const deleteOptions: Message = {
   1: integer('gracePeriodSeconds'),
   2: one('preconditions', { 1: text('uid'), 2: text('resourceVersion') }),
-  3: flag('orphanDependents'),
   4: text('propagationPolicy'),
   5: texts('dryRun'),
 };

@@ -139,7 +139,7 @@ const objects: [string, string, Buffer, unknown][] = [
       },
     },
   ],
-  ['v1', 'DeleteOptions', message(integer(1, 30), integer(3, 1)), { gracePeriodSeconds: 30, orphanDependents: true }],
+  ['v1', 'DeleteOptions', message(integer(1, 30)), { gracePeriodSeconds: 30 }],
   [
     'certificates.k8s.io/v1',
     'CertificateSigningRequest',

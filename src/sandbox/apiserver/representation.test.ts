@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { refusal } from '../../../test/kit/sandbox.ts';
 import { configMap } from './kinds/config.ts';
-import { newerEvent } from './kinds/core.ts';
 import type { StoredObject } from './ports.ts';
 import { type Form, formOf, includedOf, type View, viewOfMessage, viewOfObject, viewOfPage } from './representation.ts';
 
@@ -20,8 +19,6 @@ const forms: [string, Form][] = [
   [`${table},application/json`, 'table'],
   [`application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,${table}`, 'table'],
   ['application/json; as=Table; g=meta.k8s.io; v=v1', 'table'],
-  ['application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io', 'metadata'],
-  ['application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io', 'metadata'],
   ['application/json;as=Other;v=v1;g=meta.k8s.io,application/json', 'object'],
   ['application/json;as=Table;v=v9;g=meta.k8s.io,application/json', 'object'],
 ];
@@ -67,9 +64,8 @@ const object: StoredObject = {
 const partial = { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
 const page = { resourceVersion: '9', items: [object], continue: '', remaining: undefined };
 
-test('shows an object as it is, its metadata, or a table of one row', () => {
+test('shows an object as it is or as a table of one row', () => {
   expect(viewOfObject(view('object'), object)).toBe(object);
-  expect(viewOfObject(view('metadata'), object)).toEqual(partial);
   expect(viewOfObject(view('table'), object)).toMatchObject({
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
@@ -107,36 +103,15 @@ test('shows a list, whose items do not repeat their kind unless they are custom'
 test('shows how a list goes on', () => {
   const first = { ...page, continue: 't', remaining: 3 };
   const metadata = { resourceVersion: '9', continue: 't', remainingItemCount: 3 };
-  for (const form of ['object', 'table', 'metadata'] as const)
-    expect(viewOfPage(view(form), first)).toMatchObject({ metadata });
-});
-
-test('shows a list of metadata', () => {
-  expect(viewOfPage(view('metadata'), page)).toMatchObject({
-    kind: 'PartialObjectMetadataList',
-    apiVersion: 'meta.k8s.io/v1',
-    items: [partial],
-  });
+  for (const form of ['object', 'table'] as const) expect(viewOfPage(view(form), first)).toMatchObject({ metadata });
 });
 
 test('shows an empty table', () => {
   expect(viewOfPage(view('table'), { ...page, items: [] })).toMatchObject({ kind: 'Table', rows: [] });
 });
 
-test('shows events as they are stored, in whatever version they are asked for', () => {
-  const stored = { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e' }, message: 'hello', type: 'Normal' };
-  const shown = newerEvent.fromStored(stored);
-  expect(shown).toMatchObject({ apiVersion: 'events.k8s.io/v1', note: 'hello' });
-  const row = viewOfObject(view('table', { kind: newerEvent }), shown) as { rows: { cells: unknown[] }[] };
-  expect(row.rows[0]?.cells).toContain('hello');
-});
-
 const added = { type: 'ADDED', object } as const;
 test('streams objects as they are', () => expect(viewOfMessage(view('object'), added, true)).toBe(added));
-
-test('streams metadata', () => {
-  expect(viewOfMessage(view('metadata'), added, true)).toEqual({ type: 'ADDED', object: partial });
-});
 
 test('streams tables, naming the columns once', () => {
   const [first, second] = [true, false].map(isFirst => viewOfMessage(view('table'), added, isFirst));

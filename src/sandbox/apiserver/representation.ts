@@ -1,4 +1,5 @@
 import { apiVersionOf } from '#kube/resource.ts';
+import { mediaTypes } from './body.ts';
 import type { Page } from './handlers/list.ts';
 import type { Kind } from './kind.ts';
 import type { StoredObject } from './ports.ts';
@@ -6,9 +7,7 @@ import { badRequest, notAcceptable, StatusError } from './status.ts';
 import type { WatchMessage } from './watch.ts';
 
 /** In which form a client wants to see objects. */
-export type Form = 'object' | 'table' | 'metadata';
-
-const mediaTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+export type Form = 'object' | 'table';
 
 /** The first form in an Accept header that we can write. */
 export function formOf(accept: string): Form {
@@ -29,12 +28,7 @@ function formByParameters(parameters: ReadonlyMap<string, string>): Form | undef
   const as = parameters.get('as');
   if (as === undefined) return 'object';
   if (parameters.get('g') !== 'meta.k8s.io' || !['v1', 'v1beta1'].includes(parameters.get('v') ?? '')) return undefined;
-  const forms: Record<string, Form> = {
-    Table: 'table',
-    PartialObjectMetadata: 'metadata',
-    PartialObjectMetadataList: 'metadata',
-  };
-  return forms[as];
+  return as === 'Table' ? 'table' : undefined;
 }
 
 function splitOnce(text: string): [string, string] {
@@ -61,7 +55,6 @@ export interface View {
 }
 
 export function viewOfObject(view: View, object: StoredObject): unknown {
-  if (view.form === 'metadata') return metadataOnly(object);
   if (view.form === 'object') return object;
   return { ...table(view, { resourceVersion: object.metadata.resourceVersion }), rows: [row(view, object)] };
 }
@@ -74,13 +67,6 @@ export function viewOfPage(view: View, page: Page): unknown {
   };
   const { kind } = view;
   if (view.form === 'table') return { ...table(view, metadata), rows: page.items.map(item => row(view, item)) };
-  if (view.form === 'metadata')
-    return {
-      kind: 'PartialObjectMetadataList',
-      apiVersion: metaVersion,
-      metadata,
-      items: page.items.map(metadataOnly),
-    };
   const items = kind.custom ? page.items : page.items.map(withoutHead);
   return { kind: `${kind.kind}List`, apiVersion: apiVersionOf(kind), metadata, items };
 }
@@ -89,7 +75,6 @@ export function viewOfPage(view: View, page: Page): unknown {
 export function viewOfMessage(view: View, message: WatchMessage, first: boolean): unknown {
   if (message.type === 'ERROR' || view.form === 'object') return message;
   const object = message.object as StoredObject;
-  if (view.form === 'metadata') return { type: message.type, object: metadataOnly(object) };
   const whole = viewOfObject(view, object) as Record<string, unknown>;
   const rows = message.type === 'BOOKMARK' ? [{ cells: [], object: rowObject(view, object) }] : whole['rows'];
   return { type: message.type, object: { ...whole, rows, ...(first ? {} : { columnDefinitions: null }) } };
@@ -125,14 +110,9 @@ function table({ kind }: View, metadata: Record<string, unknown>): Record<string
 
 function row(view: View, object: StoredObject): unknown {
   return {
-    cells: view.kind.columns.map(column => column.cell(stored(view, object), view.now)),
+    cells: view.kind.columns.map(column => column.cell(object, view.now)),
     object: rowObject(view, object),
   };
-}
-
-/** Columns are written for the version that is stored. */
-function stored({ kind }: View, object: StoredObject): StoredObject {
-  return kind.custom ? object : kind.toStored(object);
 }
 
 function rowObject({ included }: View, object: StoredObject): unknown {

@@ -18,10 +18,9 @@ export function readRequestInfo(method: string, path: string, query: URLSearchPa
   const head = parts[0] === 'api' ? 2 : parts[0] === 'apis' ? 3 : parts.length;
   if (parts.length <= head) return nonResource(method, path);
   const [group = '', version = ''] = parts[0] === 'api' ? ['', parts[1]] : [parts[1], parts[2]];
-  const watches = parts[head] === 'watch' || isTrue(query.get('watch'));
-  const target = targetOf(parts.slice(parts[head] === 'watch' ? head + 1 : head));
+  const target = targetOf(parts.slice(head));
   if (target.resource === '') return nonResource(method, path);
-  const verb = verbOf(method, target.name, watches);
+  const verb = verbOf(method, target.name, isTrue(query.get('watch')));
   // A list of the objects of one name is access to that object.
   const name = target.name === '' && ['list', 'watch'].includes(verb) ? nameInSelector(query) : target.name;
   return { verb, path: '', group, version, ...target, name };

@@ -85,7 +85,6 @@ const handlers: Record<string, Handler> = {
     if (!gone || call.kind.returnsDeleted) return shown(request, 200, object);
     return { is: 'body', code: 200, body: deletedStatus(call, object) };
   },
-  deletecollection: deleteMany,
 };
 
 function routeSubresource(core: Core, request: Routed): Answer {
@@ -140,18 +139,13 @@ function patchOne(core: Core, request: Routed): Answer {
   return shown(request, 200, patchObject(core, call, { type, body: readJson(request.body.bytes), force }));
 }
 
-function deleteMany(core: Core, request: Routed): Answer {
-  const { kind, info } = request;
-  const options = deleteOptionsOf(request);
-  const page = listObjects(core, { kind, namespace: info.namespace }, readListOptions(request.query, kind));
-  const call = { ...callOf(request, 'DeleteOptions'), dryRun: options.dryRun === true };
-  for (const { metadata } of page.items)
-    deleteObject(core, { ...call, name: metadata.name ?? '', namespace: metadata.namespace ?? '' }, options);
-  return { is: 'body', code: 200, body: viewOfPage(request.view, page) };
-}
-
 function deleteOptionsOf({ body, query }: ResourceRequest): DeleteOptions {
-  return readDeleteOptions(body.bytes.length === 0 ? undefined : readObject(body), query);
+  if (body.bytes.length > 0) return readDeleteOptions(readObject(body));
+  const seconds = query.get('gracePeriodSeconds');
+  return readDeleteOptions({
+    dryRun: query.getAll('dryRun'),
+    ...(seconds !== null && { gracePeriodSeconds: Number(seconds) }),
+  });
 }
 
 function deletedStatus(call: Call, { metadata }: StoredObject): unknown {

@@ -3,15 +3,16 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
+import { namespaces } from '#kube/resources.ts';
 import { type CertificateAuthority, createAuthority, issueServerPair } from './auth/ca.ts';
+import { systemNamespaces } from './controllers/namespace-defaults.ts';
 import type { Core } from './core.ts';
 import { createCrdController } from './crd-controller.ts';
 import type { ServerVersion } from './discovery.ts';
 import { createResponder } from './http.ts';
 import { Kinds } from './kinds.ts';
 import { createLocalApi } from './local-api.ts';
-import type { Controller, Identity, IdentityFactory, LocalApi, SchemaValidator } from './ports.ts';
-import { schemaValidator } from './schema/schema-validator.ts';
+import type { Controller, Identity, IdentityFactory, LocalApi } from './ports.ts';
 import { Store } from './store.ts';
 
 export interface ApiServerOptions {
@@ -23,7 +24,6 @@ export interface ApiServerOptions {
   authority?: CertificateAuthority;
   /** Who is who; without it everybody may do everything. */
   identity?: IdentityFactory;
-  schemas?: SchemaValidator;
   controllers?: readonly Controller[];
   version?: ServerVersion;
   /** How many writes of each kind are remembered for watches and lists. */
@@ -98,23 +98,14 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
 }
 
 function createCore(options: ApiServerOptions, clock: Clock): { core: Core; api: LocalApi } {
-  const schemas = options.schemas ?? schemaValidator;
   const kinds = new Kinds();
   const identity: Identity = {};
   const store = new Store(options.historyLimit === undefined ? {} : { historyLimit: options.historyLimit });
-  const core: Core = { clock, store, kinds, identity, schemas };
+  const core: Core = { clock, store, kinds, identity };
   const api = createLocalApi(core);
-  createNamespaces(core);
+  for (const name of systemNamespaces) api.create(namespaces, { metadata: { name } });
   Object.assign(identity, options.identity?.(api));
   return { core, api };
-}
-
-/** The namespaces that every cluster has. */
-function createNamespaces(core: Core): void {
-  const api = createLocalApi(core);
-  const namespaces = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false };
-  for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system'])
-    api.create(namespaces, { metadata: { name } });
 }
 
 function trackSockets(server: Http2SecureServer): Set<Socket> {

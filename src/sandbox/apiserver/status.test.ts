@@ -143,7 +143,6 @@ const refusals: [string, status.StatusError, Record<string, unknown>][] = [
     },
   ],
   ['too old', status.expired('old'), { code: 410, reason: 'Expired', message: 'old' }],
-  ['too old to go on', status.expired('old', 't'), { code: 410, reason: 'Expired', message: 'old', continue: 't' }],
   [
     'too new',
     status.versionTooLarge(9, 5),
@@ -182,7 +181,6 @@ test('writes a status as the API server does', () => {
     code: 404,
   });
   expect(status.statusBody(status.internal('oh').status)).not.toHaveProperty('reason');
-  expect(status.statusBody(status.expired('x', 't').status)).toMatchObject({ metadata: { continue: 't' } });
 });
 
 const causes: [unknown, string, string][] = [

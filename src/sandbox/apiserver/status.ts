@@ -3,8 +3,6 @@ import type { Status, StatusCause } from '#kube/api-error.ts';
 export interface RefusalStatus extends Pick<Status, 'reason' | 'details'> {
   code: number;
   message: string;
-  /** A token with which an expired list can go on, at the price of consistency. */
-  continue?: string;
 }
 
 /** A refusal on its way to the client; whoever catches it answers with its status. */
@@ -30,7 +28,7 @@ export function statusBody(status: RefusalStatus): Record<string, unknown> {
   return {
     kind: 'Status',
     apiVersion: 'v1',
-    metadata: status.continue === undefined ? {} : { continue: status.continue },
+    metadata: {},
     status: 'Failure',
     message: status.message,
     ...(status.reason === undefined ? {} : { reason: status.reason }),
@@ -114,13 +112,8 @@ export function unsupportedMediaType(types: readonly string[]): StatusError {
   return new StatusError({ code: 415, reason: 'UnsupportedMediaType', message });
 }
 
-export function expired(message: string, token?: string): StatusError {
-  return new StatusError({
-    code: 410,
-    reason: 'Expired',
-    message,
-    ...(token === undefined ? {} : { continue: token }),
-  });
+export function expired(message: string): StatusError {
+  return new StatusError({ code: 410, reason: 'Expired', message });
 }
 
 /** The client has seen a state that this server has not reached. */

@@ -5,7 +5,6 @@ import { Kinds } from './kinds.ts';
 import { configMap } from './kinds/config.ts';
 import { readListOptions } from './list-options.ts';
 import type { StoredObject } from './ports.ts';
-import { schemaValidator } from './schema/schema-validator.ts';
 import { Store } from './store.ts';
 import { startWatch, type WatchMessage } from './watch.ts';
 
@@ -21,7 +20,7 @@ function newCore(historyLimit = 100): { core: Core; clock: ManualClock } {
   const clock = manualClock();
   const store = new Store({ historyLimit });
   const kinds = new Kinds();
-  return { clock, core: { clock, store, kinds, identity: {}, schemas: schemaValidator } };
+  return { clock, core: { clock, store, kinds, identity: {} } };
 }
 
 function watch(query: string, { core, clock } = newCore(), namespace = ''): Watching {

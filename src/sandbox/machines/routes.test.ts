@@ -44,7 +44,12 @@ test('a real connection names the host by its address in everything it says', as
 
 const failures: [string, Route | 'unknown name', string, RegExp][] = [
   ['a host that refuses', 'refused', 'HOST_UNREACHABLE', /^10\.0\.0\.11: .*refuses connections/],
-  ['a name that nobody knows', 'unknown name', 'INSTANCE_ADDRESS_UNRESOLVED', /^10\.0\.0\.11: the name is not known/],
+  [
+    'a name that nobody knows',
+    'unknown name',
+    'INSTANCE_ADDRESS_UNRESOLVED',
+    /^10\.0\.0\.11: the name does not resolve/,
+  ],
 ];
 for (const [name, route, code, message] of failures) {
   test(`${name} is met as on a real network, at once`, async () => {

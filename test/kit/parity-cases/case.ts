@@ -47,7 +47,6 @@ export const jsonPatch = 'application/json-patch+json';
 export const strategicPatch = 'application/strategic-merge-patch+json';
 export const applyPatch = 'application/apply-patch+yaml';
 export const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-export const asMetadata = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 
 /** A refusal, as a Status says it. */
 export function status(reason: string, message?: string | RegExp, details?: unknown): unknown {

@@ -78,18 +78,6 @@ export const createCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'takes YAML',
-    steps: [
-      {
-        send: configMaps,
-        body: 'metadata: {name: a}\ndata: {k: v}\n',
-        type: 'application/yaml',
-        code: 201,
-        gives: { metadata: { name: 'a' }, data: { k: 'v' } },
-      },
-    ],
-  },
-  {
     name: 'drops fields it does not know',
     steps: [
       {

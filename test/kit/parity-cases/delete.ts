@@ -133,12 +133,6 @@ export const deleteCases: readonly ParityCase[] = [
           /^DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Some"/,
         ),
       },
-      {
-        send: `DELETE ${a}`,
-        body: { propagationPolicy: 'Orphan', orphanDependents: true },
-        code: 422,
-        gives: status('Invalid', /orphanDependents and deletionPropagation cannot be both set/),
-      },
       { send: `DELETE ${a}?dryRun=Some`, code: 422, gives: status('Invalid', /dryRun: Unsupported value/) },
     ],
   },
@@ -165,24 +159,6 @@ export const deleteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'deletes a collection by selector and shows what it was',
-    steps: [
-      given('a', {}, { labels: { n: '1' } }),
-      given('b', {}, { labels: { n: '2' } }),
-      given('c', {}, { labels: { n: '1' } }),
-      {
-        send: `DELETE ${core}/configmaps?labelSelector=n%3D1`,
-        code: 200,
-        gives: { kind: 'ConfigMapList', items: [{ metadata: { name: 'a' } }, { metadata: { name: 'c' } }] },
-      },
-      {
-        send: `GET ${core}/configmaps?labelSelector=n`,
-        code: 200,
-        gives: { items: [{ metadata: { name: 'b' } }] },
-      },
-    ],
-  },
-  {
     name: 'collects what belongs to a deleted owner',
     steps: [
       { ...given('owner'), keep: { uid: 'metadata.uid' } },
@@ -199,32 +175,6 @@ export const deleteCases: readonly ParityCase[] = [
       { send: `DELETE ${core}/configmaps/owner`, body: { propagationPolicy: 'Orphan' }, code: 200 },
       { send: `GET ${core}/configmaps/owner`, code: 404, eventually: true },
       { send: `GET ${a}`, code: 200, lacks: ['metadata.ownerReferences'] },
-    ],
-  },
-  {
-    name: 'deletes the owner after its dependents, in the foreground',
-    steps: [
-      { ...given('owner'), keep: { uid: 'metadata.uid' } },
-      given(
-        'a',
-        {},
-        {
-          finalizers: ['example.com/hold'],
-          ownerReferences: [
-            { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: '{uid}', blockOwnerDeletion: true },
-          ],
-        },
-      ),
-      {
-        send: `DELETE ${core}/configmaps/owner`,
-        body: { propagationPolicy: 'Foreground' },
-        code: 200,
-        gives: { metadata: { deletionTimestamp: /./, finalizers: ['foregroundDeletion'] } },
-      },
-      { send: `GET ${a}`, code: 200, gives: { metadata: { deletionTimestamp: /./ } }, eventually: true },
-      { send: `GET ${core}/configmaps/owner`, code: 200 },
-      { send: `PATCH ${a}`, body: { metadata: { finalizers: [] } }, code: 200 },
-      { send: `GET ${core}/configmaps/owner`, code: 404, eventually: true },
     ],
   },
 ];

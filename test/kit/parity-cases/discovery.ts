@@ -57,14 +57,7 @@ export const discoveryCases: readonly ParityCase[] = [
           kind: 'APIResourceList',
           apiVersion: 'v1',
           groupVersion: 'coordination.k8s.io/v1',
-          resources: [
-            {
-              name: 'leases',
-              namespaced: true,
-              kind: 'Lease',
-              verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-            },
-          ],
+          resources: [{ name: 'leases', namespaced: true, kind: 'Lease' }],
         },
       },
       { send: 'GET /apis/apps/v9', code: 404, gives: { reason: 'NotFound' } },

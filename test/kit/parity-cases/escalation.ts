@@ -1,4 +1,4 @@
-import { core, type ParityCase, status } from './case.ts';
+import { type ParityCase, status } from './case.ts';
 import {
   rbac,
   own,
@@ -10,7 +10,6 @@ import {
   makeRole,
   makeClusterRole,
   binding,
-  bind,
   bindEverywhere,
   allowing,
   asJane,
@@ -18,7 +17,6 @@ import {
 } from './rbac-steps.ts';
 
 const notHeld = `user "${jane}" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:`;
-const list = `GET ${core}/configmaps`;
 
 export const escalationCases: readonly ParityCase[] = [
   {
@@ -137,51 +135,6 @@ export const escalationCases: readonly ParityCase[] = [
           group: apiGroup,
           kind: 'roles',
         }),
-      }),
-    ],
-  },
-  {
-    name: 'a cluster role gathers the rules of others',
-    steps: [
-      {
-        send: `POST ${rbac}/clusterroles`,
-        body: {
-          metadata: { name: 'all-{id}' },
-          aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: '{id}' } }] },
-          rules: [],
-        },
-        code: 201,
-      },
-      {
-        send: `POST ${rbac}/clusterroles`,
-        body: { metadata: { name: 'part-{id}', labels: { part: '{id}' } }, rules: [on(['list'], ['configmaps'])] },
-        code: 201,
-      },
-      {
-        send: `GET ${rbac}/clusterroles/all-{id}`,
-        code: 200,
-        gives: { rules: [on(['list'], ['configmaps'])] },
-        eventually: true,
-      },
-      bind('ClusterRole', 'all-{id}'),
-      asJane(list),
-    ],
-  },
-  {
-    name: 'only who holds everything gathers',
-    steps: [
-      makeClusterRole('maker', onRoles(['create'])),
-      bindEverywhere('maker'),
-      asJane(`POST ${rbac}/clusterroles`, 403, {
-        body: {
-          metadata: { name: 'all-{id}' },
-          aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] },
-          rules: [],
-        },
-        gives: status(
-          'Forbidden',
-          'clusterroles.rbac.authorization.k8s.io "all-{id}" is forbidden: must have cluster-admin privileges to use the aggregationRule',
-        ),
       }),
     ],
   },

@@ -21,18 +21,6 @@ export const eventAndAccountCases: readonly ParityCase[] = [
         code: 201,
         gives: { kind: 'Event', apiVersion: 'v1', count: 2, source: { component: 'me', host: 'h' }, reason: 'R' },
       },
-      {
-        send: 'GET /apis/events.k8s.io/v1/namespaces/{ns}/events/a',
-        code: 200,
-        gives: {
-          apiVersion: 'events.k8s.io/v1',
-          regarding: { kind: 'Pod', name: 'x' },
-          note: 'M',
-          deprecatedCount: 2,
-          deprecatedSource: { component: 'me' },
-        },
-        lacks: ['message', 'involvedObject'],
-      },
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { asMetadata, asTable, core, given, type ParityCase, status } from './case.ts';
+import { asTable, core, given, type ParityCase, status } from './case.ts';
 
 const list = `GET ${core}/configmaps`;
 const three = [
@@ -215,28 +215,6 @@ export const readCases: readonly ParityCase[] = [
         accept: asTable,
         code: 200,
         gives: { rows: [{ object: null }] },
-      },
-    ],
-  },
-  {
-    name: 'shows metadata alone',
-    steps: [
-      given('a', { data: { k: 'v' } }),
-      {
-        send: `GET ${core}/configmaps/a`,
-        accept: asMetadata,
-        code: 200,
-        gives: { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' } },
-        lacks: ['data'],
-      },
-      {
-        send: `${list}?fieldSelector=metadata.name%3Da`,
-        accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
-        code: 200,
-        gives: {
-          kind: 'PartialObjectMetadataList',
-          items: [{ kind: 'PartialObjectMetadata', metadata: { name: 'a' } }],
-        },
       },
     ],
   },

@@ -148,17 +148,6 @@ export const watchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'streams metadata alone',
-    steps: [
-      given('a', { data: { k: 'v' } }, ours),
-      {
-        watch: `${path}&resourceVersion=0`,
-        accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io',
-        events: [['ADDED', { kind: 'PartialObjectMetadata', metadata: { name: 'a' } }]],
-      },
-    ],
-  },
-  {
     name: 'refuses options that make no sense for a watch',
     steps: [
       { send: `GET ${core}/configmaps?watch=true&timeoutSeconds=abc`, code: 400, gives: { reason: 'BadRequest' } },

@@ -22,7 +22,6 @@ const key = jwtKey(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
 const issuer = 'https://kubernetes.default.svc';
 const signer = new TokenSigner({ key, issuer, audiences: [issuer, 'api'], clock });
 
-const admin: UserInfo = { username: 'admin', groups: ['system:masters'] };
 const account = stored(serviceAccounts, { metadata: { namespace: 'ns', name: 'sa' } });
 const pod = stored(pods, { metadata: { namespace: 'ns', name: 'pod' } });
 const bound = stored(secrets, { metadata: { namespace: 'ns', name: 'bound' } });
@@ -38,13 +37,11 @@ const everything: Objects = [
   [secrets, tokenSecret],
 ];
 
-const authenticatorOver = (objects: Objects, options: { allowAnonymous?: boolean; now?: number } = {}) =>
+const authenticatorOver = (objects: Objects, options: { now?: number } = {}) =>
   createAuthenticator({
     api: readerOf(objects, manualClock(options.now ?? startMs)),
     signer,
     authority: ca.certificate,
-    staticTokens: [{ token: 'open-sesame', user: admin }],
-    allowAnonymous: options.allowAnonymous ?? true,
   });
 const authenticator = authenticatorOver(everything);
 const der = (pem: string): Uint8Array => new X509Certificate(pem).raw;
@@ -58,7 +55,6 @@ const server = der(issueServerPair(ca, ['x'], clock).certificate);
 const theirs = der(issueClientPair(createAuthority('theirs', clock), { commonName: 'jane' }, clock).certificate);
 
 const janeUser = { username: 'jane', groups: ['dev', 'system:authenticated'] };
-const adminUser = { username: 'admin', groups: ['system:masters', 'system:authenticated'] };
 const nobody = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 const saUser = {
   username: 'system:serviceaccount:ns:sa',
@@ -68,32 +64,24 @@ const saUser = {
 
 const credentials: [string, ReturnType<typeof show>, UserInfo | undefined][] = [
   ['a certificate of our authority', show(undefined, jane), janeUser],
-  ['a certificate before a token', show('Bearer open-sesame', jane), janeUser],
-  ['a token beside a bad certificate', show('Bearer open-sesame', theirs), adminUser],
+  ['a certificate before a token', show(`Bearer ${legacyToken}`, jane), janeUser],
+  ['a token beside a bad certificate', show(`Bearer ${legacyToken}`, theirs), saUser],
   ['a bad certificate', show(undefined, theirs), undefined],
   ['a certificate for servers', show(undefined, server), undefined],
   ['a certificate without a name', show(undefined, nameless), nobody],
-  ['a static token', show('Bearer open-sesame'), adminUser],
-  ['the scheme in other letters', show('bearer open-sesame'), adminUser],
-  ['space around', show('  Bearer open-sesame '), adminUser],
-  ['something behind the token', show('Bearer open-sesame more'), adminUser],
+  ['the scheme in other letters', show(`bearer ${legacyToken}`), saUser],
+  ['space around', show(`  Bearer ${legacyToken} `), saUser],
+  ['something behind the token', show(`Bearer ${legacyToken} more`), saUser],
   ['a wrong token', show('Bearer open-says-me'), undefined],
   ['a part of a token', show('Bearer open'), undefined],
   ['no token after the scheme', show('Bearer '), nobody],
-  ['two spaces before the token', show('Bearer  open-sesame'), nobody],
+  ['two spaces before the token', show(`Bearer  ${legacyToken}`), nobody],
   ['another scheme', show('Basic YWRtaW46YWRtaW4='), nobody],
   ['an empty header', show(''), nobody],
   ['nothing at all', show(), nobody],
   ['a service account token of a Secret', show(`Bearer ${legacyToken}`), saUser],
 ];
 test.each(credentials)('%s', (_, shown, want) => expect(authenticator.authenticate(shown)).toEqual(want));
-
-test('nobody is anonymous where that is not allowed', () => {
-  const strict = authenticatorOver(everything, { allowAnonymous: false });
-  expect(strict.authenticate(show())).toBeUndefined();
-  expect(strict.authenticate(show(undefined, nameless))).toBeUndefined();
-  expect(strict.authenticate(show(undefined, jane))).toEqual(janeUser);
-});
 
 test('an expired certificate is refused', () => {
   const later = authenticatorOver(everything, { now: startMs + 366 * 24 * 3_600_000 });
@@ -252,8 +240,6 @@ const audienceCases: [string, string, string[], string[] | undefined][] = [
   ['none of a token for somebody else', signer.issue({ ...request, audiences: ['vault'] }).token, [], undefined],
   ['the server’s own for legacy tokens', legacyToken, ['api'], ['api']],
   ['none elsewhere for legacy tokens', legacyToken, ['vault'], undefined],
-  ['the server’s own for static tokens', 'open-sesame', [], [issuer, 'api']],
-  ['none elsewhere for static tokens', 'open-sesame', ['vault'], undefined],
   ['none for nonsense', 'nonsense', [], undefined],
 ];
 test.each(audienceCases)('a review names %s', (_, token, asked, want) => {
@@ -262,11 +248,10 @@ test.each(audienceCases)('a review names %s', (_, token, asked, want) => {
 
 test('a review tells who the holder is', () => {
   expect(authenticator.reviewToken(plainToken, [])?.user).toEqual(saUser);
-  expect(authenticator.reviewToken('open-sesame', [])?.user).toEqual(adminUser);
 });
 
 test('a changed token of any kind makes nobody somebody', () => {
-  const tokens = [legacyToken, plainToken, podToken, 'open-sesame'];
+  const tokens = [legacyToken, plainToken, podToken];
   fc.assert(
     fc.property(
       fc.constantFrom(...tokens),

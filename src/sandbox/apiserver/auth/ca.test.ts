@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type TLSSocket } from 'node:tls';
@@ -6,8 +6,7 @@ import { expect, test } from 'vitest';
 import { distinguishedName } from '#base/certificate-write.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
 import { systemClock } from '../../../base/clock.ts';
-import { createAuthority, issueClientPair, issueServerPair, loadAuthority } from './ca.ts';
-import { makeCertificate } from './certificate.ts';
+import { createAuthority, issueClientPair, issueServerPair } from './ca.ts';
 import { readCertificate } from './certificate-parts.ts';
 
 const clock = manualClock(Date.UTC(2030, 0, 2, 3, 4, 5));
@@ -99,55 +98,6 @@ test('alternative names of every kind are written, and the list is critical with
   expect(parsed.raw.toHex()).not.toContain(critical);
   expect(parse(ca.issue({ ...content, subject: Uint8Array.of(0x30, 0) })).raw.toHex()).toContain(critical);
 });
-
-test('an authority is loaded again and goes on signing', () => {
-  const again = loadAuthority(ca.certificate, ca.key);
-  const { certificate } = issueClientPair(again, { commonName: 'jane' }, clock);
-  expect(parse(certificate).verify(authority.publicKey)).toBe(true);
-  expect(again.notAfter).toBe(ca.notAfter);
-});
-
-test('an authority with an RSA key that others have made signs too', () => {
-  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const name = distinguishedName({ commonName: 'rsa authority' });
-  const content = {
-    subject: name,
-    publicKey: pair.publicKey.export({ type: 'spki', format: 'der' }),
-    usages: ['cert sign'],
-    notBefore: clock.now(),
-    notAfter: clock.now() + dayMs,
-    isAuthority: true,
-  };
-  const own = makeCertificate(content, { name, keyId: Uint8Array.of(1, 2, 3), privateKey: pair.privateKey });
-  const rsa = loadAuthority(own, pair.privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  const leaf = parse(issueClientPair(rsa, { commonName: 'jane' }, clock).certificate);
-  expect(leaf.verify(pair.publicKey)).toBe(true);
-  expect(leaf.checkIssued(parse(own))).toBe(true);
-});
-
-const refused: [string, () => unknown, RegExp][] = [
-  ['a key of somebody else', () => loadAuthority(ca.certificate, createAuthority('x', clock).key), /not that of the/],
-  [
-    'a certificate that is no authority',
-    () => {
-      const leaf = issueClientPair(ca, { commonName: 'jane' }, clock);
-      return loadAuthority(leaf.certificate, leaf.key);
-    },
-    /not that of an authority/,
-  ],
-  [
-    'a key of a kind that signs in another way',
-    () => {
-      const { privateKey } = generateKeyPairSync('ed25519');
-      const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
-      const name = distinguishedName({ commonName: 'x' });
-      const content = { subject: name, publicKey, usages: [], notBefore: 0, notAfter: dayMs };
-      return makeCertificate(content, { name, keyId: Uint8Array.of(1), privateKey });
-    },
-    /RSA or an EC key/,
-  ],
-];
-test.each(refused)('refuses %s', (_, run, message) => expect(run).toThrow(message));
 
 test('a server and a client that trust the authority shake hands', async () => {
   const real = createAuthority('real', systemClock);

@@ -1,10 +1,8 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
 import { distinguishedName } from '#base/certificate-write.ts';
 import type { Clock } from '#base/clock.ts';
-import { readDer } from '#base/der.ts';
 import { type CertificateContent, keyIdOf, makeCertificate } from './certificate.ts';
-import { readCertificate } from './certificate-parts.ts';
 
 /** Everything in PEM form. */
 export interface KeyPair {
@@ -34,23 +32,13 @@ export function createAuthority(commonName: string, clock: Clock): CertificateAu
     notAfter: clock.now() + 10 * yearMs,
     isAuthority: true,
   };
-  return loadAuthority(makeCertificate(content, { name, keyId: keyIdOf(publicKey), privateKey }), key);
-}
-
-/** An authority that was made earlier, from its certificate and its key in PEM form. */
-export function loadAuthority(certificate: string, key: string): CertificateAuthority {
-  const privateKey = createPrivateKey(key);
-  const parsed = new X509Certificate(certificate);
-  if (!parsed.checkPrivateKey(privateKey)) throw new Error('the key is not that of the certificate');
-  const parts = readCertificate(parsed.raw);
-  if (parts === undefined || !parsed.ca) throw new Error('the certificate is not that of an authority');
-  const issuer = { name: parts.subject.whole, keyId: ownKeyId(parts.extensions, privateKey), privateKey };
-  const notAfter = parsed.validToDate.getTime();
+  const issuer = { name, keyId: keyIdOf(publicKey), privateKey };
+  const { notAfter } = content;
   return {
-    certificate,
+    certificate: makeCertificate(content, issuer),
     key,
     notAfter,
-    issue: content => makeCertificate({ ...content, notAfter: Math.min(content.notAfter, notAfter) }, issuer),
+    issue: leaf => makeCertificate({ ...leaf, notAfter: Math.min(leaf.notAfter, notAfter) }, issuer),
   };
 }
 
@@ -96,10 +84,4 @@ function generateKey(): { privateKey: KeyObject; publicKey: Uint8Array; key: str
     // SEC 1, which every Kubernetes reads.
     key: pair.privateKey.export({ type: 'sec1', format: 'pem' }),
   };
-}
-
-/** The authority's own word counts: others have made their key ids by other rules. */
-function ownKeyId(extensions: ReadonlyMap<string, Uint8Array>, privateKey: KeyObject): Uint8Array {
-  const [named] = readDer(extensions.get('2.5.29.14') ?? new Uint8Array()) ?? [];
-  return named?.content ?? keyIdOf(createPublicKey(privateKey).export({ type: 'spki', format: 'der' }));
 }

@@ -8,10 +8,10 @@ const anyUsage = '2.5.29.37.0';
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 
 /** Who a certificate speaks for, and why it is no good otherwise. A certificate without a common name is nobody's. */
-export type CertificateHolder = { is: 'user'; user: UserInfo } | { is: 'nobody' } | { is: 'refused'; why: string };
+export type CertificateHolder = { is: 'user'; user: UserInfo } | { is: 'nameless' } | { is: 'refused'; why: string };
 
 /** Checks a certificate (DER) against the authority (PEM) at a time in milliseconds since 1970. */
-export function holderOf(der: Uint8Array, authority: X509Certificate, now: number): CertificateHolder {
+export function readHolder(der: Uint8Array, authority: X509Certificate, now: number): CertificateHolder {
   const certificate = parse(der);
   if (certificate === undefined) return { is: 'refused', why: 'it is no certificate' };
   if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey)) {
@@ -34,7 +34,7 @@ function readUser(der: Uint8Array): CertificateHolder {
   const subject = attempt(() => readSubject(parts.subject, 'certificate'));
   if (!subject.ok) return { is: 'refused', why: 'its subject cannot be read' };
   const { commonName, organizations } = subject.value;
-  return commonName === '' ? { is: 'nobody' } : { is: 'user', user: { username: commonName, groups: organizations } };
+  return commonName === '' ? { is: 'nameless' } : { is: 'user', user: { username: commonName, groups: organizations } };
 }
 
 function parse(der: Uint8Array): X509Certificate | undefined {

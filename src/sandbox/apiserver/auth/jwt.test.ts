@@ -4,12 +4,7 @@ import { expect, test } from 'vitest';
 import { type Claims, jwtKey, signJwt, verifyJwt } from './jwt.ts';
 
 const ec = jwtKey(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey);
-const rsa = jwtKey(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey);
 const claims: Claims = { iss: 'me', sub: 'you', aud: ['them'], exp: 17, text: 'häuser — 家' };
-const keys = [
-  ['ES256', ec],
-  ['RS256', rsa],
-] as const;
 
 const base64url = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
@@ -21,30 +16,21 @@ function forge(header: unknown, body: unknown, key = ec): string {
   return `${text}.${signature.toString('base64url')}`;
 }
 
-test.each(keys)('%s: what is signed is read again', (algorithm, key) => {
-  const token = signJwt(claims, key);
-  expect(verifyJwt(token, key)).toEqual(claims);
-  expect(JSON.parse(Buffer.from(partsOf(token)[0], 'base64url').toString())).toEqual({ alg: algorithm, kid: key.id });
+test('a signed token can be read again', () => {
+  const token = signJwt(claims, ec);
+  expect(verifyJwt(token, ec)).toEqual(claims);
+  expect(JSON.parse(Buffer.from(partsOf(token)[0], 'base64url').toString())).toEqual({ alg: 'ES256', kid: ec.id });
 });
 
-test.each(keys)('%s: tokens of another key are refused', (_, key) => {
-  const other = jwtKey(
-    key === ec
-      ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-      : generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
-  );
-  expect(verifyJwt(signJwt(claims, other), key)).toBeUndefined();
-  expect(other.id).not.toBe(key.id);
+test('tokens of another key are rejected', () => {
+  const other = jwtKey(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey);
+  expect(verifyJwt(signJwt(claims, other), ec)).toBeUndefined();
+  expect(other.id).not.toBe(ec.id);
 });
 
 test('the id of a key is derived from its public half only', () => {
   expect(jwtKey(ec.privateKey).id).toBe(ec.id);
   expect(ec.id).toMatch(/^[\w-]{43}$/);
-});
-
-test('keys of other kinds are refused', () => {
-  expect(() => jwtKey(generateKeyPairSync('ed25519').privateKey)).toThrow(/RSA or a P-256 key/);
-  expect(() => jwtKey(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey)).toThrow(/RSA or a P-256 key/);
 });
 
 const good = signJwt(claims, ec);

@@ -4,27 +4,26 @@ import { isRecord } from '#base/fields.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A key for tokens and how it is used: RS256 for RSA, ES256 for P-256. */
+/** A P-256 key that signs tokens (ES256). */
 export interface JwtKey {
-  algorithm: 'RS256' | 'ES256';
   /** Derived from the public key, so that a reader of several keys finds the right one. */
   id: string;
   privateKey: KeyObject;
   publicKey: KeyObject;
 }
 
-// Tokens are read before anybody is known; the bound keeps hostile ones from costing time.
+// Tokens are read before authentication; the limit keeps hostile ones from costing time.
 const maxCharacters = 65_536;
+const algorithm = 'ES256';
 
 export function jwtKey(privateKey: KeyObject): JwtKey {
   const publicKey = createPublicKey(privateKey);
   const der = publicKey.export({ type: 'spki', format: 'der' });
-  const id = createHash('sha256').update(der).digest().toBase64({ alphabet: 'base64url', omitPadding: true });
-  return { algorithm: algorithmOf(privateKey), id, privateKey, publicKey };
+  return { id: encodeBytes(createHash('sha256').update(der).digest()), privateKey, publicKey };
 }
 
 export function signJwt(claims: Claims, key: JwtKey): string {
-  const signed = `${encode({ alg: key.algorithm, kid: key.id })}.${encode(claims)}`;
+  const signed = `${encode({ alg: algorithm, kid: key.id })}.${encode(claims)}`;
   // JOSE wants both numbers of an ECDSA signature side by side, not in DER.
   const signature = sign('sha256', Buffer.from(signed), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });
   return `${signed}.${encodeBytes(signature)}`;
@@ -38,17 +37,10 @@ export function verifyJwt(token: string, key: JwtKey): Claims | undefined {
   const header = decodeObject(head);
   const signature = decodeBytes(tail);
   // The algorithm is ours to choose, never the token's; a critical extension would be one we do not know.
-  const known = parts.length === 3 && header?.['alg'] === key.algorithm && !Object.hasOwn(header, 'crit');
+  const known = parts.length === 3 && header?.['alg'] === algorithm && !Object.hasOwn(header, 'crit');
   if (!known || signature === undefined) return undefined;
   const verifier = { key: key.publicKey, dsaEncoding: 'ieee-p1363' as const };
   return verify('sha256', Buffer.from(`${head}.${body}`), verifier, signature) ? decodeObject(body) : undefined;
-}
-
-function algorithmOf(privateKey: KeyObject): JwtKey['algorithm'] {
-  if (privateKey.asymmetricKeyType === 'rsa') return 'RS256';
-  const curve = privateKey.asymmetricKeyDetails?.namedCurve;
-  if (privateKey.asymmetricKeyType === 'ec' && curve === 'prime256v1') return 'ES256';
-  throw new Error('tokens are signed with an RSA or a P-256 key only');
 }
 
 function encode(value: unknown): string {

@@ -29,19 +29,24 @@ const extendedUsages: readonly (readonly [name: string, oid: string])[] = [
   ['netscape sgc', '2.16.840.1.113730.4.1'],
 ];
 
+/** The names that a certificate request may use, sorted. */
+export const knownUsages: readonly string[] = [
+  ...Object.keys(usageBits),
+  ...extendedUsages.map(([name]) => name),
+].sort();
+
 export interface KeyUsages {
   bits: readonly number[];
   extendedOids: readonly string[];
-  /** Names nobody knows; a signer refuses them. */
+  /** Unknown names; a signer rejects them. */
   unknown: readonly string[];
 }
 
 export function readKeyUsages(names: readonly string[]): KeyUsages {
   const extended = extendedUsages.filter(([name]) => names.includes(name)).map(([, oid]) => oid);
-  const known = (name: string) => Object.hasOwn(usageBits, name) || extendedUsages.some(([other]) => other === name);
   return {
     bits: names.filter(name => Object.hasOwn(usageBits, name)).map(name => usageBits[name] ?? 0),
     extendedOids: [...new Set(extended)],
-    unknown: names.filter(name => !known(name)),
+    unknown: names.filter(name => !knownUsages.includes(name)),
   };
 }

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCsr } from '../../../../test/kit/csr.ts';
 import { type Received, Target } from '../../../../test/kit/parity-cases/target.ts';
@@ -9,13 +8,8 @@ import { type ApiServer, startApiServer } from '../server.ts';
 import { createAuthority, issueClientPair, issueServerPair } from './ca.ts';
 import { secureParts } from './secure.ts';
 
-const admin = { username: 'admin', groups: ['system:masters'] };
 const authority = createAuthority('kubernetes', systemClock);
-const tokenKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
-  type: 'pkcs8',
-  format: 'pem',
-});
-const parts = secureParts({ authority, tokenKey, staticTokens: [{ token: 'admin-token', user: admin }] });
+const parts = secureParts({ authority });
 let server: ApiServer;
 const targets: Target[] = [];
 
@@ -37,11 +31,11 @@ function sender(credentials: { token?: string; cert?: string; key?: string }): S
     return target.send({ method, path, headers: { 'content-type': 'application/json', ...headers }, ...text });
   };
 }
-const asAdmin: Send = (...call) => sender({ token: 'admin-token' })(...call);
 const asUser = (commonName: string, ...organizations: string[]): Send => {
   const { certificate, key } = issueClientPair(authority, { commonName, organizations }, systemClock);
   return sender({ cert: certificate, key });
 };
+const asAdmin: Send = (...call) => asUser('admin', 'system:masters')(...call);
 const messageOf = ({ code, body }: Received) => [code, textAt(body, 'message')];
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const reviews = '/apis/authorization.k8s.io/v1';
@@ -299,15 +293,3 @@ test('a kubelet keeps to its own Node', async () => {
     `secrets "bound" is forbidden: User "system:node:win1" cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node 'win1' and this object`,
   ]);
 });
-
-test('makes authority, keys and clock itself when none are given', async () => {
-  await using made = await startApiServerWith();
-  const anonymous = new Target({ url: made.url, ca: made.ca });
-  targets.push(anonymous);
-  expect((await anonymous.send({ method: 'GET', path: '/version', headers: {} })).code).toBe(401);
-});
-
-async function startApiServerWith(): Promise<ApiServer & AsyncDisposable> {
-  const own = await startApiServer(secureParts({ allowAnonymous: false }));
-  return Object.assign(own, { [Symbol.asyncDispose]: () => own.close() });
-}

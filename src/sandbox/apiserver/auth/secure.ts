@@ -1,8 +1,8 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { createControllers } from '../controllers/all.ts';
-import type { Controller, IdentityFactory, UserInfo } from '../ports.ts';
+import type { Controller, IdentityFactory } from '../ports.ts';
 import { type CertificateAuthority, createAuthority } from './ca.ts';
 import { createIdentity } from './identity.ts';
 import { jwtKey } from './jwt.ts';
@@ -13,13 +13,6 @@ export interface SecureOptions {
   log?: Log;
   /** A new one is made when absent. */
   authority?: CertificateAuthority;
-  /** Signs the tokens of service accounts: an RSA or P-256 key in PEM form. A new one is made when absent. */
-  tokenKey?: string;
-  issuer?: string;
-  /** Tokens that stand for a user for ever. */
-  staticTokens?: readonly { token: string; user: UserInfo }[];
-  /** True when absent, as in most clusters. */
-  allowAnonymous?: boolean;
   /** Whether tokens have ids; false when absent. */
   givesTokenIds?: boolean;
 }
@@ -35,13 +28,9 @@ export interface SecureParts {
 export function secureParts(options: SecureOptions = {}): SecureParts {
   const clock = options.clock ?? systemClock;
   const authority = options.authority ?? createAuthority('kubernetes', clock);
-  const issuer = options.issuer ?? 'https://kubernetes.default.svc';
-  const privateKey =
-    options.tokenKey === undefined
-      ? generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-      : createPrivateKey(options.tokenKey);
+  const issuer = 'https://kubernetes.default.svc';
   const signer = new TokenSigner({
-    key: jwtKey(privateKey),
+    key: jwtKey(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey),
     issuer,
     audiences: [issuer],
     clock,
@@ -50,12 +39,7 @@ export function secureParts(options: SecureOptions = {}): SecureParts {
   return {
     clock,
     authority,
-    identity: createIdentity({
-      signer,
-      authority: authority.certificate,
-      staticTokens: options.staticTokens ?? [],
-      allowAnonymous: options.allowAnonymous ?? true,
-    }),
+    identity: createIdentity({ signer, authority: authority.certificate }),
     controllers: createControllers({ authority, signer, ...(options.log === undefined ? {} : { log: options.log }) }),
   };
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type CsrContent, makeCsr } from '../../../../test/kit/csr.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
 import { parseCertificateRequest } from '../../../contract/csr-request.ts';
-import { createAuthority, loadAuthority } from './ca.ts';
+import { createAuthority } from './ca.ts';
 import { signRequest } from './signing-request.ts';
 
 const clock = manualClock(Date.UTC(2030, 0, 1));
@@ -52,6 +52,6 @@ test.each(lifetimes)('gives %s', (_, expirationSeconds, from, to) => {
 
 test('gives no more than the authority has left', () => {
   const dying = createAuthority('dying', manualClock(clock.now() - 10 * yearMs + hourMs));
-  const certificate = signed({}, {}, loadAuthority(dying.certificate, dying.key));
+  const certificate = signed({}, {}, dying);
   expect(certificate.validToDate.getTime()).toBe(clock.now() + hourMs);
 });

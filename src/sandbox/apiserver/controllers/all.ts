@@ -8,7 +8,6 @@ import { createDisruptionController } from './disruption.ts';
 import { createGarbageCollector } from './garbage-collector.ts';
 import { createNamespaceDefaults } from './namespace-defaults.ts';
 import { createNamespaceEmptier } from './namespace-emptier.ts';
-import { createRoleAggregation } from './role-aggregation.ts';
 import { createTokenSecrets } from './token-secrets.ts';
 
 export interface ControllersOptions {
@@ -21,7 +20,6 @@ export interface ControllersOptions {
 export function createControllers({ authority, signer, log }: ControllersOptions): Controller[] {
   return [
     createDefaultPolicy(),
-    createRoleAggregation(log),
     createNamespaceDefaults(authority.certificate, log),
     createNamespaceEmptier(log),
     createGarbageCollector(log),

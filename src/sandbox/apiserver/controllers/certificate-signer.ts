@@ -2,13 +2,11 @@ import { fromBase64, fromUtf8, toBase64 } from '#base/bytes.ts';
 import { timestamp } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { parseCertificateRequest } from '#contract/csr-request.ts';
-import { keyOf } from '#kube/resource.ts';
 import { certificateSigningRequests } from '#kube/resources.ts';
 import type { CertificateAuthority } from '../auth/ca.ts';
-import { isKind } from '../auth/is-kind.ts';
 import { readKeyUsages } from '../auth/key-usages.ts';
 import { signRequest } from '../auth/signing-request.ts';
-import { listAt, memberAt, recordAt, textAt } from '../object.ts';
+import { hasCondition, listAt, memberAt, recordAt, textAt } from '../object.ts';
 import type { Controller, LocalApi, StoredObject } from '../ports.ts';
 import { signerRules } from './signer-rules.ts';
 import { createController } from './worker.ts';
@@ -18,13 +16,10 @@ export function createCertificateSigner(authority: CertificateAuthority, log?: L
   return createController(
     {
       name: 'certificate-signer',
-      begin: api => api.list(certificateSigningRequests).map(keyOf),
-      affected: ({ resource, type, object }) =>
-        isKind(resource, certificateSigningRequests) && type !== 'DELETED' ? [keyOf(object)] : [],
+      resource: certificateSigningRequests,
       reconcile: (key, api) => {
         const request = api.get(certificateSigningRequests, key);
         if (request !== undefined && isWaiting(request)) answer(request, authority, api);
-        return undefined;
       },
     },
     log,
@@ -33,12 +28,8 @@ export function createCertificateSigner(authority: CertificateAuthority, log?: L
 
 /** Approved, not denied, not failed, and without a certificate. */
 function isWaiting(request: StoredObject): boolean {
-  const conditions = listAt(request, 'status.conditions');
-  const has = (type: string) => conditions.some(condition => textAt(condition, 'type') === type);
-  const failed = conditions.some(
-    condition => textAt(condition, 'type') === 'Failed' && ['', 'True'].includes(textAt(condition, 'status')),
-  );
-  return has('Approved') && !has('Denied') && !failed && textAt(request, 'status.certificate') === '';
+  const has = (type: string) => hasCondition(request, type);
+  return has('Approved') && !has('Denied') && !has('Failed') && textAt(request, 'status.certificate') === '';
 }
 
 function answer(request: StoredObject, authority: CertificateAuthority, api: LocalApi): void {

@@ -3,8 +3,6 @@ import { clusterRoleBindings, clusterRoles } from '#kube/resources.ts';
 import { type DefaultBinding, defaultPolicy, type DefaultRole } from '../auth/rbac/default-roles.ts';
 import type { Controller } from '../ports.ts';
 
-const aggregateLabel = (name: string) => `rbac.authorization.k8s.io/aggregate-to-${name}`;
-
 /** Makes the roles and bindings that every cluster has, unless they are there already. */
 export function createDefaultPolicy(): Controller {
   return {
@@ -24,29 +22,23 @@ export function createDefaultPolicy(): Controller {
   };
 }
 
-function roleObject({ name, rules, partOf, gathers }: DefaultRole): KubeResource {
-  const labels = partOf === undefined ? {} : { [aggregateLabel(partOf)]: 'true' };
-  const selectors = gathers === undefined ? [] : [{ matchLabels: { [aggregateLabel(gathers)]: 'true' } }];
-  return {
-    metadata: metadataOf(name, labels),
-    ...(selectors.length === 0 ? {} : { aggregationRule: { clusterRoleSelectors: selectors } }),
-    rules: rules ?? [],
-  } as KubeResource;
+function roleObject({ name, rules }: DefaultRole): KubeResource {
+  return { metadata: metadataOf(name), rules } as KubeResource;
 }
 
 function bindingObject({ role, subjects }: DefaultBinding): KubeResource {
   const apiGroup = clusterRoles.group;
   return {
-    metadata: metadataOf(role, {}),
+    metadata: metadataOf(role),
     roleRef: { apiGroup, kind: 'ClusterRole', name: role },
     subjects: subjects.map(subject => ({ ...subject, apiGroup })),
   } as KubeResource;
 }
 
-function metadataOf(name: string, labels: Record<string, string>): KubeResource['metadata'] {
+function metadataOf(name: string): KubeResource['metadata'] {
   return {
     name,
-    labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...labels },
+    labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' },
     annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
   };
 }

@@ -1,13 +1,13 @@
 import { sameData } from '#base/compare.ts';
 import type { Log } from '#base/log.ts';
-import { keyOf, type Resource } from '#kube/resource.ts';
+import { keyOf } from '#kube/resource.ts';
 import { podDisruptionBudgets, pods } from '#kube/resources.ts';
 import { isKind } from '../auth/is-kind.ts';
-import { matchesLabels, selectorOfSpec, type SpecSelector } from '../label-selector.ts';
-import { listAt, memberAt, numberAt, recordAt, textAt } from '../object.ts';
+import { specSelects } from '../label-selector.ts';
+import { hasCondition, numberAt, recordAt } from '../object.ts';
 import type { Controller, LocalApi, StoredObject } from '../ports.ts';
 import { countBudget } from './budget.ts';
-import { ownersOf } from './owner-index.ts';
+import { ownersOf, resourceOf } from './owner-index.ts';
 import { createController } from './worker.ts';
 
 /** An eviction that has been granted counts as done for this long, then the pod counts as healthy again. */
@@ -21,9 +21,8 @@ export function createDisruptionController(log?: Log): Controller {
   return createController(
     {
       name: 'disruption',
-      begin: api => api.list(podDisruptionBudgets).map(keyOf),
+      resource: podDisruptionBudgets,
       affected: ({ resource, object }, api) => {
-        if (isKind(resource, podDisruptionBudgets)) return [keyOf(object)];
         const counts = isKind(resource, pods) || scalable.includes(resource.kind);
         return counts ? api.list(podDisruptionBudgets, object.metadata.namespace).map(keyOf) : [];
       },
@@ -38,7 +37,7 @@ export function createDisruptionController(log?: Log): Controller {
 
 function update(budget: StoredObject, api: LocalApi): number | undefined {
   const now = api.clock.now();
-  const selected = selectedPods(budget, api);
+  const selected = api.list(pods, budget.metadata.namespace).filter(pod => specSelects(budget, pod.metadata.labels));
   const granted = grantedEvictions(budget, selected, now);
   const healthy = selected.filter(pod => isHealthy(pod) && !Object.hasOwn(granted, pod.metadata.name ?? '')).length;
   const counts = countBudget(recordAt(budget, 'spec'), {
@@ -62,14 +61,6 @@ function update(budget: StoredObject, api: LocalApi): number | undefined {
   return oldest.length === 0 ? undefined : Math.max(1, Math.min(...oldest) + evictionTimeoutMs - now);
 }
 
-/** A selector without demands selects everything; no selector selects nothing. */
-function selectedPods(budget: StoredObject, api: LocalApi): readonly StoredObject[] {
-  const selector = memberAt(budget, 'spec.selector');
-  if (selector === undefined) return [];
-  const demands = selectorOfSpec(selector as SpecSelector);
-  return api.list(pods, budget.metadata.namespace).filter(pod => matchesLabels(demands, pod.metadata.labels));
-}
-
 /** Pods that may be evicted and have not gone yet, with the time each was granted. */
 function grantedEvictions(
   budget: StoredObject,
@@ -85,8 +76,7 @@ function grantedEvictions(
 }
 
 function isHealthy(pod: StoredObject): boolean {
-  const ready = listAt(pod, 'status.conditions').find(condition => textAt(condition, 'type') === 'Ready');
-  return pod.metadata.deletionTimestamp === undefined && textAt(ready, 'status') === 'True';
+  return pod.metadata.deletionTimestamp === undefined && hasCondition(pod, 'Ready', 'True');
 }
 
 /** The pods wanted by all controllers of the pods; undefined when a pod has none that says a number. */
@@ -95,17 +85,11 @@ function scaleOf(selected: readonly StoredObject[], api: LocalApi): number | und
   for (const pod of selected) {
     const owner = ownersOf(pod).find(({ controller }) => controller === true);
     if (owner === undefined) return undefined;
-    const resource = resourceOf(owner.kind, owner.apiVersion, api);
+    const resource = scalable.includes(owner.kind) ? resourceOf(owner, api) : undefined;
     const namespace = pod.metadata.namespace ?? '';
     const found = resource && api.get(resource, { namespace, name: owner.name });
     if (found?.metadata.uid !== owner.uid) return undefined;
     replicas.set(owner.uid, numberAt(found, 'spec.replicas'));
   }
   return [...replicas.values()].reduce((sum, count) => sum + count, 0);
-}
-
-function resourceOf(kind: string, apiVersion: string, api: LocalApi): Resource | undefined {
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
-  const known = scalable.includes(kind);
-  return known ? api.resources().find(resource => resource.kind === kind && resource.group === group) : undefined;
 }

@@ -167,82 +167,6 @@ test('a dependent with a finalizer waits for it', async () => {
   expect(names(api)).toEqual([]);
 });
 
-test('foreground: the owner waits for the dependents that block it', async () => {
-  await using api = await start();
-  const a = make(api, 'a');
-  make(api, 'b', [refTo(a, { blockOwnerDeletion: true })], { finalizers: ['example.com/wait'] });
-  make(api, 'c', [refTo(a)], { finalizers: ['example.com/wait'] });
-  drop(api, 'a', 'Foreground');
-  await quiet(api);
-  expect(find(api, 'a')?.metadata.finalizers).toEqual(['foregroundDeletion']);
-  expect(find(api, 'b')?.metadata.deletionTimestamp).toBeDefined();
-  expect(find(api, 'c')?.metadata.deletionTimestamp).toBeDefined();
-  const b = find(api, 'b');
-  if (b !== undefined) api.replace(configMaps, { ...b, metadata: { ...b.metadata, finalizers: [] } });
-  await quiet(api);
-  expect(names(api)).toEqual(['c']);
-});
-
-test('foreground: an owner without blocking dependents goes at once', async () => {
-  await using api = await start();
-  const a = make(api, 'a');
-  make(api, 'b', [refTo(a)], { finalizers: ['example.com/wait'] });
-  drop(api, 'a', 'Foreground');
-  await quiet(api);
-  expect(names(api)).toEqual(['b']);
-});
-
-test('foreground: an owner goes when a dependent stops to block it', async () => {
-  await using api = await start();
-  const a = make(api, 'a');
-  make(api, 'b', [refTo(a, { blockOwnerDeletion: true })], { finalizers: ['example.com/wait'] });
-  drop(api, 'a', 'Foreground');
-  await quiet(api);
-  const b = find(api, 'b');
-  if (b === undefined) throw new Error('b is gone');
-  api.replace(configMaps, { ...b, metadata: { ...b.metadata, ownerReferences: [refTo(a) as OwnerReference] } });
-  await quiet(api);
-  expect(names(api)).toEqual(['b']);
-});
-
-test('foreground: goes down the chain, the deepest first', async () => {
-  await using api = await start();
-  const gone: string[] = [];
-  api.onChange(({ type, object }) => type === 'DELETED' && gone.push(object.metadata.name ?? ''));
-  const a = make(api, 'a');
-  const b = make(api, 'b', [refTo(a, { blockOwnerDeletion: true })]);
-  const c = make(api, 'c', [refTo(b, { blockOwnerDeletion: true })]);
-  make(api, 'd', [refTo(c, { blockOwnerDeletion: true })]);
-  await quiet(api);
-  drop(api, 'a', 'Foreground');
-  await quiet(api);
-  expect(names(api)).toEqual([]);
-  expect(gone).toEqual(['d', 'c', 'b', 'a']);
-});
-
-test('foreground: a dependent with another owner stays and lets this one go', async () => {
-  await using api = await start();
-  const [a, b] = [make(api, 'a'), make(api, 'b')];
-  make(api, 'c', [refTo(a, { blockOwnerDeletion: true }), refTo(b)]);
-  drop(api, 'a', 'Foreground');
-  await quiet(api);
-  expect(names(api)).toEqual(['b', 'c']);
-  expect(ownersOf(find(api, 'c'))).toEqual(['b']);
-});
-
-test('foreground: owners in a circle do not wait for each other for ever', async () => {
-  await using api = await start();
-  const a = make(api, 'a');
-  const b = make(api, 'b', [refTo(a, { blockOwnerDeletion: true })]);
-  const ownerReferences = [refTo(b, { blockOwnerDeletion: true }) as OwnerReference];
-  api.replace(configMaps, { ...a, metadata: { ...a.metadata, ownerReferences } });
-  await quiet(api);
-  expect(names(api)).toEqual(['a', 'b']);
-  drop(api, 'a', 'Foreground');
-  await quiet(api);
-  expect(names(api)).toEqual([]);
-});
-
 test('orphan: dependents lose their owner and stay', async () => {
   await using api = await start();
   const [a, z] = [make(api, 'a'), make(api, 'z')];
@@ -273,17 +197,6 @@ test('a dependent that asks for orphans of its own gets its way', async () => {
   await quiet(api);
   expect(names(api)).toEqual(['c']);
   expect(ownersOf(find(api, 'c'))).toBeUndefined();
-});
-
-test('a dependent that asks for the foreground gets its way', async () => {
-  await using api = await start();
-  const a = make(api, 'a');
-  const b = make(api, 'b', [refTo(a)], { finalizers: ['foregroundDeletion'] });
-  make(api, 'c', [refTo(b, { blockOwnerDeletion: true })], { finalizers: ['example.com/wait'] });
-  drop(api, 'a');
-  await quiet(api);
-  expect(names(api)).toEqual(['b', 'c']);
-  expect(find(api, 'b')?.metadata.finalizers).toEqual(['foregroundDeletion']);
 });
 
 test('objects from before the start are looked after too', async () => {

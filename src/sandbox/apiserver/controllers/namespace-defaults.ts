@@ -1,13 +1,13 @@
 import { sameData } from '#base/compare.ts';
 import type { Log } from '#base/log.ts';
-import { keyOf, type KubeResource } from '#kube/resource.ts';
+import type { KubeResource } from '#kube/resource.ts';
 import { configMaps, namespaces, serviceAccounts } from '#kube/resources.ts';
 import { isKind } from '../auth/is-kind.ts';
 import type { Change, Controller, LocalApi } from '../ports.ts';
 import { createController } from './worker.ts';
 
-/** The namespaces every cluster has. */
-const always = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+/** Namespaces that every cluster has. */
+export const systemNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 const defaultAccount = 'default';
 const rootCaName = 'kube-root-ca.crt';
 
@@ -16,27 +16,25 @@ export function createNamespaceDefaults(caCertificate: string, log?: Log): Contr
   return createController(
     {
       name: 'namespace-defaults',
-      begin: api => [...always.map(name => ({ namespace: '', name })), ...api.list(namespaces).map(keyOf)],
-      affected: change => affectedNamespaces(change).map(name => ({ namespace: '', name })),
-      reconcile: ({ name }, api) => {
-        fill(name, caCertificate, api);
-        return undefined;
-      },
+      resource: namespaces,
+      affected: change =>
+        isDefaultObject(change) ? [{ namespace: '', name: change.object.metadata.namespace ?? '' }] : [],
+      reconcile: ({ name }, api) => fill(name, caCertificate, api),
     },
     log,
   );
 }
 
-function affectedNamespaces({ resource, type, object }: Change): string[] {
-  const { name = '', namespace = '' } = object.metadata;
-  if (isKind(resource, namespaces)) return [name];
-  if (isKind(resource, serviceAccounts) && name === defaultAccount && type === 'DELETED') return [namespace];
-  return isKind(resource, configMaps) && name === rootCaName && type !== 'ADDED' ? [namespace] : [];
+function isDefaultObject({ resource, type, object }: Change): boolean {
+  const { name } = object.metadata;
+  if (isKind(resource, serviceAccounts)) return name === defaultAccount && type === 'DELETED';
+  return isKind(resource, configMaps) && name === rootCaName && type !== 'ADDED';
 }
 
 function fill(namespace: string, caCertificate: string, api: LocalApi): void {
   const found = api.get(namespaces, { namespace: '', name: namespace });
-  if (found === undefined && always.includes(namespace)) api.create(namespaces, { metadata: { name: namespace } });
+  if (found === undefined && systemNamespaces.includes(namespace))
+    api.create(namespaces, { metadata: { name: namespace } });
   else if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
   if (api.get(serviceAccounts, { namespace, name: defaultAccount }) === undefined) {
     api.create(serviceAccounts, { metadata: { namespace, name: defaultAccount } });

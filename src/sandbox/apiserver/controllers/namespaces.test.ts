@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { quiet, startLocalApi } from '../../../../test/kit/local-api.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
 import { configMaps, namespaces, pods, secrets, serviceAccounts } from '../../../kube/resources.ts';
-import { listAt, memberAt, textAt } from '../object.ts';
+import { memberAt, textAt } from '../object.ts';
 import type { LocalApi } from '../ports.ts';
-import { deletionConditions } from './namespace-conditions.ts';
 import { createNamespaceDefaults } from './namespace-defaults.ts';
 import { createNamespaceEmptier } from './namespace-emptier.ts';
 
@@ -83,7 +82,7 @@ test('a deleted namespace is emptied and goes', async () => {
   expect(api.get(configMaps, { namespace: 'default', name: 'kept' })).toBeDefined();
 });
 
-test('a namespace waits for what finalizers hold, and says so', async () => {
+test('a namespace waits for objects with finalizers', async () => {
   const clock = manualClock();
   await using api = await start(clock);
   make(api, 'old');
@@ -93,18 +92,7 @@ test('a namespace waits for what finalizers hold, and says so', async () => {
   await quiet(api);
   drop(api, 'old');
   await quiet(api);
-  const conditions = listAt(find(api, 'old'), 'status.conditions');
-  expect(conditions.map(condition => [textAt(condition, 'type'), textAt(condition, 'status')])).toEqual([
-    ['NamespaceDeletionDiscoveryFailure', 'False'],
-    ['NamespaceDeletionGroupVersionParsingFailure', 'False'],
-    ['NamespaceDeletionContentFailure', 'False'],
-    ['NamespaceContentRemaining', 'True'],
-    ['NamespaceFinalizersRemaining', 'True'],
-  ]);
-  expect(conditions.map(condition => textAt(condition, 'message')).slice(3)).toEqual([
-    'Some resources are remaining: configmaps. has 2 resource instances',
-    'Some content in the namespace has finalizers remaining: example.com/wait in 2 resource instances',
-  ]);
+  expect(textAt(find(api, 'old'), 'status.phase')).toBe('Terminating');
   for (const name of ['a', 'b']) {
     const held = api.get(configMaps, { namespace: 'old', name });
     expect(held?.metadata.deletionTimestamp).toBeDefined();
@@ -166,31 +154,4 @@ test('a namespace that nobody deletes is left alone', async () => {
   await quiet(api);
   expect(textAt(find(api, 'a'), 'status.phase')).toBe('Active');
   expect(account(api, 'a')).toBeDefined();
-});
-
-test('conditions keep their time as long as their status', () => {
-  const fresh = deletionConditions([], [], 'now');
-  expect(fresh.every(({ status, lastTransitionTime }) => status === 'False' && lastTransitionTime === 'now')).toBe(
-    true,
-  );
-  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } };
-  const remaining = [{ resource: pods, objects: [object] }];
-  const later = deletionConditions(remaining, fresh, 'later');
-  expect(later.map(({ lastTransitionTime }) => lastTransitionTime)).toEqual(['now', 'now', 'now', 'later', 'now']);
-  expect(later[3]?.message).toBe('Some resources are remaining: pods. has 1 resource instances');
-});
-
-test('conditions list kinds and finalizers in order', () => {
-  const held = (...finalizers: string[]) => ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'x', finalizers } });
-  const remaining = [
-    { resource: secrets, objects: [held('b/b')] },
-    { resource: configMaps, objects: [held('a/a', 'b/b')] },
-  ];
-  const [, , , content, finalizers] = deletionConditions(remaining, [], 'now');
-  expect(content?.message).toBe(
-    'Some resources are remaining: configmaps. has 1 resource instances, secrets. has 1 resource instances',
-  );
-  expect(finalizers?.message).toBe(
-    'Some content in the namespace has finalizers remaining: a/a in 1 resource instances, b/b in 2 resource instances',
-  );
 });

@@ -1,7 +1,7 @@
 import type { Key, OwnerReference, Resource } from '#kube/resource.ts';
-import type { StoredObject } from '../ports.ts';
+import type { LocalApi, StoredObject } from '../ports.ts';
 
-/** One object, whatever its kind. A later object of the same name is another one. */
+/** One object of any kind. A later object of the same name is another one. */
 export interface Item {
   resource: Resource;
   key: Key;
@@ -17,7 +17,23 @@ export function ownersOf(object: StoredObject | undefined): readonly OwnerRefere
   return object?.metadata.ownerReferences ?? [];
 }
 
-/** Who depends on whom, by the unique ids in owner references. */
+/**
+ * Owners are in the namespace of their dependent or in none. `unknown` when the kind is not served (it may be later) or
+ * when an object without a namespace names an owner that has one.
+ */
+export function ownerState(owner: OwnerReference, dependent: Item, api: LocalApi): 'exists' | 'gone' | 'unknown' {
+  const resource = resourceOf(owner, api);
+  if (resource === undefined || (resource.namespaced && dependent.key.namespace === '')) return 'unknown';
+  const key = { namespace: resource.namespaced ? dependent.key.namespace : '', name: owner.name };
+  return api.get(resource, key)?.metadata.uid === owner.uid ? 'exists' : 'gone';
+}
+
+export function resourceOf({ kind, apiVersion }: OwnerReference, api: LocalApi): Resource | undefined {
+  const group = apiVersion.slice(0, Math.max(apiVersion.indexOf('/'), 0));
+  return api.resources().find(resource => resource.kind === kind && resource.group === group);
+}
+
+/** Dependents by the UIDs in their owner references. */
 export class OwnerIndex {
   readonly #dependents = new Map<string, Map<string, Item>>();
 

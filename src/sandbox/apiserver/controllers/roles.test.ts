@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { quiet, startLocalApi } from '../../../../test/kit/local-api.ts';
+import type { KubeResource } from '../../../kube/resource.ts';
 import { clusterRoleBindings, clusterRoles } from '../../../kube/resources.ts';
 import { createAuthorizer } from '../auth/authorizer.ts';
 import { defaultPolicy } from '../auth/rbac/default-roles.ts';
@@ -7,16 +8,11 @@ import { readRules, ruleAllows } from '../auth/rbac/rule.ts';
 import { listAt } from '../object.ts';
 import type { AccessRequest, LocalApi, UserInfo } from '../ports.ts';
 import { createDefaultPolicy } from './default-policy.ts';
-import { createRoleAggregation } from './role-aggregation.ts';
 
-const start = () => startLocalApi([createDefaultPolicy(), createRoleAggregation()]);
+const start = () => startLocalApi([createDefaultPolicy()]);
 const find = (api: LocalApi, name: string) => api.get(clusterRoles, { namespace: '', name });
 const rule = (resource: string) => ({ verbs: ['get'], apiGroups: [''], resources: [resource] });
-const make = (api: LocalApi, name: string, labels: Record<string, string>, more: object) =>
-  api.create(clusterRoles, { metadata: { name, labels }, ...more });
-const gathering = (...selectors: object[]) => ({ aggregationRule: { clusterRoleSelectors: selectors }, rules: [] });
 const rulesOf = (api: LocalApi, name: string) => listAt(find(api, name), 'rules');
-const is = (label: string) => ({ matchLabels: { is: label } });
 
 test('every cluster has its roles and bindings', async () => {
   await using api = await start();
@@ -38,7 +34,7 @@ test('every cluster has its roles and bindings', async () => {
 
 test('roles that are there already are kept', async () => {
   await using api = await startLocalApi([]);
-  make(api, 'cluster-admin', {}, { rules: [rule('pods')] });
+  api.create(clusterRoles, { metadata: { name: 'cluster-admin' }, rules: [rule('pods')] } as KubeResource);
   const controller = createDefaultPolicy();
   controller.start(api);
   controller.stop();
@@ -122,52 +118,4 @@ test.each(roleCases)('the role %s and %o: %s', async (name, members, allowed) =>
   await quiet(api);
   const rules = readRules(find(api, name)?.['rules']);
   expect(rules.some(item => ruleAllows(item, request(anybody, members)))).toBe(allowed);
-});
-
-test('gathers rules by labels, in the order of names, each once', async () => {
-  await using api = await start();
-  make(api, 'b', { is: 'part' }, { rules: [rule('pods'), rule('nodes')] });
-  make(api, 'a', { is: 'part' }, { rules: [rule('secrets'), rule('pods')] });
-  make(api, 'c', { is: 'other' }, { rules: [rule('events')] });
-  make(api, 'all', {}, gathering(is('part')));
-  await quiet(api);
-  expect(rulesOf(api, 'all')).toEqual([rule('secrets'), rule('pods'), rule('nodes')]);
-});
-
-test('follows roles that come, change and go', async () => {
-  await using api = await start();
-  make(api, 'all', {}, gathering(is('part'), is('more')));
-  const part = make(api, 'a', { is: 'part' }, { rules: [rule('pods')] });
-  make(api, 'b', { is: 'more' }, { rules: [rule('nodes')] });
-  await quiet(api);
-  expect(rulesOf(api, 'all')).toEqual([rule('pods'), rule('nodes')]);
-  api.replace(clusterRoles, { ...part, rules: [rule('secrets')] } as never);
-  api.delete(clusterRoles, { namespace: '', name: 'b' });
-  await quiet(api);
-  expect(rulesOf(api, 'all')).toEqual([rule('secrets')]);
-});
-
-test('what somebody writes into a gathered role is overwritten', async () => {
-  await using api = await start();
-  make(api, 'a', { is: 'part' }, { rules: [rule('pods')] });
-  make(api, 'all', { is: 'part' }, { ...gathering(is('part')), rules: [rule('secrets')] });
-  await quiet(api);
-  expect(rulesOf(api, 'all')).toEqual([rule('pods')]);
-});
-
-test('a role without the wish to gather is left alone', async () => {
-  await using api = await start();
-  make(api, 'a', { is: 'part' }, { rules: [rule('pods')] });
-  await quiet(api);
-  expect(rulesOf(api, 'a')).toEqual([rule('pods')]);
-});
-
-test('a role that selects by expressions gathers too, and one that selects nothing has no rules', async () => {
-  await using api = await start();
-  make(api, 'a', { is: 'part' }, { rules: [rule('pods')] });
-  make(api, 'some', {}, gathering({ matchExpressions: [{ key: 'is', operator: 'In', values: ['part'] }] }));
-  make(api, 'none', {}, { ...gathering(), rules: [rule('pods')] });
-  await quiet(api);
-  expect(rulesOf(api, 'some')).toEqual([rule('pods')]);
-  expect(rulesOf(api, 'none')).toEqual([]);
 });

@@ -17,9 +17,8 @@ export function createTokenSecrets(signer: TokenSigner, caCertificate: string, l
   return createController(
     {
       name: 'token-secrets',
-      begin: api => api.list(secrets).map(keyOf),
+      resource: secrets,
       affected: ({ resource, object }, api) => {
-        if (isKind(resource, secrets)) return [keyOf(object)];
         if (!isKind(resource, serviceAccounts)) return [];
         const { namespace, name } = object.metadata;
         const own = api.list(secrets, namespace).filter(secret => accountNameOf(secret) === name);
@@ -28,31 +27,30 @@ export function createTokenSecrets(signer: TokenSigner, caCertificate: string, l
       reconcile: (key, api) => {
         const secret = api.get(secrets, key);
         if (secret !== undefined && secret['type'] === tokenType) fix(secret, { signer, caCertificate, api });
-        return undefined;
       },
     },
     log,
   );
 }
 
-interface Means {
+interface SecretDeps {
   signer: TokenSigner;
   caCertificate: string;
   api: LocalApi;
 }
 
-function fix(secret: StoredObject, means: Means): void {
-  const { api } = means;
+function fix(secret: StoredObject, deps: SecretDeps): void {
+  const { api } = deps;
   const { namespace = '', uid = '', annotations } = secret.metadata;
   const account = api.get(serviceAccounts, { namespace, name: accountNameOf(secret) });
-  // An account made anew under the same name must not inherit the tokens of the old one.
+  // A new account of the same name must not inherit the tokens of the old one.
   const named = annotations?.[uidAnnotation];
   const isOwn = account !== undefined && (named === undefined || named === account.metadata.uid);
   if (!isOwn) api.delete(secrets, keyOf(secret), { preconditions: { uid } });
-  else fill(secret, account, means);
+  else fill(secret, account, deps);
 }
 
-function fill(secret: StoredObject, account: StoredObject, { signer, caCertificate, api }: Means): void {
+function fill(secret: StoredObject, account: StoredObject, { signer, caCertificate, api }: SecretDeps): void {
   const { namespace = '', name = '', annotations } = secret.metadata;
   const ca = toBase64(caCertificate);
   const lacksToken = textAt(secret, 'data.token') === '';

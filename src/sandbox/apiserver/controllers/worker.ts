@@ -1,21 +1,25 @@
 import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import { WorkQueue } from '#kube/queue/queue.ts';
-import { type Key, keyText } from '#kube/resource.ts';
+import { type Key, keyOf, keyText, type Resource } from '#kube/resource.ts';
+import { isKind } from '../auth/is-kind.ts';
 import type { Change, Controller, LocalApi } from '../ports.ts';
 import { StatusError } from '../status.ts';
 
-/** What a controller does: which keys a change concerns, and what to do about one. */
+/** Which keys a change concerns, and what to do about each of them. */
 export interface Work {
   name: string;
-  /** Called once at the start, for what is there already. */
-  begin(api: LocalApi): Iterable<Key>;
-  affected(change: Change, api: LocalApi): Iterable<Key>;
-  /** Looks at the world and fixes it. Returns the milliseconds after which to look again, if that is needed. */
-  reconcile(key: Key, api: LocalApi): number | undefined;
+  /** The kind that the controller reconciles: every object at the start, and each one that changes. */
+  resource?: Resource;
+  /** Further keys at the start. */
+  begin?(api: LocalApi): Iterable<Key>;
+  /** Keys for changes of other kinds. */
+  affected?(change: Change, api: LocalApi): Iterable<Key>;
+  /** Returns the milliseconds after which to reconcile again, if needed. */
+  reconcile(key: Key, api: LocalApi): number | void;
 }
 
-/** Runs the work one key at a time; a key that fails is tried again, later each time. */
+/** Reconciles one key at a time; a key that fails is retried with backoff. */
 export function createController(work: Work, log: Log = silentLog): Controller {
   let end: (() => void) | undefined;
   return {
@@ -26,13 +30,14 @@ export function createController(work: Work, log: Log = silentLog): Controller {
       };
       const unsubscribe = api.onChange(change => {
         try {
-          add(work.affected(change, api));
+          add(affectedBy(work, change, api));
         } catch (error) {
-          // Other listeners must hear of the change all the same.
-          log.error('A controller could not tell what a change concerns', { controller: work.name, error });
+          // Other listeners must get the change all the same.
+          log.error('Controller failed to map a change to keys', { controller: work.name, error });
         }
       });
-      add(work.begin(api));
+      add(work.resource === undefined ? [] : api.list(work.resource).map(keyOf));
+      add(work.begin?.(api) ?? []);
       void run(work, { queue, api, log });
       end = () => {
         unsubscribe();
@@ -46,12 +51,17 @@ export function createController(work: Work, log: Log = silentLog): Controller {
   };
 }
 
+function affectedBy(work: Work, change: Change, api: LocalApi): Iterable<Key> {
+  if (work.resource !== undefined && isKind(change.resource, work.resource)) return [keyOf(change.object)];
+  return work.affected?.(change, api) ?? [];
+}
+
 async function run(work: Work, { queue, api, log }: { queue: WorkQueue; api: LocalApi; log: Log }): Promise<void> {
   for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
     try {
       const againMs = work.reconcile(key, api);
       queue.forget(key);
-      if (againMs !== undefined) queue.addAfter(key, againMs);
+      if (typeof againMs === 'number') queue.addAfter(key, againMs);
     } catch (error) {
       report(log, work.name, key, error);
       queue.retry(key);
@@ -61,10 +71,9 @@ async function run(work: Work, { queue, api, log }: { queue: WorkQueue; api: Loc
   }
 }
 
-/** Refusals and objects that make no sense happen in every cluster; anything else is a defect of ours. */
+/** Rejected writes and malformed objects happen in every cluster; anything else is a bug. */
 function report(log: Log, controller: string, key: Key, error: unknown): void {
   const fields = { controller, key: keyText(key), error };
-  if (error instanceof StatusError || error instanceof AppError)
-    log.debug('A controller was refused and will try again', fields);
-  else log.error('A controller failed and will try again', fields);
+  if (error instanceof StatusError || error instanceof AppError) log.debug('Write rejected; retrying', fields);
+  else log.error('Controller failed; retrying', fields);
 }

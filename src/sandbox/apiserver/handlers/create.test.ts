@@ -71,10 +71,9 @@ test('refuses before it stores', async () => {
 });
 
 test('shows a new object in the form that was asked for', async () => {
-  const accept = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
+  const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
   const made = await sandbox.make(`POST ${path}`, { metadata: { name: 'partial' }, data: { k: 'v' } }, { accept });
-  expect(made).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'partial' } });
-  expect(made).not.toHaveProperty('data');
+  expect(made).toMatchObject({ kind: 'Table', rows: [{ object: { metadata: { name: 'partial' } } }] });
 });
 
 test('looks into the namespace before it looks at the object', async () => {

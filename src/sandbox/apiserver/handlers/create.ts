@@ -27,7 +27,7 @@ export function storeNew(core: Core, call: Call, sent: StoredObject): StoredObje
   const fresh = kind.prepareCreate(kind.toStored(withNewMetadata(sent, call, now)), context);
   const stamped = kind.stamp(fresh, undefined, timestamp(now));
   const metadataCauses = newMetadataCauses(stamped.metadata, kind);
-  const { object, causes } = validateContent(core, { ...call, subresource: '' }, stamped, undefined);
+  const { object, causes } = validateContent({ ...call, subresource: '' }, stamped, undefined);
   const name = object.metadata.name ?? '';
   if (metadataCauses.length + causes.length > 0) throw invalid(kind, name, [...metadataCauses, ...causes]);
   core.identity.admission?.admit({

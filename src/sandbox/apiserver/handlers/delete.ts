@@ -93,9 +93,8 @@ function isDeleting(object: StoredObject): boolean {
 function finalizersAfter({ metadata }: StoredObject, { propagationPolicy }: DeleteOptions): string[] | undefined {
   const { finalizers = [] } = metadata;
   if (propagationPolicy === undefined) return metadata.finalizers;
-  const others = finalizers.filter(name => name !== 'orphan' && name !== 'foregroundDeletion');
-  const mark = { Orphan: ['orphan'], Foreground: ['foregroundDeletion'], Background: [] }[propagationPolicy];
-  const next = [...others, ...mark];
+  const others = finalizers.filter(name => name !== 'orphan');
+  const next = propagationPolicy === 'Orphan' ? [...others, 'orphan'] : others;
   return next.length === 0 ? undefined : next;
 }
 

@@ -1,8 +1,8 @@
 import { timestamp } from '#base/clock.ts';
 import { isRecord } from '#base/fields.ts';
 import { type Call, type Core, findObject } from '../core.ts';
-import { matchesLabels, type SpecSelector, selectorOfSpec } from '../label-selector.ts';
-import { listAt, memberAt, numberAt, recordAt, textAt } from '../object.ts';
+import { specSelects } from '../label-selector.ts';
+import { hasCondition, memberAt, numberAt, recordAt, textAt } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
 import { badRequest, notFound, StatusError, tooManyRequests } from '../status.ts';
 import { deleteObject } from './delete.ts';
@@ -13,7 +13,7 @@ const budgets = 'poddisruptionbudgets.policy';
 /** Deletes a pod if its disruption budget allows it, and takes one off the budget. */
 export function evictPod(core: Core, call: Call, body: unknown): void {
   checkBody(call, body);
-  const options = readDeleteOptions(memberAt(body, 'deleteOptions') ?? {}, new URLSearchParams());
+  const options = readDeleteOptions(memberAt(body, 'deleteOptions') ?? {});
   const dryRun = call.dryRun || options.dryRun === true;
   const pod = findObject(core, call);
   if (pod === undefined) throw notFound(call.kind, call.name);
@@ -39,7 +39,7 @@ function countsAsRunning(pod: StoredObject): boolean {
 function spendBudget(core: Core, pod: StoredObject, dryRun: boolean): void {
   const matching = core.store
     .list(budgets, pod.metadata.namespace)
-    .filter(budget => selects(budget, pod.metadata.labels ?? {}));
+    .filter(budget => specSelects(budget, pod.metadata.labels));
   if (matching.length > 1)
     throw new StatusError({
       code: 500,
@@ -49,7 +49,7 @@ function spendBudget(core: Core, pod: StoredObject, dryRun: boolean): void {
   if (budget === undefined) return;
   const [healthy, wanted] = [numberAt(budget, 'status.currentHealthy'), numberAt(budget, 'status.desiredHealthy')];
   // A pod that is not ready is missed by nobody as long as enough others are.
-  if (!isReady(pod) && wanted > 0 && healthy >= wanted) return;
+  if (!hasCondition(pod, 'Ready', 'True') && wanted > 0 && healthy >= wanted) return;
   const name = budget.metadata.name ?? '';
   if (numberAt(budget, 'status.observedGeneration') < (budget.metadata.generation ?? 0))
     throw refused(`The disruption budget ${name} is still being processed by the server.`);
@@ -70,15 +70,4 @@ function refused(message: string): StatusError {
   return tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", {
     causes: [{ reason: 'DisruptionBudget', message }],
   });
-}
-
-function selects(budget: StoredObject, labels: Record<string, string>): boolean {
-  const selector = memberAt(budget, 'spec.selector');
-  return selector !== undefined && matchesLabels(selectorOfSpec(selector as SpecSelector), labels);
-}
-
-function isReady(pod: StoredObject): boolean {
-  return listAt(pod, 'status.conditions').some(
-    condition => textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True',
-  );
 }

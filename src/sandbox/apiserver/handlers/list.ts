@@ -1,7 +1,7 @@
 import type { Call, Core } from '../core.ts';
 import { isSelected, type ListOptions } from '../list-options.ts';
 import type { StoredObject } from '../ports.ts';
-import { badRequest, expired, StatusError, versionTooLarge } from '../status.ts';
+import { badRequest, versionTooLarge } from '../status.ts';
 
 export interface Page {
   resourceVersion: string;
@@ -18,8 +18,12 @@ type Scope = Pick<Call, 'kind' | 'namespace'>;
 export function listObjects(core: Core, scope: Scope, options: ListOptions): Page {
   const start = options.continue === '' ? undefined : readToken(options);
   const revision = start?.revision ?? wantedRevision(core, options);
-  const all = snapshot(core, scope, revision, start?.key ?? '');
-  const shown = revision === undefined || revision === inconsistent ? core.store.revision : revision;
+  const { storageKey } = scope.kind;
+  const all =
+    revision === undefined
+      ? core.store.list(storageKey, scope.namespace)
+      : core.store.listAt(storageKey, revision, scope.namespace);
+  const shown = revision ?? core.store.revision;
   const rest = start === undefined ? all : all.filter(object => keyWithin(object, scope.namespace) >= start.key);
   return { resourceVersion: String(shown), ...firstPage(rest, shown, scope, options) };
 }
@@ -45,9 +49,6 @@ function firstPage(
   return { items, continue: token, remaining: plain ? rest.length - seen : undefined };
 }
 
-/** Stands in a token for "whatever is there now", after the list it began with has expired. */
-const inconsistent = -1;
-
 /** The revision that must be shown exactly; undefined for the newest. */
 function wantedRevision(core: Core, { resourceVersion = 0, match, limit }: ListOptions): number | undefined {
   const { revision } = core.store;
@@ -55,23 +56,6 @@ function wantedRevision(core: Core, { resourceVersion = 0, match, limit }: ListO
   const exact = match === 'Exact' || (match === '' && limit > 0);
   return exact && resourceVersion > 0 ? resourceVersion : undefined;
 }
-
-function snapshot(core: Core, { kind, namespace }: Scope, revision: number | undefined, start: string): StoredObject[] {
-  const { store } = core;
-  if (revision === undefined || revision === inconsistent) return store.list(kind.storageKey, namespace);
-  try {
-    return store.listAt(kind.storageKey, revision, namespace);
-  } catch (error) {
-    if (!(error instanceof StatusError) || start === '') throw error;
-    throw expired(tokenTooOld, printToken(inconsistent, start));
-  }
-}
-
-const tokenTooOld =
-  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
-  'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
-  'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
-  'deleted between the time the first chunk was returned and now may show up in the list.';
 
 function keyWithin({ metadata }: StoredObject, namespace: string): string {
   const { namespace: own = '', name = '' } = metadata;

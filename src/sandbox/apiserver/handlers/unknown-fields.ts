@@ -1,6 +1,7 @@
 import { isRecord } from '#base/fields.ts';
 import type { Call } from '../core.ts';
 import type { Kind } from '../kind.ts';
+import { metadataShape } from '../metadata.ts';
 import { child, headMembers, isEmbedded, memberSchema, preserves, type Schema, schemaAt } from '../schema/schema.ts';
 import type { Shape } from '../shape.ts';
 import { badRequest } from '../status.ts';
@@ -19,28 +20,11 @@ function unknownFields(kind: Kind, body: Record<string, unknown>): string[] {
   const own = kind.custom
     ? outsideSchema(isRecord(kind.schema) ? kind.schema : {}, content, '', false)
     : outsideShape(kind.content ?? 'any', content, '');
-  return [...outsideShape(metadataShape, body['metadata'], 'metadata'), ...own];
+  return [...outsideShape(acceptedMetadata, body['metadata'], 'metadata'), ...own];
 }
 
-const metadataShape: Shape = {
-  name: 'any',
-  generateName: 'any',
-  namespace: 'any',
-  selfLink: 'any',
-  uid: 'any',
-  resourceVersion: 'any',
-  generation: 'any',
-  creationTimestamp: 'any',
-  deletionTimestamp: 'any',
-  deletionGracePeriodSeconds: 'any',
-  labels: 'any',
-  annotations: 'any',
-  ownerReferences: [
-    { apiVersion: 'any', kind: 'any', name: 'any', uid: 'any', controller: 'any', blockOwnerDeletion: 'any' },
-  ],
-  finalizers: 'any',
-  managedFields: 'any',
-};
+/** The server does not keep the last two, but clients send back what a real server gave them. */
+const acceptedMetadata: Shape = { ...metadataShape, selfLink: 'any', managedFields: 'any' };
 
 /** Values of the wrong type are reported by the decoder. */
 function outsideShape(shape: Shape, value: unknown, path: string): string[] {

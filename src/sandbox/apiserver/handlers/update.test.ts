@@ -75,17 +75,6 @@ test('writes nothing when nothing changes, by whatever way', async () => {
   expect(versionOf(await sandbox.make(`PATCH ${path}/same`, { data: { k: 'w' } }))).toBeGreaterThan(versionOf(made));
 });
 
-test('changes the type of a version only in the answer', async () => {
-  const made = await sandbox.make(`POST ${budgets}`, { metadata: { name: 'two' }, spec: { minAvailable: 1 } });
-  const older = '/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets/two';
-  expect(await sandbox.make(`GET ${older}`)).toMatchObject({ apiVersion: 'policy/v1beta1', spec: { minAvailable: 1 } });
-  const changed = await sandbox.make(`PATCH ${older}`, { spec: { minAvailable: 1 } });
-  expect(changed).toMatchObject({
-    apiVersion: 'policy/v1beta1',
-    metadata: { resourceVersion: metadataOf(made)['resourceVersion'] },
-  });
-});
-
 test('creates by PUT what may be created so, with 201, and only under its own path', async () => {
   const endpoints = '/api/v1/namespaces/default/endpoints';
   expect((await sandbox.send(`PUT ${endpoints}/e`, { metadata: { name: 'e' } })).code).toBe(201);

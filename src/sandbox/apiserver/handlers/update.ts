@@ -33,7 +33,7 @@ export function updateObject(core: Core, call: Call, current: StoredObject, sent
   const next = kind.toStored(withKeptMetadata(sent, current));
   const prepared = kind.prepareUpdate(next, current, call.subresource);
   const stamped = kind.stamp(prepared, current, timestamp(core.clock.now()));
-  const { object: checked, causes } = validateContent(core, call, stamped, current);
+  const { object: checked, causes } = validateContent(call, stamped, current);
   const counted = withGeneration(call, checked, current);
   const all = [...changedMetadataCauses(counted.metadata, current.metadata, kind), ...causes];
   if (all.length > 0) throw invalid(kind, call.name, all);

@@ -1,37 +1,12 @@
 import { fromBase64, fromUtf8 } from '#base/bytes.ts';
 import { scanPem } from '#base/pem.ts';
 import type { StatusCause } from '#kube/api-error.ts';
+import { knownUsages } from '../auth/key-usages.ts';
 import { defineKind, type Kind, type KindContext, statusSubresource } from '../kind.ts';
-import { listAt, recordAt, textAt, withMember } from '../object.ts';
+import { hasCondition, listAt, recordAt, textAt, withMember } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
 import { cause } from '../status.ts';
 import { ageColumn, nameColumn, textColumn } from './columns.ts';
-
-const usages = [
-  'any',
-  'cert sign',
-  'client auth',
-  'code signing',
-  'content commitment',
-  'crl sign',
-  'data encipherment',
-  'decipher only',
-  'digital signature',
-  'email protection',
-  'encipher only',
-  'ipsec end system',
-  'ipsec tunnel',
-  'ipsec user',
-  'key agreement',
-  'key encipherment',
-  'microsoft sgc',
-  'netscape sgc',
-  'ocsp signing',
-  's/mime',
-  'server auth',
-  'signing',
-  'timestamping',
-];
 
 export const certificateSigningRequest: Kind = defineKind({
   group: 'certificates.k8s.io',
@@ -126,7 +101,7 @@ function requestCauses(object: StoredObject): StatusCause[] {
       : [cause.invalid('spec.request', textAt(object, 'spec.request'), 'PEM block type must be CERTIFICATE REQUEST')]),
     ...(asked.length === 0 ? [cause.required('spec.usages', 'usages must be provided')] : []),
     ...asked.flatMap((usage, index) => {
-      if (!usages.includes(usage)) return [cause.unsupported(`spec.usages[${index}]`, usage, usages)];
+      if (!knownUsages.includes(usage)) return [cause.unsupported(`spec.usages[${index}]`, usage, knownUsages)];
       return asked.indexOf(usage) < index ? [cause.duplicate(`spec.usages[${index}]`, usage)] : [];
     }),
     ...signerCauses(signer),
@@ -175,10 +150,6 @@ function certificateCauses(object: StoredObject): StatusCause[] {
   const found = scanPem(decoded(object, 'status.certificate')).blocks.some(block => block.type === 'CERTIFICATE');
   const why = 'must contain at least one CERTIFICATE PEM block';
   return found ? [] : [cause.invalid('status.certificate', '<certificate data>', why)];
-}
-
-function hasCondition(object: StoredObject, type: string): boolean {
-  return listAt(object, 'status.conditions').some(condition => textAt(condition, 'type') === type);
 }
 
 function decoded(object: StoredObject, path: string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { created, now, objectOf, problems, row } from '../../../../test/kit/kind-checks.ts';
-import { endpoints, event, namespace, newerEvent, serviceAccount } from './core.ts';
+import { created, now, objectOf, row } from '../../../../test/kit/kind-checks.ts';
+import { endpoints, event, namespace, serviceAccount } from './core.ts';
 
 test('makes a namespace active and labels it with its name', () => {
   expect(created(namespace, { spec: { finalizers: ['x'] }, status: { phase: 'y' } })).toEqual(
@@ -87,7 +87,6 @@ test('fills in what every event has', () => {
     reason: 'R',
   });
   expect(created(event, { source: { component: 'c' } })).toMatchObject({ source: { component: 'c' } });
-  expect(problems(newerEvent, {})).toEqual(expect.any(Array));
 });
 
 test('shows an event', () => {
@@ -122,34 +121,4 @@ const times: [string, Record<string, unknown>, string, string][] = [
 ];
 test.each(times)('shows an event with %s', (_, content, last, first) => {
   expect(row(event, content)).toMatchObject({ 'Last Seen': last, 'First Seen': first, Count: 1, Source: '' });
-});
-
-test('has two names for the parts of an event', () => {
-  const stored = objectOf(event, {
-    involvedObject: { kind: 'Pod' },
-    message: 'm',
-    source: { component: 'c' },
-    firstTimestamp: 'f',
-    lastTimestamp: 'l',
-    count: 2,
-    reportingComponent: 'r',
-    reason: 'R',
-  });
-  const newer = newerEvent.fromStored(stored);
-  expect(newer).toEqual({
-    apiVersion: 'events.k8s.io/v1',
-    kind: 'Event',
-    metadata: { name: 'a' },
-    regarding: { kind: 'Pod' },
-    note: 'm',
-    deprecatedSource: { component: 'c' },
-    deprecatedFirstTimestamp: 'f',
-    deprecatedLastTimestamp: 'l',
-    deprecatedCount: 2,
-    reportingController: 'r',
-    reason: 'R',
-  });
-  expect(newerEvent.toStored(newer)).toEqual(stored);
-  expect(newerEvent.storageKey).toBe(event.storageKey);
-  expect([event.stores, newerEvent.stores]).toEqual([true, false]);
 });

@@ -16,7 +16,6 @@ export const namespace: Kind = defineKind({
   kind: 'Namespace',
   namespaced: false,
   shortNames: ['ns'],
-  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   subresources: [{ name: 'finalize', verbs: ['update'] }, statusSubresource],
   nameRule: 'label',
   returnsDeleted: true,
@@ -159,30 +158,4 @@ function eventCauses(object: StoredObject): StatusCause[] {
   // Events about objects without a namespace live in "default".
   if (named === own || (named === '' && own === 'default')) return [];
   return [cause.invalid('involvedObject.namespace', named, 'does not match event.namespace')];
-}
-
-/** Names of the members that the newer event API calls otherwise. */
-const renamed = {
-  involvedObject: 'regarding',
-  message: 'note',
-  source: 'deprecatedSource',
-  firstTimestamp: 'deprecatedFirstTimestamp',
-  lastTimestamp: 'deprecatedLastTimestamp',
-  count: 'deprecatedCount',
-  reportingComponent: 'reportingController',
-};
-const renamedBack = Object.fromEntries(Object.entries(renamed).map(([core, newer]) => [newer, core]));
-
-/** The same events under the names of events.k8s.io. */
-export const newerEvent: Kind = defineKind({
-  ...event,
-  group: 'events.k8s.io',
-  stores: false,
-  content: rename(event.content as object, renamed) as Kind['content'],
-  toStored: object => ({ ...(rename(object, renamedBack) as StoredObject), apiVersion: 'v1' }),
-  fromStored: object => ({ ...(rename(object, renamed) as StoredObject), apiVersion: 'events.k8s.io/v1' }),
-});
-
-function rename(object: object, names: Record<string, string>): object {
-  return Object.fromEntries(Object.entries(object).map(([name, value]) => [names[name] ?? name, value]));
 }

@@ -1,7 +1,7 @@
 import { isRecord } from '#base/fields.ts';
 import type { StatusCause } from '#kube/api-error.ts';
 import { defineKind, type Kind, statusSubresource } from '../kind.ts';
-import { listAt, memberAt, recordAt, textAt } from '../object.ts';
+import { hasCondition, listAt, memberAt, recordAt, textAt } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
 import { isTooDeep } from '../patch/depth.ts';
 import { cause } from '../status.ts';
@@ -122,9 +122,7 @@ function storedStatus(next: StoredObject, old: StoredObject): unknown {
 }
 
 function changeCauses(object: StoredObject, old: StoredObject): StatusCause[] {
-  const established = listAt(old, 'status.conditions').some(
-    item => textAt(item, 'type') === 'Established' && textAt(item, 'status') === 'True',
-  );
+  const established = hasCondition(old, 'Established', 'True');
   const fixed = ['spec.group', 'spec.names.plural', ...(established ? ['spec.scope', 'spec.names.kind'] : [])];
   return fixed
     .filter(path => textAt(object, path) !== textAt(old, path))

@@ -46,7 +46,6 @@ function customKind(crd: StoredObject, version: unknown): Kind {
     singular: textAt(crd, 'spec.names.singular'),
     shortNames: listAt(crd, 'spec.names.shortNames').map(String),
     categories: listAt(crd, 'spec.names.categories').map(String),
-    verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
     subresources: [...(hasStatus ? [statusSubresource] : []), ...(scale === undefined ? [] : [scaleSubresource])],
     scale,
     countsGenerations: true,

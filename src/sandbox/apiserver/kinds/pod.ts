@@ -1,7 +1,7 @@
 import { sameData } from '#base/compare.ts';
 import type { StatusCause } from '#kube/api-error.ts';
 import { defineKind, type Kind, statusSubresource } from '../kind.ts';
-import { listAt, memberAt, numberAt, recordAt, textAt } from '../object.ts';
+import { hasCondition, listAt, memberAt, numberAt, recordAt, textAt } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
 import { cause } from '../status.ts';
 import { ageColumn, countColumn, nameColumn, none, textColumn, wide } from './columns.ts';
@@ -193,10 +193,6 @@ function statusText(object: StoredObject): string {
 function gatesText(object: StoredObject): string {
   const gates = listAt(object, 'spec.readinessGates');
   if (gates.length === 0) return none;
-  const met = gates.filter(gate =>
-    listAt(object, 'status.conditions').some(
-      item => textAt(item, 'type') === textAt(gate, 'conditionType') && textAt(item, 'status') === 'True',
-    ),
-  );
+  const met = gates.filter(gate => hasCondition(object, textAt(gate, 'conditionType'), 'True'));
   return `${met.length}/${gates.length}`;
 }

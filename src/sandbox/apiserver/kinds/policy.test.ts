@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { created, objectOf, problems, row } from '../../../../test/kit/kind-checks.ts';
-import { olderPodDisruptionBudget, podDisruptionBudget } from './policy.ts';
+import { podDisruptionBudget } from './policy.ts';
 
 const empty = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
 
@@ -57,13 +57,4 @@ test('shows a budget', () => {
     'Max Unavailable': '5%',
     'Allowed Disruptions': 0,
   });
-});
-
-test('is the same in both versions', () => {
-  const older = objectOf(olderPodDisruptionBudget, { spec: { minAvailable: 1 } });
-  const stored = olderPodDisruptionBudget.toStored(older);
-  expect(stored.apiVersion).toBe('policy/v1');
-  expect(olderPodDisruptionBudget.fromStored(stored)).toEqual(older);
-  expect(olderPodDisruptionBudget.storageKey).toBe(podDisruptionBudget.storageKey);
-  expect(podDisruptionBudget.fromStored(older).apiVersion).toBe('policy/v1');
 });

@@ -55,15 +55,6 @@ export const podDisruptionBudget: Kind = defineKind({
   ],
 });
 
-/** The same budgets under the version that servers before 1.25 offer. */
-export const olderPodDisruptionBudget: Kind = defineKind({
-  ...podDisruptionBudget,
-  version: 'v1beta1',
-  stores: false,
-  fromStored: object => ({ ...object, apiVersion: 'policy/v1beta1' }),
-  toStored: object => ({ ...object, apiVersion: 'policy/v1' }),
-});
-
 function amountCauses(object: StoredObject, field: string): StatusCause[] {
   const amount = memberAt(object, field);
   if (typeof amount === 'number')

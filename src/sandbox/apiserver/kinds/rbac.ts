@@ -42,7 +42,6 @@ export const clusterRole: Kind = defineKind({
   plural: 'clusterroles',
   kind: 'ClusterRole',
   namespaced: false,
-  content: { rules: [rule], aggregationRule: 'object' },
   check: object => ruleCauses(object, false),
 });
 

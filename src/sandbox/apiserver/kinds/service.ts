@@ -18,7 +18,6 @@ export const service: Kind = defineKind({
   namespaced: true,
   shortNames: ['svc'],
   categories: ['all'],
-  verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   subresources: [statusSubresource],
   nameRule: 'dns1035',
   createsOnUpdate: true,

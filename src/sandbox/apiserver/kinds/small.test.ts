@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { problems, row } from '../../../../test/kit/kind-checks.ts';
-import { endpointSlice, lease } from './small.ts';
+import { lease } from './small.ts';
 
 const leases: [string, Record<string, unknown>, string[]][] = [
   ['nothing', {}, []],
@@ -26,21 +26,4 @@ test('shows who holds a Lease', () => {
 
 test('lets PUT create a Lease, but not replace one blindly', () => {
   expect(lease).toMatchObject({ createsOnUpdate: true, updatesUnconditionally: false });
-});
-
-test('wants the family of an EndpointSlice', () => {
-  expect(problems(endpointSlice, {})).toEqual(['addressType: Required value']);
-  expect(problems(endpointSlice, { addressType: 'IPv4' })).toEqual([]);
-});
-
-test('shows an EndpointSlice', () => {
-  const endpoints = [{ addresses: ['10.0.0.1', '10.0.0.2'] }, { addresses: ['10.0.0.3'] }];
-  expect(row(endpointSlice, { addressType: 'IPv4', ports: [{ port: 80 }, { port: 81 }], endpoints })).toEqual({
-    Name: 'a',
-    AddressType: 'IPv4',
-    Ports: '80,81',
-    Endpoints: '10.0.0.1,10.0.0.2,10.0.0.3',
-    Age: '60s',
-  });
-  expect(row(endpointSlice, { addressType: 'IPv4' })).toMatchObject({ Ports: '<unset>', Endpoints: '<unset>' });
 });

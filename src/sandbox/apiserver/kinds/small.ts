@@ -1,6 +1,6 @@
 import type { StatusCause } from '#kube/api-error.ts';
 import { defineKind, type Kind } from '../kind.ts';
-import { listAt, memberAt, textAt } from '../object.ts';
+import { memberAt, textAt } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
 import { cause } from '../status.ts';
 import { ageColumn, nameColumn, textColumn } from './columns.ts';
@@ -39,28 +39,4 @@ function leaseCauses(object: StoredObject): StatusCause[] {
       ? [cause.invalid('spec.leaseTransitions', transitions, 'must be greater than or equal to 0')]
       : []),
   ];
-}
-
-export const endpointSlice: Kind = defineKind({
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  plural: 'endpointslices',
-  kind: 'EndpointSlice',
-  namespaced: true,
-  countsGenerations: true,
-  content: { addressType: 'string', endpoints: ['object'], ports: ['object'] },
-  columns: [
-    nameColumn,
-    textColumn('AddressType', object => textAt(object, 'addressType')),
-    textColumn('Ports', object => joined(listAt(object, 'ports').map(port => textAt(port, 'port')))),
-    textColumn('Endpoints', object =>
-      joined(listAt(object, 'endpoints').flatMap(endpoint => listAt(endpoint, 'addresses').map(String))),
-    ),
-    ageColumn,
-  ],
-  check: object => (textAt(object, 'addressType') === '' ? [cause.required('addressType')] : []),
-});
-
-function joined(texts: readonly string[]): string {
-  return texts.length === 0 ? '<unset>' : texts.join(',');
 }

@@ -43,21 +43,14 @@ const workload = { spec: struct({ template: podTemplate }), status: statusCondit
 const kinds: Readonly<Record<string, Readonly<Record<string, MergeType>>>> = {
   Namespace: { status: statusConditions },
   Node: { spec: struct({ podCIDRs: scalars }), status: struct({ conditions, addresses: by('type') }) },
-  PersistentVolumeClaim: { status: statusConditions },
   Pod: { spec: podSpec, status: struct({ conditions, podIPs: by('ip') }) },
-  PodTemplate: { template: podTemplate },
-  ReplicationController: { spec: struct({ template: podTemplate }), status: statusConditions },
   Service: { spec: struct({ ports: by('port') }), status: statusConditions },
   ServiceAccount: { secrets: by('name') },
-  'APIService.apiregistration.k8s.io': { status: statusConditions },
-  'CronJob.batch': { spec: struct({ jobTemplate: struct({ metadata: objectMetadata, ...workload }) }) },
   'DaemonSet.apps': workload,
   'Deployment.apps': workload,
-  'Job.batch': workload,
   'PodDisruptionBudget.policy': {
     spec: struct({ selector: { is: 'replaced' } }),
     status: statusConditions,
   },
   'ReplicaSet.apps': workload,
-  'StatefulSet.apps': workload,
 };

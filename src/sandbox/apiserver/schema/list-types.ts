@@ -1,7 +1,8 @@
 import { isRecord } from '#base/fields.ts';
 import type { StatusCause } from '#kube/api-error.ts';
+import { listAt, textAt } from '../object.ts';
 import { cause } from '../status.ts';
-import { child, listAt, memberSchema, type Schema, schemaAt, textAt } from './schema.ts';
+import { child, memberSchema, type Schema, schemaAt } from './schema.ts';
 
 /** Items that occur twice in lists which are sets, or maps by keys. */
 export function listTypeCauses(schema: Schema | undefined, value: unknown, path: string): StatusCause[] {

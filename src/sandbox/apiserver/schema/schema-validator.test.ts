@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StoredObject } from '../ports.ts';
-import { schemaValidator } from './schema-validator.ts';
+import { validateAndPrune } from './schema-validator.ts';
 
 const schema = {
   type: 'object',
@@ -26,12 +26,12 @@ function app(content: Record<string, unknown>): StoredObject {
 }
 
 function found(object: StoredObject, by: unknown = schema): string[] {
-  return schemaValidator.validateAndPrune(by, object).causes.map(({ field }) => field ?? '');
+  return validateAndPrune(by, object).causes.map(({ field }) => field ?? '');
 }
 
 test('fills in, drops and finds nothing wrong', () => {
   const object = app({ spec: { size: 1, other: true, mode: null }, more: 1, status: { any: { thing: null } } });
-  expect(schemaValidator.validateAndPrune(schema, object)).toEqual({
+  expect(validateAndPrune(schema, object)).toEqual({
     object: app({ spec: { size: 1, mode: 'slow' }, status: { any: { thing: null } } }),
     causes: [],
   });
@@ -39,7 +39,7 @@ test('fills in, drops and finds nothing wrong', () => {
 
 test('leaves the head of the object alone', () => {
   const head = { apiVersion: 'ex.io/v1', kind: 'App', metadata: { name: 'x', unknown: 1, annotations: null } };
-  const { object } = schemaValidator.validateAndPrune(schema, {
+  const { object } = validateAndPrune(schema, {
     ...head,
     spec: { size: 1 },
   } as unknown as StoredObject);
@@ -52,11 +52,10 @@ const wrong: [string, Record<string, unknown>, string[]][] = [
   ['a missing field', { spec: {} }, ['spec.size']],
   ['values', { spec: { size: 0, mode: 'x' } }, ['spec.size', 'spec.mode']],
   ['a value twice in a set', { spec: { size: 1, names: ['a', 'a'] } }, ['spec.names[1]']],
-  ['an object inside', { spec: { size: 1, inner: { kind: 'X' } } }, ['spec.inner.apiVersion']],
   [
     'everything at once',
     { spec: { size: 'x', names: ['a', 1, 'a'], inner: {} } },
-    ['spec.size', 'spec.names[1]', 'spec.inner.apiVersion', 'spec.inner.kind', 'spec.names[2]'],
+    ['spec.size', 'spec.names[1]', 'spec.names[2]'],
   ],
 ];
 
@@ -73,19 +72,17 @@ test('holds names to what the schema says of them', () => {
 });
 
 test.each([undefined, null, 'x', 5])('takes any object by the schema %j and keeps its head', by => {
-  expect(schemaValidator.validateAndPrune(by, app({ spec: { a: 1 } }))).toEqual({ object: app({}), causes: [] });
+  expect(validateAndPrune(by, app({ spec: { a: 1 } }))).toEqual({ object: app({}), causes: [] });
 });
 
 test('keeps everything where everything may be', () => {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  expect(schemaValidator.validateAndPrune(open, app({ spec: { a: [null] } })).object).toEqual(
-    app({ spec: { a: [null] } }),
-  );
+  expect(validateAndPrune(open, app({ spec: { a: [null] } })).object).toEqual(app({ spec: { a: [null] } }));
 });
 
 test('gives a new object and leaves the old one alone', () => {
   const object = deepFreeze(app({ spec: { size: 1, other: true } }));
-  expect(schemaValidator.validateAndPrune(schema, object).object).not.toBe(object);
+  expect(validateAndPrune(schema, object).object).not.toBe(object);
   expect(object).toEqual(app({ spec: { size: 1, other: true } }));
 });
 
@@ -107,19 +104,10 @@ const content = fc.record(
 test('does not change what it has made, and says the same about it', () => {
   fc.assert(
     fc.property(content, content => {
-      const once = schemaValidator.validateAndPrune(schema, app(content));
-      expect(schemaValidator.validateAndPrune(schema, once.object)).toEqual(once);
+      const once = validateAndPrune(schema, app(content));
+      expect(validateAndPrune(schema, once.object)).toEqual(once);
     }),
     { numRuns: 2000 },
-  );
-});
-
-test('judges anything by anything', () => {
-  fc.assert(
-    fc.property(fc.jsonValue(), content, (by, content) => {
-      schemaValidator.validateAndPrune(by, app(content));
-    }),
-    { numRuns: 1000 },
   );
 });
 

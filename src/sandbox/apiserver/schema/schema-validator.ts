@@ -1,6 +1,6 @@
 import { isRecord } from '#base/fields.ts';
-import type { SchemaValidator, StoredObject } from '../ports.ts';
-import { embeddedCauses } from './embedded.ts';
+import type { StatusCause } from '#kube/api-error.ts';
+import type { StoredObject } from '../ports.ts';
 import { fillDefaults } from './fill-defaults.ts';
 import { listTypeCauses } from './list-types.ts';
 import { prune } from './prune.ts';
@@ -8,18 +8,15 @@ import { headMembers, type Schema } from './schema.ts';
 import { validate } from './validate.ts';
 
 /** Checks custom resources as the API server does: first unknown fields go, then defaults come, then all is checked. */
-export const schemaValidator: SchemaValidator = { validateAndPrune };
-
-function validateAndPrune(schema: unknown, object: StoredObject): ReturnType<SchemaValidator['validateAndPrune']> {
+export function validateAndPrune(
+  schema: unknown,
+  object: StoredObject,
+): { object: StoredObject; causes: StatusCause[] } {
   const root: Schema = isRecord(schema) ? schema : {};
   const { head, body } = split(object);
   const content = fillDefaults(root, prune(root, body)) as Record<string, unknown>;
   const result = { ...head, ...content } as StoredObject;
-  const causes = [
-    ...validate(root, result, ''),
-    ...embeddedCauses(root, content, ''),
-    ...listTypeCauses(root, content, ''),
-  ];
+  const causes = [...validate(root, result, ''), ...listTypeCauses(root, content, '')];
   return { object: result, causes };
 }
 

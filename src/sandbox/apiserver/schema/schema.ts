@@ -8,10 +8,6 @@ export function schemaAt(schema: Schema | undefined, member: string): Schema | u
   return isRecord(value) ? value : undefined;
 }
 
-export function schemasAt(schema: Schema, member: string): Schema[] {
-  return listAt(schema, member).filter(isRecord);
-}
-
 /** The schemas of the named members of an object. */
 export function propertiesOf(schema: Schema | undefined): Readonly<Record<string, unknown>> {
   return schemaAt(schema, 'properties') ?? {};
@@ -23,21 +19,6 @@ export function memberSchema(schema: Schema | undefined, name: string): { schema
   if (Object.hasOwn(properties, name)) return { schema: schemaAt(properties, name) };
   if (schema === undefined || !Object.hasOwn(schema, 'additionalProperties')) return undefined;
   return { schema: schemaAt(schema, 'additionalProperties') };
-}
-
-export function textAt(schema: Schema | undefined, member: string): string {
-  const value = schema?.[member];
-  return typeof value === 'string' ? value : '';
-}
-
-export function numberAt(schema: Schema, member: string): number | undefined {
-  const value = schema[member];
-  return typeof value === 'number' ? value : undefined;
-}
-
-export function listAt(schema: Schema | undefined, member: string): unknown[] {
-  const value = schema?.[member];
-  return Array.isArray(value) ? value : [];
 }
 
 export function isSet(schema: Schema | undefined, member: string): boolean {

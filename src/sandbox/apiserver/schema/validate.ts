@@ -1,21 +1,10 @@
 import { sameData } from '#base/compare.ts';
 import { isRecord } from '#base/fields.ts';
 import type { StatusCause } from '#kube/api-error.ts';
+import { listAt, memberAt, textAt } from '../object.ts';
 import { cause } from '../status.ts';
 import { hasFormat } from './formats.ts';
-import { compilePattern } from './pattern.ts';
-import {
-  child,
-  isIntOrString,
-  isSet,
-  listAt,
-  memberSchema,
-  numberAt,
-  type Schema,
-  schemaAt,
-  schemasAt,
-  textAt,
-} from './schema.ts';
+import { child, isIntOrString, isSet, memberSchema, type Schema, schemaAt } from './schema.ts';
 
 /** Everything a schema finds wrong with a value, in the API server's words. */
 export function validate(schema: Schema, value: unknown, path: string): StatusCause[] {
@@ -72,6 +61,17 @@ function textCauses(schema: Schema, value: string, path: string): StatusCause[] 
       ? []
       : [cause.invalid(path, value, `${path} in body must be of type ${format}: ${JSON.stringify(value)}`)]),
   ];
+}
+
+/** Undefined for a pattern that means something else in Go than in JavaScript; it is not checked then. */
+function compilePattern(pattern: string): RegExp | undefined {
+  if (/\[:|\(\?|\\[AzpPQ]/.test(pattern)) return undefined;
+  try {
+    // The flag u makes JavaScript strict about escapes such as \\-, which Go allows.
+    return new RegExp(pattern, /\\[^\w\\/^$.*+?()[\]{}|]/.test(pattern) ? '' : 'u');
+  } catch {
+    return undefined;
+  }
 }
 
 function numberCauses(schema: Schema, value: number, path: string): StatusCause[] {
@@ -142,7 +142,10 @@ function enumCauses(schema: Schema, value: unknown, path: string): StatusCause[]
 }
 
 function logicCauses(schema: Schema, value: unknown, path: string): StatusCause[] {
-  const run = (member: string): StatusCause[][] => schemasAt(schema, member).map(part => validate(part, value, path));
+  const run = (member: string): StatusCause[][] =>
+    listAt(schema, member)
+      .filter(isRecord)
+      .map(part => validate(part, value, path));
   const [anyOf, oneOf, allOf] = [run('anyOf'), run('oneOf'), run('allOf')];
   const [not, valid] = [schemaAt(schema, 'not'), oneOf.filter(isEmpty).length];
   const says = (text: string): StatusCause => cause.invalid('<nil>', '', `"${path}" must ${text}`);
@@ -167,4 +170,9 @@ function isEmpty(causes: readonly StatusCause[]): boolean {
 /** What is wrong by the alternative that comes nearest. */
 function closest(alternatives: readonly StatusCause[][]): StatusCause[] {
   return alternatives.reduce((best, causes) => (causes.length < best.length ? causes : best));
+}
+
+function numberAt(schema: Schema, member: string): number | undefined {
+  const value = memberAt(schema, member);
+  return typeof value === 'number' ? value : undefined;
 }

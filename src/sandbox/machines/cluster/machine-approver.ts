@@ -3,10 +3,8 @@ import { attempt } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { type CertificateRequest, parseCertificateRequest } from '#contract/csr-request.ts';
 import { identity, signer } from '#contract/names.ts';
-import { keyOf } from '#kube/resource.ts';
 import { type CertificateSigningRequest, certificateSigningRequests as requests } from '#kube/resources.ts';
 import { type Machine, machines } from '#kube/resources-openshift.ts';
-import { isKind } from '../../apiserver/auth/is-kind.ts';
 import { createController } from '../../apiserver/controllers/worker.ts';
 import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.ts';
 
@@ -20,8 +18,7 @@ export function createMachineApprover(log?: Log): Controller {
   return createController(
     {
       name: 'machine-approver',
-      begin: api => api.list(requests).map(keyOf),
-      affected: ({ resource, object }) => (isKind(resource, requests) ? [keyOf(object)] : []),
+      resource: requests,
       reconcile: (key, api) => {
         const request = api.get(requests, key) as StoredRequest | undefined;
         if (request === undefined || (request.status?.conditions ?? []).length > 0) return undefined;

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import type { Log } from '#base/log.ts';
 import { sameData } from '#base/compare.ts';
 import { apiVersionOf, type Key, type KubeResource, keyOf } from '#kube/resource.ts';
@@ -13,15 +12,11 @@ export function createMachineSets(log?: Log): Controller {
   return createController(
     {
       name: 'machine-sets',
-      begin: api => api.list(machineSets).map(keyOf),
-      affected: ({ resource, object }) => {
-        if (isKind(resource, machineSets)) return [keyOf(object)];
-        return isKind(resource, machines) ? ownerKeys(object) : [];
-      },
+      resource: machineSets,
+      affected: ({ resource, object }) => (isKind(resource, machines) ? ownerKeys(object) : []),
       reconcile: (key, api) => {
         const set: (StoredObject & MachineSet) | undefined = api.get(machineSets, key);
         if (set !== undefined && set.metadata.deletionTimestamp === undefined) keepCount(set, api);
-        return undefined;
       },
     },
     log,
@@ -49,7 +44,7 @@ function newMachine(set: StoredObject & MachineSet): Machine {
     apiVersion: apiVersionOf(machines),
     kind: machines.kind,
     metadata: {
-      name: `${name}-${suffix()}`,
+      generateName: `${name}-`,
       namespace,
       labels: textsAt(set, 'spec.template.metadata.labels'),
       ownerReferences: [owner],
@@ -69,10 +64,4 @@ function isOwned({ metadata }: KubeResource, set: KubeResource): boolean {
 
 function rank({ status }: Machine): number {
   return ['Running', 'Provisioned'].indexOf(status?.phase ?? '') === -1 ? 0 : status?.nodeRef === undefined ? 1 : 2;
-}
-
-const letters = 'bcdfghjklmnpqrstvwxz2456789';
-
-function suffix(): string {
-  return Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
 }

@@ -40,11 +40,8 @@ export function createMachines(options: MachinesOptions): Controller {
   return createController(
     {
       name: 'machines',
-      begin: api => api.list(machines).map(keyOf),
-      affected: ({ resource, object }, api) => {
-        if (isKind(resource, machines)) return [keyOf(object)];
-        return isKind(resource, nodes) ? machinesAt(object, api) : [];
-      },
+      resource: machines,
+      affected: ({ resource, object }, api) => (isKind(resource, nodes) ? machinesAt(object, api) : []),
       reconcile: (key, api) => {
         const machine: StoredMachine | undefined = api.get(machines, key);
         const isWindows = machine?.metadata.labels?.[machineLabel.osId] === 'Windows';

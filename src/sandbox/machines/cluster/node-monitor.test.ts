@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nodeLabel } from '#contract/names.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import { leases, type Node, nodes } from '#kube/resources.ts';
 import { quiet, startLocalApi } from '../../../../test/kit/local-api.ts';

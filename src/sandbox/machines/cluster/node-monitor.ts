@@ -3,9 +3,7 @@ import { sameData } from '#base/compare.ts';
 import type { Log } from '#base/log.ts';
 import { nodeLabel } from '#contract/names.ts';
 import { type Condition, findCondition, type NewCondition, setCondition } from '#base/condition.ts';
-import { keyOf } from '#kube/resource.ts';
 import { leases, type Node, nodes, type Taint } from '#kube/resources.ts';
-import { isKind } from '../../apiserver/auth/is-kind.ts';
 import { createController } from '../../apiserver/controllers/worker.ts';
 import { textAt } from '../../apiserver/object.ts';
 import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.ts';
@@ -32,8 +30,7 @@ export function createNodeMonitor(clock: Clock, log?: Log): Controller {
   return createController(
     {
       name: 'node-monitor',
-      begin: api => api.list(nodes).map(keyOf),
-      affected: ({ resource, object }) => (isKind(resource, nodes) ? [keyOf(object)] : []),
+      resource: nodes,
       reconcile: (key, api) => {
         const node: StoredNode | undefined = api.get(nodes, key);
         if (node === undefined) heard.delete(key.name);

@@ -1,8 +1,6 @@
 import type { Log } from '#base/log.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
-import { keyOf } from '#kube/resource.ts';
 import { type Node, nodes } from '#kube/resources.ts';
-import { isKind } from '../../apiserver/auth/is-kind.ts';
 import { createController } from '../../apiserver/controllers/worker.ts';
 import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.ts';
 import type { Waits } from './waits.ts';
@@ -20,8 +18,7 @@ export function createOverlaySubnets({ waits, subnetMs, isServed, log }: SubnetO
   return createController(
     {
       name: 'overlay-subnets',
-      begin: api => api.list(nodes).map(keyOf),
-      affected: ({ resource, object }) => (isKind(resource, nodes) ? [keyOf(object)] : []),
+      resource: nodes,
       reconcile: (key, api) => {
         const node: (StoredObject & Node) | undefined = api.get(nodes, key);
         if (node === undefined) waits.forget(key.name);

@@ -106,7 +106,7 @@ export class SimulatedFiles implements HostFiles {
   async finish(draft: Draft, path: string, access?: 'secret'): Promise<void> {
     const content = await draft.finish();
     this.#drafts.delete(draft);
-    await this.#put(path, content, access);
+    await this.put(path, content, access);
   }
 
   /** Rejects with DiskFull when the disk has no room for it; what was written stays. */
@@ -117,7 +117,7 @@ export class SimulatedFiles implements HostFiles {
   }
 
   /** Gives a file its content, which has been retained for it, and makes the folders above it. */
-  async #put(path: string, content: Content, access?: 'secret'): Promise<void> {
+  async put(path: string, content: Content, access?: 'secret'): Promise<void> {
     const before = this.#entries.get(keyOf(path));
     const link = this.rights.linkAbove(path);
     if (link !== undefined) throw new Error(`${path} was written through the link ${link}`);

@@ -3,7 +3,7 @@ import { systemClock } from '#base/clock.ts';
 import { hnsNetwork, nodeAnnotation, windowsTaint } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import type { Client } from '#kube/client.ts';
-import { findCondition } from '#kube/conditions.ts';
+import { findCondition } from '#base/condition.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
 import { certificateSigningRequests, clusterRoleBindings, nodes } from '#kube/resources.ts';

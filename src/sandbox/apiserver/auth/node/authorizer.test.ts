@@ -74,8 +74,6 @@ const referenced: [string, string, boolean][] = [
   ['configmaps', 'volume', true],
   ['configmaps', 'projected', true],
   ['configmaps', 'pull', false],
-  ['persistentvolumeclaims', 'data', true],
-  ['persistentvolumeclaims', 'other', false],
 ];
 test.each(referenced)('a kubelet reads of %s %s: %s', (resource, name, allowed) => {
   expect(decide({ resource, name }).allowed).toBe(allowed);
@@ -83,7 +81,6 @@ test.each(referenced)('a kubelet reads of %s %s: %s', (resource, name, allowed) 
 
 const unrelated = "no relationship found between node 'n1' and this object";
 const own = { group: 'coordination.k8s.io', resource: 'leases', namespace: 'kube-node-lease', name: 'n1' };
-const csi = { group: 'storage.k8s.io', resource: 'csinodes', namespace: '', name: 'n1' };
 const csr = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests', namespace: '' };
 const cases: [string, Partial<AccessRequest>, true | string][] = [
   [
@@ -107,26 +104,6 @@ const cases: [string, Partial<AccessRequest>, true | string][] = [
     'can only read namespaced object of this type',
   ],
   ['read the Secret in another namespace', { namespace: 'other', name: 'volume' }, unrelated],
-  [
-    'list claims',
-    { resource: 'persistentvolumeclaims', verb: 'list' },
-    'can only get individual resources of this type',
-  ],
-  [
-    'get a subresource of a claim',
-    { resource: 'persistentvolumeclaims', subresource: 'x', name: 'data' },
-    'cannot get subresource',
-  ],
-  [
-    'update the status of a claim',
-    { resource: 'persistentvolumeclaims', subresource: 'status', verb: 'patch', name: 'data' },
-    true,
-  ],
-  [
-    'delete the status of a claim',
-    { resource: 'persistentvolumeclaims', subresource: 'status', verb: 'delete', name: 'data' },
-    'can only get/update/patch this type',
-  ],
   [
     'a token for the account of its pod',
     { resource: 'serviceaccounts', subresource: 'token', verb: 'create', name: 'runner' },
@@ -162,11 +139,6 @@ const cases: [string, Partial<AccessRequest>, true | string][] = [
     'can only access leases in the "kube-node-lease" system namespace',
   ],
   ['another lease', { ...own, name: 'n2' }, 'can only access node lease with the same name as the requesting node'],
-  ['its CSINode', csi, true],
-  ['a new CSINode', { ...csi, verb: 'create', name: '' }, true],
-  ['another CSINode', { ...csi, name: 'n2' }, 'can only access CSINode with the same name as the requesting node'],
-  ['list CSINodes', { ...csi, verb: 'list' }, 'can only get, create, update, patch, or delete a CSINode'],
-  ['a part of its CSINode', { ...csi, subresource: 'x' }, 'cannot authorize CSINode subresources'],
   ['read Nodes', { resource: 'nodes', verb: 'list', namespace: '' }, true],
   [
     'update any Node, which admission restricts',

@@ -12,7 +12,7 @@ const refuse = (reason: string): AccessDecision => ({ allowed: false, reason });
 
 const rules = readRules(nodeRules);
 const leaseNamespace = 'kube-node-lease';
-const own = ['get', 'create', 'update', 'patch', 'delete'];
+const ownVerbs = ['get', 'create', 'update', 'patch', 'delete'];
 
 /** What a kubelet may do: its rules, and of objects with secrets only those that its own pods refer to. */
 export function authorizeNode(api: ApiReader, request: AccessRequest): AccessDecision {
@@ -29,11 +29,8 @@ type Rule = (api: ApiReader, node: string, request: AccessRequest) => AccessDeci
 const restricted: Readonly<Record<string, Rule>> = {
   '/secrets': (api, node, request) => readReferenced(api, node, request, 'secrets'),
   '/configmaps': (api, node, request) => readReferenced(api, node, request, 'configMaps'),
-  '/persistentvolumeclaims': (api, node, request) =>
-    request.subresource === 'status' ? updateClaim(api, node, request) : getClaim(api, node, request),
   '/serviceaccounts': createToken,
   'coordination.k8s.io/leases': useLease,
-  'storage.k8s.io/csinodes': useCsiNode,
 };
 
 function readReferenced(
@@ -48,17 +45,6 @@ function readReferenced(
   return ifReferenced(api, node, request, what);
 }
 
-function getClaim(api: ApiReader, node: string, request: AccessRequest): AccessDecision {
-  if (request.verb !== 'get') return refuse('can only get individual resources of this type');
-  if (request.subresource !== '') return refuse('cannot get subresource');
-  return ifReferenced(api, node, request, 'claims');
-}
-
-function updateClaim(api: ApiReader, node: string, request: AccessRequest): AccessDecision {
-  if (!['update', 'patch'].includes(request.verb)) return refuse('can only get/update/patch this type');
-  return ifReferenced(api, node, request, 'claims');
-}
-
 function createToken(api: ApiReader, node: string, request: AccessRequest): AccessDecision {
   if (request.verb !== 'create' || request.name === '') {
     return refuse('can only create tokens for individual service accounts');
@@ -68,20 +54,12 @@ function createToken(api: ApiReader, node: string, request: AccessRequest): Acce
 }
 
 function useLease(_api: ApiReader, node: string, { verb, namespace, name }: AccessRequest): AccessDecision {
-  if (!own.includes(verb)) return refuse('can only get, create, update, patch, or delete a node lease');
+  if (!ownVerbs.includes(verb)) return refuse('can only get, create, update, patch, or delete a node lease');
   if (namespace !== leaseNamespace) return refuse(`can only access leases in the "${leaseNamespace}" system namespace`);
   // The name of a new object is not known yet; admission looks at it.
   return verb === 'create' || name === node
     ? allow
     : refuse('can only access node lease with the same name as the requesting node');
-}
-
-function useCsiNode(_api: ApiReader, node: string, { verb, subresource, name }: AccessRequest): AccessDecision {
-  if (!own.includes(verb)) return refuse('can only get, create, update, patch, or delete a CSINode');
-  if (subresource !== '') return refuse('cannot authorize CSINode subresources');
-  return verb === 'create' || name === node
-    ? allow
-    : refuse('can only access CSINode with the same name as the requesting node');
 }
 
 function ifReferenced(

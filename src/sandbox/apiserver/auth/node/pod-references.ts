@@ -4,7 +4,6 @@ import type { StoredObject } from '../../ports.ts';
 export interface PodReferences {
   secrets: Set<string>;
   configMaps: Set<string>;
-  claims: Set<string>;
   /** The account it names; empty for one that names none. */
   serviceAccounts: Set<string>;
 }
@@ -34,7 +33,6 @@ export function referencesOf(pod: StoredObject): PodReferences {
       ...textsAt(variableSets, 'configMapRef.name'),
       ...textsAt(sources, 'configMap.name'),
     ]),
-    claims: names(textsAt(volumes, 'persistentVolumeClaim.claimName')),
     serviceAccounts: names([textAt(pod, 'spec.serviceAccountName')]),
   };
 }

@@ -6,7 +6,6 @@ import { forbidden, notFound } from '../../status.ts';
 import type { ApiReader } from '../token-review.ts';
 import { nodeNameOf } from './identity.ts';
 import { forbiddenLabels } from './labels.ts';
-import { mirrorPodProblem } from './mirror-pod.ts';
 
 const leaseNamespace = 'kube-node-lease';
 
@@ -34,11 +33,7 @@ const rules: Readonly<Record<string, Rule>> = {
       ? podRules[request.subresource]?.(node, request, api)
       : `unexpected pod subresource "${request.subresource}", only 'status' and 'eviction' are allowed`,
   '/serviceaccounts': tokenProblem,
-  '/persistentvolumeclaims': (_node, { subresource }) =>
-    subresource === 'status' ? undefined : 'may only update PVC status',
   'coordination.k8s.io/leases': leaseProblem,
-  'storage.k8s.io/csinodes': (node, { object }) =>
-    object.metadata.name === node ? undefined : 'can only access CSINode with the same name as the requesting node',
 };
 
 const podRules: Readonly<Record<string, Rule>> = {
@@ -60,11 +55,9 @@ function nodeProblem(node: string, { operation, object, old }: AdmissionRequest)
   return labels === '' ? undefined : `is not allowed to modify labels: ${labels}`;
 }
 
-function podProblem(node: string, { operation, object }: AdmissionRequest, api: ApiReader): string | undefined {
-  if (operation === 'create') return mirrorPodProblem(object, node, api);
-  if (operation === 'update') {
-    return `unexpected operation "UPDATE", node "${node}" can only create and delete mirror pods`;
-  }
+/** A real server lets kubelets create mirror pods. The simulated ones have no static pods. */
+function podProblem(node: string, { operation, object }: AdmissionRequest): string | undefined {
+  if (operation !== 'delete') return `unexpected operation, node "${node}" can only delete pods`;
   return nodeOf(object) === node ? undefined : `node "${node}" can only delete pods with spec.nodeName set to itself`;
 }
 

@@ -3,11 +3,7 @@ import { on, reading, type RoleRule } from './role-rule.ts';
 
 export interface DefaultRole {
   name: string;
-  rules?: readonly RoleRule[];
-  /** Which of the three roles for people this one is gathered into. */
-  partOf?: 'admin' | 'edit' | 'view';
-  /** Gathers its rules from others instead of having its own. */
-  gathers?: 'admin' | 'edit' | 'view';
+  rules: readonly RoleRule[];
 }
 
 export interface DefaultBinding {
@@ -30,6 +26,28 @@ const requester = (what: string): DefaultRole => ({
   name: `system:${csr}:certificatesigningrequests:${what}`,
   rules: [on(['create'], csr, `certificatesigningrequests/${what}`)],
 });
+
+const adminRules: readonly RoleRule[] = [
+  on(['create'], 'authorization.k8s.io', 'localsubjectaccessreviews'),
+  on([...read, ...write], rbac, 'rolebindings', 'roles'),
+];
+
+const editRules: readonly RoleRule[] = [
+  on(read, '', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy', 'secrets', 'services/proxy'),
+  on(['impersonate'], '', 'serviceaccounts'),
+  on(write, '', 'pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'),
+  on(write, '', 'configmaps', 'endpoints', 'secrets', 'serviceaccounts', 'services', 'services/proxy'),
+  on(write, 'apps', 'daemonsets', 'deployments', 'deployments/scale', 'replicasets', 'replicasets/scale'),
+  on(write, 'policy', 'poddisruptionbudgets'),
+];
+
+const viewRules: readonly RoleRule[] = [
+  on(read, '', 'configmaps', 'endpoints', 'events', 'namespaces', 'namespaces/status', 'pods', 'pods/log'),
+  on(read, '', 'pods/status', 'serviceaccounts', 'services', 'services/status'),
+  on(read, 'apps', 'daemonsets', 'daemonsets/status', 'deployments', 'deployments/scale', 'deployments/status'),
+  on(read, 'apps', 'replicasets', 'replicasets/scale', 'replicasets/status'),
+  on(read, 'policy', 'poddisruptionbudgets', 'poddisruptionbudgets/status'),
+];
 
 const roles: readonly DefaultRole[] = [
   {
@@ -67,8 +85,6 @@ const roles: readonly DefaultRole[] = [
       on(['list', 'watch'], '', 'endpoints', 'services'),
       on(read, '', 'nodes'),
       on(['create', 'patch', 'update'], '', 'events'),
-      on(['create', 'patch', 'update'], 'events.k8s.io', 'events'),
-      on(['list', 'watch'], 'discovery.k8s.io', 'endpointslices'),
     ],
   },
   requester('nodeclient'),
@@ -77,52 +93,9 @@ const roles: readonly DefaultRole[] = [
   approver('kube-apiserver-client-kubelet'),
   approver('kubelet-serving'),
   approver('legacy-unknown'),
-  { name: 'admin', gathers: 'admin' },
-  { name: 'edit', gathers: 'edit', partOf: 'admin' },
-  { name: 'view', gathers: 'view', partOf: 'edit' },
-  {
-    name: 'system:aggregate-to-admin',
-    partOf: 'admin',
-    rules: [
-      on(['create'], 'authorization.k8s.io', 'localsubjectaccessreviews'),
-      on([...read, ...write], rbac, 'rolebindings', 'roles'),
-    ],
-  },
-  {
-    name: 'system:aggregate-to-edit',
-    partOf: 'edit',
-    rules: [
-      on(read, '', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy', 'secrets', 'services/proxy'),
-      on(['impersonate'], '', 'serviceaccounts'),
-      on(write, '', 'pods', 'pods/attach', 'pods/exec', 'pods/portforward', 'pods/proxy'),
-      on(write, '', 'configmaps', 'endpoints', 'persistentvolumeclaims', 'replicationcontrollers'),
-      on(write, '', 'replicationcontrollers/scale', 'secrets', 'serviceaccounts', 'services', 'services/proxy'),
-      on(write, 'apps', 'daemonsets', 'deployments', 'deployments/rollback', 'deployments/scale'),
-      on(write, 'apps', 'replicasets', 'replicasets/scale', 'statefulsets', 'statefulsets/scale'),
-      on(write, 'autoscaling', 'horizontalpodautoscalers'),
-      on(write, 'batch', 'cronjobs', 'jobs'),
-      on(write, 'policy', 'poddisruptionbudgets'),
-      on(write, 'networking.k8s.io', 'ingresses', 'networkpolicies'),
-    ],
-  },
-  {
-    name: 'system:aggregate-to-view',
-    partOf: 'view',
-    rules: [
-      on(read, '', 'configmaps', 'endpoints', 'persistentvolumeclaims', 'persistentvolumeclaims/status', 'pods'),
-      on(read, '', 'replicationcontrollers', 'replicationcontrollers/scale', 'serviceaccounts', 'services'),
-      on(read, '', 'services/status', 'bindings', 'events', 'limitranges', 'namespaces/status', 'pods/log'),
-      on(read, '', 'pods/status', 'replicationcontrollers/status', 'resourcequotas', 'resourcequotas/status'),
-      on(read, '', 'namespaces'),
-      on(read, 'apps', 'controllerrevisions', 'daemonsets', 'daemonsets/status', 'deployments'),
-      on(read, 'apps', 'deployments/scale', 'deployments/status', 'replicasets', 'replicasets/scale'),
-      on(read, 'apps', 'replicasets/status', 'statefulsets', 'statefulsets/scale', 'statefulsets/status'),
-      on(read, 'autoscaling', 'horizontalpodautoscalers', 'horizontalpodautoscalers/status'),
-      on(read, 'batch', 'cronjobs', 'cronjobs/status', 'jobs', 'jobs/status'),
-      on(read, 'policy', 'poddisruptionbudgets', 'poddisruptionbudgets/status'),
-      on(read, 'networking.k8s.io', 'ingresses', 'ingresses/status', 'networkpolicies'),
-    ],
-  },
+  { name: 'admin', rules: [...adminRules, ...editRules, ...viewRules] },
+  { name: 'edit', rules: [...editRules, ...viewRules] },
+  { name: 'view', rules: viewRules },
 ];
 
 const groups = (...names: string[]) => names.map(name => ({ kind: 'Group' as const, name }));

@@ -67,12 +67,6 @@ const heading =
   'user "jane" (groups=["dev" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:';
 const makeRole = (...rules: object[]): Write => ({ resource: roles, object: { rules } });
 const makeClusterRole = (...rules: object[]): Write => ({ resource: clusterRoles, object: { rules } });
-const gathering = { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] } };
-const everything = [
-  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
-  { verbs: ['*'], nonResourceURLs: ['*'] },
-];
-
 const allowed: [string, Objects, Write][] = [
   ['the masters', [], { ...makeRole(rule(['*'], ['*'])), user: master }],
   ['a role of what its author holds', holding([readPods]), makeRole(readPods)],
@@ -91,11 +85,6 @@ const allowed: [string, Objects, Write][] = [
     'another group with the same names',
     [],
     { ...makeRole(rule(['*'], ['*'])), resource: { ...roles, group: 'example' } },
-  ],
-  [
-    'gathering by who holds everything',
-    holding(everything),
-    { resource: clusterRoles, object: { ...gathering, rules: [] } },
   ],
   [
     'a change of finalizers only',
@@ -137,18 +126,6 @@ const refused: [string, Objects, Write, string][] = [
       old: { rules: [readPods] },
     },
     `roles.rbac.authorization.k8s.io "new" is forbidden: ${heading}\n{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`,
-  ],
-  [
-    'gathering by who does not hold everything',
-    holding([readPods]),
-    { resource: clusterRoles, object: { ...gathering, rules: [readPods] } },
-    'clusterroles.rbac.authorization.k8s.io "new" is forbidden: must have cluster-admin privileges to use the aggregationRule',
-  ],
-  [
-    'the end of gathering by who does not hold everything',
-    holding([readPods]),
-    { resource: clusterRoles, object: { rules: [] }, old: { ...gathering, rules: [] } },
-    'clusterroles.rbac.authorization.k8s.io "new" is forbidden: must have cluster-admin privileges to use the aggregationRule',
   ],
   [
     'with word of roles that are missing',

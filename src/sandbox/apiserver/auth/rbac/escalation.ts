@@ -1,19 +1,13 @@
 import { sameData } from '#base/compare.ts';
 import type { Resource } from '#kube/resource.ts';
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '#kube/resources.ts';
-import { listAt } from '../../object.ts';
 import type { AdmissionRequest, Authorizer, StoredObject, UserInfo } from '../../ports.ts';
-import { forbidden, internal, notFound, type StatusError } from '../../status.ts';
+import { forbidden, internal, notFound } from '../../status.ts';
 import { isKind } from '../is-kind.ts';
 import type { ApiReader } from '../token-review.ts';
 import { describePermissions, quotedList, uncovered } from './coverage.ts';
 import { grantsFor, roleKind, roleRefOf, rulesOfRole } from './grants.ts';
 import { type PolicyRule, readRules } from './rule.ts';
-
-const everything: PolicyRule[] = [
-  { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
-  { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
-];
 
 /** Nobody gives away what they do not have: refuses roles and bindings that would grant more than their author holds. */
 export function refuseEscalation(request: AdmissionRequest, api: ApiReader, authorizer: Authorizer): void {
@@ -34,11 +28,7 @@ function checkRole({ user, resource, object, old }: AdmissionRequest, api: ApiRe
   const grants = grantsFor(api, user, namespace);
   const held = grants.grants.map(({ rule }) => rule);
   const missing = uncovered(held, readRules(object['rules']));
-  if (missing.length > 0) throw refused(resource, name, escalationText(user, missing, grants.problems));
-  const aggregates = hasAggregation(object) || (old !== undefined && hasAggregation(old));
-  if (aggregates && uncovered(held, everything).length > 0) {
-    throw refused(resource, name, 'must have cluster-admin privileges to use the aggregationRule');
-  }
+  if (missing.length > 0) throw forbidden(resource, name, escalationText(user, missing, grants.problems));
 }
 
 function checkBinding({ user, resource, object }: AdmissionRequest, api: ApiReader, authorizer: Authorizer): void {
@@ -55,7 +45,7 @@ function checkBinding({ user, resource, object }: AdmissionRequest, api: ApiRead
     grants.grants.map(({ rule }) => rule),
     rules,
   );
-  if (missing.length > 0) throw refused(resource, name, escalationText(user, missing, grants.problems));
+  if (missing.length > 0) throw forbidden(resource, name, escalationText(user, missing, grants.problems));
 }
 
 function mayDo(
@@ -75,14 +65,6 @@ function escalationText(user: UserInfo, missing: readonly PolicyRule[], problems
   const list = describePermissions(missing).join('\n');
   const unresolved = problems.length === 0 ? '' : `; resolution errors: [${problems.join(', ')}]`;
   return `${who} is attempting to grant RBAC permissions not currently held:\n${list}${unresolved}`;
-}
-
-function refused(resource: Resource, name: string, why: string): StatusError {
-  return forbidden(resource, name, why);
-}
-
-function hasAggregation(role: StoredObject): boolean {
-  return listAt(role, 'aggregationRule.clusterRoleSelectors').length > 0;
 }
 
 /** The garbage collector's fields are no matter of permissions. */
