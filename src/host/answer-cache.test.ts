@@ -7,8 +7,8 @@ function cacheBench(maxAnswers?: number) {
   const asked: string[] = [];
   const cache = new AnswerCache<number>({
     clock,
-    goodMs: answer => answer * 100,
-    failedMs: 50,
+    validMs: answer => answer * 100,
+    failureMs: 50,
     ...(maxAnswers !== undefined && { maxAnswers }),
   });
   const ask = (question: string, answer: number | Error = 1) =>

@@ -1,21 +1,22 @@
 import type { Clock } from '#base/clock.ts';
+import { setRecent } from '#base/recent-map.ts';
 
 export interface AnswerCacheOptions<T> {
   clock: Clock;
-  /** How long an answer is good. */
-  goodMs(answer: T): number;
-  /** How long a failure is told again without asking. */
-  failedMs: number;
+  /** How long an answer is valid. */
+  validMs(answer: T): number;
+  /** How long a failure is returned without asking again. */
+  failureMs: number;
   maxAnswers?: number;
 }
 
 interface Entry<T> {
   answer: Promise<T>;
-  /** Endless while it is being asked. */
-  untilMs: number;
+  /** Infinity while the answer is pending. */
+  expiresMs: number;
 }
 
-/** Remembers answers for a while. Whoever asks the same meanwhile waits for the same answer. */
+/** Caches answers. Questions that are asked while one is pending share its answer. */
 export class AnswerCache<T> {
   readonly #options: Required<AnswerCacheOptions<T>>;
   readonly #entries = new Map<string, Entry<T>>();
@@ -25,28 +26,18 @@ export class AnswerCache<T> {
   }
 
   get(question: string, ask: () => Promise<T>): Promise<T> {
-    const { clock } = this.#options;
+    const { clock, validMs, failureMs, maxAnswers } = this.#options;
     const known = this.#entries.get(question);
-    if (known !== undefined && known.untilMs > clock.monotonicMs()) return known.answer;
-    const entry: Entry<T> = { answer: ask(), untilMs: Number.POSITIVE_INFINITY };
-    this.#remember(question, entry);
+    if (known !== undefined && known.expiresMs > clock.monotonicMs()) return known.answer;
+    const entry: Entry<T> = { answer: ask(), expiresMs: Infinity };
+    setRecent(this.#entries, question, entry, maxAnswers);
+    const expireAfter = (ms: number) => {
+      entry.expiresMs = clock.monotonicMs() + ms;
+    };
     entry.answer.then(
-      answer => this.#keep(entry, this.#options.goodMs(answer)),
-      () => this.#keep(entry, this.#options.failedMs),
+      answer => expireAfter(validMs(answer)),
+      () => expireAfter(failureMs),
     );
     return entry.answer;
-  }
-
-  #keep(entry: Entry<T>, ms: number): void {
-    entry.untilMs = this.#options.clock.monotonicMs() + ms;
-  }
-
-  #remember(question: string, entry: Entry<T>): void {
-    this.#entries.delete(question);
-    this.#entries.set(question, entry);
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.#options.maxAnswers) break;
-      this.#entries.delete(oldest);
-    }
   }
 }

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
-import { fingerprint, type HostKey, hostKeyAlgorithms, parseHostKey, printHostKey, trustHostKey } from './host-key.ts';
+import { type HostKey, hostKeyAlgorithms, parseHostKey, printHostKey, trustHostKey } from './host-key.ts';
+import { fingerprint } from './keys/public-key.ts';
 import { writeWire } from './keys/ssh-wire.ts';
 
 /** Keys and what ssh-keygen of OpenSSH 9.2 shows for them. */

@@ -1,12 +1,11 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { isIp } from '#base/ipv4.ts';
 
-/** What /etc/hosts of the operator's own machine says. */
 export interface HostsFile {
   addressesOf(name: string): readonly string[];
 }
 
-/** Lines that make no sense are skipped, as every resolver does. */
+/** Invalid lines are skipped, as in other resolvers. */
 export function parseHostsFile(text: string): HostsFile {
   const addresses = new Map<string, string[]>();
   for (const line of text.slice(0, maxCharacters).split('\n')) {

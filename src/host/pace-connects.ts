@@ -2,15 +2,15 @@ import type { Clock } from '#base/clock.ts';
 import type { Connect } from './host.ts';
 
 /**
- * Begins connections one after another, so long apart. A handshake takes a few milliseconds of work that cannot be put off; of hundreds
- * at once nobody else would get his turn meanwhile. How long a host takes to answer delays no other.
+ * Starts connections at intervals. A handshake takes a few milliseconds of CPU; hundreds at once would block the event loop. A slow
+ * host does not delay the others.
  */
 export function paceConnects(connect: Connect, everyMs: number, clock: Pick<Clock, 'sleep'>): Connect {
-  let free = Promise.resolve();
+  let next = Promise.resolve();
   return async (target, options = {}) => {
-    const turn = free;
-    free = turn.then(() => clock.sleep(everyMs));
-    await turn;
+    const start = next;
+    next = start.then(() => clock.sleep(everyMs));
+    await start;
     options.signal?.throwIfAborted();
     return connect(target, options);
   };

@@ -3,10 +3,10 @@ import { toBase64 } from '../../src/base/bytes.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { agentName, nodeAnnotation, secretName, signer } from '../../src/contract/names.ts';
 import type { HostTarget } from '../../src/host/host.ts';
-import { printKnownKey } from '../../src/host/host-key.ts';
+import { printPublicKey } from '../../src/host/keys/public-key.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import * as kinds from '../../src/kube/resources.ts';
@@ -111,14 +111,14 @@ test('it gets one for its recorded name and address', async () => {
 
 test('a node that claims the address of another host does not become its Node, and its annotation is not the key demanded', async () => {
   await report([evilAddress, victimAddress]);
-  const annotations = { [nodeAnnotation.sshHostKey]: printKnownKey(anyKey()).split(' ')[1] ?? '' };
+  const annotations = { [nodeAnnotation.sshHostKey]: printPublicKey(anyKey()).split(' ')[1] ?? '' };
   await evil.patch(kinds.nodes, 'evil', { type: 'merge', body: { metadata: { annotations } } });
   const spec = { paused: false };
-  const status = { hostKey: printKnownKey(pinned), host: { name: 'victim', addresses: [victimAddress] } };
+  const status = { hostKey: printPublicKey(pinned), host: { name: 'victim', addresses: [victimAddress] } };
   await recordHost(admin, scene.namespace, { name: 'victim', address: victimAddress, spec: { paused: true }, status });
   await admin.patch(windowsInstances, 'victim', { type: 'merge', body: { spec } }, inNamespace());
   const demanded = () => dialed.find(({ address }) => address === victimAddress)?.pinnedKey;
-  await eventually(async () => printKnownKey(demanded() ?? anyKey())).toBe(printKnownKey(pinned));
+  await eventually(async () => printPublicKey(demanded() ?? anyKey())).toBe(printPublicKey(pinned));
   const victim = await admin.get(windowsInstances, 'victim', inNamespace());
   expect([victim.status?.node, victim.status?.host?.name]).toEqual(['victim', 'victim']);
 });

@@ -1,7 +1,7 @@
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { type Traits, defaultTraits } from '../../src/sandbox/machines/traits.ts';
@@ -232,7 +232,7 @@ export const failingHosts: readonly FailingHost[] = [
     name: 'dropped',
     traits: { mishaps: [{ kind: 'drop', on: 'secure', times: 1000 }] },
     code: 'HOST_CONNECTION_LOST',
-    says: /connection broke/,
+    says: /connection was lost/,
     remedy: /it is tried again/,
     fix: traits({ mishaps: [] }),
   },

@@ -1,41 +1,59 @@
 import type { Clock } from '../clock.ts';
 
-/** A limit in time for something under way. Whoever starts one must end it, or it holds on to the caller's signal. */
+/** A time limit for work in progress. Whoever starts one must end it: until then it listens to the signals of the callers. */
 export interface Deadline {
-  /** Aborted with the caller's reason when the caller gives up, with the error given when the time is over. */
+  /** Aborted with the reason of a caller that gives up, or with the error when the time is over. */
   readonly signal: AbortSignal;
+  /** Sets the remaining time. */
+  extend(ms: number): void;
   end(): void;
 }
+
+/** Timers overflow beyond this and fire at once. */
+const maxSleepMs = 2 ** 31 - 1;
 
 export function startDeadline(
   clock: Clock,
   timeoutMs: number,
   error: () => Error,
-  caller: AbortSignal | undefined,
+  ...callers: readonly (AbortSignal | undefined)[]
 ): Deadline {
   const controller = new AbortController();
-  const giveUp = () => controller.abort(caller?.reason);
-  if (caller?.aborted) giveUp();
-  else caller?.addEventListener('abort', giveUp, { once: true });
   const timer = new AbortController();
-  if (Number.isFinite(timeoutMs)) {
-    clock.sleep(timeoutMs, timer.signal).then(
-      () => controller.abort(error()),
-      () => undefined,
-    );
+  // AbortSignal.any would keep memory for each deadline as long as a caller's signal lives.
+  const onAbort = ({ target }: Event) => controller.abort((target as AbortSignal).reason);
+  for (const caller of callers) {
+    if (caller?.aborted) controller.abort(caller.reason);
+    else caller?.addEventListener('abort', onAbort, { once: true });
   }
+  let endMs = clock.monotonicMs() + timeoutMs;
+  if (Number.isFinite(timeoutMs)) void expire();
   return {
     signal: controller.signal,
-    end() {
+    extend: ms => {
+      endMs = clock.monotonicMs() + ms;
+    },
+    end: () => {
       timer.abort();
-      caller?.removeEventListener('abort', giveUp);
+      for (const caller of callers) caller?.removeEventListener('abort', onAbort);
     },
   };
+
+  async function expire(): Promise<void> {
+    try {
+      // Sleeps once per period, however often the deadline is extended.
+      for (let leftMs = timeoutMs; leftMs > 0; leftMs = endMs - clock.monotonicMs())
+        await clock.sleep(Math.min(leftMs, maxSleepMs), timer.signal);
+      controller.abort(error());
+    } catch {
+      // It was ended.
+    }
+  }
 }
 
-/** The promise, or the signal's reason when that comes first. The promise's own later failure is nobody's concern then. */
+/** Settles like the promise, or rejects with the signal's reason if that comes first; a later rejection is ignored. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Also when the signal was aborted while the promise was made: nobody else hears of its failure.
+  // Also when the signal is aborted already: without a handler the rejection would end the process.
   promise.catch(() => undefined);
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();

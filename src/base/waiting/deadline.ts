@@ -4,13 +4,13 @@ import { orAborted, startDeadline } from './abort.ts';
 export interface Limit {
   clock: Clock;
   ms: number;
-  /** What it means that the time is over; made only then. */
+  /** Called only when the time is over. */
   error: () => Error;
-  /** Ends the waiting early, with its own reason. */
+  /** Ends the wait early, with its own reason. */
   signal?: AbortSignal;
 }
 
-/** Waits no longer than allowed. What goes on all the same is told by its signal; its end is of no interest any more. */
+/** Waits no longer than the limit. Work that ignores its signal goes on, but its result is dropped. */
 export async function withDeadline<T>(limit: Limit, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   limit.signal?.throwIfAborted();
   const deadline = startDeadline(limit.clock, limit.ms, limit.error, limit.signal);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { dir } from '#contract/paths.ts';
-import { printHostKey, printKnownKey } from '#host/host-key.ts';
+import { printHostKey } from '#host/host-key.ts';
+import { printPublicKey } from '#host/keys/public-key.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { until } from '../../../test/kit/agent-bench.ts';
 import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -47,7 +48,7 @@ test('a host whose Node another version has finished is recorded and left as it 
   expect(status).toMatchObject({
     node: 'win-5',
     host: { name: 'win-5', addresses: [address] },
-    hostKey: printKnownKey(host.hostKey),
+    hostKey: printPublicKey(host.hostKey),
     version: old,
   });
   expect([status.tokens, status.agent]).toEqual([undefined, undefined]);
@@ -83,7 +84,7 @@ test('an instance of an earlier operator, which recorded the Node only, is adopt
   await lab.patchStatus({ phase: 'Ready', node: 'win-5', version: old });
   lab.start();
   const status = await lab.statusWhen(({ phase, host: known }) => phase === 'Ready' && known !== undefined);
-  expect(status).toMatchObject({ node: 'win-5', hostKey: printKnownKey(host.hostKey), version: old });
+  expect(status).toMatchObject({ node: 'win-5', hostKey: printPublicKey(host.hostKey), version: old });
   expectUntouched(host);
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
-import { printHostKey, printKnownKey } from '#host/host-key.ts';
+import { printHostKey } from '#host/host-key.ts';
+import { printPublicKey } from '#host/keys/public-key.ts';
 import { events, type Node, nodes } from '#kube/resources.ts';
 import { until } from '../../../test/kit/agent-bench.ts';
 import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -34,7 +35,7 @@ test('a Node that claims the address of another host never becomes its Node', as
   expect(status).toMatchObject({ node: 'win-5', host: { name: 'win-5', addresses: [address] } });
   expect(status.nodeUID).toBe((await lab.node())?.metadata.uid);
   // The key that the impostor names is demanded of nobody.
-  expect(status.hostKey).toBe(printKnownKey(host.hostKey));
+  expect(status.hostKey).toBe(printPublicKey(host.hostKey));
   expect(await lab.node('evil')).toEqual(evil);
 });
 
@@ -172,8 +173,8 @@ test('a host that was renamed is refused while its Node exists, and joins under 
   await operator.stop();
   await lab.forgetVersion();
   // Of a configured host the name is in the command line of its kubelet.
-  host.faults.answer = (verb, data) => (verb === 'inventory' ? { ...data, nodeName: host.model.system.name } : data);
-  host.model.system.name = 'renamed';
+  host.faults.answer = (verb, data) => (verb === 'inventory' ? { ...data, nodeName: host.model.state.hostName } : data);
+  host.model.state.hostName = 'renamed';
   // Its certificate is for the former name, so that the kubelet cannot register under the new one.
   lab.behaviour.noNode = true;
   lab.start();
@@ -190,7 +191,7 @@ test('a host that was renamed is refused while its Node exists, and joins under 
 test('a host that has got a kubelet certificate keeps its name, also without a Node, until it is removed and added', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.name = 'worker-7';
+  host.model.state.hostName = 'worker-7';
   lab.behaviour.noNode = true;
   host.faults.exec = command => {
     if (command.includes(' bootstrap ')) throw new Error('the host does not want to');
@@ -200,7 +201,7 @@ test('a host that has got a kubelet certificate keeps its name, also without a N
   await lab.add();
   await lab.statusWhen(({ host: known }) => known?.name === 'worker-7');
   await lab.patchStatus({ certifiedName: 'worker-7' });
-  host.model.system.name = 'win-2';
+  host.model.state.hostName = 'win-2';
   const message = await lab.failed('NODE_NAME_CHANGED');
   expect(message).toContain('is called win-2, but joined as worker-7');
   expect((await lab.instance()).status?.host?.name).toBe('worker-7');
@@ -209,7 +210,7 @@ test('a host that has got a kubelet certificate keeps its name, also without a N
 test('a Node that appears under the claimed name before the host is recorded is not taken for its Node', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.feature = 'disabled';
+  host.model.state.containersFeature = 'disabled';
   host.faults.exec = async command => {
     if (command.includes(' reboot ')) await lab.client.create<Node>(nodes, { metadata: { name: 'win-5' } });
     return undefined;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printKnownKey } from '#host/host-key.ts';
+import { printPublicKey } from '#host/keys/public-key.ts';
 import { until } from '../../../test/kit/agent-bench.ts';
 import { address, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
 import { type LabHost, lost } from '../../../test/kit/lifecycle/lab-host.ts';
@@ -70,5 +70,5 @@ test('the host key is recorded before anything is done on the host', async () =>
   lab.start();
   await lab.add();
   await until(async () => (await lab.instance()).status?.phase === 'Failed');
-  expect(stored[0]).toBe(printKnownKey(host.hostKey));
+  expect(stored[0]).toBe(printPublicKey(host.hostKey));
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { agentName, configMapName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
-import { authorizedKey } from '#host/keys/public-key.ts';
-import { printHostKey, printKnownKey } from '#host/host-key.ts';
+import { authorizedKey, printPublicKey } from '#host/keys/public-key.ts';
+import { printHostKey } from '#host/host-key.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
@@ -149,7 +149,7 @@ test('an instance made by an administrator: DNS name, key in advance, labels, ta
 test('a host without Containers and with another name is rebooted once for both', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.feature = 'disabled';
+  host.model.state.containersFeature = 'disabled';
   lab.start();
   await lab.add({ hostname: 'worker-7' });
   await isReady(lab);
@@ -304,7 +304,7 @@ test('an instance that is made anew takes its Node over: the record is made agai
   await lab.add();
   await isReady(lab);
   const { status } = await lab.instance();
-  expect(status).toMatchObject({ node: 'win-5', nodeUID: uid, version, hostKey: printKnownKey(host.hostKey) });
+  expect(status).toMatchObject({ node: 'win-5', nodeUID: uid, version, hostKey: printPublicKey(host.hostKey) });
   expect((await lab.node())?.metadata.uid).toBe(uid);
   // Fresh tokens are all that travels.
   expect(host.uploads).toHaveLength(sent + 1);

@@ -29,7 +29,7 @@ import type { PayloadSource } from '#node/payload-source.ts';
 import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { patchCondition } from '#cluster/patch-condition.ts';
+import { patchCondition } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { sourceOf, subjectOf } from '#cluster/instance-source.ts';
 import { Acceptance, acceptedCondition, isRejected, rejectionEvent } from './act/acceptance.ts';
@@ -86,7 +86,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const nodeSource = informers.get(nodes);
   const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
   const acceptance = new Acceptance({ ...parts, instances, maps });
-  const world = worldOf(parts, limits);
+  const deps = createDeps(parts, limits);
   const conflicts = new EventDeduper(parts);
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store.list()).map(keyOf);
   return new Controller({
@@ -109,13 +109,13 @@ export function lifecycleController(parts: LifecycleParts): Controller {
       const instance = instances.store.get(key);
       return instance === undefined
         ? done
-        : reconcile(instance, { ...parts, world, instances, acceptance, conflicts }, pass);
+        : reconcile(instance, { ...parts, deps, instances, acceptance, conflicts }, pass);
     },
   });
 }
 
 type Work = LifecycleParts & {
-  world: LifecycleDeps;
+  deps: LifecycleDeps;
   instances: JoinParts['instances'];
   acceptance: Acceptance;
   /** Reports each address conflict once. */
@@ -134,9 +134,9 @@ async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Pro
 const recheckMs = 30_000;
 
 async function look(instance: WindowsInstance, work: Work, { signal }: Pick<Pass, 'signal'>): Promise<LifecycleFacts> {
-  const { world, version, clock, acceptance } = work;
+  const { deps, version, clock, acceptance } = work;
   const problem = acceptance.knownProblem(instance);
-  const seen = { instance, node: nodeOf(instance, world), version, nowMs: clock.now(), problem };
+  const seen = { instance, node: nodeOf(instance, deps), version, nowMs: clock.now(), problem };
   // Secret and DNS cost requests, and a host that is left alone needs neither.
   const isChanged = instance.status?.observedGeneration !== instance.metadata.generation;
   const isAsked = isChanged || isRejected(instance) || isJourney(decide(seen));
@@ -180,14 +180,14 @@ function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' 
 async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
   const instance = await getFresh(cached, work, pass.signal);
   if (instance === undefined) return done;
-  const { world, version, clock, acceptance } = work;
+  const { deps, version, clock, acceptance } = work;
   const problem = acceptance.knownProblem(instance);
-  const next = decide({ instance, node: nodeOf(instance, world), version, nowMs: clock.now(), problem });
+  const next = decide({ instance, node: nodeOf(instance, deps), version, nowMs: clock.now(), problem });
   if (!isJourney(next)) return after(staleMs, 'the record has changed');
   if (next.do === 'reconnect') {
     pass.log.info('Reconnecting agent', { why: next.why });
     // Pods need not wait for a host that perhaps does not answer.
-    if (next.held !== undefined) await work.world.nodes.release(next.held.name, pass.signal);
+    if (next.held !== undefined) await work.deps.nodes.release(next.held.name, pass.signal);
   }
   await runJourney(instance, next.do === 'configure' ? configureKind : reconnectKind, work, pass);
   return after(staleMs, 'the credentials of the agent are looked at again');
@@ -201,12 +201,12 @@ async function rest(
   work: Work,
   pass: Pass,
 ): Promise<Outcome> {
-  const { world, version, recorder, clock } = work;
-  if (what === 'release') await world.nodes.release(node.name, pass.signal);
+  const { deps, version, recorder, clock } = work;
+  if (what === 'release') await deps.nodes.release(node.name, pass.signal);
   if (await wasCutShort(instance, work, pass.signal)) {
     for (const { object, text } of setupEvents(instance)) recorder.record(object, text);
   }
-  const conflicts = addressConflicts(instance, node.name, world.nodes.list());
+  const conflicts = addressConflicts(instance, node.name, deps.nodes.list());
   work.conflicts.report(instance.metadata.uid ?? '', subjectOf(instance), conflicts);
   await patchStatus(instance, stamp => readyStatus(node, version, stamp), work, pass);
   const ms = quietMs({ instance, nowMs: clock.now() });
@@ -236,7 +236,7 @@ async function patchStatus(
   return done;
 }
 
-function worldOf(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
+function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
   const { client, informers, namespace, connect, resolver, inputs, payload, machineNames, clock, log, metrics } = parts;
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);

@@ -52,15 +52,15 @@ const cases: [name: string, code: ErrorCode, step: string, Arrange][] = [
     'has a user without rights',
     'HOST_NOT_ADMINISTRATOR',
     'preflight',
-    (_, host) => void (host.model.system.administrator = false),
+    (_, host) => void (host.model.isAdministrator = false),
   ],
   [
     'runs a Windows too old',
     'HOST_SYSTEM_UNSUPPORTED',
     'preflight',
-    (_, host) => void (host.model.system.os.build = '10.0.14393.1'),
+    (_, host) => void (host.model.state.os.build = '10.0.14393.1'),
   ],
-  ['has no room', 'HOST_DISK_FULL', 'preflight', (_, host) => void (host.model.system.free = 1e6)],
+  ['has no room', 'HOST_DISK_FULL', 'preflight', (_, host) => void (host.model.files.diskBytes = 1e6)],
   [
     'has a wrong clock',
     'HOST_CLOCK_WRONG',
@@ -81,7 +81,7 @@ const cases: [name: string, code: ErrorCode, step: string, Arrange][] = [
     'preflight',
     (_, host) => void host.model.services.install('containerd'),
   ],
-  ['has a port in use', 'HOST_PORT_TAKEN', 'preflight', (_, host) => void (host.model.system.ports = [22, 10250])],
+  ['has a port in use', 'HOST_PORT_TAKEN', 'preflight', (_, host) => void (host.model.listeningPorts = [22, 10250])],
   [
     'lets no agent run',
     'AGENT_UNUSABLE',
@@ -198,8 +198,8 @@ test('a changed host key has an event of its own', async () => {
 test('preflight tells everything that is wrong at once', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.free = 1e6;
-  host.model.system.administrator = false;
+  host.model.files.diskBytes = 1e6;
+  host.model.isAdministrator = false;
   host.model.services.install('kubelet');
   // That kubelet belongs to no cluster.
   lab.behaviour.noNode = true;
@@ -217,11 +217,11 @@ test('preflight tells everything that is wrong at once', async () => {
 async function mendedLab(): Promise<{ lab: JoinLab; host: LabHost }> {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.administrator = false;
+  host.model.isAdministrator = false;
   lab.start();
   await lab.add();
   await until(async () => (await configured(lab))?.reason === 'HOST_NOT_ADMINISTRATOR');
-  host.model.system.administrator = true;
+  host.model.isAdministrator = true;
   await until(async () => (await lab.instance()).status?.phase === 'Ready');
   return { lab, host };
 }
@@ -266,7 +266,7 @@ test('a Machine that does not answer yet is waited for without alarm', async () 
 
 test('a Machine whose host refuses us for other reasons has an event of its kind, with the details beside', async () => {
   const lab = await startJoinLab();
-  lab.host().model.system.administrator = false;
+  lab.host().model.isAdministrator = false;
   lab.start();
   await lab.add({ source: { kind: 'Machine', name: 'machine-1' } });
   await until(async () => (await lab.events()).length >= 2);
@@ -310,8 +310,8 @@ test('inputs that cannot be prepared are a failure like any other', async () => 
 test('a reboot that does not help is not repeated', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.feature = 'disabled';
-  host.model.system.boot = () => void (host.model.system.bootNumber += 1);
+  host.model.state.containersFeature = 'disabled';
+  host.model.boot = () => void (host.model.state.boots += 1);
   lab.start();
   await lab.add();
   await until(async () => (await configured(lab))?.reason === 'CONTAINERS_FEATURE_MISSING');
@@ -321,7 +321,7 @@ test('a reboot that does not help is not repeated', async () => {
   expect(host.boots).toBe(2);
   expect((await lab.instance()).status?.reboot).toMatchObject({ bootId: 'boot-1' });
   // Somebody switches it on by hand.
-  host.model.system.feature = 'enabled';
+  host.model.state.containersFeature = 'enabled';
   await until(async () => (await lab.instance()).status?.phase === 'Ready');
 });
 

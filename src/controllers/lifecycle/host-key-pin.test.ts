@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
 import type { WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
-import { printHostKey, printKnownKey } from '#host/host-key.ts';
+import { printHostKey } from '#host/host-key.ts';
+import { printPublicKey } from '#host/keys/public-key.ts';
 import { configMaps, nodes } from '#kube/resources.ts';
 import { until } from '../../../test/kit/agent-bench.ts';
 import { address, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -25,7 +26,7 @@ async function joinedLab() {
 
 test('a Node that is deleted does not take the pin along, and the command of the remedy pins a new key', async () => {
   const { lab, host, status } = await joinedLab();
-  expect(status.hostKey).toBe(printKnownKey(host.hostKey));
+  expect(status.hostKey).toBe(printPublicKey(host.hostKey));
   host.hostKey = anyKey();
   const commands = host.commands.length;
   await lab.client.delete(nodes, 'win-5');
@@ -34,7 +35,7 @@ test('a Node that is deleted does not take the pin along, and the command of the
   expect(host.commands).toHaveLength(commands);
   await until(async () => (await lab.events()).some(line => line.includes('SSHHostKeyChanged')));
   await lab.client.patch(windowsInstances, 'win-5', { type: 'merge', body: patchIn(message) }, { namespace });
-  expect((await lab.ready()).hostKey).toBe(printKnownKey(host.hostKey));
+  expect((await lab.ready()).hostKey).toBe(printPublicKey(host.hostKey));
 });
 
 test('a key that the Node names by itself is not demanded of the host', async () => {
@@ -58,10 +59,10 @@ test('an instance that is deleted takes its pin along: another host at its addre
   await lab.client.delete(windowsInstances, 'win-5', { namespace });
   lab.hosts.delete(address);
   const next = lab.host();
-  next.model.system.name = 'next';
+  next.model.state.hostName = 'next';
   await lab.add();
   const after = await lab.ready();
-  expect(after).toMatchObject({ node: 'next', hostKey: printKnownKey(next.hostKey) });
+  expect(after).toMatchObject({ node: 'next', hostKey: printPublicKey(next.hostKey) });
   expect(after.hostKey).not.toBe(status.hostKey);
 });
 
@@ -72,7 +73,7 @@ test('a key that an earlier operator has stored under the address is demanded, r
   await lab.client.create(configMaps, { metadata: { name: configMapName.hostKeys, namespace }, data });
   lab.start();
   await lab.add();
-  expect((await lab.ready()).hostKey).toBe(printKnownKey(host.hostKey));
+  expect((await lab.ready()).hostKey).toBe(printPublicKey(host.hostKey));
   const left = (await lab.client.get(configMaps, configMapName.hostKeys, { namespace })).data;
   expect(left).toEqual({ '10.0.0.6': data['10.0.0.6'] });
 });

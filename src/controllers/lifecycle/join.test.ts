@@ -52,7 +52,7 @@ test('no command is sent to a host whose key cannot be recorded, and it joins on
 test('a host is not rebooted while nobody can write down that it is', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.feature = 'disabled';
+  host.model.state.containersFeature = 'disabled';
   let isDown = false;
   const client = faulty(lab.client, (verb, resource) => {
     if (isDown && verb === 'patch' && resource === 'windowsinstances/status') throw down();

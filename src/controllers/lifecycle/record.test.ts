@@ -110,7 +110,7 @@ test('clones of one template are recorded under the names they are given, read a
   const all = names.map((hostname, index) => {
     const at = `10.0.0.${20 + index}`;
     const host = lab.host(at);
-    host.model.system.name = 'TEMPLATE';
+    host.model.state.hostName = 'TEMPLATE';
     return { at, host, hostname, seen: observe(lab, host, hostname) };
   });
   lab.start();
@@ -129,11 +129,11 @@ test('a host that comes up under the name of another is refused before it gets a
   const lab = await startJoinLab();
   lab.host();
   const host = lab.host('10.0.0.6');
-  host.model.system.feature = 'disabled';
+  host.model.state.containersFeature = 'disabled';
   const boot = host.model.system.boot.bind(host.model.system);
-  host.model.system.boot = () => {
+  host.model.boot = () => {
     boot();
-    host.model.system.name = 'win-5';
+    host.model.state.hostName = 'win-5';
   };
   lab.start();
   await lab.add();

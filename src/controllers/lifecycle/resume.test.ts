@@ -23,7 +23,7 @@ function expectOnce(host: LabHost, boots: number): void {
 async function killAt(number: number): Promise<'killed' | 'was done before'> {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.feature = 'disabled';
+  host.model.state.containersFeature = 'disabled';
   lab.behaviour.settingsReboot = true;
   let acts = 0;
   let operator: LabOperator | undefined;
@@ -81,7 +81,7 @@ test('thirty kills at any moment of ten joins: all end ready, and nothing was do
   const addresses = Array.from({ length: 10 }, (_, index) => `10.0.0.${index + 10}`);
   for (const at of addresses) {
     const host = lab.host(at);
-    host.model.system.feature = random() < 0.5 ? 'disabled' : 'enabled';
+    host.model.state.containersFeature = random() < 0.5 ? 'disabled' : 'enabled';
     // Things take as long as they like.
     host.faults.exec = async () => void (await new Promise(resolve => setTimeout(resolve, random() * 15)));
     await lab.add({ address: at, source: { kind: 'ConfigMap', name: at } }, `win-${at.split('.').at(-1)}`);
@@ -202,7 +202,7 @@ test('an agent of the Go operator that runs is replaced without being asked for 
 test('after a kill in the middle of a reboot the host is waited for without alarm', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.feature = 'disabled';
+  host.model.state.containersFeature = 'disabled';
   host.bootMs = 1200;
   const operator = lab.start();
   await lab.add();

@@ -12,7 +12,7 @@ const second = '10.0.0.6';
 async function twins(): Promise<{ lab: JoinLab; hosts: [LabHost, LabHost] }> {
   const lab = await startJoinLab();
   const hosts: [LabHost, LabHost] = [lab.host(), lab.host(second)];
-  for (const host of hosts) host.model.system.name = 'template';
+  for (const host of hosts) host.model.state.hostName = 'template';
   return { lab, hosts };
 }
 const addFirst = (lab: JoinLab) => lab.add({}, 'first');
@@ -127,7 +127,7 @@ test('the host of a Machine must have one of the names that the cloud has given 
 test('the name that a Machine is given by the operator counts, not the one it still has', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  host.model.system.name = 'template';
+  host.model.state.hostName = 'template';
   lab.start({ machineNames: { of: () => ['worker-1'], withName: () => ['machine-1'] } });
   await lab.add({ source: { kind: 'Machine', name: 'machine-1' }, hostname: 'worker-1' });
   expect(await lab.ready()).toMatchObject({ node: 'worker-1' });

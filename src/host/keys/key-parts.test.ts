@@ -2,7 +2,8 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } fr
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
-import { assembleKey, curves, type KeyParts, partsOfJwk, publicKeyOf } from './key-parts.ts';
+import { curves } from './curves.ts';
+import { assembleKey, type KeyParts, partsOfJwk, publicKeyOf } from './key-parts.ts';
 import { readPublicKey } from './public-key.ts';
 
 type Parts<K extends KeyParts['kind']> = Extract<KeyParts, { kind: K }>;

@@ -1,32 +1,18 @@
 import { createPrivateKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { AppError } from '#base/errors.ts';
+import { type Curve, curves } from './curves.ts';
 import type { PublicKey } from './public-key.ts';
 import { fromBigint, toBigint, writeWire } from './ssh-wire.ts';
 
 type Jwk = webcrypto.JsonWebKey;
 
-/** The numbers of a private key, whatever the format they were read from. */
+/** The numbers of a private key of any format. */
 export type KeyParts =
   | { kind: 'rsa'; n: bigint; e: bigint; d: bigint; p: bigint; q: bigint; qInverse: bigint }
   | { kind: 'ec'; curve: Curve; point: Uint8Array; d: bigint }
   | { kind: 'ed25519'; seed: Uint8Array; point: Uint8Array };
 
-export interface Curve {
-  oid: string;
-  jwk: string;
-  openssl: string;
-  ssh: string;
-  size: number;
-}
-
-/** The curves SSH can use. */
-export const curves: readonly Curve[] = [
-  { oid: '1.2.840.10045.3.1.7', jwk: 'P-256', openssl: 'prime256v1', ssh: 'nistp256', size: 32 },
-  { oid: '1.3.132.0.34', jwk: 'P-384', openssl: 'secp384r1', ssh: 'nistp384', size: 48 },
-  { oid: '1.3.132.0.35', jwk: 'P-521', openssl: 'secp521r1', ssh: 'nistp521', size: 66 },
-];
-
-/** Puts a key together; refuses one whose numbers do not belong together, as no server would ever accept it. */
+/** Rejects keys whose numbers do not belong together: no server would accept them. */
 export function assembleKey(parts: KeyParts): { publicKey: PublicKey; signer: KeyObject } {
   const signer = createSigner({ rsa: rsaJwk, ec: ecJwk, ed25519: ed25519Jwk }[parts.kind](parts as never));
   if (signer === undefined) throw unreadableKey('is damaged: its numbers do not belong together');
@@ -42,7 +28,7 @@ export function partsOfJwk(jwk: Jwk): KeyParts {
   }
   if (jwk.crv === 'Ed25519') return { kind: 'ed25519', seed: bytes(jwk.d), point: bytes(jwk.x) };
   const curve = curves.find(known => known.jwk === jwk.crv);
-  if (curve === undefined) throw unreadableKey('uses a curve which SSH cannot');
+  if (curve === undefined) throw unreadableKey('uses a curve that SSH does not support');
   return { kind: 'ec', curve, point: Buffer.concat([Buffer.of(4), bytes(jwk.x), bytes(jwk.y)]), d: number(jwk.d) };
 }
 
@@ -52,16 +38,16 @@ export function publicKeyOf(parts: KeyParts): PublicKey {
   return publicKey(`ecdsa-sha2-${parts.curve.ssh}`, parts.curve.ssh, parts.point);
 }
 
-// The text of the key is never shown, nor any part of it.
+// Messages never quote the key.
 export function unreadableKey(why: string): AppError {
   return new AppError('PRIVATE_KEY_UNREADABLE', `The private key ${why}`, {
-    remedy: 'Use an RSA, ECDSA or Ed25519 private key in PEM or OpenSSH format without passphrase.',
+    remedy: 'Use an RSA, ECDSA or Ed25519 private key in PEM or OpenSSH format without a passphrase.',
   });
 }
 
 type Parts<K extends KeyParts['kind']> = Extract<KeyParts, { kind: K }>;
 
-/** As large as OpenSSH allows; beyond it arithmetic would cost noticeable time. */
+/** The limit of OpenSSH; larger keys take noticeable time. */
 const maxRsaBits = 16_384;
 
 function rsaJwk({ n, e, d, p, q, qInverse }: Parts<'rsa'>): Jwk | undefined {
@@ -93,7 +79,7 @@ function ed25519Jwk({ seed, point }: Parts<'ed25519'>): Jwk {
   return { kty: 'OKP', crv: 'Ed25519', d: base64url(seed), x: base64url(point) };
 }
 
-/** Undefined for a key that is none: node:crypto compares both halves of EC and Ed25519 keys, though not of RSA keys. */
+/** Undefined for an invalid key: node:crypto compares both halves of EC and Ed25519 keys, but not of RSA keys. */
 function createSigner(jwk: Jwk | undefined): KeyObject | undefined {
   if (jwk === undefined) return undefined;
   try {

@@ -6,7 +6,7 @@ export interface Packet {
 
 export const packetTag = { encryptedSessionKey: 3, compressed: 8, literal: 11, encryptedData: 18, mdc: 19 } as const;
 
-/** All packets in a row; undefined unless the bytes are nothing but complete packets. */
+/** All packets; undefined unless the bytes are complete packets only. */
 export function readPackets(bytes: Uint8Array): Packet[] | undefined {
   const packets: Packet[] = [];
   let at = 0;
@@ -47,7 +47,7 @@ function readOldPacket(bytes: Uint8Array, at: number, header: number): Found | u
   const tag = (header & 0x3c) >> 2;
   const lengthSize = [1, 2, 4, 0][header & 0x03] ?? 0;
   const from = at + 1 + lengthSize;
-  // Length type 3 means: up to the end of the message.
+  // Length type 3: up to the end of the message.
   const length = lengthSize === 0 ? bytes.length - from : readNumber(bytes, at + 1, lengthSize);
   return length === undefined ? undefined : whole(tag, bytes, { from, length });
 }
@@ -69,7 +69,7 @@ function whole(tag: number, bytes: Uint8Array, { from, length }: { from: number;
   return end > bytes.length ? undefined : { packet: { tag, body: bytes.subarray(from, end) }, end };
 }
 
-/** Partial lengths may be as small as one octet: the Go library in use on live clusters writes such. */
+/** Partial lengths may be as small as one octet: the Go library of existing clusters writes such. */
 function readLength(bytes: Uint8Array, at: number): { from: number; length: number; partial: boolean } | undefined {
   const [first, second] = [bytes[at], bytes[at + 1]];
   if (first === undefined) return undefined;

@@ -39,17 +39,17 @@ const fromGpg: [name: string, base64: string, want: string][] = [
   [
     'SHA-1',
     'jA0EBwMCh9mYeIO+HrZg0jUB0CSBTVmzXc94cz79KaaYPkESSm5nOHOqSmkxHHqXbMFBKBDPfM/HlknRk4TAwB8DBHyzAQ==',
-    'damaged: it uses algorithms we do not support',
+    'damaged: it uses unsupported algorithms',
   ],
   [
     '3DES',
     'jA0EAgMIg9EhWwEdq9tg0i0BUeZgN4L7R/1FwNXcEHsPIN6IkqRx3BXFx1e6x+JTTyvJFAppjdOAl76yW8E=',
-    'damaged: it uses algorithms we do not support',
+    'damaged: it uses unsupported algorithms',
   ],
   [
     'the highest count of octets to hash',
     'jA0ECQMIVIWrjgYSsTT/0jUBVnaZWa3mbzFzMmzvfWboStxt3R65mIPasaba282RKFwrNw6AfmYAAkZEE7J5yks+9akC0w==',
-    'damaged: it asks for more work than is reasonable',
+    'damaged: its iteration count is too high',
   ],
   [
     'compressed content',
@@ -176,20 +176,20 @@ const contents: [name: string, message: Uint8Array, want: string][] = [
   ['no text', handmade(literal(0x74, 0, 0, 0, 0, 0)), 'opened: '],
   ['the literal in parts', handmade(Uint8Array.of(0xcb, 0xe2, 0x74, 0, 0, 0, 0xe0, 0, 5, 0, ...core)), 'opened: core'],
   ['an old header', handmade(Uint8Array.of(0xac, 10, 0x74, 0, 0, 0, 0, 0, ...core)), 'opened: core'],
-  ['an empty literal', handmade(literal()), 'damaged: its content is not one literal'],
-  ['a date cut off', handmade(literal(0x74, 0, 0, 0, 0)), 'damaged: its content is not one literal'],
+  ['an empty literal', handmade(literal()), 'damaged: its content is not a single literal packet'],
+  ['a date cut off', handmade(literal(0x74, 0, 0, 0, 0)), 'damaged: its content is not a single literal packet'],
   [
     'a file name that goes on too long',
     handmade(literal(0x74, 9, 0, 0, 0, 0, ...core)),
-    'damaged: its content is not one literal',
+    'damaged: its content is not a single literal packet',
   ],
-  ['no packet', handmade(new Uint8Array()), 'damaged: its content is not one literal'],
+  ['no packet', handmade(new Uint8Array()), 'damaged: its content is not a single literal packet'],
   [
     'two literals',
     handmade(Buffer.concat([literal(0x74, 0, 0, 0, 0, 0), literal(0x74, 0, 0, 0, 0, 0)])),
-    'damaged: its content is not one literal',
+    'damaged: its content is not a single literal packet',
   ],
-  ['garbage', handmade(Uint8Array.of(1, 2, 3)), 'damaged: its content is not one literal'],
+  ['garbage', handmade(Uint8Array.of(1, 2, 3)), 'damaged: its content is not a single literal packet'],
   ['a compressed packet', handmade(writePacket(8, Uint8Array.of(1, 3, 0))), 'damaged: its content is compressed'],
   [
     'another hash at the end',
@@ -212,7 +212,7 @@ const with3 = (change: (body: Buffer) => void): Packet => {
   return { tag: 3, body };
 };
 const notOurs = 'damaged: it is not an OpenPGP message encrypted with a passphrase';
-const unsupported = 'damaged: it uses algorithms we do not support';
+const unsupported = 'damaged: it uses unsupported algorithms';
 const frames: [name: string, message: Uint8Array, want: string][] = [
   ['an empty message', new Uint8Array(), notOurs],
   ['garbage', utf8('HELLO'), notOurs],
@@ -228,11 +228,11 @@ const frames: [name: string, message: Uint8Array, want: string][] = [
   ['data without protection', message(sessionPacket, { tag: 9, body: dataPacket.body }), notOurs],
   ['a session key for a public key', message({ tag: 1, body: sessionPacket.body }), notOurs],
   ['data without content', message(sessionPacket, { tag: 18, body: new Uint8Array() }), notOurs],
-  ['data of the version only', message(sessionPacket, { tag: 18, body: Buffer.of(1) }), 'damaged: it is cut off'],
+  ['data of the version only', message(sessionPacket, { tag: 18, body: Buffer.of(1) }), 'damaged: it is truncated'],
   [
     'data shorter than its frame',
     message(sessionPacket, { tag: 18, body: dataPacket.body.subarray(0, 40) }),
-    'damaged: it is cut off',
+    'damaged: it is truncated',
   ],
   [
     'data without its last octet',
@@ -247,17 +247,17 @@ const frames: [name: string, message: Uint8Array, want: string][] = [
   [
     'a session key packet cut off in the salt',
     message({ tag: 3, body: sessionPacket.body.subarray(0, 9) }),
-    'damaged: it is cut off',
+    'damaged: it is truncated',
   ],
   [
     'a session key packet without count',
     message({ tag: 3, body: sessionPacket.body.subarray(0, 12) }),
-    'damaged: it is cut off',
+    'damaged: it is truncated',
   ],
   [
     'a count above the limit',
     message(with3(body => body.fill(0xe1, 12, 13))),
-    'damaged: it asks for more work than is reasonable',
+    'damaged: its iteration count is too high',
   ],
   ['another count', message(with3(body => body.fill(0x61, 12, 13))), 'wrong key'],
   ['another salt', message(with3(body => body.fill(0, 4, 12))), 'wrong key'],

@@ -2,12 +2,11 @@ import { createCipheriv, createDecipheriv, createHash, hash, randomBytes } from 
 import { sameBytes } from '#base/bytes.ts';
 import { packetTag, readPackets, writePacket } from './openpgp-packets.ts';
 
-/** What came of opening a message: its content, or why there is none. */
 export type Opened = { is: 'opened'; content: Uint8Array } | { is: 'wrong key' } | { is: 'damaged'; why: string };
 
 /**
- * Encrypts with a passphrase as `gpg -c` does: a random session key under a key made from the passphrase, and the data
- * under the session key. Algorithms and their parameters are those of the annotations on live clusters.
+ * Encrypts with a passphrase as `gpg -c` does: a random session key under a key derived from the passphrase, and the data
+ * under the session key. Algorithms and parameters are those of the annotations in existing clusters.
  */
 export function encryptWithPassphrase(content: Uint8Array, passphrase: Uint8Array): Uint8Array {
   const salt = randomBytes(saltSize);
@@ -21,7 +20,7 @@ export function encryptWithPassphrase(content: Uint8Array, passphrase: Uint8Arra
   ]);
 }
 
-/** Opens what the function above or another OpenPGP program made with AES and a passphrase. */
+/** Decrypts messages of this operator and of other OpenPGP programs that use AES and a passphrase. */
 export function decryptWithPassphrase(message: Uint8Array, passphrase: Uint8Array): Opened {
   const packets = readPackets(message) ?? [];
   const [session, data] = packets;
@@ -47,7 +46,7 @@ const aes128: Cipher = { id: 7, name: 'aes-128-cfb', keySize: 16 };
 const ciphers = [aes128, { id: 8, name: 'aes-192-cfb', keySize: 24 }, { id: 9, name: 'aes-256-cfb', keySize: 32 }];
 
 const sha256Id = 8;
-/** Digests at least as long as the longest key, so that one run makes a whole key. */
+/** Digests at least as long as the longest key, so that one run yields a whole key. */
 const digests: ReadonlyMap<number | undefined, string> = new Map([
   [sha256Id, 'sha256'],
   [9, 'sha384'],
@@ -59,7 +58,7 @@ const seipdVersion = 1;
 const iteratedSalted = 3;
 const saltSize = 8;
 const ourCountOctet = 0x60;
-/** 16 MiB, the highest count OpenPGP libraries use by default; more would only keep us busy. */
+/** 16 MiB, the highest default of OpenPGP libraries; a higher count would only cost time. */
 const maxCountOctet = 0xe0;
 const blockSize = 16;
 const zeroBlock = Buffer.alloc(blockSize);
@@ -90,21 +89,21 @@ function deriveKey({ digest, salt, count }: PassphraseHash, passphrase: Uint8Arr
 interface Envelope {
   cipher: Cipher;
   passphraseHash: PassphraseHash;
-  /** Empty when the key made from the passphrase is itself the session key. */
+  /** Empty when the key derived from the passphrase is itself the session key. */
   wrappedKey: Uint8Array;
 }
 
-/** Body of the session key packet; a text says what is wrong with it. */
+/** Reads the body of the session key packet; a string is the problem. */
 function readSessionPacket(body: Uint8Array): Envelope | string {
   const [version, cipherId, s2k, digestId] = body;
   const cipher = ciphers.find(({ id }) => id === cipherId);
   const digest = digests.get(digestId);
   const count = body[4 + saltSize];
   if (version !== skeskVersion || s2k !== iteratedSalted || cipher === undefined || digest === undefined) {
-    return 'it uses algorithms we do not support';
+    return 'it uses unsupported algorithms';
   }
-  if (count === undefined) return 'it is cut off';
-  if (count > maxCountOctet) return 'it asks for more work than is reasonable';
+  if (count === undefined) return 'it is truncated';
+  if (count > maxCountOctet) return 'its iteration count is too high';
   const salt = body.subarray(4, 4 + saltSize);
   return { cipher, passphraseHash: { digest, salt, count: countOf(count) }, wrappedKey: body.subarray(5 + saltSize) };
 }
@@ -114,7 +113,7 @@ interface SessionKey {
   key: Uint8Array;
 }
 
-/** Undefined when the wrapped key does not come out as a key, which is what a wrong passphrase gives. */
+/** Undefined when the unwrapped bytes are not a key, as with a wrong passphrase. */
 function unwrapSessionKey(
   { cipher, passphraseHash, wrappedKey }: Envelope,
   passphrase: Uint8Array,
@@ -135,7 +134,7 @@ function sealData(packets: Uint8Array, key: Uint8Array): Uint8Array {
 
 function openData(sealed: Uint8Array, { cipher, key }: SessionKey): Opened {
   const plain = decryptCfb(cipher, key, sealed);
-  if (plain.length < blockSize + 2 + mdcSize) return damaged('it is cut off');
+  if (plain.length < blockSize + 2 + mdcSize) return damaged('it is truncated');
   const repeated = plain.subarray(blockSize - 2, blockSize);
   if (!sameBytes(repeated, plain.subarray(blockSize, blockSize + 2))) return { is: 'wrong key' };
   const hashed = plain.subarray(0, -20);
@@ -152,12 +151,12 @@ function readLiteral(bytes: Uint8Array): Opened {
   // Format octet, length of the file name, the name, four octets of date.
   const start = 2 + (literal?.body[1] ?? 0) + 4;
   if (packets.length !== 1 || literal?.tag !== packetTag.literal || literal.body.length < start) {
-    return damaged('its content is not one literal');
+    return damaged('its content is not a single literal packet');
   }
   return { is: 'opened', content: literal.body.subarray(start) };
 }
 
-/** A text without file name and date. */
+/** Text format, without file name and date. */
 function literalBody(content: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('t'), Buffer.alloc(5), content]);
 }

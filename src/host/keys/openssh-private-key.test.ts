@@ -169,7 +169,7 @@ const cases: [name: string, bytes: Uint8Array, code: string, says: string][] = [
     'the public half of another key',
     writeContainer(ed25519, { publicBlob: publicKeyOf(otherEd25519).blob }),
     'PRIVATE_KEY_UNREADABLE',
-    'different keys',
+    'public half of another key',
   ],
 ];
 for (const [name, bytes, code, says] of cases) {

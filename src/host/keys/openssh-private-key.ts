@@ -1,28 +1,30 @@
 import { sameBytes } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
-import { type Curve, curves, type KeyParts, publicKeyOf, unreadableKey } from './key-parts.ts';
+import { type Curve, curves } from './curves.ts';
+import { type KeyParts, publicKeyOf, unreadableKey } from './key-parts.ts';
 import { readPublicKey, weakKey } from './public-key.ts';
 import { readWire, type WireReader } from './ssh-wire.ts';
 
-/** Reads the content of a block `OPENSSH PRIVATE KEY`, the format ssh-keygen writes and node:crypto does not know. */
+/** Reads the content of a block `OPENSSH PRIVATE KEY`, the format of ssh-keygen, which node:crypto cannot read. */
 export function readOpensshKey(bytes: Uint8Array): KeyParts {
   const container = readWire(bytes, readContainer);
-  if (container === undefined) throw unreadableKey('is not in the OpenSSH format although it says so');
+  if (container === undefined) throw unreadableKey('is not in the OpenSSH format although its header says so');
   if (container.cipher !== 'none') throw encryptedKey();
   const type = readPublicKey(container.publicBlob)?.type;
   if (type === undefined) throw unreadableKey('has a damaged public half');
   if (type === 'ssh-dss') throw weakKey('it is a DSA key');
   const readParts = partReaders.get(type);
-  if (readParts === undefined) throw unreadableKey(`has the type ${type}, which we cannot use`);
+  if (readParts === undefined) throw unreadableKey(`has the unsupported type ${type}`);
   const parts = readWire(container.privateSection, reader => readPrivateSection(reader, type, readParts));
   if (parts === undefined) throw unreadableKey('has a damaged private half');
-  if (!sameBytes(publicKeyOf(parts).blob, container.publicBlob)) throw unreadableKey('has halves of different keys');
+  if (!sameBytes(publicKeyOf(parts).blob, container.publicBlob))
+    throw unreadableKey('has a public half of another key');
   return parts;
 }
 
 export function encryptedKey(): AppError {
   return new AppError('PRIVATE_KEY_ENCRYPTED', 'The private key is protected by a passphrase', {
-    remedy: 'Store the key without passphrase (ssh-keygen -p -N "" -f <file>); the Secret protects it.',
+    remedy: 'Remove the passphrase with `ssh-keygen -p -N "" -f <file>`; the Secret protects the key.',
   });
 }
 
@@ -35,11 +37,11 @@ interface Container {
 }
 
 function readContainer(reader: WireReader): Container {
-  reader.insist(sameBytes(reader.bytes(magic.length), magic));
+  reader.require(sameBytes(reader.bytes(magic.length), magic));
   const cipher = reader.text();
   reader.string(); // name of the key derivation
   reader.string(); // its options
-  reader.insist(reader.uint32() === 1);
+  reader.require(reader.uint32() === 1);
   const [publicBlob, privateSection] = [reader.string(), reader.string()];
   // An encrypted private section is followed by the cipher's authentication tag.
   if (cipher !== 'none') reader.rest();
@@ -55,12 +57,12 @@ const partReaders: ReadonlyMap<string, PartReader> = new Map([
 ]);
 
 function readPrivateSection(reader: WireReader, type: string, readParts: PartReader): KeyParts {
-  // Two equal numbers are how OpenSSH notices a wrong passphrase; here they show damage.
-  reader.insist(reader.uint32() === reader.uint32());
-  reader.insist(reader.text() === type);
+  // OpenSSH compares two equal numbers to detect a wrong passphrase; here a difference is damage.
+  reader.require(reader.uint32() === reader.uint32());
+  reader.require(reader.text() === type);
   const parts = readParts(reader);
   reader.string(); // comment
-  reader.insist(reader.rest().every((octet, index) => octet === index + 1));
+  reader.require(reader.rest().every((octet, index) => octet === index + 1));
   return parts;
 }
 
@@ -71,13 +73,13 @@ function readRsa(reader: WireReader): KeyParts {
 }
 
 function readEc(reader: WireReader, curve: Curve): KeyParts {
-  reader.insist(reader.text() === curve.ssh);
+  reader.require(reader.text() === curve.ssh);
   return { kind: 'ec', curve, point: reader.string(), d: reader.mpint() };
 }
 
 function readEd25519(reader: WireReader): KeyParts {
   const point = reader.string();
   const secret = reader.string();
-  reader.insist(secret.length === 64 && sameBytes(secret.subarray(32), point));
+  reader.require(secret.length === 64 && sameBytes(secret.subarray(32), point));
   return { kind: 'ed25519', seed: secret.subarray(0, 32), point };
 }

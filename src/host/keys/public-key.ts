@@ -1,6 +1,7 @@
 import { fromBase64, toBase64 } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
 import { sha256 } from '#base/sha256.ts';
+import { curves } from './curves.ts';
 import { readWire, type WireReader } from './ssh-wire.ts';
 
 export interface PublicKey {
@@ -10,7 +11,7 @@ export interface PublicKey {
   blob: Uint8Array;
 }
 
-/** A line of an authorized_keys file without options; a comment and a line end are tolerated. */
+/** Parses a line of an authorized_keys file without options; a comment and a line end are allowed. */
 export function parseAuthorizedKey(line: string): PublicKey {
   const text = line.trim();
   if (text.length > maxLineLength) throw unreadable(`is longer than ${maxLineLength} characters`);
@@ -19,21 +20,35 @@ export function parseAuthorizedKey(line: string): PublicKey {
   const blob = fromBase64(base64);
   const key = blob === undefined ? undefined : readPublicKey(blob);
   if (key === undefined) throw unreadable('is not of the form "<type> <base64>"');
-  if (key.type !== type) throw unreadable('says one type in its first word and another in its content');
+  if (key.type !== type) throw unreadable('has one type in its first word and another in its content');
   return key;
 }
 
-/** The line as it stands in an authorized_keys file, with its line end. */
+/** `<type> <base64>`, as in known_hosts, authorized_keys and `spec.hostKey`. */
+export function printPublicKey(key: PublicKey): string {
+  return `${key.type} ${toBase64(key.blob)}`;
+}
+
+/** A line of an authorized_keys file, with its line end. */
 export function authorizedKey(key: PublicKey): string {
-  return `${bareLine(key)}\n`;
+  return `${printPublicKey(key)}\n`;
 }
 
-/** Value of the annotation pub-key-hash; clusters in use rely on every byte of it. */
+/** As ssh-keygen prints it. */
+export function fingerprint(key: PublicKey): string {
+  return `SHA256:${Uint8Array.fromHex(sha256(key.blob)).toBase64({ omitPadding: true })}`;
+}
+
+export function describeKey(key: PublicKey): string {
+  return `${key.type} ${fingerprint(key)}`;
+}
+
+/** Value of the annotation pub-key-hash; existing clusters depend on it. */
 export function publicKeyHash(key: PublicKey): string {
-  return sha256(bareLine(key));
+  return sha256(printPublicKey(key));
 }
 
-/** Refuses keys nobody should rely on any more, and types whose strength we cannot judge. */
+/** Rejects weak keys, and types of unknown strength. */
 export function checkStrength(key: PublicKey): void {
   const why = weakTypes.get(key.type);
   if (why !== undefined) throw weakKey(why);
@@ -43,21 +58,21 @@ export function checkStrength(key: PublicKey): void {
 
 export function weakKey(why: string): AppError {
   return new AppError('PUBLIC_KEY_WEAK', `The public key is too weak: ${why}`, {
-    remedy: 'Make a new Ed25519, ECDSA P-256 or RSA key of at least 2048 bits and use it instead.',
+    remedy: 'Create another key, for example with `ssh-keygen -t ed25519`; RSA needs at least 2048 bits.',
   });
 }
 
-/** Reads a key in wire format. Of known types the whole structure is checked, of others only that they begin with a name. */
+/** Reads a key in wire format. Known types are checked in full, others only for a type name. */
 export function readPublicKey(blob: Uint8Array): PublicKey | undefined {
   return readWire(blob, reader => {
     const type = reader.text();
-    reader.insist(/^[a-z0-9][a-z0-9@.-]{0,63}$/.test(type));
+    reader.require(/^[a-z0-9][a-z0-9@.-]{0,63}$/.test(type));
     (structures.get(type) ?? skipContent)(reader);
     return { type, blob };
   });
 }
 
-/** Types that OpenSSH servers and clients use, without certificates and security keys. */
+/** Key types of OpenSSH, without certificates and security keys. */
 export function isKnownType(type: string): boolean {
   return structures.has(type);
 }
@@ -66,7 +81,7 @@ const maxLineLength = 16_384;
 const smallCurve = 'the curve P-224 is too small';
 
 const weakTypes: ReadonlyMap<string, string> = new Map([
-  ['ssh-dss', 'DSA keys have only 1024 bits and are refused by today’s SSH servers'],
+  ['ssh-dss', 'DSA keys have only 1024 bits and are rejected by SSH servers'],
   ['ecdsa-sha2-nistp224', smallCurve],
   ['ecdsa-sha2-1.3.132.0.33', smallCurve],
 ]);
@@ -74,10 +89,10 @@ const weakTypes: ReadonlyMap<string, string> = new Map([
 const structures: ReadonlyMap<string, (reader: WireReader) => void> = new Map([
   ['ssh-rsa', (reader: WireReader) => skipNumbers(reader, 2)],
   ['ssh-dss', (reader: WireReader) => skipNumbers(reader, 4)],
-  ['ssh-ed25519', (reader: WireReader) => reader.insist(reader.string().length === 32)],
-  ['ecdsa-sha2-nistp256', (reader: WireReader) => checkPoint(reader, 'nistp256', 32)],
-  ['ecdsa-sha2-nistp384', (reader: WireReader) => checkPoint(reader, 'nistp384', 48)],
-  ['ecdsa-sha2-nistp521', (reader: WireReader) => checkPoint(reader, 'nistp521', 66)],
+  ['ssh-ed25519', (reader: WireReader) => reader.require(reader.string().length === 32)],
+  ...curves.map(
+    ({ ssh, size }) => [`ecdsa-sha2-${ssh}`, (reader: WireReader) => checkPoint(reader, ssh, size)] as const,
+  ),
 ]);
 
 function skipContent(reader: WireReader): void {
@@ -89,9 +104,9 @@ function skipNumbers(reader: WireReader, count: number): void {
 }
 
 function checkPoint(reader: WireReader, curve: string, size: number): void {
-  reader.insist(reader.text() === curve);
+  reader.require(reader.text() === curve);
   const point = reader.string();
-  reader.insist(point.length === 1 + 2 * size && point[0] === 4);
+  reader.require(point.length === 1 + 2 * size && point[0] === 4);
 }
 
 function checkRsaSize(key: PublicKey): void {
@@ -100,18 +115,14 @@ function checkRsaSize(key: PublicKey): void {
     reader.mpint();
     return reader.mpint();
   });
-  if (modulus === undefined) throw unreadable('is no RSA key although it says so');
+  if (modulus === undefined) throw unreadable('is not an RSA key although its type is ssh-rsa');
   const bits = modulus.toString(2).length;
   if (bits < 2048) throw weakKey(`RSA key size is ${bits} bits`);
 }
 
-function bareLine(key: PublicKey): string {
-  return `${key.type} ${toBase64(key.blob)}`;
-}
-
-// The line is never shown: people have been seen to paste the private key instead.
+// The line is never shown: it may be a private key that was pasted by mistake.
 function unreadable(why: string): AppError {
   return new AppError('PUBLIC_KEY_UNREADABLE', `The public key ${why}`, {
-    remedy: 'Give one line as ssh-keygen writes it into a .pub file.',
+    remedy: 'Use one line as ssh-keygen writes it to a .pub file.',
   });
 }

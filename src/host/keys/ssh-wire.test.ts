@@ -37,7 +37,7 @@ const refused: [name: string, bytes: string, read: (reader: WireReader) => unkno
   ['a number cut off', '00000003 0102', reader => reader.mpint()],
   ['more bytes than there are', '0102', reader => reader.bytes(3)],
   ['bytes left over', '00000001 41 42', reader => reader.string()],
-  ['a condition that does not hold', '', reader => reader.insist(false)],
+  ['a condition that does not hold', '', reader => reader.require(false)],
   ['a second string that is missing', '00000001 41', reader => [reader.string(), reader.string()]],
 ];
 
@@ -52,7 +52,7 @@ const accepted: [name: string, bytes: string, read: (reader: WireReader) => unkn
   ['no bytes at all', '', reader => reader.rest().length, 0],
   ['what is left', '01020304', reader => [reader.bytes(1).length, reader.rest().length], [1, 3]],
   ['two strings in a row', '00000001 41 00000001 42', reader => reader.text() + reader.text(), 'AB'],
-  ['a condition that holds', '', reader => reader.insist(true), undefined],
+  ['a condition that holds', '', reader => reader.require(true), undefined],
 ];
 
 for (const [name, bytes, read, want] of accepted)

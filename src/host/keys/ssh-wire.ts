@@ -1,6 +1,6 @@
 import { fromUtf8 } from '#base/bytes.ts';
 
-/** Steps through SSH wire format. Whatever does not fit ends the reading; `readWire` turns that into `undefined`. */
+/** Reads SSH wire format. Anything invalid ends the reading; `readWire` turns that into `undefined`. */
 export class WireReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -10,7 +10,7 @@ export class WireReader {
   }
 
   bytes(count: number): Uint8Array {
-    this.insist(count <= this.#bytes.length - this.#at);
+    this.require(count <= this.#bytes.length - this.#at);
     this.#at += count;
     return this.#bytes.subarray(this.#at - count, this.#at);
   }
@@ -25,14 +25,14 @@ export class WireReader {
 
   text(): string {
     const text = fromUtf8(this.string());
-    this.insist(text !== undefined);
+    this.require(text !== undefined);
     return text ?? '';
   }
 
-  /** A whole number; keys have no negative ones. */
+  /** An integer; keys have no negative ones. */
   mpint(): bigint {
     const bytes = this.string();
-    this.insist(((bytes[0] ?? 0) & 0x80) === 0);
+    this.require(((bytes[0] ?? 0) & 0x80) === 0);
     return toBigint(bytes);
   }
 
@@ -40,28 +40,28 @@ export class WireReader {
     return this.bytes(this.#bytes.length - this.#at);
   }
 
-  /** Refuses the whole input unless the condition holds. */
-  insist(condition: boolean): void {
-    if (!condition) throw new Misfit();
+  /** Rejects the whole input unless the condition holds. */
+  require(condition: boolean): void {
+    if (!condition) throw new InvalidWire();
   }
 }
 
-class Misfit extends Error {}
+class InvalidWire extends Error {}
 
-/** What `read` makes of all the bytes; undefined when they end early, go on too long or break a rule. */
+/** The result of `read`; undefined when the bytes are too short, too long or invalid. */
 export function readWire<T>(bytes: Uint8Array, read: (reader: WireReader) => T): T | undefined {
   const reader = new WireReader(bytes);
   try {
     const value = read(reader);
-    reader.insist(reader.rest().length === 0);
+    reader.require(reader.rest().length === 0);
     return value;
   } catch (error) {
-    if (error instanceof Misfit) return undefined;
+    if (error instanceof InvalidWire) return undefined;
     throw error;
   }
 }
 
-/** Writes fields one after another: texts and bytes as strings, whole numbers as mpints. */
+/** Writes fields in a row: texts and bytes as strings, integers as mpints. */
 export function writeWire(...fields: (string | Uint8Array | bigint)[]): Uint8Array {
   return Buffer.concat(
     fields.flatMap(field => {
@@ -77,7 +77,7 @@ export function toBigint(bytes: Uint8Array): bigint {
   return bytes.length === 0 ? 0n : BigInt(`0x${bytes.toHex()}`);
 }
 
-/** Big-endian octets of a whole number, with zeros in front up to the size asked for. */
+/** Big-endian octets of an integer, padded with leading zeros to `size`. */
 export function fromBigint(value: bigint, size = 0): Uint8Array {
   const hex = value.toString(16);
   return Uint8Array.fromHex(hex.padStart(Math.max(hex.length + (hex.length % 2), size * 2), '0'));
@@ -86,6 +86,6 @@ export function fromBigint(value: bigint, size = 0): Uint8Array {
 function mpintBytes(value: bigint): Uint8Array {
   if (value === 0n) return new Uint8Array();
   const bytes = fromBigint(value);
-  // The top bit is the sign, so a number that would set it gets a zero octet in front.
+  // The top bit is the sign, so a number that sets it gets a leading zero octet.
   return (bytes[0] ?? 0) >= 0x80 ? fromBigint(value, bytes.length + 1) : bytes;
 }

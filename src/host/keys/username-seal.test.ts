@@ -180,7 +180,7 @@ for (const [name, annotation, says] of unreadable) {
 test('cannot read a user name that is not UTF-8', () => {
   expect(refusal(notText, 'k')).toMatchObject({
     code: 'USERNAME_UNREADABLE',
-    message: expect.stringContaining('not a text'),
+    message: expect.stringContaining('not UTF-8 text'),
   });
 });
 

@@ -172,8 +172,8 @@ test('nothing but public keys is ever tried', async () => {
 });
 
 const strangers: [name: string, onSocket: (socket: Socket) => void, code: string, says: string][] = [
-  ['one that hangs up', socket => socket.destroy(), 'HOST_HANDSHAKE_FAILED', 'before it said anything'],
-  ['one that ends politely', socket => socket.end(), 'HOST_HANDSHAKE_FAILED', 'before it said anything'],
+  ['one that hangs up', socket => socket.destroy(), 'HOST_HANDSHAKE_FAILED', 'without sending anything'],
+  ['one that ends politely', socket => socket.end(), 'HOST_HANDSHAKE_FAILED', 'without sending anything'],
   [
     'a web server',
     socket => socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'),

@@ -245,7 +245,7 @@ test('a host that freezes is given up after four keep-alives', async () => {
   const started = performance.now();
   const error = await running;
   expect(error).toMatchObject({ code: 'HOST_CONNECTION_LOST' });
-  expect(error?.message).toContain('no sign of life for 0.2 s');
+  expect(error?.message).toContain('no data received for 0.2 s');
   expect(performance.now() - started).toBeLessThan(10_000);
   expect(host.ended.reason).toBe(error);
 });
@@ -265,7 +265,7 @@ test('a host that reboots is noticed, and the reason is the same for everybody',
   const [one, other] = await Promise.all(running);
   expect(one).toBe(other);
   expect(made.host.ended.reason).toBe(one);
-  expect(one?.message).toMatch(/^127\.0\.0\.1: the connection broke/);
+  expect(one?.message).toMatch(/^127\.0\.0\.1: the SSH connection was lost/);
 });
 
 test('closing twice, and at the same time, is no mistake', async () => {
@@ -283,7 +283,7 @@ test('closing ends what is under way, and nothing more can be begun', async () =
   const ended = Promise.all(running.map(result => rejectionOf(result)));
   await pause(50);
   await made.host.close();
-  for (const error of await ended) expect(error?.message).toBe('127.0.0.1: the connection was closed');
+  for (const error of await ended) expect(error?.message).toBe('127.0.0.1: the SSH connection was closed');
   for (const late of [made.host.exec('x'), made.host.upload(path, bytes(1)), made.host.download(path)])
     expect(await rejectionOf(late)).toMatchObject({ code: 'HOST_CONNECTION_LOST' });
 });

@@ -15,14 +15,14 @@ import { fetchFile } from './download.ts';
 import { runCommand } from './exec.ts';
 import { sizeOfFile } from './file-size.ts';
 import type { Session } from './handshake.ts';
-import { limited, type Turn } from './limits.ts';
+import { type ExceededLimit, limited, type Operation } from './limits.ts';
 import { silentIntervals, watchForSilence } from './liveness.ts';
 import {
   commandTimeout,
   connectionClosed,
   connectionLost,
   type FileAct,
-  noSignOfLife,
+  noDataReceived,
   transferTimeout,
 } from './operation-failures.ts';
 import { SftpSession } from './sftp-session.ts';
@@ -39,12 +39,11 @@ const defaults = {
   closeGraceMs: 500,
 } as const;
 
-/** A host connection over SSH. */
 export class SshConnection implements HostConnection {
   readonly facts: HostConnection['facts'];
   readonly #client: Client;
   readonly #socket: Socket;
-  readonly #over = new AbortController();
+  readonly #ended = new AbortController();
   readonly #closed: Promise<void>;
   readonly #uploads = new Map<string, Promise<void>>();
   #sftp: Promise<SftpSession> | undefined;
@@ -57,7 +56,7 @@ export class SshConnection implements HostConnection {
     this.#socket = socket;
     let cause: unknown;
     const watch = watchForSilence(socket, keepAliveMs, () => {
-      cause = noSignOfLife(keepAliveMs * silentIntervals);
+      cause = noDataReceived(keepAliveMs * silentIntervals);
       socket.destroy();
     });
     client.on('error', error => {
@@ -66,23 +65,23 @@ export class SshConnection implements HostConnection {
     this.#closed = new Promise(resolve => {
       client.once('close', () => {
         watch[Symbol.dispose]();
-        this.#over.abort(connectionLost(facts.address, cause));
+        this.#ended.abort(connectionLost(facts.address, cause));
         resolve();
       });
     });
   }
 
   get ended(): AbortSignal {
-    return this.#over.signal;
+    return this.#ended.signal;
   }
 
   exec(command: string, options: ExecOptions = {}): Promise<CommandResult> {
     const { timeoutMs = defaults.execTimeoutMs, maxOutputBytes = defaults.maxOutputBytes, signal, onOutput } = options;
     const { address } = this.facts;
-    const overdue = () => commandTimeout(address, command, timeoutMs);
-    return limited({ signals: [this.ended, signal], timeoutMs, overdue }, ({ end }) => {
+    const timeoutError = () => commandTimeout(address, command, timeoutMs);
+    return limited({ signals: [this.ended, signal], timeoutMs, timeoutError }, operation => {
       this.#execSessions += 1;
-      return runCommand(this.#client, { address, command, maxOutputBytes, onOutput, end });
+      return runCommand(this.#client, { address, command, maxOutputBytes, onOutput, signal: operation.signal });
     });
   }
 
@@ -91,8 +90,8 @@ export class SshConnection implements HostConnection {
     const act: FileAct = { address: this.facts.address, verb: 'write', path };
     const limits = { timeoutMs, stallMs: stallTimeoutMs, signal: options.signal };
     const plan = writePlan(this.facts.software);
-    return this.#transfer(act, limits, (session, turn) =>
-      this.#inTurn(path, () => sendFile(session, { act, content, plan, onProgress: options.onProgress, turn })),
+    return this.#transfer(act, limits, (session, operation) =>
+      this.#inOrder(path, () => sendFile(session, { act, content, plan, onProgress: options.onProgress, operation })),
     );
   }
 
@@ -114,7 +113,7 @@ export class SshConnection implements HostConnection {
   }
 
   async close(): Promise<void> {
-    this.#over.abort(connectionClosed(this.facts.address));
+    this.#ended.abort(connectionClosed(this.facts.address));
     this.#client.end();
     const grace = new AbortController();
     const timer = systemClock.sleep(defaults.closeGraceMs, grace.signal).then(
@@ -133,17 +132,17 @@ export class SshConnection implements HostConnection {
   #transfer<T>(
     act: FileAct,
     limits: { timeoutMs: number; stallMs?: number; signal: AbortSignal | undefined },
-    run: (session: SftpSession, turn: Turn) => Promise<T>,
+    run: (session: SftpSession, operation: Operation) => Promise<T>,
   ): Promise<T> {
     const { signal, ...times } = limits;
-    const overdue = (why: 'took' | 'stood still', ms: number) => transferTimeout(act, why, ms);
-    return limited({ signals: [this.ended, signal], ...times, overdue }, async turn =>
-      run(await this.#sftpSession(), turn),
+    const timeoutError = (limit: ExceededLimit, ms: number) => transferTimeout(act, limit, ms);
+    return limited({ signals: [this.ended, signal], ...times, timeoutError }, async operation =>
+      run(await this.#sftpSession(), operation),
     );
   }
 
-  /** One upload to a path begins when the one before it is over, with all that it had to clear away. */
-  async #inTurn(path: string, send: () => Promise<void>): Promise<void> {
+  /** Uploads to the same path run one after the other, including the cleanup after a failure. */
+  async #inOrder(path: string, send: () => Promise<void>): Promise<void> {
     const before = this.#uploads.get(path);
     const sending = (async () => {
       await before?.catch(() => undefined);
@@ -157,12 +156,12 @@ export class SshConnection implements HostConnection {
     }
   }
 
-  /** One session serves all transfers of the connection, as long as it lives. */
+  /** All transfers of the connection share one session, which is replaced when it ends. */
   async #sftpSession(): Promise<SftpSession> {
     const current = this.#sftp;
     const session = await current?.catch(() => undefined);
-    if (session !== undefined && !session.isOver) return session;
-    // While we looked, another transfer may have opened a new one.
+    if (session !== undefined && !session.hasEnded) return session;
+    // Another transfer may have opened a new one meanwhile.
     if (this.#sftp !== current) return this.#sftpSession();
     this.#sftpSessions += 1;
     this.#sftp = SftpSession.open(this.#client, this.facts.address);

@@ -10,17 +10,17 @@ const cases: [systemCode: string, code: string, says: string, remedy: RegExp][] 
   ['ECONNRESET', 'HOST_UNREACHABLE', 'refuses connections', /service sshd/],
   ['ETIMEDOUT', 'HOST_UNREACHABLE', 'does not answer', /host is up/],
   ['EHOSTDOWN', 'HOST_UNREACHABLE', 'does not answer', /host is up/],
-  ['EHOSTUNREACH', 'HOST_UNREACHABLE', 'does not lead to the host', /route/],
-  ['ENETUNREACH', 'HOST_UNREACHABLE', 'does not lead to the host', /route/],
-  ['EACCES', 'HOST_UNREACHABLE', 'does not lead to the host', /firewall/],
-  ['EPERM', 'HOST_UNREACHABLE', 'does not lead to the host', /firewall/],
-  ['ENOTFOUND', 'INSTANCE_ADDRESS_UNRESOLVED', 'name is not known', /DNS record/],
-  ['ENODATA', 'INSTANCE_ADDRESS_UNRESOLVED', 'name is not known', /DNS record/],
+  ['EHOSTUNREACH', 'HOST_UNREACHABLE', 'no route to the host', /route/],
+  ['ENETUNREACH', 'HOST_UNREACHABLE', 'no route to the host', /route/],
+  ['EACCES', 'HOST_UNREACHABLE', 'no route to the host', /firewall/],
+  ['EPERM', 'HOST_UNREACHABLE', 'no route to the host', /firewall/],
+  ['ENOTFOUND', 'INSTANCE_ADDRESS_UNRESOLVED', 'name does not resolve', /DNS record/],
+  ['ENODATA', 'INSTANCE_ADDRESS_UNRESOLVED', 'name does not resolve', /DNS record/],
   ['EAI_AGAIN', 'INSTANCE_ADDRESS_UNRESOLVED', 'name servers do not answer', /name servers/],
   ['EAI_FAIL', 'INSTANCE_ADDRESS_UNRESOLVED', 'name servers do not answer', /name servers/],
-  ['EMFILE', 'HOST_UNREACHABLE', 'no room for another connection', /limits/],
-  ['EADDRNOTAVAIL', 'HOST_UNREACHABLE', 'no room for another connection', /limits/],
-  ['ESTRANGE', 'HOST_UNREACHABLE', 'no connection can be made', /network/],
+  ['EMFILE', 'HOST_UNREACHABLE', 'no free port or file descriptor', /limits/],
+  ['EADDRNOTAVAIL', 'HOST_UNREACHABLE', 'no free port or file descriptor', /limits/],
+  ['ESTRANGE', 'HOST_UNREACHABLE', 'the connection failed', /network/],
 ];
 for (const [systemCode, code, says, remedy] of cases) {
   test(`${systemCode} is ${code} with a remedy`, () => {
@@ -34,7 +34,7 @@ for (const [systemCode, code, says, remedy] of cases) {
 }
 
 const oddities: [name: string, thrown: unknown, says: string][] = [
-  ['an error without code', new Error('odd'), 'no connection can be made ("odd")'],
+  ['an error without code', new Error('odd'), 'the connection failed ("odd")'],
   ['an error with a number for a code', Object.assign(new Error('odd'), { code: 5 }), '("odd")'],
   ['a text', 'plain text', '("plain text")'],
   ['nothing', undefined, '("undefined")'],

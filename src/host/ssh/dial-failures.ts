@@ -1,17 +1,17 @@
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, messageOf, shown } from '#base/errors.ts';
 
-/** Whom we talk to, as messages name it. */
+/** The host, as messages name it. */
 export interface Peer {
   address: string;
   port: number;
 }
 
-/** What to make of an error of the operating system while a TCP connection is made. */
+/** Translates an error of the operating system during the TCP connect. */
 export function dialFailure(peer: Peer, error: unknown): AppError {
   const systemCode = systemCodeOf(error);
-  const { code, says, remedy } = rows.get(systemCode) ?? other;
-  return new AppError(code, `${where(peer)}: ${says} (${systemCode || shown(messageOf(error))})`, {
+  const { code, problem, remedy } = rows.get(systemCode) ?? other;
+  return new AppError(code, `${where(peer)}: ${problem} (${systemCode || shown(messageOf(error))})`, {
     remedy,
     cause: error,
   });
@@ -29,44 +29,44 @@ export function where({ address, port }: Peer): string {
 
 interface Row {
   code: ErrorCode;
-  says: string;
+  problem: string;
   remedy: string;
 }
 
 const refused: Row = {
   code: 'HOST_UNREACHABLE',
-  says: 'the host refuses connections',
-  remedy: 'Start the service sshd on the host, and let its port through the firewall of the host.',
+  problem: 'the host refuses connections on the SSH port',
+  remedy: 'Start the service sshd on the host, and allow its port in the firewall of the host.',
 };
 const silent: Row = {
   code: 'HOST_UNREACHABLE',
-  says: 'the host does not answer',
-  remedy: 'Check that the host is up and has this address, and that no firewall on the way drops the SSH port.',
+  problem: 'the host does not answer',
+  remedy: 'Check that the host is up and has this address, and that no firewall drops traffic to its SSH port.',
 };
 const noRoute: Row = {
   code: 'HOST_UNREACHABLE',
-  says: 'the network does not lead to the host',
-  remedy: 'Check the address, and the route and firewalls between the cluster and the host.',
+  problem: 'no route to the host',
+  remedy: 'Check the address, the route and the firewalls between the cluster and the host.',
 };
 const noName: Row = {
   code: 'INSTANCE_ADDRESS_UNRESOLVED',
-  says: 'the name is not known',
-  remedy: 'Correct the name, or add a DNS record for it that the cluster can see.',
+  problem: 'the name does not resolve',
+  remedy: 'Correct the name, or add a DNS record for it that the cluster can resolve.',
 };
 const noServer: Row = {
   code: 'INSTANCE_ADDRESS_UNRESOLVED',
-  says: 'the name servers do not answer',
+  problem: 'the name servers do not answer',
   remedy: 'Check the name servers of the cluster.',
 };
 const other: Row = {
   code: 'HOST_UNREACHABLE',
-  says: 'no connection can be made',
+  problem: 'the connection failed',
   remedy: 'Check the network between the cluster and the host.',
 };
 const exhausted: Row = {
   code: 'HOST_UNREACHABLE',
-  says: 'this process has no room for another connection',
-  remedy: 'Raise the limits of the operator’s pod, or let it work on fewer hosts at once.',
+  problem: 'the operator has no free port or file descriptor',
+  remedy: 'Raise the limits of the operator’s pod, or configure fewer hosts at once.',
 };
 
 const rows: ReadonlyMap<string, Row> = new Map([

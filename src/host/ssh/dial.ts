@@ -8,19 +8,19 @@ export interface DialOptions {
   signal: AbortSignal | undefined;
 }
 
-/** A TCP connection to the host. Small packets are sent at once: waiting for more costs 40 ms for each question. */
+/** Opens a TCP connection. Without noDelay every request would take 40 ms longer. */
 export function dial(peer: Peer, { at, timeoutMs, signal }: DialOptions): Promise<Socket> {
-  const limits = { signals: [signal], timeoutMs, overdue: (_: unknown, ms: number) => dialTimeout(peer, ms) };
-  return limited(limits, ({ end }) => open(peer, at, end));
+  const limits = { signals: [signal], timeoutMs, timeoutError: () => dialTimeout(peer, timeoutMs) };
+  return limited(limits, operation => open(peer, at, operation.signal));
 }
 
-function open(peer: Peer, at: Peer, end: AbortSignal): Promise<Socket> {
+function open(peer: Peer, at: Peer, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: at.address, port: at.port, noDelay: true });
-    const giveUp = () => socket.destroy();
-    end.addEventListener('abort', giveUp, { once: true });
+    const abort = () => socket.destroy();
+    signal.addEventListener('abort', abort, { once: true });
     socket.once('connect', () => {
-      end.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', abort);
       socket.removeAllListeners('error');
       resolve(socket);
     });

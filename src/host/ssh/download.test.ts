@@ -27,7 +27,7 @@ test('refuses a file that is too long, and closes it', async () => {
   const { fetch, files } = await bench(content(100_001));
   const error = await rejectionOf(fetch());
   expect(error).toMatchObject({ code: 'HOST_OUTPUT_TOO_LONG' });
-  expect(error?.message).toContain('"C:\\\\k\\\\x.log" gives more than 100000 bytes');
+  expect(error?.message).toContain('"C:\\\\k\\\\x.log" returned more than 100000 bytes');
   expect(files.openHandles).toBe(0);
 });
 

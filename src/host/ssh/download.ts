@@ -3,7 +3,7 @@ import { type FileAct, fileFailure, outputTooLong, sftpStatus } from './operatio
 import type { SftpSession } from './sftp-session.ts';
 import { sftpPath } from './windows-path.ts';
 
-/** Reads a file whole, if it is not longer than that. */
+/** Fails when the file is longer than `maxBytes`. */
 export async function fetchFile(session: SftpSession, act: FileAct, maxBytes: number): Promise<Uint8Array> {
   const path = sftpPath(act.path);
   try {

@@ -131,8 +131,8 @@ for (const [name, program] of floods) {
 }
 
 const unfinished: [name: string, program: Program, message: RegExp][] = [
-  ['without an exit code', channel => channel.end(), /ended without exit code$/],
-  ['with output but no exit code', channel => channel.end('bye'), /ended without exit code$/],
+  ['without an exit code', channel => channel.end(), /ended without an exit code$/],
+  ['with output but no exit code', channel => channel.end('bye'), /ended without an exit code$/],
   [
     'by a signal',
     channel => {
@@ -176,7 +176,7 @@ test('a command that hangs is given up in time, and its channel is closed', asyn
   const started = performance.now();
   const error = await rejectionOf(bench.host.exec(command, { timeoutMs: 100 }));
   expect(error).toMatchObject({ code: 'HOST_COMMAND_TIMEOUT' });
-  expect(error?.message).toContain('did not end within 0.1 s');
+  expect(error?.message).toContain('did not finish within 0.1 s');
   expect(performance.now() - started).toBeLessThan(10_000);
   await until(closed);
   expect(bench.host.ended.aborted).toBe(false);

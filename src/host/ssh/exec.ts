@@ -7,22 +7,21 @@ export interface CommandRun {
   command: string;
   maxOutputBytes: number;
   onOutput: ((text: string, stream: OutputStream) => void) | undefined;
-  /** When aborted, the command is ended on the host as well as it can be. */
-  end: AbortSignal;
+  /** When aborted, the command is killed on the host if the server can do that. */
+  signal: AbortSignal;
 }
 
-/** Runs one command to its end. */
 export async function runCommand(client: Client, run: CommandRun): Promise<CommandResult> {
   const { address, command } = run;
   const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
   try {
     client.exec(command, (error, channel) => {
       if (error) reject(commandRefused(address, command, error));
-      // Right here and not a moment later: the exit code may be in the same packet.
+      // At once: the exit code may be in the same packet.
       else resolve(follow(channel, run));
     });
   } catch (error) {
-    // The library notices that the other end is gone a moment before it says so.
+    // The library throws when the connection is lost before it has emitted an event.
     reject(connectionLost(address, error));
   }
   return promise;
@@ -30,12 +29,12 @@ export async function runCommand(client: Client, run: CommandRun): Promise<Comma
 
 async function follow(channel: ClientChannel, run: CommandRun): Promise<CommandResult> {
   const stop = () => kill(channel);
-  run.end.addEventListener('abort', stop, { once: true });
+  run.signal.addEventListener('abort', stop, { once: true });
   try {
     const result = collect(channel, run);
-    // Without an end of standard input PowerShell may wait for more of it.
+    // PowerShell waits for standard input until it is closed.
     channel.end();
-    if (run.end.aborted) stop();
+    if (run.signal.aborted) stop();
     return await result;
   } catch (error) {
     stop();
@@ -48,16 +47,16 @@ function collect(channel: ClientChannel, run: CommandRun): Promise<CommandResult
     const { address, command } = run;
     const output = new Output(run);
     let exit: { code: number | null | undefined; signal: string | undefined } | undefined;
-    const take = (stream: OutputStream) => (bytes: Buffer) => {
-      // An error thrown here would take the whole connection with it.
+    const collector = (stream: OutputStream) => (bytes: Buffer) => {
+      // An error thrown here would end the whole connection.
       try {
         output.add(stream, bytes);
       } catch (error) {
         reject(error);
       }
     };
-    channel.on('data', take('stdout'));
-    channel.stderr.on('data', take('stderr'));
+    channel.on('data', collector('stdout'));
+    channel.stderr.on('data', collector('stderr'));
     channel.on('exit', (code: number | null | undefined, signal?: string) => {
       exit = { code, signal };
     });
@@ -87,19 +86,19 @@ class Output {
     onOutput?.(this.#decoders[stream].decode(bytes, { stream: true }), stream);
   }
 
-  /** What is not UTF-8, such as a message in the code page of the console, becomes replacement characters. */
+  /** Bytes that are not UTF-8, such as messages in the console's code page, become replacement characters. */
   text(stream: OutputStream): string {
     return new TextDecoder().decode(Buffer.concat(this.#chunks[stream]));
   }
 }
 
-/** Parts of a channel that its type does not show. */
+/** Internals of a channel that its type does not declare. */
 interface ChannelParts {
   outgoing?: { id?: number; state?: string };
   _client?: { _protocol?: { signal?: (channel: number, signal: string) => void } };
 }
 
-/** Ends the command on the host, where the server can do that, and gives up its channel. */
+/** Kills the command on the host, if the server can do that, and closes its channel. */
 function kill(channel: ClientChannel): void {
   const { outgoing, _client } = channel as ChannelParts;
   try {
@@ -108,6 +107,6 @@ function kill(channel: ClientChannel): void {
       _client?._protocol?.signal?.(outgoing.id, 'KILL');
     channel.close();
   } catch {
-    // The connection is over, and with it the channel.
+    // The connection is closed, and with it the channel.
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorCodes } from '#base/error-codes.ts';
 import { makeKey } from '../../../test/kit/ssh-server.ts';
-import { fingerprint } from '../host-key.ts';
+import { fingerprint, printPublicKey } from '../keys/public-key.ts';
 import { Sha1Refused } from './auth-key.ts';
 import { type FailedHandshake, handshakeFailure, handshakeTimeout } from './handshake-failures.ts';
 
@@ -23,16 +23,22 @@ const base: FailedHandshake = {
 };
 const silent = { firstLine: '', ident: undefined };
 
-const cases: [name: string, seen: Partial<FailedHandshake>, code: string, says: string | RegExp, remedy: RegExp][] = [
+const cases: [
+  name: string,
+  failed: Partial<FailedHandshake>,
+  code: string,
+  problem: string | RegExp,
+  remedy: RegExp,
+][] = [
   [
-    'a key that is not authorised',
+    'a key that is not authorized',
     { isAuthenticating: true, error: refused, methodsLeft: ['publickey', 'password'] },
     'HOST_REFUSED_KEY',
-    `does not let in user "Administrator" with ssh-ed25519 ${fingerprint(key.publicKey)}`,
+    `SSH login as "Administrator" was rejected for key ssh-ed25519 ${fingerprint(key.publicKey)}`,
     /administrators_authorized_keys/,
   ],
   [
-    'several keys that are not authorised',
+    'several keys that are not authorized',
     {
       isAuthenticating: true,
       error: refused,
@@ -40,39 +46,39 @@ const cases: [name: string, seen: Partial<FailedHandshake>, code: string, says: 
       offeredKeys: [key.publicKey, second.key.publicKey],
     },
     'HOST_REFUSED_KEY',
-    ` or ssh-ed25519 ${fingerprint(second.key.publicKey)}`,
+    ` and ssh-ed25519 ${fingerprint(second.key.publicKey)}`,
     /user name/,
   ],
   [
-    'a host that cuts off after too many keys',
+    'a host that disconnects after too many keys',
     { isAuthenticating: true, error: error('Too many authentication failures', { code: 2 }) },
     'HOST_REFUSED_KEY',
-    'does not let in user',
-    /public key/,
+    'SSH login as "Administrator" was rejected',
+    new RegExp(`add the line "${RegExp.escape(printPublicKey(key.publicKey))}"`),
   ],
   [
-    'a host that takes passwords only',
+    'a host that accepts passwords only',
     { isAuthenticating: true, error: refused, methodsLeft: ['password', 'keyboard-interactive'] },
     'HOST_WANTS_PASSWORD',
-    'only password, keyboard-interactive',
+    'only with password, keyboard-interactive',
     /PubkeyAuthentication yes/,
   ],
   [
-    'a host that takes nothing at all',
+    'a host that accepts no method',
     { isAuthenticating: true, error: refused, methodsLeft: [] },
     'HOST_WANTS_PASSWORD',
-    'only something else',
+    'only with another method',
     /PubkeyAuthentication yes/,
   ],
   [
-    'a host that wants a password besides the key',
+    'a host that requires a password in addition to the key',
     { isAuthenticating: true, error: refused, methodsLeft: ['password'], isPartial: true },
     'HOST_WANTS_PASSWORD',
-    'takes the key of user "Administrator" but wants password in addition',
+    'SSH login as "Administrator" requires password in addition to the key',
     /AuthenticationMethods/,
   ],
   [
-    'a host that knows RSA with SHA-1 only',
+    'a host that accepts RSA with SHA-1 only',
     { isAuthenticating: true, error: Object.assign(new Sha1Refused('x'), { level: 'client-authentication' }) },
     'HOST_ALGORITHM_MISMATCH',
     'SHA-1',
@@ -86,24 +92,24 @@ const cases: [name: string, seen: Partial<FailedHandshake>, code: string, says: 
     /MaxStartups/,
   ],
   [
-    'a host that punishes earlier failures',
+    'a host that blocks the address after failures',
     { firstLine: 'Not allowed at this time', ident: undefined },
     'HOST_HANDSHAKE_FAILED',
     '"Not allowed at this time"',
     /connections/,
   ],
   [
-    'a host that hangs up at once',
+    'a host that disconnects at once',
     { ...silent, error: error('Connection lost before handshake', { level: 'protocol' }) },
     'HOST_HANDSHAKE_FAILED',
-    'closed the connection before it said anything',
+    'closed the connection without sending anything',
     /sshd/,
   ],
   [
     'a web server',
     { firstLine: 'HTTP/1.1 400 Bad Request', ident: undefined, error: error('Connection lost before handshake') },
     'HOST_NOT_SSH',
-    'something that says "HTTP/1.1 400 Bad Request"',
+    'its first line is "HTTP/1.1 400 Bad Request"',
     /address and the port/,
   ],
   [
@@ -114,7 +120,7 @@ const cases: [name: string, seen: Partial<FailedHandshake>, code: string, says: 
     /address and the port/,
   ],
   [
-    'a server that speaks both SSH 1 and 2 and breaks off',
+    'a server of SSH 1 and 2 that disconnects',
     { firstLine: 'SSH-1.99-x', ident: 'SSH-1.99-x', error: error('odd') },
     'HOST_HANDSHAKE_FAILED',
     '"odd"',
@@ -124,7 +130,7 @@ const cases: [name: string, seen: Partial<FailedHandshake>, code: string, says: 
     'no key exchange in common',
     { error: error('Handshake failed: no matching key exchange algorithm', { level: 'handshake' }) },
     'HOST_ALGORITHM_MISMATCH',
-    /"SSH-2.0-OpenSSH_for_Windows_9.5" has no algorithm in common with us: .*no matching key exchange algorithm/,
+    /"SSH-2.0-OpenSSH_for_Windows_9.5" has no SSH algorithm in common with the operator: .*no matching key exchange algorithm/,
     /sshd_config/,
   ],
   [
@@ -138,11 +144,11 @@ const cases: [name: string, seen: Partial<FailedHandshake>, code: string, says: 
     'a host without a key of the pinned type',
     { pinnedKey: key.publicKey, error: error('Handshake failed: no matching host key format') },
     'HOST_KEY_CHANGED',
-    'no longer has a host key of the type ssh-ed25519',
+    'no longer has a host key of the pinned type ssh-ed25519',
     /reinstalled/,
   ],
   [
-    'a host without any host key we take, none being pinned',
+    'a host without a supported host key, none pinned',
     { error: error('Handshake failed: no matching host key format') },
     'HOST_ALGORITHM_MISMATCH',
     'no matching host key format',
@@ -156,53 +162,49 @@ const cases: [name: string, seen: Partial<FailedHandshake>, code: string, says: 
     /log of sshd/,
   ],
   [
-    'a host that disconnects before the user is asked for',
+    'a host that disconnects before authentication',
     { error: error('PROTOCOL_ERROR', { code: 2 }) },
     'HOST_HANDSHAKE_FAILED',
     '"PROTOCOL_ERROR"',
     /log of sshd/,
   ],
   [
-    'a connection that is reset while the user is let in',
+    'a connection that is reset during authentication',
     { isAuthenticating: true, error: error('read ECONNRESET', { level: 'client-socket', code: 'ECONNRESET' }) },
     'HOST_HANDSHAKE_FAILED',
     'read ECONNRESET',
     /log of sshd/,
   ],
 ];
-for (const [name, seen, code, says, remedy] of cases) {
-  test(`${name}: ${code}`, () => {
-    const failure = handshakeFailure({ ...base, ...seen });
+for (const [name, failed, code, problem, remedy] of cases) {
+  test(`reports ${name} as ${code}`, () => {
+    const failure = handshakeFailure({ ...base, ...failed });
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(/^10\.1\.2\.3: /);
-    expect(failure.message).toMatch(typeof says === 'string' ? new RegExp(escaped(says)) : says);
+    expect(failure.message).toMatch(typeof problem === 'string' ? new RegExp(RegExp.escape(problem)) : problem);
     expect(failure.remedy).toMatch(remedy);
-    expect(failure.cause).toBe(seen.error ?? base.error);
+    expect(failure.cause).toBe(failed.error ?? base.error);
     expect(errorCodes).toHaveProperty(failure.code);
   });
 }
 
-function escaped(literal: string): string {
-  return literal.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}
-
-test('what a host says is shown on one line and cut', () => {
+test('shortens and escapes the first line of a host', () => {
   const firstLine = `${'x'.repeat(500)}\u001b[31m`;
   const { message } = handshakeFailure({ ...base, firstLine, ident: undefined });
   expect(message.length).toBeLessThan(250);
   expect(message).not.toContain('\u001b');
 });
 
-test('a slow handshake says how long was waited', () => {
+test('handshakeTimeout names the time limit', () => {
   const failure = handshakeTimeout({ address: 'win', port: 2222 }, 20_000);
   expect(failure).toMatchObject({ code: 'HOST_HANDSHAKE_FAILED' });
   expect(failure.message).toBe('win port 2222: the SSH handshake took longer than 20 s');
   expect(failure.remedy).toMatch(/load of the host/);
 });
 
-test('no failure shows the private key', () => {
-  for (const [, seen] of cases) {
-    const failure = handshakeFailure({ ...base, ...seen });
+test('no failure quotes the private key', () => {
+  for (const [, failed] of cases) {
+    const failure = handshakeFailure({ ...base, ...failed });
     expect(`${failure.message} ${failure.remedy}`).not.toContain(text.split('\n')[1]);
   }
 });

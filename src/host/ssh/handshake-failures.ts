@@ -1,47 +1,48 @@
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, messageOf, shown } from '#base/errors.ts';
-import { fingerprint, type HostKey } from '../host-key.ts';
-import type { PublicKey } from '../keys/public-key.ts';
+import type { HostKey } from '../host-key.ts';
+import { describeKey, printPublicKey, type PublicKey } from '../keys/public-key.ts';
 import { Sha1Refused } from './auth-key.ts';
 import { type Peer, where } from './dial-failures.ts';
 
-/** What was seen of a handshake until it failed. */
+/** A handshake up to its failure. */
 export interface FailedHandshake {
   peer: Peer;
   username: string;
-  /** First line the host sent; empty when it sent none. */
+  /** First line that the host sent; may be empty. */
   firstLine: string;
-  /** The line by which an SSH server presents itself; undefined when none came. */
+  /** Identification line of the SSH server; undefined when it sent none. */
   ident: string | undefined;
   pinnedKey: HostKey | undefined;
-  /** True once the keys are agreed upon and the user is to be let in. */
+  /** True once the key exchange is done. */
   isAuthenticating: boolean;
   offeredKeys: readonly PublicKey[];
-  /** Methods the host named when it refused a key; undefined before. */
+  /** Methods the host listed when it rejected a key; undefined before. */
   methodsLeft: readonly string[] | undefined;
-  /** True when it took the key but wants something more. */
+  /** True when the host accepted the key but requires a second method. */
   isPartial: boolean;
-  /** From the SSH library: `level` says where it failed, a numeric `code` is the reason the host gave for disconnecting. */
+  /** From the SSH library: `level` is where it failed, a numeric `code` the reason in the host's disconnect message. */
   error: Error & { level?: string; code?: unknown };
 }
 
-/** The first row that fits says what went wrong and what to do about it. */
-export function handshakeFailure(seen: FailedHandshake): AppError {
-  const row = rows.find(({ when }) => when(seen)) ?? otherwise;
-  return new AppError(row.code, `${where(seen.peer)}: ${row.says(seen)}`, { remedy: row.remedy, cause: seen.error });
+/** The first row that matches explains the failure. */
+export function handshakeFailure(failed: FailedHandshake): AppError {
+  const row = rows.find(({ matches }) => matches(failed)) ?? otherwise;
+  const remedy = typeof row.remedy === 'string' ? row.remedy : row.remedy(failed);
+  return new AppError(row.code, `${where(failed.peer)}: ${row.problem(failed)}`, { remedy, cause: failed.error });
 }
 
 export function handshakeTimeout(peer: Peer, ms: number): AppError {
   return new AppError('HOST_HANDSHAKE_FAILED', `${where(peer)}: the SSH handshake took longer than ${ms / 1000} s`, {
-    remedy: 'Look at the load of the host and at the state of its service sshd.',
+    remedy: 'Check the load of the host and the state of its service sshd.',
   });
 }
 
 interface Row {
-  when: (seen: FailedHandshake) => boolean;
+  matches: (failed: FailedHandshake) => boolean;
   code: ErrorCode;
-  says: (seen: FailedHandshake) => string;
-  remedy: string;
+  problem: (failed: FailedHandshake) => string;
+  remedy: string | ((failed: FailedHandshake) => string);
 }
 
 const allowKeys =
@@ -49,77 +50,74 @@ const allowKeys =
 
 const rows: readonly Row[] = [
   {
-    when: ({ error }) => error instanceof Sha1Refused,
+    matches: ({ error }) => error instanceof Sha1Refused,
     code: 'HOST_ALGORITHM_MISMATCH',
-    says: () => 'the host takes RSA signatures with SHA-1 only, which are not safe any more',
+    problem: () => 'the host accepts RSA signatures with SHA-1 only, which are not safe',
     remedy: 'Update OpenSSH on the host, or use an Ed25519 or ECDSA key.',
   },
   {
-    when: ({ isPartial }) => isPartial,
+    matches: ({ isPartial }) => isPartial,
     code: 'HOST_WANTS_PASSWORD',
-    says: ({ username, methodsLeft }) =>
-      `the host takes the key of user ${shown(username)} but wants ${list(methodsLeft)} in addition`,
+    problem: ({ username, methodsLeft }) =>
+      `SSH login as ${shown(username)} requires ${list(methodsLeft)} in addition to the key`,
     remedy: allowKeys,
   },
   {
-    when: ({ methodsLeft }) => methodsLeft !== undefined && !methodsLeft.includes('publickey'),
+    matches: ({ methodsLeft }) => methodsLeft !== undefined && !methodsLeft.includes('publickey'),
     code: 'HOST_WANTS_PASSWORD',
-    says: ({ username, methodsLeft }) =>
-      `the host does not take keys from user ${shown(username)}, only ${list(methodsLeft)}`,
+    problem: ({ username, methodsLeft }) =>
+      `SSH login as ${shown(username)} is not possible with a key, only with ${list(methodsLeft)}`,
     remedy: allowKeys,
   },
   {
-    when: ({ isAuthenticating, error }) =>
+    matches: ({ isAuthenticating, error }) =>
       error.level === 'client-authentication' || (isAuthenticating && typeof error.code === 'number'),
     code: 'HOST_REFUSED_KEY',
-    says: ({ username, offeredKeys }) =>
-      `the host does not let in user ${shown(username)} with ${offeredKeys.map(named).join(' or ')}`,
-    remedy:
-      'Check the user name, and put the public key into C:\\ProgramData\\ssh\\administrators_authorized_keys on the host, writable by Administrators and SYSTEM only.',
+    problem: ({ username, offeredKeys }) =>
+      `SSH login as ${shown(username)} was rejected for key ${offeredKeys.map(describeKey).join(' and ')}`,
+    remedy: ({ offeredKeys }) =>
+      `Check the user name, and add the line "${offeredKeys.slice(0, 1).map(printPublicKey).join('')}" to C:\\ProgramData\\ssh\\administrators_authorized_keys on the host; only Administrators and SYSTEM may write to that file.`,
   },
   {
-    when: ({ firstLine }) => /^(Exceeded MaxStartups|Not allowed at this time)/.test(firstLine),
+    matches: ({ firstLine }) => /^(Exceeded MaxStartups|Not allowed at this time)/.test(firstLine),
     code: 'HOST_HANDSHAKE_FAILED',
-    says: ({ firstLine }) => `the host takes no further connection for now: ${shown(firstLine)}`,
-    remedy: 'Find out who opens so many connections to the host, or raise MaxStartups there.',
+    problem: ({ firstLine }) => `the host rejects further connections: ${shown(firstLine)}`,
+    remedy: 'Find out who opens so many SSH connections to the host, or raise MaxStartups in its sshd_config.',
   },
   {
-    when: ({ ident, firstLine }) => ident === undefined && firstLine === '',
+    matches: ({ ident, firstLine }) => ident === undefined && firstLine === '',
     code: 'HOST_HANDSHAKE_FAILED',
-    says: () => 'the host closed the connection before it said anything',
-    remedy: 'Look at the state of the service sshd on the host, and at firewalls that close connections.',
+    problem: () => 'the host closed the connection without sending anything',
+    remedy: 'Check the service sshd on the host, and firewalls that close connections.',
   },
   {
-    when: ({ ident }) => ident === undefined || !/^SSH-(2\.0|1\.99)-/.test(ident),
+    matches: ({ ident }) => ident === undefined || !/^SSH-(2\.0|1\.99)-/.test(ident),
     code: 'HOST_NOT_SSH',
-    says: ({ ident, firstLine }) => `no SSH 2 server answers, but something that says ${shown(ident ?? firstLine)}`,
+    problem: ({ ident, firstLine }) => `not an SSH 2 server; its first line is ${shown(ident ?? firstLine)}`,
     remedy: 'Check the address and the port; an SSH server must listen there.',
   },
   {
-    when: ({ pinnedKey, error }) => pinnedKey !== undefined && error.message.includes('no matching host key format'),
+    matches: ({ pinnedKey, error }) => pinnedKey !== undefined && error.message.includes('no matching host key format'),
     code: 'HOST_KEY_CHANGED',
-    says: ({ pinnedKey }) => `the host no longer has a host key of the type ${pinnedKey?.type} that is stored for it`,
+    problem: ({ pinnedKey }) => `the host no longer has a host key of the pinned type ${pinnedKey?.type}`,
     remedy:
       'If the host was reinstalled, pin its new key in spec.hostKey of the WindowsInstance; if not, find out who answers at its address.',
   },
   {
-    when: ({ error }) => error.message.includes('no matching'),
+    matches: ({ error }) => error.message.includes('no matching'),
     code: 'HOST_ALGORITHM_MISMATCH',
-    says: ({ error, ident }) => `${shown(ident)} has no algorithm in common with us: ${messageOf(error)}`,
+    problem: ({ error, ident }) =>
+      `${shown(ident)} has no SSH algorithm in common with the operator: ${messageOf(error)}`,
     remedy: 'Update OpenSSH on the host, or allow one of today’s algorithms in its sshd_config.',
   },
 ];
 
-const otherwise: Omit<Row, 'when'> = {
+const otherwise: Omit<Row, 'matches'> = {
   code: 'HOST_HANDSHAKE_FAILED',
-  says: ({ error }) => `the SSH handshake failed: ${shown(messageOf(error))}`,
-  remedy: 'Look at the log of sshd on the host.',
+  problem: ({ error }) => `the SSH handshake failed: ${shown(messageOf(error))}`,
+  remedy: 'Check the log of sshd on the host.',
 };
 
 function list(methods: readonly string[] | undefined): string {
-  return methods === undefined || methods.length === 0 ? 'something else' : methods.join(', ');
-}
-
-function named(key: PublicKey): string {
-  return `${key.type} ${fingerprint(key)}`;
+  return methods === undefined || methods.length === 0 ? 'another method' : methods.join(', ');
 }

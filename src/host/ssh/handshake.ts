@@ -17,20 +17,19 @@ export interface HandshakeOptions {
   signal: AbortSignal | undefined;
 }
 
-/** Who is at the other end, and the client that speaks to it. */
 export interface Session {
   client: Client;
   facts: ConnectionFacts;
 }
 
-/** Turns a TCP connection into an SSH one: host key checked, user let in. On failure the socket is closed. */
+/** Turns a TCP connection into an SSH session: checks the host key and logs in. On failure the socket is closed. */
 export async function shakeHands(socket: Socket, target: HostTarget, options: HandshakeOptions): Promise<Session> {
   const peer = { address: target.address, port: options.port };
   const client = new ssh2.Client();
-  // The library may report the same trouble more than once, and an error nobody listens to ends the process.
+  // The library may report the same error more than once, and an error without a listener ends the process.
   client.on('error', () => undefined);
   const { timeoutMs, signal } = options;
-  const limits = { signals: [signal], timeoutMs, overdue: (_: unknown, ms: number) => handshakeTimeout(peer, ms) };
+  const limits = { signals: [signal], timeoutMs, timeoutError: () => handshakeTimeout(peer, timeoutMs) };
   try {
     return await limited(limits, () => negotiate(client, socket, target, options));
   } catch (error) {
@@ -43,7 +42,7 @@ export async function shakeHands(socket: Socket, target: HostTarget, options: Ha
 function negotiate(client: Client, socket: Socket, target: HostTarget, options: HandshakeOptions): Promise<Session> {
   const { address, username, privateKeys, pinnedKey } = target;
   return new Promise((resolve, reject) => {
-    const greeting = listen(socket);
+    const greeting = recordGreeting(socket);
     const trust = new HostTrust(address, pinnedKey);
     const keys = new KeyRing(username, privateKeys);
     let isAuthenticating = false;
@@ -51,7 +50,7 @@ function negotiate(client: Client, socket: Socket, target: HostTarget, options: 
       const { firstLine, ident } = greeting();
       const peer = { address, port: options.port };
       const offeredKeys = privateKeys.map(key => key.publicKey);
-      const seen: FailedHandshake = {
+      const failure: FailedHandshake = {
         peer,
         username,
         firstLine,
@@ -62,7 +61,7 @@ function negotiate(client: Client, socket: Socket, target: HostTarget, options: 
         ...keys.refusal,
         error,
       };
-      reject(trust.refusal ?? handshakeFailure(seen));
+      reject(trust.refusal ?? handshakeFailure(failure));
     };
     client.on('error', fail);
     client.on('close', () => fail(new Error('the host closed the connection')));
@@ -84,13 +83,13 @@ function negotiate(client: Client, socket: Socket, target: HostTarget, options: 
       authHandler: (methodsLeft, isPartial, next) => next(keys.next(methodsLeft, isPartial) as AnyAuthMethod),
       readyTimeout: 0,
       keepaliveInterval: options.keepAliveMs,
-      // We watch for silence ourselves: see liveness.ts.
+      // liveness.ts detects a dead connection.
       keepaliveCountMax: Infinity,
     });
   });
 }
 
-/** Checks the host key, in the first exchange and in every later one. */
+/** Checks the host key in the first key exchange and in every later one. */
 class HostTrust {
   refusal: AppError | undefined;
   readonly #address: string;
@@ -121,7 +120,7 @@ class HostTrust {
   }
 }
 
-/** Hands out the private keys one by one and remembers what the host said to them. */
+/** Offers the private keys one by one and keeps the host's last answer. */
 class KeyRing {
   readonly refusal: Pick<FailedHandshake, 'methodsLeft' | 'isPartial'> = { methodsLeft: undefined, isPartial: false };
   readonly #username: string;
@@ -133,7 +132,7 @@ class KeyRing {
     this.#keys = keys;
   }
 
-  /** The library's next attempt; false when there is nothing more to try. */
+  /** The library's next attempt; false when no attempt is left. */
   next(methodsLeft: readonly string[] | null, isPartial: boolean | null): AnyAuthMethod | false {
     this.refusal.methodsLeft = methodsLeft ?? undefined;
     this.refusal.isPartial = isPartial === true;
@@ -146,16 +145,16 @@ class KeyRing {
 
   current(): PrivateKey['publicKey'] {
     const key = this.#keys[this.#at];
-    if (key === undefined) throw new Error('an SSH server let us in without a key');
+    if (key === undefined) throw new Error('an SSH server accepted the login without a key');
     return key.publicKey;
   }
 }
 
-/** Enough for any line a server presents itself with. */
+/** Enough for the identification line of any server. */
 const maxGreetingBytes = 4096;
 
-/** Follows what the host says before it is encrypted; the library does not tell. */
-function listen(socket: Socket): () => { firstLine: string; ident: string | undefined } {
+/** Records what the host sends before encryption starts; the library does not report it. */
+function recordGreeting(socket: Socket): () => { firstLine: string; ident: string | undefined } {
   let text = '';
   const onData = (bytes: Buffer) => {
     text += bytes.toString('latin1');

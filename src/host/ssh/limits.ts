@@ -1,55 +1,41 @@
+import { type Clock, systemClock } from '#base/clock.ts';
+import { orAborted, startDeadline } from '#base/waiting/abort.ts';
+
 /** When a remote operation has to end. */
 export interface Limits {
-  /** Whatever ends it from outside: the connection, the caller. */
+  /** Signals of the connection and of the caller. */
   signals: readonly (AbortSignal | undefined)[];
   timeoutMs: number;
-  /** How long it may go without progress; unlimited when absent. */
+  /** Longest time without progress; no limit when missing. */
   stallMs?: number;
-  /** What it fails with when its time is over. */
-  overdue: (why: 'took' | 'stood still', ms: number) => Error;
+  timeoutError: (limit: ExceededLimit, ms: number) => Error;
+  clock?: Clock;
 }
 
-/** What an operation gets to know about its limits. */
-export interface Turn {
-  /** Aborted when the operation is to be given up; its caller has been told by then. */
-  end: AbortSignal;
-  /** To be called whenever there was progress. */
+export type ExceededLimit = 'timeout' | 'stall';
+
+/** A remote operation in progress. */
+export interface Operation {
+  /** Aborted when the operation must stop; its caller has its answer by then. */
+  signal: AbortSignal;
+  /** To be called on every progress. */
   progress: () => void;
 }
 
-/** Runs one remote operation. Its caller never waits longer than the limits say, even if the operation never settles. */
-export async function limited<T>(limits: Limits, run: (turn: Turn) => Promise<T>): Promise<T> {
-  const { timeoutMs, stallMs, overdue } = limits;
-  const signals = limits.signals.filter(signal => signal !== undefined);
-  for (const signal of signals) signal.throwIfAborted();
-  const turn = new AbortController();
-  const timer = setTimeout(() => turn.abort(overdue('took', timeoutMs)), clamped(timeoutMs));
-  const stall =
-    stallMs === undefined ? undefined : setTimeout(() => turn.abort(overdue('stood still', stallMs)), clamped(stallMs));
-  // AbortSignal.any would keep a little memory for each operation as long as the caller's signal lives.
-  const pass = (event: Event) => turn.abort((event.target as AbortSignal).reason);
-  for (const signal of signals) signal.addEventListener('abort', pass);
+/** Runs one remote operation. Its caller never waits longer than the limits, even if the operation never settles. */
+export async function limited<T>(limits: Limits, run: (operation: Operation) => Promise<T>): Promise<T> {
+  const { signals, timeoutMs, stallMs = Infinity, timeoutError, clock = systemClock } = limits;
+  for (const signal of signals) signal?.throwIfAborted();
+  const total = startDeadline(clock, timeoutMs, () => timeoutError('timeout', timeoutMs), ...signals);
+  const stall = startDeadline(clock, stallMs, () => timeoutError('stall', stallMs), total.signal);
+  const { signal } = stall;
   try {
-    return await Promise.race([abortion(turn.signal), run({ end: turn.signal, progress: () => stall?.refresh() })]);
+    return await orAborted(run({ signal, progress: () => stall.extend(stallMs) }), signal);
+  } catch (error) {
+    // An operation that is aborted fails as well, with an error that explains nothing.
+    throw signal.aborted ? signal.reason : error;
   } finally {
-    clearTimeout(timer);
-    clearTimeout(stall);
-    for (const signal of signals) signal.removeEventListener('abort', pass);
+    stall.end();
+    total.end();
   }
-}
-
-/** Never resolves; rejects with the reason of the signal. Nobody has to handle it. */
-export function abortion(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  promise.catch(() => undefined);
-  if (signal.aborted) reject(signal.reason);
-  else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  return promise;
-}
-
-/** Timers overflow beyond this and would fire at once. */
-const maxTimerMs = 2 ** 31 - 1;
-
-function clamped(ms: number): number {
-  return Math.min(Math.max(ms, 0), maxTimerMs);
 }

@@ -1,20 +1,19 @@
-/** Where bytes come from; a socket. */
-export interface ByteSource {
-  readonly bytesRead: number;
-}
-
-/** How many intervals a host may be silent before it counts as dead. */
+/** After so many intervals without a byte a connection counts as dead. */
 export const silentIntervals = 4;
 
 /**
- * Calls `onDead` when nothing has come for a while. Whatever comes counts, as an answer to a keep-alive may queue behind
- * megabytes of a file. Intervals are counted, not time, so that a process that was suspended does not give up its hosts.
+ * Calls `onDead` after some intervals without received bytes. Any byte counts, since the answer to a keep-alive may queue behind
+ * megabytes of a file. Intervals are counted, not time, so that a suspended process does not drop its connections.
  */
-export function watchForSilence(source: ByteSource, intervalMs: number, onDead: () => void): Disposable {
-  let [heard, silent] = [source.bytesRead, 0];
+export function watchForSilence(
+  source: { readonly bytesRead: number },
+  intervalMs: number,
+  onDead: () => void,
+): Disposable {
+  let [lastBytes, silent] = [source.bytesRead, 0];
   const timer = setInterval(() => {
-    silent = source.bytesRead === heard ? silent + 1 : 0;
-    heard = source.bytesRead;
+    silent = source.bytesRead === lastBytes ? silent + 1 : 0;
+    lastBytes = source.bytesRead;
     if (silent < silentIntervals) return;
     clearInterval(timer);
     onDead();

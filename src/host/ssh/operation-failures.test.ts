@@ -7,30 +7,30 @@ const read = { ...write, verb: 'read' } as const;
 const withCode = (code: number, message = 'Failure') => Object.assign(new Error(message), { code });
 const command = 'C:\\k\\agent.exe inventory';
 
-const cases: [name: string, error: AppError, code: string, says: string, remedy: RegExp][] = [
+const cases: [name: string, error: AppError, code: string, problem: string, remedy: RegExp][] = [
   [
     'a connection the host closed',
     failures.connectionLost('10.1.2.3', undefined),
     'HOST_CONNECTION_LOST',
-    'broke: the host closed it',
-    /network/,
+    'was lost: the host closed it',
+    /reachable/,
   ],
   [
     'a connection that was reset',
     failures.connectionLost('10.1.2.3', new Error('read ECONNRESET')),
     'HOST_CONNECTION_LOST',
-    'broke: "read ECONNRESET"',
+    'was lost: "read ECONNRESET"',
     /host is up/,
   ],
   [
     'a silent host',
-    failures.connectionLost('10.1.2.3', failures.noSignOfLife(20_000)),
+    failures.connectionLost('10.1.2.3', failures.noDataReceived(20_000)),
     'HOST_CONNECTION_LOST',
-    '"no sign of life for 20 s"',
+    '"no data received for 20 s"',
     /host is up/,
   ],
   [
-    'a connection we closed',
+    'a connection closed by the operator',
     failures.connectionClosed('10.1.2.3'),
     'HOST_CONNECTION_LOST',
     'was closed',
@@ -47,22 +47,22 @@ const cases: [name: string, error: AppError, code: string, says: string, remedy:
     'a command that took too long',
     failures.commandTimeout('10.1.2.3', command, 60_000),
     'HOST_COMMAND_TIMEOUT',
-    'did not end within 60 s',
+    'did not finish within 60 s',
     /load/,
   ],
   [
-    'a command without exit code',
+    'a command without an exit code',
     failures.noExitCode('10.1.2.3', command, undefined),
     'HOST_COMMAND_NO_EXIT_CODE',
-    'ended without exit code',
-    /rebooting/,
+    'ended without an exit code',
+    /rebooted/,
   ],
   [
     'a command that was killed',
     failures.noExitCode('10.1.2.3', command, 'SIGKILL'),
     'HOST_COMMAND_NO_EXIT_CODE',
     'by "SIGKILL"',
-    /rebooting/,
+    /rebooted/,
   ],
   [
     'too much output',
@@ -80,14 +80,14 @@ const cases: [name: string, error: AppError, code: string, says: string, remedy:
   ],
   [
     'a transfer that took too long',
-    failures.transferTimeout(write, 'took', 900_000),
+    failures.transferTimeout(write, 'timeout', 900_000),
     'HOST_TRANSFER_TIMEOUT',
     'writing "C:\\\\k\\\\x.exe" took longer than 900 s',
     /disk/,
   ],
   [
-    'a transfer that stood still',
-    failures.transferTimeout(read, 'stood still', 60_000),
+    'a transfer without progress',
+    failures.transferTimeout(read, 'stall', 60_000),
     'HOST_TRANSFER_TIMEOUT',
     'reading "C:\\\\k\\\\x.exe" made no progress for 60 s',
     /network/,
@@ -96,7 +96,7 @@ const cases: [name: string, error: AppError, code: string, says: string, remedy:
     'a source that changed',
     failures.sourceChanged(write, 10, 9),
     'INPUT_UNREADABLE',
-    'should have 10 bytes, but has 9',
+    'has 9 bytes instead of 10',
     /change/,
   ],
   [
@@ -115,10 +115,10 @@ const cases: [name: string, error: AppError, code: string, says: string, remedy:
     /exist/,
   ],
   [
-    'a file that is not for us',
+    'a file without permission',
     failures.fileFailure(write, withCode(3, 'Permission denied')),
     'HOST_FILE_DENIED',
-    'may not do that (SFTP status 3',
+    'permission denied (SFTP status 3',
     /Administrators/,
   ],
   [
@@ -135,24 +135,24 @@ const cases: [name: string, error: AppError, code: string, says: string, remedy:
     '("the host ended the SFTP session")',
     /no program use/,
   ],
-  ['something odd', failures.fileFailure(write, 'odd'), 'HOST_FILE_FAILED', '("odd")', /no program use/],
+  ['a thrown string', failures.fileFailure(write, 'odd'), 'HOST_FILE_FAILED', '("odd")', /no program use/],
 ];
-for (const [name, error, code, says, remedy] of cases) {
-  test(`${name}: ${code}`, () => {
+for (const [name, error, code, problem, remedy] of cases) {
+  test(`reports ${name} as ${code}`, () => {
     expect(error.code).toBe(code);
     expect(error.message.startsWith('10.1.2.3: ')).toBe(true);
-    expect(error.message).toContain(says);
+    expect(error.message).toContain(problem);
     expect(error.remedy).toMatch(remedy);
   });
 }
 
-test('a message from the host that steers terminals is made harmless', () => {
+test('escapes control characters in a message of the host', () => {
   const { message } = failures.fileFailure(write, withCode(4, `\u001b]0;x\u0007${'y'.repeat(400)}`));
   expect(message).not.toContain('\u001b');
   expect(message.length).toBeLessThan(300);
 });
 
-test('causes are kept for logs', () => {
+test('keeps the cause for logs', () => {
   const cause = new Error('x');
   expect(failures.connectionLost('a', cause).cause).toBe(cause);
   expect(failures.commandRefused('a', 'b', cause).cause).toBe(cause);

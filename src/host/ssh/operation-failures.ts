@@ -1,22 +1,21 @@
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, messageOf, shown } from '#base/errors.ts';
-
-/** Failures of a connection that stood. All of them name the host by its address, and commands and paths by their text. */
+import type { ExceededLimit } from './limits.ts';
 
 export function connectionLost(address: string, cause: unknown): AppError {
   const why = cause === undefined ? 'the host closed it' : shown(messageOf(cause));
-  return new AppError('HOST_CONNECTION_LOST', `${address}: the connection broke: ${why}`, {
-    remedy: 'Check that the host is up and the network to it works.',
+  return new AppError('HOST_CONNECTION_LOST', `${address}: the SSH connection was lost: ${why}`, {
+    remedy: 'Check that the host is up and reachable.',
     cause,
   });
 }
 
-export function noSignOfLife(ms: number): Error {
-  return new Error(`no sign of life for ${ms / 1000} s`);
+export function noDataReceived(ms: number): Error {
+  return new Error(`no data received for ${ms / 1000} s`);
 }
 
 export function connectionClosed(address: string): AppError {
-  return new AppError('HOST_CONNECTION_LOST', `${address}: the connection was closed`, {
+  return new AppError('HOST_CONNECTION_LOST', `${address}: the SSH connection was closed`, {
     remedy: 'No action is needed: the work was canceled.',
   });
 }
@@ -24,7 +23,7 @@ export function connectionClosed(address: string): AppError {
 export function commandRefused(address: string, command: string, cause: unknown): AppError {
   const message = `${address}: the host did not start ${shownCommand(command)}: ${shown(messageOf(cause))}`;
   return new AppError('HOST_COMMAND_REFUSED', message, {
-    remedy: 'Check on the host that the user may run commands over SSH (ForceCommand, MaxSessions in sshd_config).',
+    remedy: 'Check ForceCommand and MaxSessions in C:\\ProgramData\\ssh\\sshd_config on the host.',
     cause,
   });
 }
@@ -32,14 +31,14 @@ export function commandRefused(address: string, command: string, cause: unknown)
 export function commandTimeout(address: string, command: string, ms: number): AppError {
   return new AppError(
     'HOST_COMMAND_TIMEOUT',
-    `${address}: ${shownCommand(command)} did not end within ${ms / 1000} s`,
+    `${address}: ${shownCommand(command)} did not finish within ${ms / 1000} s`,
     {
-      remedy: 'Look at the load of the host and at what the command waits for.',
+      remedy: 'Check the load of the host and what the command waits for.',
     },
   );
 }
 
-/** Without the folders of its program, of which the path alone would be as long as what is shown. */
+/** Without the folder of the program, whose path alone would fill the message. */
 function shownCommand(command: string): string {
   return shown(command.replace(/^\S+\\/, ''));
 }
@@ -48,16 +47,16 @@ export function noExitCode(address: string, command: string, signal: string | un
   const how = signal === undefined ? '' : `, by ${shown(signal)}`;
   return new AppError(
     'HOST_COMMAND_NO_EXIT_CODE',
-    `${address}: ${shownCommand(command)} ended without exit code${how}`,
+    `${address}: ${shownCommand(command)} ended without an exit code${how}`,
     {
-      remedy: 'The host was rebooting, or somebody ended the command.',
+      remedy: 'Check whether the host was rebooted or a user ended the command.',
     },
   );
 }
 
 export function outputTooLong(address: string, what: string, maxBytes: number): AppError {
-  return new AppError('HOST_OUTPUT_TOO_LONG', `${address}: ${shown(what)} gives more than ${maxBytes} bytes`, {
-    remedy: 'Run the command, or look at the file, on the host to see what it says.',
+  return new AppError('HOST_OUTPUT_TOO_LONG', `${address}: ${shown(what)} returned more than ${maxBytes} bytes`, {
+    remedy: 'Run the command, or open the file, on the host to see its content.',
   });
 }
 
@@ -68,45 +67,44 @@ export function sftpMissing(address: string, cause: unknown): AppError {
   });
 }
 
-/** What was done with a file. */
 export interface FileAct {
   address: string;
   verb: 'read' | 'write';
   path: string;
 }
 
-export function transferTimeout(act: FileAct, why: 'took' | 'stood still', ms: number): AppError {
-  const says = why === 'took' ? 'took longer than' : 'made no progress for';
-  return new AppError('HOST_TRANSFER_TIMEOUT', `${told(act)} ${says} ${ms / 1000} s`, {
-    remedy: 'Look at the disk of the host and at the network to it.',
+export function transferTimeout(act: FileAct, limit: ExceededLimit, ms: number): AppError {
+  const problem = limit === 'timeout' ? 'took longer than' : 'made no progress for';
+  return new AppError('HOST_TRANSFER_TIMEOUT', `${describe(act)} ${problem} ${ms / 1000} s`, {
+    remedy: 'Check the disk of the host and the network to it.',
   });
 }
 
 export function sourceChanged(act: FileAct, size: number, got: number): AppError {
-  return new AppError('INPUT_UNREADABLE', `${told(act)}: the source should have ${size} bytes, but has ${got}`, {
-    remedy: 'Do not change files while they are sent.',
+  return new AppError('INPUT_UNREADABLE', `${describe(act)}: the source has ${got} bytes instead of ${size}`, {
+    remedy: 'Do not change files during their upload.',
   });
 }
 
 export function sourceUnreadable(act: FileAct, cause: unknown): AppError {
-  return new AppError('INPUT_UNREADABLE', `${told(act)}: the source cannot be read: ${shown(messageOf(cause))}`, {
-    remedy: 'Check the payload of the operator.',
+  return new AppError('INPUT_UNREADABLE', `${describe(act)}: the source cannot be read: ${shown(messageOf(cause))}`, {
+    remedy: 'Check the payload files of the operator.',
     cause,
   });
 }
 
 export function diskFull(act: FileAct, freeBytes: number): AppError {
-  return new AppError('HOST_DISK_FULL', `${told(act)}: the disk has only ${freeBytes} bytes left`, {
+  return new AppError('HOST_DISK_FULL', `${describe(act)}: the disk has only ${freeBytes} bytes left`, {
     remedy: 'Free disk space on the host.',
   });
 }
 
-/** What to make of the status an SFTP server answers with. */
+/** Translates the status of an SFTP server. */
 export function fileFailure(act: FileAct, error: unknown): AppError {
   const { code: status } = (error ?? {}) as { code?: unknown };
   const row = (typeof status === 'number' ? statusRows.get(status) : undefined) ?? otherStatus;
   const detail = typeof status === 'number' ? `SFTP status ${status}, ` : '';
-  return new AppError(row.code, `${told(act)}: ${row.says} (${detail}${shown(messageOf(error))})`, {
+  return new AppError(row.code, `${describe(act)}: ${row.problem} (${detail}${shown(messageOf(error))})`, {
     remedy: row.remedy,
     cause: error,
   });
@@ -116,7 +114,7 @@ export const sftpStatus = { endOfFile: 1, noSuchFile: 2, permissionDenied: 3, fa
 
 interface StatusRow {
   code: ErrorCode;
-  says: string;
+  problem: string;
   remedy: string;
 }
 
@@ -125,7 +123,7 @@ const statusRows: ReadonlyMap<number, StatusRow> = new Map([
     sftpStatus.noSuchFile,
     {
       code: 'HOST_FILE_MISSING',
-      says: 'there is no such file or folder',
+      problem: 'no such file or folder',
       remedy: 'Check on the host that the file and the drive exist.',
     },
   ],
@@ -133,19 +131,19 @@ const statusRows: ReadonlyMap<number, StatusRow> = new Map([
     sftpStatus.permissionDenied,
     {
       code: 'HOST_FILE_DENIED',
-      says: 'the user may not do that',
+      problem: 'permission denied',
       remedy:
-        'Make the user a member of Administrators, check the permissions of the folder, and end programs that use the file.',
+        'Add the user to Administrators, check the permissions of the folder, and end programs that use the file.',
     },
   ],
 ]);
 
 const otherStatus: StatusRow = {
   code: 'HOST_FILE_FAILED',
-  says: 'the host could not do that',
+  problem: 'the SFTP server failed',
   remedy: 'Check on the host that no program uses the file and that the disk works.',
 };
 
-function told({ address, verb, path }: FileAct): string {
+function describe({ address, verb, path }: FileAct): string {
   return `${address}: ${verb === 'write' ? 'writing' : 'reading'} ${shown(path)}`;
 }

@@ -38,7 +38,7 @@ test('a request the library refuses at once is a rejection too', async () => {
     throw new Error('not supported');
   });
   await expect(refused).rejects.toThrow('not supported');
-  expect(opened.isOver).toBe(false);
+  expect(opened.hasEnded).toBe(false);
 });
 
 const ends: [event: string, value: Error | undefined, says: string][] = [
@@ -59,7 +59,7 @@ for (const [event, value, says] of ends) {
         reason: { message: expect.stringContaining(says) as string },
       });
     }
-    expect(opened.isOver).toBe(true);
+    expect(opened.hasEnded).toBe(true);
     const asked = files.log.length;
     await expect(opened.request((raw, done) => raw.unlink('/C:/x', done))).rejects.toThrow(says);
     expect(files.log).toHaveLength(asked);

@@ -3,11 +3,11 @@ import { connectionLost, sftpMissing } from './operation-failures.ts';
 
 type Done<T> = (error?: Error | null, value?: T) => void;
 
-/** One SFTP session with promises. It notices its own end: the library leaves requests after that without an answer. */
+/** One SFTP session with promises. Rejects pending requests when the session ends; the library would never answer them. */
 export class SftpSession {
   readonly #sftp: SFTPWrapper;
   readonly #pending = new Set<(error: Error) => void>();
-  #over: Error | undefined;
+  #endError: Error | undefined;
 
   private constructor(sftp: SFTPWrapper) {
     this.#sftp = sftp;
@@ -21,25 +21,25 @@ export class SftpSession {
     try {
       client.sftp((error, sftp) => (error ? reject(sftpMissing(address, error)) : resolve(new SftpSession(sftp))));
     } catch (error) {
-      // The library notices that the other end is gone a moment before it says so.
+      // The library throws when the connection is lost before it has emitted an event.
       reject(connectionLost(address, error));
     }
     return promise;
   }
 
-  get isOver(): boolean {
-    return this.#over !== undefined;
+  get hasEnded(): boolean {
+    return this.#endError !== undefined;
   }
 
-  /** The most that goes to the host in one request; the library cuts what is longer and needs it until the host has answered. */
+  /** Longest write request. The library splits longer ones and then keeps the buffer until the host has answered. */
   get maxWriteBytes(): number {
     return (this.#sftp as { _maxWriteLen?: number })._maxWriteLen ?? Infinity;
   }
 
-  /** Makes one request. It rejects with the status the host answers, or when the session ends before that. */
+  /** Rejects with the status of the host, or when the session ends before the answer. */
   async request<T = void>(start: (sftp: SFTPWrapper, done: Done<T>) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    if (this.#over !== undefined) throw this.#over;
+    if (this.#endError !== undefined) throw this.#endError;
     this.#pending.add(reject);
     try {
       start(this.#sftp, (error, value) => (error ? reject(error) : resolve(value as T)));
@@ -50,8 +50,8 @@ export class SftpSession {
   }
 
   #end(error: Error): void {
-    this.#over ??= error;
-    for (const reject of this.#pending) reject(this.#over);
+    this.#endError ??= error;
+    for (const reject of this.#pending) reject(this.#endError);
     this.#pending.clear();
   }
 }

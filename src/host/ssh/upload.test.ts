@@ -32,7 +32,7 @@ async function bench(extensions = true): Promise<Bench> {
       content,
       plan: small,
       onProgress: bytes => progress.push(bytes),
-      turn: { end: controller.signal, progress: () => undefined },
+      operation: { signal: controller.signal, progress: () => undefined },
       ...more,
     });
   return { files, progress, controller, send, end: event => sftp.emit(event), sftp };
@@ -232,11 +232,11 @@ const wrongSizes: [name: string, size: number][] = [
   ['less', 39],
 ];
 for (const [name, size] of wrongSizes) {
-  test(`a stream that should have ${name} bytes than it has is not put in place`, async () => {
+  test(`does not put a stream in place that should have ${name} bytes`, async () => {
     const { files, send } = await bench();
     const error = await rejectionOf(send({ size, chunks: streamOf(bytes(25), bytes(15)) }));
     expect(error).toMatchObject({ code: 'INPUT_UNREADABLE' });
-    expect(error?.message).toContain(`should have ${size} bytes, but has 40`);
+    expect(error?.message).toContain(`has 40 bytes instead of ${size}`);
     expect(files.files.has('/C:/k/x.exe')).toBe(false);
   });
 }

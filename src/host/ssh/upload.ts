@@ -1,6 +1,7 @@
 import { AppError } from '#base/errors.ts';
+import { orAborted } from '#base/waiting/abort.ts';
 import type { UploadContent } from '../host.ts';
-import { abortion, type Turn } from './limits.ts';
+import type { Operation } from './limits.ts';
 import {
   diskFull,
   type FileAct,
@@ -12,18 +13,18 @@ import {
 import type { SftpSession } from './sftp-session.ts';
 import { foldersAbove, sftpPath } from './windows-path.ts';
 
-/** How a file is cut into write requests, and how many may be without an answer. */
+/** Size of the write requests, and how many may be unanswered at a time. */
 export interface WritePlan {
   chunkBytes: number;
   inFlight: number;
 }
 
-/** As much as OpenSSH takes in one request, and enough of them for a network with some delay. */
+/** The largest request that OpenSSH accepts, and enough of them for a network with latency. */
 const largeWrites: WritePlan = { chunkBytes: 255 * 1024, inFlight: 16 };
-/** The same amount under way. */
+/** The same amount in flight. */
 const smallWrites: WritePlan = { chunkBytes: 100 * 1024, inFlight: 40 };
 
-/** OpenSSH for Windows before 8.6, as Windows Server 2019 and 2022 came with, refuses larger writes. */
+/** OpenSSH for Windows before 8.6, as shipped with Windows Server 2019 and 2022, rejects larger writes. */
 export function writePlan(software: string): WritePlan {
   const [, major, minor] = /^OpenSSH_for_Windows_(\d+)\.(\d+)/.exec(software) ?? [];
   const isOld = major !== undefined && Number(major) * 100 + Number(minor) < 806;
@@ -35,10 +36,10 @@ export interface Upload {
   content: UploadContent;
   plan: WritePlan;
   onProgress: ((bytes: number) => void) | undefined;
-  turn: Turn;
+  operation: Operation;
 }
 
-/** Writes beside the target and renames at the end, so that nobody ever sees half a file under its name. */
+/** Writes to a temporary file and renames it at the end, so that the target is never incomplete. */
 export async function sendFile(session: SftpSession, upload: Upload): Promise<void> {
   const target = sftpPath(upload.act.path);
   const part = `${target}.part`;
@@ -46,10 +47,10 @@ export async function sendFile(session: SftpSession, upload: Upload): Promise<vo
   let acknowledged = 0;
   const onWritten = (bytes: number) => {
     acknowledged += bytes;
-    upload.turn.progress();
+    upload.operation.progress();
     upload.onProgress?.(acknowledged);
   };
-  upload.turn.end.throwIfAborted();
+  upload.operation.signal.throwIfAborted();
   try {
     const handle = await openForWriting(session, part);
     try {
@@ -59,7 +60,7 @@ export async function sendFile(session: SftpSession, upload: Upload): Promise<vo
     }
     await putInPlace(session, part, target);
   } catch (error) {
-    // While the part still takes room: without it the disk would look as if the file had fitted.
+    // Before the partial file is deleted: afterwards the disk would have enough free space.
     const failure = await explain(session, upload.act, size - acknowledged, error);
     await discard(session, part);
     throw failure;
@@ -79,7 +80,7 @@ async function openForWriting(session: SftpSession, path: string): Promise<Handl
   } catch (error) {
     if ((error as { code?: unknown }).code !== sftpStatus.noSuchFile) throw error;
   }
-  // What is there already cannot be made; whatever else goes wrong shows when the file is opened.
+  // Folders may exist already; any other failure shows when the file is opened.
   for (const folder of foldersAbove(path))
     await session.request((sftp, done) => sftp.mkdir(folder, done)).catch(() => undefined);
   return open();
@@ -91,28 +92,28 @@ async function writeContent(
   upload: Upload,
   onWritten: (bytes: number) => void,
 ): Promise<void> {
-  const { act, content, plan, turn } = upload;
+  const { act, content, plan } = upload;
+  const { signal } = upload.operation;
   const inFlight = new Set<Promise<void>>();
-  const givenUp = abortion(turn.end);
   let offset = 0;
   const chunkBytes = Math.min(plan.chunkBytes, session.maxWriteBytes);
   for await (const chunk of piecesOf(upload, chunkBytes)) {
-    turn.end.throwIfAborted();
+    signal.throwIfAborted();
     const [at, { length }] = [offset, chunk];
     offset += length;
-    // The library copies the chunk before this returns, so that whoever gave it may fill it anew.
+    // The library copies the chunk before this returns, so that the source may reuse its buffer.
     const write = session
       .request((sftp, done) => sftp.write(handle, chunk, 0, length, at, done))
       .then(() => onWritten(length));
     inFlight.add(write);
     write.then(
       () => inFlight.delete(write),
-      // A failed write stays, so that whoever waits next sees it.
+      // A failed write stays, so that the next wait fails with it.
       () => undefined,
     );
-    if (inFlight.size >= plan.inFlight) await Promise.race([...inFlight, givenUp]);
+    if (inFlight.size >= plan.inFlight) await orAborted(Promise.race(inFlight), signal);
   }
-  await Promise.race([Promise.all(inFlight), givenUp]);
+  await orAborted(Promise.all(inFlight), signal);
   if (offset !== sizeOf(content)) throw sourceChanged(act, sizeOf(content), offset);
 }
 
@@ -126,7 +127,7 @@ async function* piecesOf({ act, content }: Upload, chunkBytes: number): AsyncGen
       }
     }
   } catch (error) {
-    // Whoever gives the content knows best what is wrong with it.
+    // An AppError of the source explains more.
     throw error instanceof AppError ? error : sourceUnreadable(act, error);
   }
 }
@@ -135,19 +136,19 @@ async function putInPlace(session: SftpSession, part: string, target: string): P
   try {
     await session.request((sftp, done) => sftp.ext_openssh_rename(part, target, done));
   } catch (error) {
-    if (session.isOver || isStatus(error)) throw error;
-    // The server does not know a rename that replaces.
+    if (session.hasEnded || isStatus(error)) throw error;
+    // The server has no rename that replaces a file.
     await session.request((sftp, done) => sftp.unlink(target, done)).catch(() => undefined);
     await session.request((sftp, done) => sftp.rename(part, target, done));
   }
 }
 
-/** What cannot be removed is overwritten next time. */
+/** A file that cannot be deleted is overwritten by the next upload. */
 async function discard(session: SftpSession, part: string): Promise<void> {
   await session.request((sftp, done) => sftp.unlink(part, done)).catch(() => undefined);
 }
 
-/** SFTP has no status for a full disk, so the host is asked for its free space when a write failed. */
+/** SFTP has no status for a full disk, so the free space is queried after a failed write. */
 async function explain(session: SftpSession, act: FileAct, missingBytes: number, error: unknown): Promise<Error> {
   if (error instanceof AppError) return error;
   if (isStatus(error) && error.code === sftpStatus.failure) {

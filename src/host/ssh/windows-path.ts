@@ -1,4 +1,4 @@
-/** A path as SFTP servers on Windows want it: `C:\k\x` is `/C:/k/x`. Other paths stay as they are. */
+/** The path form of SFTP servers on Windows: `C:\k\x` is `/C:/k/x`. Other paths are not changed. */
 export function sftpPath(path: string): string {
   return /^[A-Za-z]:[\\/]/.test(path) ? `/${path.replaceAll('\\', '/')}` : path;
 }

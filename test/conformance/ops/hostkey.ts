@@ -1,7 +1,8 @@
 import { attempt } from '../../../src/base/errors.ts';
 import type { WindowsInstance } from '../../../src/cluster/windows-instance-resource.ts';
 import { findPinnedKey, forgetKey, knownKey } from '../../../src/node/host-keys/host-key-annotation.ts';
-import { type HostKey, parseHostKey, printKnownKey, trustHostKey } from '../../../src/host/host-key.ts';
+import { type HostKey, parseHostKey, trustHostKey } from '../../../src/host/host-key.ts';
+import { printPublicKey } from '../../../src/host/keys/public-key.ts';
 import type { Input, Operation } from '../row.ts';
 
 export const ops: Record<string, Operation> = {
@@ -9,12 +10,12 @@ export const ops: Record<string, Operation> = {
     const found = attempt(() => pinnedKey(input));
     if (!found.ok) return { error: found.error, accepted: [], recordedKey: input.instance?.status?.hostKey ?? null };
     const { accepted, key } = offerAll(input, found.value);
-    return { accepted, recordedKey: key === undefined ? null : printKnownKey(key) };
+    return { accepted, recordedKey: key === undefined ? null : printPublicKey(key) };
   },
   /** What becomes of a key where an earlier operator has kept it, once the record of the instance has it. */
   migrate: (input: Input) => {
     const key = pinnedKey(input);
-    return { recordedKey: key === undefined ? null : printKnownKey(key), ...remaining(input) };
+    return { recordedKey: key === undefined ? null : printPublicKey(key), ...remaining(input) };
   },
   remove: (input: Input) => remaining(input),
 };

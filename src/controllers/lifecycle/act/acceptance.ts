@@ -1,22 +1,19 @@
 import { normalHostName } from '#base/dns-name.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
-import { AppError, isAppError } from '#base/errors.ts';
-import { ownMember } from '#base/fields.ts';
+import { type AppError, isAppError } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { parseEntries } from '#contract/instances.ts';
-import { configMapName, secretKey } from '#contract/names.ts';
-import { readObject } from '#contract/object.ts';
-import { secretData } from '#contract/secret-data.ts';
+import { configMapName } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
-import { parsePrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
 import { findCondition, type NewCondition } from '#base/condition.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { keyOf } from '#kube/resource.ts';
-import { type ConfigMap, secrets } from '#kube/resources.ts';
+import type { ConfigMap } from '#kube/resources.ts';
+import { loadInstanceKey } from '#node/inputs/private-key.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
 import { acceptanceProblem, hostsOf } from '#node/acceptance-problem.ts';
 
@@ -31,7 +28,7 @@ export interface AcceptanceOptions {
 
 const byHost = 'host';
 
-/** Whether the operator may configure the host of an instance, whoever created the instance. */
+/** Decides whether the operator configures the host of an instance. */
 export class Acceptance {
   readonly #options: AcceptanceOptions;
 
@@ -40,12 +37,12 @@ export class Acceptance {
     options.instances.addIndex(byHost, instance => hostsOf(instance));
   }
 
-  /** Judged by caches alone. */
+  /** Looks at caches only. */
   knownProblem(instance: WindowsInstance): AppError | undefined {
     return this.#problem(instance, undefined, []);
   }
 
-  /** Judged also by the Secret of the instance and by DNS. */
+  /** Also reads the Secret of the instance and DNS. */
   async problem(instance: WindowsInstance, signal: AbortSignal): Promise<AppError | undefined> {
     const { client, resolver } = this.#options;
     const key = await keyProblem(instance, client, signal);
@@ -58,20 +55,20 @@ export class Acceptance {
     return [...new Set(hostsOf(instance, ipv4s).flatMap(host => store.byIndex(byHost, host)))];
   }
 
-  /** Calls back when caches show that an instance is to be rejected. */
+  /** Calls back when caches show a reason to reject the instance. */
   follow(instance: WindowsInstance, onRejected: () => void): Disposable {
     const { instances, maps } = this.#options;
     const hosts = new Set(hostsOf(instance));
-    const look = () => {
+    const check = () => {
       const now = instances.store.get(keyOf(instance)) ?? instance;
       if (this.knownProblem(now) !== undefined) onRejected();
     };
-    const lookIfRival = (...versions: WindowsInstance[]) => {
-      if (versions.some(other => hostsOf(other).some(host => hosts.has(host)))) look();
+    const checkIfRival = (...versions: WindowsInstance[]) => {
+      if (versions.some(other => hostsOf(other).some(host => hosts.has(host)))) check();
     };
     const ends = [
-      instances.addHandler({ added: lookIfRival, updated: lookIfRival, deleted: lookIfRival }),
-      maps.addHandler({ added: look, updated: look, deleted: look }),
+      instances.addHandler({ added: checkIfRival, updated: checkIfRival, deleted: checkIfRival }),
+      maps.addHandler({ added: check, updated: check, deleted: check }),
     ];
     return { [Symbol.dispose]: () => ends.forEach(end => end()) };
   }
@@ -88,11 +85,8 @@ export class Acceptance {
   }
 }
 
-/** The Accepted condition; undefined while it need not be written: a missing one counts as accepted. */
-export function acceptedCondition(
-  instance: WindowsInstance,
-  problem: AppError | undefined,
-): NewCondition | undefined {
+/** The Accepted condition to write; undefined when it is up to date. A missing condition counts as accepted. */
+export function acceptedCondition(instance: WindowsInstance, problem: AppError | undefined): NewCondition | undefined {
   const known = findCondition(instance.status?.conditions, instanceCondition.accepted);
   const wanted = conditionFor(problem);
   if (problem === undefined && known?.status !== 'False') return undefined;
@@ -119,7 +113,7 @@ export function rejectionEvent(instance: WindowsInstance, { code, message, remed
     : eventText.instanceSetupFailure(text);
 }
 
-/** What is wrong with the entry an instance was made for. An entry that is gone is no problem of the instance, but its end. */
+/** What is wrong with the entry of an instance. A missing entry is no problem: the instance is deleted then. */
 function entryProblem(instance: WindowsInstance, map: ConfigMap | undefined): AppError | undefined {
   const source = sourceOf(instance);
   if (source?.kind !== 'ConfigMap') return undefined;
@@ -130,41 +124,31 @@ function entryProblem(instance: WindowsInstance, map: ConfigMap | undefined): Ap
   return first === undefined || first.ok || entries.some(entry => entry.ok) ? undefined : first.error;
 }
 
-/** What is wrong with the Secret that the spec names; the one that all instances share is not looked at here. */
+/** What is wrong with the Secret in `spec.keySecret`. */
 async function keyProblem(
-  { metadata, spec }: WindowsInstance,
+  instance: WindowsInstance,
   client: Pick<Client, 'find'>,
   signal: AbortSignal,
 ): Promise<AppError | undefined> {
-  if (spec.keySecret === undefined) return undefined;
-  const { name, key = secretKey.privateKey } = spec.keySecret;
-  const { namespace = '' } = metadata;
-  const missing = (what: string) =>
-    new AppError('PRIVATE_KEY_MISSING', `WindowsInstance ${metadata.name}: spec.keySecret: ${what}`, {
-      remedy: `Store the private key in the Secret ${name} of namespace ${namespace} under the key ${key}.`,
-    });
   try {
-    const found = await client.find(secrets, name, { namespace, signal });
-    if (found === undefined) return missing(`Secret ${name} does not exist`);
-    const text = ownMember(secretData(readObject(found)), key);
-    if (text === undefined) return missing(`Secret ${name} has no ${key}`);
-    parsePrivateKey(text.reveal());
+    await loadInstanceKey(instance, client, signal);
     return undefined;
   } catch (error) {
-    if (isAppError(error) && aboutKeys.includes(error.code)) return error;
+    if (isAppError(error) && keyErrors.includes(error.code)) return error;
     throw error;
   }
 }
 
-/** What can be wrong with a key that is there. Everything else is the fault of the connection, and is tried again. */
-const aboutKeys: readonly ErrorCode[] = [
+/** Errors about the key itself; after any other, such as a lost connection, the pass is retried. */
+const keyErrors: readonly ErrorCode[] = [
+  'PRIVATE_KEY_MISSING',
   'FIELD_INVALID',
   'PRIVATE_KEY_UNREADABLE',
   'PRIVATE_KEY_ENCRYPTED',
   'PUBLIC_KEY_WEAK',
 ];
 
-/** What the name resolves to; nothing when it has no address or nobody can tell. Whoever connects finds out why. */
+/** What the name resolves to; empty when it does not resolve, which the step `connect` reports. */
 async function addressesOf(
   { spec }: WindowsInstance,
   resolver: Pick<Resolver, 'addresses'>,

@@ -22,7 +22,7 @@ import {
 import { longestRetryMs } from '../retry.ts';
 
 export interface JoinParts {
-  world: LifecycleDeps;
+  deps: LifecycleDeps;
   client: Client;
   recorder: Pick<EventRecorder, 'record'>;
   instances: Pick<Informer<WindowsInstance>, 'addHandler'>;
@@ -65,14 +65,14 @@ export async function runJourney(
   pass: Pass,
 ): Promise<void> {
   const { client, instances, acceptance, version } = parts;
-  const world = { ...parts.world, log: pass.log };
-  const { clock, log, metrics, nodes } = world;
+  const deps = { ...parts.deps, log: pass.log };
+  const { clock, log, metrics, nodes } = deps;
   using change = followChange(instance, instances);
   const rejection = new AbortController();
   using _rejection = acceptance.follow(instance, () => rejection.abort(changed));
   const signal = AbortSignal.any([pass.signal, change.signal, rejection.signal]);
   await using record = new JourneyRecord(instance, { client, clock, log, nodes, phase: kind.phase });
-  await using journey = new ConfigureJourney(instance, world, record);
+  await using journey = new ConfigureJourney(instance, deps, record);
   try {
     await kind.run(journey, { journal: record.journal, signal, clock, log, metrics });
   } catch (thrown) {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
-import { fingerprint, printKnownKey } from '#host/host-key.ts';
-import { parseAuthorizedKey } from '#host/keys/public-key.ts';
+import { fingerprint, parseAuthorizedKey, printPublicKey } from '#host/keys/public-key.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { anyKey } from '../../../../test/kit/lifecycle/lab-host.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
@@ -11,7 +10,7 @@ import { connect } from './connect.ts';
 function changedHost() {
   const bench = new JourneyBench();
   const pinned = anyKey();
-  bench.journey.world.hostKeys.find = async () => pinned;
+  bench.journey.deps.hostKeys.find = async () => pinned;
   return { bench, pinned };
 }
 
@@ -30,7 +29,7 @@ test('the remedy for a changed host key is a command that pins the new key', asy
     /`kubectl patch windowsinstance (\S+) -n (\S+) --type merge -p '([^']+)'`/.exec(remedy) ?? [];
   expect([name, namespace]).toEqual(['win-5', 'wmco']);
   const { spec } = JSON.parse(patch) as { spec: { hostKey: string } };
-  expect(printKnownKey(parseAuthorizedKey(spec.hostKey))).toBe(printKnownKey(bench.host.hostKey));
+  expect(printPublicKey(parseAuthorizedKey(spec.hostKey))).toBe(printPublicKey(bench.host.hostKey));
   expect(remedy).toContain(fingerprint(bench.host.hostKey));
 });
 
@@ -46,19 +45,19 @@ test('leaves other failures as they are', async () => {
 test('records the key of a host that shows one for the first time', async () => {
   const bench = new JourneyBench();
   await bench.take(connect);
-  expect(bench.records).toEqual([{ hostKey: printKnownKey(bench.host.hostKey) }]);
+  expect(bench.records).toEqual([{ hostKey: printPublicKey(bench.host.hostKey) }]);
 });
 
 test('records a key that an administrator or an earlier operator has stored', async () => {
   const bench = new JourneyBench();
-  bench.journey.world.hostKeys.find = async () => bench.host.hostKey;
+  bench.journey.deps.hostKeys.find = async () => bench.host.hostKey;
   await bench.take(connect);
-  expect(bench.records).toEqual([{ hostKey: printKnownKey(bench.host.hostKey) }]);
+  expect(bench.records).toEqual([{ hostKey: printPublicKey(bench.host.hostKey) }]);
 });
 
 test('writes no record when the key is recorded already', async () => {
   const known = new JourneyBench();
-  const bench = new JourneyBench({ host: known.host, record: { hostKey: printKnownKey(known.host.hostKey) } });
+  const bench = new JourneyBench({ host: known.host, record: { hostKey: printPublicKey(known.host.hostKey) } });
   await bench.take(connect);
   expect(bench.records).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import { AppError } from '#base/errors.ts';
 import { ports } from '#contract/names.ts';
 import type { HostConnection, HostTarget } from '#host/host.ts';
-import { fingerprint, HostKeyChangedError, printKnownKey } from '#host/host-key.ts';
+import { HostKeyChangedError } from '#host/host-key.ts';
+import { fingerprint, printPublicKey } from '#host/keys/public-key.ts';
 import { ipv4Of } from '#host/resolver.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -19,7 +20,7 @@ export const acquireSlot: Step<ConfigureJourney> = {
   description: 'waits while as many other hosts are set up as may be at once',
   limitMs: 2 * 3_600_000,
   async run(journey, { signal, note }) {
-    const { joins } = journey.world.slots;
+    const { joins } = journey.deps.slots;
     note(`${joins.taken} hosts are being set up, ${joins.waiting} wait before this one`);
     journey.turn = await joins.take(signal);
   },
@@ -27,19 +28,19 @@ export const acquireSlot: Step<ConfigureJourney> = {
 
 /** A connection on which work may begin: what has to be remembered of the host is written by then. */
 export async function openHost(journey: ConfigureJourney, signal: AbortSignal): Promise<HostConnection> {
-  const { instance, world, address, username } = journey;
+  const { instance, deps, address, username } = journey;
   const { port } = instance.spec;
   journey.ipv4 ??= await resolve(journey);
-  const privateKeys = await world.inputs.loadKeys(instance, signal);
+  const privateKeys = await deps.inputs.loadKeys(instance, signal);
   // What was seen on this journey holds, even if somebody changes what is stored meanwhile.
-  const pinnedKey = journey.hostKey ?? (await world.hostKeys.find(instance, journey.node, signal));
+  const pinnedKey = journey.hostKey ?? (await deps.hostKeys.find(instance, journey.node, signal));
   const target = targetAt(journey.ipv4, port, { address, username, privateKeys, pinnedKey });
-  const connection = await world.connect(target, { signal }).catch((error: unknown) => {
+  const connection = await deps.connect(target, { signal }).catch((error: unknown) => {
     throw error instanceof HostKeyChangedError ? withRemedy(error, journey) : error;
   });
   try {
     const { hostKey } = connection.facts;
-    const text = printKnownKey(hostKey);
+    const text = printPublicKey(hostKey);
     if (journey.record.known.hostKey !== text) await journey.record.save({ hostKey: text });
     journey.hostKey = hostKey;
     journey.record.ipv4 = journey.ipv4;
@@ -66,7 +67,7 @@ export function targetAt(
 /** The connection knows neither the instance nor where its key is pinned. */
 function withRemedy(error: HostKeyChangedError, { instance }: ConfigureJourney): AppError {
   const { name, namespace } = instance.metadata;
-  const spec = JSON.stringify({ spec: { hostKey: printKnownKey(error.offered) } });
+  const spec = JSON.stringify({ spec: { hostKey: printPublicKey(error.offered) } });
   return new AppError(error.code, error.message, {
     remedy:
       `If the host was reinstalled, compare ${fingerprint(error.offered)} with \`ssh-keygen -lf\` on its console, then run ` +
@@ -75,8 +76,8 @@ function withRemedy(error: HostKeyChangedError, { instance }: ConfigureJourney):
   });
 }
 
-async function resolve({ world, address }: ConfigureJourney): Promise<string> {
-  const found = await ipv4Of(address, world.resolver);
+async function resolve({ deps, address }: ConfigureJourney): Promise<string> {
+  const found = await ipv4Of(address, deps.resolver);
   if (found !== undefined) return found;
   throw new AppError('INSTANCE_ADDRESS_UNRESOLVED', `${address}: the name has no IPv4 address`, {
     remedy: 'Correct the name, or add a DNS record for it that the cluster can see.',
