@@ -128,7 +128,7 @@ test('replaces the key when it is told to: stops the agent, removes the old cert
   expect(await install(host, true)).toEqual({ created: false, changed: false, started: true });
   expect(host.services.calls).toEqual([`stop ${agentName}`, `start ${agentName}`]);
   expect(host.fileTexts.get(file.agentKey)).not.toBe(old);
-  expect(await host.files.list(dir.agentCerts)).toEqual(['wicd-client-key.pem', 'cloud-node-current.pem']);
+  expect(await host.files.list(dir.agentCerts)).toEqual(['cloud-node-current.pem', 'wicd-client-key.pem']);
 });
 
 const unusable: [name: string, text: string | undefined][] = [

@@ -1,14 +1,18 @@
-import type { Waiting } from '../../src/base/waiting/poll.ts';
-import type { Clock } from '../../src/base/clock.ts';
-import { sha256 } from '../../src/base/sha256.ts';
-import type { CertStore, Cluster, Environment, HostPorts, ManifestSource } from '../../src/agent/ports.ts';
-import type { AgentPorts } from '../../src/agent/reconcile/reconcile-host.ts';
-import { type AgentReport, emptyReport } from '../../src/contract/agent-report.ts';
-import type { HostVariableSource, Preparation } from '../../src/contract/services/manifest.ts';
+import type { Waiting } from '#base/waiting/poll.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Adapter, Cluster, HnsNetwork, HostPorts, ManifestSource } from '#agent/ports.ts';
+import type { AgentPorts } from '#agent/reconcile/reconcile-host.ts';
+import { type AgentReport, emptyReport } from '#contract/agent-report.ts';
+import { hnsNetwork } from '#contract/names.ts';
+import type { HostVariableSource, Preparation } from '#contract/services/manifest.ts';
+import { sha256 } from '#base/sha256.ts';
+import { hostPorts } from '../../src/sandbox/machines/host/ports.ts';
+import { bootIdOf, bootState, freshState, type HostState } from '../../src/sandbox/machines/host/state.ts';
+import { defaultTraits } from '../../src/sandbox/machines/traits.ts';
+import { beforeCalls } from './before-calls.ts';
 import { ModelFiles } from './model-files.ts';
 import { settle } from './manual-clock.ts';
 import { ModelServices } from './model-services.ts';
-import { ModelNetwork, ModelSystem } from './model-system.ts';
 
 export interface ModelNode {
   name: string;
@@ -55,21 +59,25 @@ export class ModelClock implements Clock {
   }
 }
 
-/** A Windows host with its Node in memory: everything the agent reaches through its ports. */
+/** A simulated Windows host with its Node: everything the agent reaches through its ports, without waits and with a log of calls. */
 export class ModelHost implements AgentPorts, HostPorts {
+  readonly state: HostState = {
+    ...freshState(
+      { hostName: 'win-1', address: '10.0.0.5', dnsSuffix: '', id: 'boot' },
+      structuredClone(defaultTraits),
+    ),
+    adapters: [adapter('Ethernet', ['10.0.0.5/24', 'fe80::5/64'], 25)],
+    variables: {},
+    variablesAtBoot: {},
+  };
   readonly services = new ModelServices();
   readonly processes = this.services;
   readonly clock = new ModelClock();
-  readonly system = new ModelSystem(call => this.#note(call));
-  readonly network = new ModelNetwork(this.system, call => this.#note(call));
   readonly files = new ModelFiles(
     call => this.#note(call),
     call => this.before(call),
   );
   readonly fileTexts = this.files.texts;
-  readonly store: Uint8Array[] = [];
-  machine: Record<string, string> = {};
-  process: Record<string, string> = {};
   node: ModelNode | undefined = { name: 'node', annotations: {}, ready: true };
   report: AgentReport = emptyReport;
   configMaps: { name: string; created: string; data: Record<string, string> }[] = [];
@@ -78,38 +86,61 @@ export class ModelHost implements AgentPorts, HostPorts {
   hostValues: Partial<Record<HostVariableSource, string>> = {};
   /** Whether a preparation changes a file. */
   prepared: (preparation: Preparation) => boolean = () => false;
-  /** Whether a preparation has left something to take back. */
+  /** Whether a preparation has excluded something that `takeBack` includes again. */
   excluded = false;
-  /** Everything changed or run, in order; services in their own list. */
+  isAdministrator = true;
+  listeningPorts = [22];
+  /** Programs without a service, such as `msmpeng`. */
+  readonly runningPrograms = new Set<string>();
+  /** Queries of the networks until the overlay appears; undefined when it never does. */
+  overlayAfter: number | undefined;
+  /** Every change, in order; those of services are in their own list. */
   readonly log: string[] = [];
   /** Throws to make a call fail, or to end the agent at that point. */
   before: (call: string) => void = () => undefined;
+  /** What a boot makes of the state. */
+  boot = (): void => bootState(this.state);
 
-  readonly environment: Environment = {
-    machine: async () => ({ ...this.machine }),
-    setMachine: async (name, value) => {
-      this.#note(`set ${name}`);
-      this.machine[name] = value;
-    },
-    removeMachine: async name => {
-      this.#note(`unset ${name}`);
-      this.machine = Object.fromEntries(Object.entries(this.machine).filter(([key]) => key !== name));
-    },
-    process: () => this.process,
-  };
+  readonly #ports = hostPorts({
+    state: this.state,
+    files: this.files,
+    services: this.services,
+    processes: this.services.processes,
+    delays: { now: () => 0, monotonicMs: () => 0, sleep: async (_, signal) => signal?.throwIfAborted() },
+    times: { featureMs: 0, scriptMs: 0 },
+    busyPorts: () => [],
+    reboot: () => undefined,
+  });
 
-  readonly certificates: CertStore = {
-    list: async () => this.store.map(der => sha256(der)),
-    add: async der => {
-      this.#note('add certificate');
-      this.store.push(der);
+  readonly system = beforeCalls(
+    Object.assign(this.#ports.system, {
+      isAdministrator: async () => this.isAdministrator,
+      listeningPorts: async () => this.listeningPorts,
+      isProcessRunning: async (name: string) => this.runningPrograms.has(name.toLowerCase()),
+    }),
+    call => this.#note(call),
+    {
+      enableContainers: () => (this.state.containersFeature === 'enabled' ? undefined : 'enable containers'),
+      rename: name => `rename ${name}`,
+      reboot: delaySeconds => `reboot in ${delaySeconds} s`,
     },
-    remove: async hash => {
-      this.#note('remove certificate');
-      const at = this.store.findIndex(der => sha256(der) === hash);
-      if (at !== -1) this.store.splice(at, 1);
-    },
-  };
+  );
+
+  readonly network = beforeCalls(this.#ports.network, call => this.#note(call), {
+    networks: () => this.#addOverlay(),
+    createEndpoint: (_, name) => `create endpoint ${name}`,
+    attachToHost: id => `attach ${id}`,
+  });
+
+  readonly environment = beforeCalls(this.#ports.environment, call => this.#note(call), {
+    setMachine: name => `set ${name}`,
+    removeMachine: name => `unset ${name}`,
+  });
+
+  readonly certificates = beforeCalls(this.#ports.certificates, call => this.#note(call), {
+    add: () => 'add certificate',
+    remove: () => 'remove certificate',
+  });
 
   readonly scripts = {
     run: async (text: string): Promise<string> => {
@@ -153,20 +184,31 @@ export class ModelHost implements AgentPorts, HostPorts {
   readonly manifests: ManifestSource = this.cluster;
 
   get bootId(): string {
-    return `boot-${this.system.bootNumber}`;
+    return bootIdOf(this.state);
   }
 
-  /** A reboot: processes see the machine's variables, nothing but automatic services runs. */
+  /** DER of the root certificates. */
+  get roots(): Uint8Array[] {
+    return [...this.state.certificates.values()];
+  }
+
+  addRoots(...certificates: readonly Uint8Array[]): void {
+    for (const der of certificates) this.state.certificates.set(sha256(der), der);
+  }
+
   async reboot(): Promise<void> {
-    this.system.boot();
-    this.process = { ...this.machine };
-    for (const { name, config } of await this.services.list()) {
-      this.services.install(name, config, config.startType === 'automatic' ? 'running' : 'stopped');
-    }
+    this.boot();
+    this.services.reboot();
   }
 
   waiting(limitMs = 10_000): Waiting {
     return { clock: this.clock, signal: new AbortController().signal, patience: { everyMs: 1000, limitMs } };
+  }
+
+  #addOverlay(): undefined {
+    if (this.overlayAfter === undefined || this.overlayAfter-- > 0) return;
+    this.overlayAfter = undefined;
+    this.state.networks.push(overlayNetwork());
   }
 
   #note(call: string): void {
@@ -187,4 +229,12 @@ function nodeObject({ name, annotations, ready }: ModelNode): unknown {
     metadata: { name, annotations: { ...annotations } },
     status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
   };
+}
+
+export function adapter(name: string, addresses: string[], defaultRouteMetric?: number): Adapter {
+  return { name, index: 7, mac: '00-15-5d-aa-bb-cc', addresses, isUp: true, defaultRouteMetric };
+}
+
+export function overlayNetwork(over: Partial<HnsNetwork> = {}): HnsNetwork {
+  return { id: 'net-1', name: hnsNetwork.overlay, subnets: ['10.132.1.0/24'], managementIp: '10.0.0.5', ...over };
 }

@@ -1,140 +1,141 @@
-import type * as ports from '../../src/agent/ports.ts';
+import type { HeldProcess, InstalledConfig, InstalledService, Processes, ServiceState } from '#agent/ports.ts';
+import type { Clock } from '#base/clock.ts';
+import { SimulatedProcesses } from '../../src/sandbox/machines/host/processes.ts';
+import { type ServiceRecord, SimulatedServices } from '../../src/sandbox/machines/host/services.ts';
+import { idleProgram } from '../../src/sandbox/machines/programs/idle.ts';
+import { beforeCalls } from './before-calls.ts';
 
-type InstalledService = ports.InstalledService;
-type InstalledConfig = ports.InstalledConfig;
-type ServiceConfig = ports.ServiceConfig;
-type ServiceState = ports.ServiceState;
+const emptyConfig = {
+  command: '',
+  description: '',
+  dependencies: [],
+  startType: 'manual',
+  recovery: undefined,
+} as const;
 
-interface Entry extends InstalledService {
-  /** How often the service is still looked at before a pending state ends. */
-  pending: number;
-  marked: boolean;
-}
-
-/** The Windows service manager in memory, with the rules the real one has for starting, stopping and dependencies. */
-export class ModelServices implements ports.ServiceManager, ports.Processes {
-  /** Every change asked for, in order: `stop kubelet`. */
+/** The service manager of a simulated host, in which a pending state lasts until it was queried often enough. */
+export class ModelServices extends SimulatedServices implements Processes {
+  /** Every change, in order: `stop kubelet`. */
   readonly calls: string[] = [];
-  /** Looks a pending state lasts. */
-  slowness = 0;
   /** Services that stop only when their process is killed. */
-  readonly stubborn = new Set<string>();
+  readonly stubborn: Set<string>;
   /** Throws to make a call fail, or to end the caller at that point. */
   before: (call: string) => void = () => undefined;
-  readonly #entries = new Map<string, Entry>();
-  #lastPid = 0;
+  readonly #records: Map<string, ServiceRecord>;
+  readonly processes: SimulatedProcesses;
+  readonly #queries: QueryClock;
 
-  /** Installs a service as it is found on a host. */
-  install(name: string, over: Partial<InstalledConfig> = {}, state: ServiceState = 'running'): this {
-    const empty = { command: '', description: '', dependencies: [], startType: 'manual', recovery: undefined } as const;
-    const pid = state === 'stopped' ? 0 : ++this.#lastPid;
-    const entry = { name, config: { ...empty, ...over }, state, pid, pending: this.slowness, marked: false };
-    this.#entries.set(name.toLowerCase(), entry);
-    return this;
-  }
-
-  async list(): Promise<InstalledService[]> {
-    return [...this.#entries.values()].map(({ name, config, state, pid }) => ({ name, config, state, pid }));
-  }
-
-  async query(name: string): Promise<InstalledService | undefined> {
-    const entry = this.#entries.get(name.toLowerCase());
-    if (entry !== undefined && entry.pending-- <= 0) this.#settle(entry);
-    return entry === undefined || !this.#entries.has(name.toLowerCase()) ? undefined : { ...entry };
-  }
-
-  async create(name: string, config: ServiceConfig): Promise<void> {
-    this.#note(`create ${name}`);
-    if (this.#entries.has(name.toLowerCase())) throw new Error(`1073: ${name} exists`);
-    this.install(name, config, 'stopped');
-  }
-
-  async configure(name: string, config: ServiceConfig): Promise<void> {
-    this.#note(`configure ${name}`);
-    if (this.#reaches(config.dependencies, name)) throw new Error(`1059: ${name} would depend on itself`);
-    this.#get(name).config = config;
-  }
-
-  async start(name: string): Promise<void> {
-    this.#note(`start ${name}`);
-    if (['running', 'start-pending'].includes(this.#get(name).state)) throw new Error(`1056: ${name} runs already`);
-    this.#startAll(name);
-  }
-
-  async stop(name: string): Promise<void> {
-    this.#note(`stop ${name}`);
-    const entry = this.#get(name);
-    if (entry.state === 'stopped') throw new Error(`1062: ${name} is not active`);
-    if (entry.state.endsWith('pending')) throw new Error(`1061: ${name} takes no control now`);
-    const active = [...this.#entries.values()].filter(other => other.state !== 'stopped');
-    const dependant = active.find(other => this.#reaches(other.config.dependencies, name));
-    if (dependant !== undefined) throw new Error(`1051: ${dependant.name} runs and depends on ${name}`);
-    this.#enter(entry, 'stop-pending');
-  }
-
-  async remove(name: string): Promise<void> {
-    this.#note(`remove ${name}`);
-    const entry = this.#entries.get(name.toLowerCase());
-    if (entry === undefined) return;
-    entry.marked = true;
-    this.#enter(entry, entry.state);
-  }
-
-  async hold(pid: number): Promise<ports.HeldProcess | undefined> {
-    const find = () => [...this.#entries.values()].find(entry => entry.pid === pid);
-    const killTree = async () => Object.assign(find() ?? {}, { state: 'stopped', pid: 0 }) && undefined;
-    return find() && { hasExited: async () => find() === undefined, killTree, release: () => undefined };
-  }
-
-  async killByName(name: string): Promise<void> {
-    this.#note(`kill ${name}`);
-  }
-
-  #startAll(name: string): void {
-    const entry = this.#get(name);
-    if (!['stopped', 'stop-pending'].includes(entry.state)) return;
-    if (entry.state !== 'stopped') throw new Error(`1061: ${name} takes no control now`);
-    if (entry.config.startType === 'disabled') throw new Error(`1058: ${name} is disabled`);
-    for (const dependency of entry.config.dependencies) {
-      if (!this.#entries.has(dependency.toLowerCase())) throw new Error(`1075: ${dependency} does not exist`);
-      this.#startAll(dependency);
-    }
-    entry.pid = ++this.#lastPid;
-    this.#enter(entry, 'start-pending');
-  }
-
-  #enter(entry: Entry, state: ServiceState): void {
-    Object.assign(entry, { state, pending: this.slowness });
-    if (this.slowness === 0) this.#settle(entry);
-  }
-
-  #settle(entry: Entry): void {
-    if (entry.state === 'start-pending' || entry.state === 'continue-pending') entry.state = 'running';
-    if (entry.state === 'pause-pending') entry.state = 'paused';
-    if (entry.state === 'stop-pending' && !this.stubborn.has(entry.name)) {
-      Object.assign(entry, { state: 'stopped', pid: 0 });
-    }
-    if (entry.marked && entry.state === 'stopped') this.#entries.delete(entry.name.toLowerCase());
-  }
-
-  /** Whether a service is among the dependencies or behind them. */
-  #reaches(dependencies: readonly string[], name: string, seen = new Set<string>()): boolean {
-    return dependencies.some(dependency => {
-      const key = dependency.toLowerCase();
-      if (key === name.toLowerCase()) return true;
-      if (seen.has(key)) return false;
-      return this.#reaches(this.#entries.get(key)?.config.dependencies ?? [], name, seen.add(key));
+  constructor() {
+    const [records, processes] = [new Map<string, ServiceRecord>(), new SimulatedProcesses()];
+    const [queries, stubborn] = [new QueryClock(), new Set<string>()];
+    super({
+      records,
+      clock: queries,
+      times: { serviceStartMs: 1, serviceStopMs: 1 },
+      launch: (_, name) => processes.start([name], idleProgram),
+      end: (pid, name) => void (stubborn.has(name) || processes.find(pid)?.stop()),
+    });
+    this.stubborn = stubborn;
+    this.#records = records;
+    this.processes = processes;
+    this.#queries = queries;
+    const line = (verb: string) => (name: string) => `${verb} ${name}`;
+    beforeCalls<ModelServices>(this, call => this.#note(call), {
+      create: line('create'),
+      configure: line('configure'),
+      start: line('start'),
+      stop: line('stop'),
+      remove: line('remove'),
+      killByName: line('kill'),
     });
   }
 
-  #get(name: string): Entry {
-    const entry = this.#entries.get(name.toLowerCase());
-    if (entry === undefined) throw new Error(`1060: ${name} does not exist`);
-    return entry;
+  /** How many queries a pending state lasts. */
+  set slowness(queries: number) {
+    this.#queries.slowness = queries;
+  }
+
+  /** Adds a service in any state, with dependencies that need not exist. */
+  install(name: string, over: Partial<InstalledConfig> = {}, state: ServiceState = 'running'): this {
+    const record: ServiceRecord = {
+      name,
+      config: emptyConfig,
+      state: 'stopped',
+      pid: 0,
+      isMarkedForDeletion: false,
+      crashes: 0,
+    };
+    this.#records.set(name.toLowerCase(), record);
+    if (state !== 'stopped') void super.start(name);
+    Object.assign(record, { config: { ...emptyConfig, ...over }, state });
+    if (state === 'stop-pending') this.processes.find(record.pid)?.stop();
+    const next = { 'continue-pending': 'running', 'pause-pending': 'paused' }[state as string];
+    if (next !== undefined) void this.#queries.sleep(1).then(() => Object.assign(record, { state: next }));
+    return this;
+  }
+
+  override async list(): Promise<InstalledService[]> {
+    await this.#queries.settle();
+    return super.list();
+  }
+
+  override async query(name: string): Promise<InstalledService | undefined> {
+    this.#queries.advance();
+    return (await this.list()).find(service => service.name.toLowerCase() === name.toLowerCase());
+  }
+
+  /** As agent/win32: a missing or deleted service is fine. */
+  override async remove(name: string): Promise<void> {
+    const record = this.#records.get(name.toLowerCase());
+    if (record?.isMarkedForDeletion === false) await super.remove(name);
+  }
+
+  hold(pid: number): Promise<HeldProcess | undefined> {
+    return this.processes.hold(pid);
+  }
+
+  killByName(name: string): Promise<void> {
+    return this.processes.killByName(name);
+  }
+
+  /** Ends all processes and starts the automatic services. */
+  reboot(): void {
+    this.processes.killAll();
+    this.powerOff();
+    this.powerOn();
   }
 
   #note(call: string): void {
     this.before(call);
     this.calls.push(call);
+  }
+}
+
+/** A clock of queries: a start or stop ends after `slowness` of them, the delay of a recovery never. */
+class QueryClock implements Clock {
+  slowness = 0;
+  #count = 0;
+  #sleepers: { dueAt: number; wake: () => void }[] = [];
+  now = (): number => this.#count;
+  monotonicMs = (): number => this.#count;
+
+  sleep(ms: number): Promise<void> {
+    if (ms >= 1000) return new Promise(() => undefined);
+    if (ms === 1 && this.slowness === 0) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#sleepers.push({ dueAt: this.#count + (ms === 1 ? this.slowness + 1 : 1), wake: resolve });
+    return promise;
+  }
+
+  advance(): void {
+    this.#count += 1;
+    const due = this.#sleepers.filter(({ dueAt }) => dueAt <= this.#count);
+    this.#sleepers = this.#sleepers.filter(({ dueAt }) => dueAt > this.#count);
+    for (const { wake } of due) wake();
+  }
+
+  /** Lets every start and stop that is due end. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 40; turn += 1) await Promise.resolve();
   }
 }

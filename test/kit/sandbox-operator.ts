@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { sandboxPayload as versionedPayload } from '../../src/bin/sandbox-world.ts';
+import { sandboxPayload as versionedPayload } from '../../src/bin/sandbox-factory.ts';
 import { createLog } from '../../src/base/log.ts';
 import { type WindowsInstance, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import type { Connect } from '../../src/host/host.ts';

@@ -4,6 +4,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { type ClientOptions, createClient } from '../../src/kube/http-client.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import type { Connection } from '../../src/kube/transport/connection.ts';
+import { scaledClock } from '../../src/sandbox/machines/clocks.ts';
 import { type Handler, startServer, type TestServer } from './tls-server.ts';
 
 export const nodes: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
@@ -23,11 +24,4 @@ export async function clientTo(
   return { client, server, seen: server.seen };
 }
 
-/** A clock on which time flies. */
-export function fastClock(times: number): Clock {
-  return {
-    now: () => systemClock.now(),
-    monotonicMs: () => systemClock.monotonicMs() * times,
-    sleep: (ms, signal) => systemClock.sleep(ms / times, signal),
-  };
-}
+export const fastClock = (speed: number): Clock => scaledClock(systemClock, speed);

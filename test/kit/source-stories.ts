@@ -248,7 +248,9 @@ async function machineRefusesKey(world: SourceSetup): Promise<void> {
   await admin.patch(windowsInstances, 'win-b', patch, { namespace, subresource: 'status' });
   await untilNames(world);
   const told = async () =>
-    (await toldAbout(world, namespaceName.machineApi, 'win-b')).filter(text => /MachineDeleted|authentication/.test(text));
+    (await toldAbout(world, namespaceName.machineApi, 'win-b')).filter(text =>
+      /MachineDeleted|authentication/.test(text),
+    );
   await until(async () => (await told()).length === 2, 'the deletion is told');
   expect((await told()).sort()).toEqual([
     'MachineDeleted Machine win-b has been remediated by deleting the Machine object',

@@ -4,11 +4,7 @@ import { hostOfInstance } from '#cli/status/view/instance-host.ts';
 import type { LiveTerminal, TerminalSize } from '#cli/terminal.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import type {
-  TimelineStep,
-  WindowsInstanceSpec,
-  WindowsInstanceStatus,
-} from '#contract/windows-instance/resource.ts';
+import type { TimelineStep, WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { Condition } from '#base/condition.ts';
 import type { Clock } from '#base/clock.ts';
 import { manualClock } from './manual-clock.ts';

@@ -235,7 +235,7 @@ test('does not mind shims that cannot be ended', async () => {
   expect(host.fileTexts.has(knownGoodFile)).toBe(false);
 });
 
-test('stops and kills what does not let go, dependants of others first', async () => {
+test('stops and kills what does not let go, dependents of others first', async () => {
   const host = await configuredHost();
   host.services.install('antivirus', { dependencies: ['containerd'] });
   host.services.stubborn.add('antivirus');
@@ -310,7 +310,7 @@ test('takes back what preparations have done, unless the settings stay', async (
 test('goes on when that cannot be taken back, and tells', async () => {
   const host = await configuredHost();
   host.fileTexts.set(scriptCacheFile, '{}');
-  host.host.takeBack = () => Promise.reject(new Error('Defender does not answer'));
+  host.host.revertPreparations = () => Promise.reject(new Error('Defender does not answer'));
   const warnings: string[] = [];
   await cleanUp(host, { keepSettings: false, onWarning: text => warnings.push(text) }, host.waiting());
   expect([warnings, host.fileTexts.has(scriptCacheFile)]).toEqual([['Defender does not answer'], false]);

@@ -155,7 +155,7 @@ const removals: [name: string, host: string, listed: string, sweep: boolean, wan
   ['a listed service', 'a* x', 'a', false, 'remove a'],
   ['a listed service without our tag', 'a', 'a', false, 'remove a'],
   ['the last to start first', 'a* b* c*', 'a b c', false, 'remove c, remove b, remove a'],
-  ['dependants first, against the order of the list', 'a:b* b*', 'a b', false, 'remove a, remove b'],
+  ['dependents first, against the order of the list', 'a:b* b*', 'a b', false, 'remove a, remove b'],
   ['no tagged service that is not listed', 'a* left*', 'a', false, 'remove a'],
   ['tagged services too when it sweeps', 'a* left* x', 'a', true, 'remove a, remove left'],
   ['tagged services that depend on listed ones first', 'a* left:a*', 'a', true, 'remove left, remove a'],

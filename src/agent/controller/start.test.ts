@@ -14,7 +14,7 @@ import {
 import { fastClock } from '../../../test/kit/scripted-client.ts';
 import { createHostValues } from '../host-values/host-values.ts';
 import { saveKnownGood } from '../known-good.ts';
-import { enrol } from './start.ts';
+import { enroll } from './start.ts';
 
 async function bench(): Promise<AgentBench> {
   const made = await startAgentBench();
@@ -27,7 +27,7 @@ function enrolling({ host, world, logged }: AgentBench, speed = 10) {
   const stop = new AbortController();
   const told: { ready: number; troubles: string[] } = { ready: 0, troubles: [] };
   const clock = fastClock(speed);
-  const enrolled = enrol(
+  const enrolled = enroll(
     {
       ports: { ...world.host(), host: createHostValues(host, { clock }) },
       client: world.client,
@@ -79,7 +79,7 @@ test('gets a certificate, and says once that it is ready', async () => {
 test('gives a client that may do what agents may, and nothing else', async () => {
   const world = await bench();
   await world.register();
-  const { client } = (await enrolling(world).enrolled) as Awaited<ReturnType<typeof enrol>>;
+  const { client } = (await enrolling(world).enrolled) as Awaited<ReturnType<typeof enroll>>;
   expect(await client.get(nodes, nodeName)).toMatchObject({ metadata: { name: nodeName } });
   const patch = { type: 'merge', body: { metadata: { labels: { a: 'b' } } } } as const;
   await expect(client.patch(nodes, nodeName, patch)).rejects.toThrow(`"system:wicd-node:${nodeName}" cannot patch`);

@@ -105,7 +105,7 @@ test('excludes a program from Defender, for which no service has to be restarted
   expect(await values.prepare(preparation, undefined, never)).toBe(false);
   expect(host.log.some(call => call.startsWith('run Add-MpPreference'))).toBe(true);
   host.scriptOutputs = { [`Remove-MpPreference -ExclusionProcess '${file.containerd}' -ErrorAction Stop`]: '' };
-  await values.takeBack(never);
+  await values.revertPreparations(never);
   expect(host.log.some(call => call.startsWith('run Remove-MpPreference'))).toBe(true);
 });
 

@@ -41,7 +41,7 @@ test('writes both files, with an endpoint made for kube-proxy', async () => {
   expect(await write(host)).toBe(true);
   expect(host.fileTexts.get(file.cniConfig)).toBe(cni);
   expect(host.fileTexts.get(file.kubeProxyConfig)).toBe(proxy('10.132.1.2'));
-  expect(network(host)).toEqual([`create endpoint ${vipEndpoint}`, 'attach endpoint-2']);
+  expect(network(host)).toEqual([`create endpoint ${vipEndpoint}`, 'attach net-1-endpoint-2']);
 });
 
 test('changes nothing the second time', async () => {
@@ -134,13 +134,13 @@ const endpoints: [string, HnsEndpoint[], string, string[]][] = [
     'makes a new one where the old one belongs to a network that is gone',
     [endpoint({ networkId: 'gone' })],
     '10.132.1.3',
-    [`create endpoint ${vipEndpoint}`, 'attach endpoint-3'],
+    [`create endpoint ${vipEndpoint}`, 'attach net-1-endpoint-3'],
   ],
   [
     'leaves endpoints of others alone',
     [endpoint({ name: 'pod' })],
     '10.132.1.3',
-    [`create endpoint ${vipEndpoint}`, 'attach endpoint-3'],
+    [`create endpoint ${vipEndpoint}`, 'attach net-1-endpoint-3'],
   ],
 ];
 for (const [name, before, vip, calls] of endpoints) {
@@ -178,7 +178,7 @@ test('tells when a new endpoint cannot be attached, and attaches it the next tim
   await expect(write(host)).rejects.toThrow('HNS failed');
   host.before = () => undefined;
   await write(host);
-  expect(network(host)).toEqual([`create endpoint ${vipEndpoint}`, 'attach endpoint-2']);
+  expect(network(host)).toEqual([`create endpoint ${vipEndpoint}`, 'attach net-1-endpoint-2']);
 });
 
 test('takes the address from the adapter where the endpoint does not tell it', async () => {

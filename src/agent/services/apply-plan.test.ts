@@ -68,7 +68,7 @@ test('creates and starts everything on an empty host', async () => {
   expect(await world.states()).toEqual({ a: 'running', b: 'running', c: 'running', z: 'running' });
 });
 
-test('corrects a command below running dependants without touching others', async () => {
+test('corrects a command below running dependents without touching others', async () => {
   const world = worldWithOldA();
   const before = (await world.services.query('z'))?.pid;
   expect(await world.pass(chain)).toEqual({ outdated: [] });
@@ -111,7 +111,7 @@ for (const [name, calls, states, error] of faults) {
   });
 }
 
-test('starts stopped dependants again when the service itself could not be stopped', async () => {
+test('starts stopped dependents again when the service itself could not be stopped', async () => {
   const world = worldWithOldA();
   failOn(world, 'stop a');
   expect((await world.pass(chain)).error).toBe('1 service(s) are not as wanted: a (stop a refused)');

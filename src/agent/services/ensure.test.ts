@@ -61,12 +61,12 @@ test('refuses to start a service that does not exist', async () => {
 
 test('passes on why a service cannot be started', async () => {
   const model = new ModelServices().install('a', { dependencies: ['x'] }, 'stopped');
-  await expect(ensureRunning('a', portsOf(model), waiting())).rejects.toThrow('1075: x does not exist');
+  await expect(ensureRunning('a', portsOf(model), waiting())).rejects.toThrow('service a: Windows error 1075');
 });
 
 test('passes on why a service cannot be stopped', async () => {
   const model = new ModelServices().install('a').install('b', { dependencies: ['a'] });
-  await expect(ensureStopped('a', portsOf(model), waiting())).rejects.toThrow('1051: b runs');
+  await expect(ensureStopped('a', portsOf(model), waiting())).rejects.toThrow('service a: Windows error 1051');
   expect(await model.query('a')).toMatchObject({ state: 'running' });
 });
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { dependantsOf, dependenciesFirst, type Linked, serviceKey } from './order.ts';
+import { dependentsOf, dependenciesFirst, type Linked, serviceKey } from './order.ts';
 
 /** `a:b,c` is a service a that depends on b and c. */
 const parse = (text: string): Linked[] =>
@@ -31,19 +31,19 @@ for (const [name, services, want] of orders) {
   test(name, () => expect(names(dependenciesFirst(parse(services)))).toBe(want));
 }
 
-const dependants: [name: string, roots: string[], services: string, want: string][] = [
+const dependents: [name: string, roots: string[], services: string, want: string][] = [
   ['finds none without services', ['a'], '', ''],
-  ['finds direct dependants', ['a'], 'a b:a c', 'b'],
-  ['finds indirect dependants', ['a'], 'a b:a c:b d:c', 'b c d'],
-  ['finds dependants listed before what they depend on', ['a'], 'd:c c:b b:a a', 'd c b'],
-  ['finds the dependants of several, each once', ['a', 'b'], 'a b c:a,b', 'c'],
+  ['finds direct dependents', ['a'], 'a b:a c', 'b'],
+  ['finds indirect dependents', ['a'], 'a b:a c:b d:c', 'b c d'],
+  ['finds dependents listed before what they depend on', ['a'], 'd:c c:b b:a a', 'd c b'],
+  ['finds the dependents of several, each once', ['a', 'b'], 'a b c:a,b', 'c'],
   ['leaves out a named one that depends on another', ['a', 'b'], 'a b:a c:b', 'c'],
-  ['finds dependants of a service that is not there', ['x'], 'a:x', 'a'],
-  ['finds dependants without regard to case', ['KUBELET'], 'kubelet x:Kubelet', 'x'],
+  ['finds dependents of a service that is not there', ['x'], 'a:x', 'a'],
+  ['finds dependents without regard to case', ['KUBELET'], 'kubelet x:Kubelet', 'x'],
   ['comes to an end with a cycle', ['a'], 'a:c b:a c:b', 'b c'],
 ];
-for (const [name, roots, services, want] of dependants) {
-  test(name, () => expect(names(dependantsOf(roots, parse(services)))).toBe(want));
+for (const [name, roots, services, want] of dependents) {
+  test(name, () => expect(names(dependentsOf(roots, parse(services)))).toBe(want));
 }
 
 test('has one key for all spellings of a name', () => {
@@ -85,7 +85,7 @@ test('finds exactly those from which a path of dependencies leads to a root', ()
     from.dependencies.some(name => name === root || all.some(next => next.name === name && reaches(next, root, all)));
   fc.assert(
     fc.property(acyclic, services => {
-      const found = dependantsOf(['s0'], services);
+      const found = dependentsOf(['s0'], services);
       expect(found).toEqual(services.filter(service => service.name !== 's0' && reaches(service, 's0', services)));
     }),
     { numRuns: 500 },

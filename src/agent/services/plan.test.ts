@@ -120,7 +120,7 @@ const cases: [name: string, wanted: DesiredService[], actual: InstalledService[]
     'create a, start a, create b, start b',
   ],
   [
-    'stops dependants first and starts them last',
+    'stops dependents first and starts them last',
     [want('a'), want('b', { dependencies: ['a'] }), want('c', { dependencies: ['b'] })],
     [have('a', old), have('b', { dependencies: ['a'] }), have('c', { dependencies: ['b'] })],
     'stop c, stop b, stop a, configure a, start a, start b, start c',
@@ -138,7 +138,7 @@ const cases: [name: string, wanted: DesiredService[], actual: InstalledService[]
     'stop a, configure a, start a, start b',
   ],
   [
-    'stops dependants by the dependencies they have, not by those they will have',
+    'stops dependents by the dependencies they have, not by those they will have',
     [want('a'), want('b')],
     [have('a', old), have('b', { dependencies: ['a'] })],
     'stop b, stop a, configure a, start a, configure b, start b',

@@ -147,7 +147,7 @@ test('leaves a service alone whose command cannot be expanded, with all that nee
   expect(await commands(host)).toEqual({ containerd: 'containerd.exe', windows_exporter: 'exporter.exe' });
 });
 
-test('goes on with dependants of a service that runs although its command cannot be expanded now', async () => {
+test('goes on with dependents of a service that runs although its command cannot be expanded now', async () => {
   const host = newHost();
   await reconcile(host, [containerd, kubelet]);
   host.hostValues = {};

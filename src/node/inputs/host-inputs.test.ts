@@ -153,7 +153,7 @@ test('takes tag mirrors too, and leaves out what is no mirror with a warning', a
   api.put(imageTagMirrorSets, { metadata: { name: 'm' }, spec: { imageTagMirrors: mirrors } });
   const inputs = await bring();
   expect(inputs.files.files.filter(({ path }) => path.endsWith('hosts.toml'))).toHaveLength(1);
-  expect(log.messages('warn')).toEqual(['A mirror is left out']);
+  expect(log.messages('warn')).toEqual(['Ignoring registry mirror']);
 });
 
 test('needs neither mirrors nor a pull secret where the cluster has no such things', async () => {

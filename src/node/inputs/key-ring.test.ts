@@ -8,7 +8,8 @@ import { newPrivateKey } from '../../../test/kit/new-private-key.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
 import { benchNamespace as namespace } from '../../../test/kit/source-bench.ts';
 import { WatchedApi } from '../../../test/kit/watched-api.ts';
-import { KeyRing, keyIn, missingKey } from './key-ring.ts';
+import { KeyRing, missingKey } from './key-ring.ts';
+import { readPrivateKey } from './private-key.ts';
 
 const [one, two, three] = [newPrivateKey(), newPrivateKey(), newPrivateKey()];
 const secretOf = (pem: string, more: Partial<SecretObject> = {}): SecretObject => ({
@@ -87,17 +88,15 @@ test('has no key any more when the Secret is deleted', () => {
   expect(errorOf(() => keyRing.keys())?.code).toBe('PRIVATE_KEY_MISSING');
 });
 
-const members: [name: string, data: Record<string, string>, member: string | undefined, want: string][] = [
-  ['the usual place', { 'private-key.pem': one }, undefined, 'ok'],
-  ['another place', { 'private-key.pem': 'x', id_ed25519: one }, 'id_ed25519', 'ok'],
-  ['another place where nothing is', { 'private-key.pem': one }, 'id_ed25519', 'PRIVATE_KEY_MISSING'],
-  ['no place', {}, undefined, 'PRIVATE_KEY_MISSING'],
-  ['a place with garbage', { 'private-key.pem': 'planted' }, undefined, 'PRIVATE_KEY_UNREADABLE'],
+const contents: [name: string, data: Record<string, string>, want: string][] = [
+  ['under its key', { 'private-key.pem': one }, 'ok'],
+  ['in an empty Secret', {}, 'PRIVATE_KEY_MISSING'],
+  ['that is not one', { 'private-key.pem': 'planted' }, 'PRIVATE_KEY_UNREADABLE'],
 ];
-for (const [name, data, member, want] of members) {
-  test(`looks for a key at ${name}`, () => {
+for (const [name, data, want] of contents) {
+  test(`reads a private key ${name}: ${want}`, () => {
     const encoded = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, toBase64(text)]));
-    const error = errorOf(() => keyIn(secretOf('', { data: encoded }), member));
+    const error = errorOf(() => readPrivateKey(secretOf('', { data: encoded })));
     expect(error?.code ?? 'ok').toBe(want);
     expect(error?.message ?? '').not.toContain('planted');
   });

@@ -7,15 +7,15 @@ import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { lastingTokenPermissions } from './lasting-tokens.ts';
-import { type Account, permissions, tokenOf } from './tokens.ts';
+import { type Account, permissions, issueToken } from './tokens.ts';
 
 const { signal } = new AbortController();
-const agent: Account = { namespace: 'wmco', name: 'agent', secret: 'agent-token', ours: true };
+const agent: Account = { namespace: 'wmco', name: 'agent', secret: 'agent-token', isOwned: true };
 const kubelet: Account = {
   namespace: 'mco',
   name: 'node-bootstrapper',
   secret: 'node-bootstrapper-token',
-  ours: false,
+  isOwned: false,
 };
 const path = ({ namespace, name }: Account) => `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
 
@@ -27,7 +27,7 @@ interface Wishes {
   allowLasting: boolean;
 }
 
-function world({ clusterCa = () => 'ca', issues = [agent, kubelet], allowLasting = false }: Partial<Wishes> = {}) {
+function bench({ clusterCa = () => 'ca', issues = [agent, kubelet], allowLasting = false }: Partial<Wishes> = {}) {
   const api = new MemoryApi();
   const clock = manualClock();
   const recorded = recordedLog();
@@ -35,12 +35,12 @@ function world({ clusterCa = () => 'ca', issues = [agent, kubelet], allowLasting
     api.paths.set(path(account), { status: { token: `short-lived ${account.name}`, expirationTimestamp: expires } });
   }
   const options = { client: api, namespace: 'wmco', seconds: 3600, clusterCa, clock, log: recorded.log };
-  const ask = (account: Account, within = signal) => tokenOf(account, { ...options, allowLasting }, within);
+  const ask = (account: Account, within = signal) => issueToken(account, { ...options, allowLasting }, within);
   return { api, clock, ask, log: recorded };
 }
 
 /** A cluster in which lasting tokens are allowed, and which issues no others. */
-const lasting = () => world({ issues: [], allowLasting: true });
+const lasting = () => bench({ issues: [], allowLasting: true });
 
 const tokenSecret = (account: Account, more: Partial<SecretObject> = {}): SecretObject => ({
   metadata: {
@@ -55,7 +55,7 @@ const tokenSecret = (account: Account, more: Partial<SecretObject> = {}): Secret
 
 for (const account of [agent, kubelet]) {
   test(`asks for a short-lived token of ${account.name}`, async () => {
-    const { ask, api } = world();
+    const { ask, api } = bench();
     const { ca, token } = await ask(account);
     expect([ca, token.reveal()]).toEqual(['ca', `short-lived ${account.name}`]);
     expect(api.calls.map(({ verb, name }) => `${verb} ${name}`)).toEqual([`raw POST ${path(account)}`]);
@@ -63,25 +63,25 @@ for (const account of [agent, kubelet]) {
 }
 
 test('asks anew each time, so that each host has a token of its own', async () => {
-  const { ask, api } = world();
+  const { ask, api } = bench();
   await ask(agent);
   await ask(agent);
   expect(api.calls).toHaveLength(2);
 });
 
 test('says which token it is and when it expires', async () => {
-  const { ask, api } = world();
+  const { ask, api } = bench();
   const jwt = `e30.${Buffer.from('{"jti":"one"}').toString('base64url')}.c2ln`;
   api.paths.set(path(agent), { status: { token: jwt, expirationTimestamp: expires } });
   expect(await ask(agent)).toMatchObject({ id: 'JTI=one', expires });
 });
 
 test('a token without an id, as before Kubernetes 1.30, has none', async () => {
-  expect(await world().ask(agent)).toMatchObject({ id: undefined, expires });
+  expect(await bench().ask(agent)).toMatchObject({ id: undefined, expires });
 });
 
 test.each([[undefined], [''], ['soon']])('counts from now where the server says %s of the end', async given => {
-  const { ask, api, clock } = world();
+  const { ask, api, clock } = bench();
   api.paths.set(path(agent), { status: { token: 't', expirationTimestamp: given } });
   expect(Date.parse((await ask(agent)).expires ?? '')).toBe(clock.now() + 3_600_000);
 });
@@ -93,7 +93,7 @@ const without: [name: string, code: number, reason: string, remedy: string][] = 
 ];
 for (const [name, code, reason, remedy] of without) {
   const refusing = (allowLasting: boolean) => {
-    const made = world({ allowLasting });
+    const made = bench({ allowLasting });
     made.api.before = ({ verb }) => {
       if (verb === 'raw') throw refused(code, reason);
     };
@@ -126,7 +126,7 @@ for (const [name, code, reason, remedy] of without) {
 for (const allowLasting of [false, true]) {
   for (const ca of [undefined, '']) {
     test(`waits while the CA of the cluster is ${ca === '' ? 'empty' : 'not cached'}${allowLasting ? ', lasting tokens or not' : ''}`, async () => {
-      const { ask, api } = world({ clusterCa: () => ca, allowLasting });
+      const { ask, api } = bench({ clusterCa: () => ca, allowLasting });
       api.put(secrets, tokenSecret(kubelet));
       for (const account of [agent, kubelet]) {
         expect(await rejectionOf(ask(account))).toMatchObject({
@@ -141,7 +141,7 @@ for (const allowLasting of [false, true]) {
 }
 
 test.each([[500], [401], [429], [503]])('passes a failure of the server on: %d', async code => {
-  const { ask, api } = world();
+  const { ask, api } = bench();
   api.before = () => {
     throw refused(code, 'Failure');
   };
@@ -149,13 +149,13 @@ test.each([[500], [401], [429], [503]])('passes a failure of the server on: %d',
 });
 
 test('refuses an answer without a token', async () => {
-  const { ask, api } = world();
+  const { ask, api } = bench();
   api.paths.set(path(agent), { status: {} });
   expect(await rejectionOf(ask(agent))).toMatchObject({ code: 'FIELD_INVALID' });
 });
 
 test('waits for its own account to be made, and makes no Secret for one that is not there', async () => {
-  const { ask, api } = world();
+  const { ask, api } = bench();
   api.before = ({ verb }) => {
     if (verb === 'raw') throw refused(404, 'NotFound', { name: 'agent', kind: 'serviceaccounts' });
   };
@@ -168,7 +168,7 @@ test('waits for its own account to be made, and makes no Secret for one that is 
 });
 
 const goneAccount = (allowLasting: boolean) => {
-  const made = world({ allowLasting });
+  const made = bench({ allowLasting });
   made.api.before = ({ verb }) => {
     if (verb === 'raw') throw refused(404, 'NotFound', { name: kubelet.name });
   };
@@ -299,7 +299,7 @@ test('ends when it is told to', async () => {
 });
 
 test('shows no token to whoever prints it, nor in the log', async () => {
-  const { ask, log } = world();
+  const { ask, log } = bench();
   expect(inspect(await ask(agent))).not.toContain('short-lived');
   expect(JSON.stringify(log.lines)).not.toContain('short-lived');
 });

@@ -68,7 +68,7 @@ const failures: [string, Partial<CommandResult>, code: string, message: string, 
     'by another program',
     { stderr: 'Access is denied.' },
     'AGENT_COMMAND_FAILED',
-    'and said "Access is denied."',
+    'and printed "Access is denied."',
     'stage',
   ],
   [
@@ -79,7 +79,7 @@ const failures: [string, Partial<CommandResult>, code: string, message: string, 
     'stage',
   ],
   ['on standard output', { stdout: 'Get-Help: not found' }, 'AGENT_COMMAND_FAILED', '"Get-Help: not found"', 'stage'],
-  ['without a word', { exitCode: 3221225794 }, 'AGENT_COMMAND_FAILED', 'ended with exit code 3221225794', 'stage'],
+  ['without a word', { exitCode: 3221225794 }, 'AGENT_COMMAND_FAILED', 'failed with exit code 3221225794', 'stage'],
   ['with half a document', { stdout: '{"error": {"code": "USAGE"}}' }, 'AGENT_COMMAND_FAILED', 'exit code 1', 'stage'],
 ];
 for (const [name, result, code, message, remedy] of failures) {

@@ -121,10 +121,10 @@ test('finds a Node by its name alone', () => {
 
 test('knows the last event in the report of the agent', () => {
   const { reports, cluster } = bench();
-  expect(cluster.remarkOf(name)).toBeUndefined();
+  expect(cluster.lastEvent(name)).toBeUndefined();
   reports.put(reportWith('old', 'new'));
-  expect(cluster.remarkOf(name)).toBe('ServiceFailure: new');
-  expect(cluster.remarkOf('win-6')).toBeUndefined();
+  expect(cluster.lastEvent(name)).toBe('ServiceFailure: new');
+  expect(cluster.lastEvent('win-6')).toBeUndefined();
 });
 
 const clears: ['version' | 'rebootRequired', Record<string, string>, Record<string, string>][] = [

@@ -14,7 +14,7 @@ const step = (name: string, over: Partial<Step<World>> = {}): Step<World> => ({
   name,
   description: 'something',
   limitMs: 1000,
-  run: async world => void world.push(name),
+  run: async deps => void deps.push(name),
   ...over,
 });
 
@@ -46,7 +46,7 @@ test('leaves out what is met, by what is known at that point', async () => {
   const { run, journal } = bench();
   const did: World = [];
   await runSteps(
-    [step('a'), step('b', { isDone: world => world.includes('a') }), step('c', { isDone: () => false })],
+    [step('a'), step('b', { isDone: deps => deps.includes('a') }), step('c', { isDone: () => false })],
     did,
     run,
   );
@@ -95,7 +95,7 @@ test('says what it means that the time is over', async () => {
   const { run, clock } = bench();
   const timeout = {
     code: 'NODE_NOT_FOUND',
-    message: (world: World) => `no Node for ${world[0]}`,
+    message: (deps: World) => `no Node for ${deps[0]}`,
     remedy: 'Look.',
   } as const;
   const hanging = step('a', { timeout, run: () => new Promise(() => undefined) });

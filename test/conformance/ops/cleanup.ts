@@ -50,7 +50,7 @@ export const ops: Record<string, Operation> = {
   },
   deconfigureEffects: async (input: Input) => {
     const host = deconfiguredHost(input);
-    const [before, node] = [structuredClone(host.machine), structuredClone(host.node)];
+    const [before, node] = [structuredClone(host.state.variables), structuredClone(host.node)];
     let [error, rebootNeeded]: [unknown, boolean] = [undefined, false];
     try {
       ({ rebootNeeded } = await cleanUp(host, { keepSettings: false }, host.waiting()));
@@ -64,7 +64,7 @@ export const ops: Record<string, Operation> = {
       containerShimsKilled: shimsKilled,
     };
     if (error === undefined) return { ok: true, ...effects };
-    return { error, ...effects, laterStepsSkipped: isDeepStrictEqual(before, host.machine) && !shimsKilled };
+    return { error, ...effects, laterStepsSkipped: isDeepStrictEqual(before, host.state.variables) && !shimsKilled };
   },
 };
 
@@ -88,12 +88,12 @@ function deconfiguredHost(input: Input): ModelHost {
   host.node =
     input.node === false ? undefined : { name: 'node', annotations: { [nodeAnnotation.version]: 'v' }, ready: true };
   if (input.environmentRemoved || failing.length > 0) {
-    host.machine = { HTTP_PROXY: 'a' };
+    host.state.variables = { HTTP_PROXY: 'a' };
     host.fileTexts.set(stateFile, JSON.stringify({ environment: [{ name: 'HTTP_PROXY', value: 'a' }] }));
   }
   if (input.certificatesRemoved) {
     const der = Uint8Array.of(1);
-    host.store.push(der);
+    host.addRoots(der);
     host.fileTexts.set(file.importedCerts, printBundle([{ der, sha256: '' }]));
   }
   return host;

@@ -33,15 +33,15 @@ export const ops: Record<string, Operation> = {
   bootstrap: async (input: Input) => {
     const host = hostWith(input.existingServices ?? {});
     host.configMaps = [configMap(input.configMap)];
-    await bootstrap({ version: input.desiredVersion, node: host.system.name }, host, host.waiting());
+    await bootstrap({ version: input.desiredVersion, node: host.state.hostName }, host, host.waiting());
     return { runningServices: await running(host) };
   },
   reconcile: async (input: Input) => {
     const host = hostWith(input.existingServices ?? {});
     host.node = input.node === null ? undefined : { ...input.node, annotations: { ...input.node.annotations } };
     host.configMaps = [configMap(input.configMap)];
-    host.machine = { ...input.systemEnvironment };
-    host.process = { ...input.processEnvironment };
+    host.state.variables = { ...input.systemEnvironment };
+    host.state.variablesAtBoot = { ...input.processEnvironment };
     const before = structuredClone(host.node);
     await pass(host, input.caBundlePath ?? '');
     const { version, rebootRequired } = host.report;
@@ -49,7 +49,7 @@ export const ops: Record<string, Operation> = {
       runningServices: await running(host),
       report: { version, rebootRequired },
       nodeUnchanged: isDeepStrictEqual(host.node, before),
-      systemEnvironmentAfter: host.machine,
+      systemEnvironmentAfter: host.state.variables,
     };
   },
   environmentVariables: (input: Input) => {
@@ -62,7 +62,7 @@ export const ops: Record<string, Operation> = {
   },
   trustedCertificates: async (input: Input) => {
     const host = new ModelHost();
-    host.store.push(...input.rootStore.map(certificateDer));
+    host.addRoots(...input.rootStore.map(certificateDer));
     if (input.importedFile !== null) host.fileTexts.set(file.importedCerts, bundleText(input.importedFile));
     if (input.bundleFile !== null) host.fileTexts.set(file.caBundle, bundleText(input.bundleFile));
     const path = input.bundleFile === null ? '' : file.caBundle;
@@ -71,7 +71,7 @@ export const ops: Record<string, Operation> = {
     await applySettings(environment, plan, undefined, host);
     const record = host.fileTexts.get(file.importedCerts);
     return {
-      rootStore: host.store.map(letterOf),
+      rootStore: host.roots.map(letterOf),
       importedFile: record === undefined ? null : parseBundle(record).map(({ der }) => letterOf(der)),
       changed: plan.changed,
     };

@@ -26,7 +26,7 @@ export const ops: Record<string, Operation> = {
   }),
   nodeName: async (input: Input) => {
     const host = new ModelHost();
-    host.system.name = input.computerName;
+    host.state.hostName = input.computerName;
     host.hostValues = input.hostValues ?? {};
     if (input.kubelet !== undefined) {
       host.services.install('kubelet', { command: input.kubelet, description: managedDescription('kubelet') });

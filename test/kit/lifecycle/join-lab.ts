@@ -229,7 +229,7 @@ export class JoinLab {
   async #lookAt(host: LabHost): Promise<void> {
     const services = await host.model.services.list();
     const running = (name: string) => services.find(one => one.name === name && one.state === 'running');
-    const node = host.model.system.name;
+    const node = host.model.state.hostName;
     const pid = running('kubelet')?.pid;
     if (pid !== undefined && !this.behaviour.noNode && pid !== this.#registered.get(host)) {
       if ((await this.node(node)) === undefined) await this.#register(host);
@@ -240,7 +240,7 @@ export class JoinLab {
 
   async #register({ model, address: at }: LabHost): Promise<void> {
     const labels = { [nodeLabel.os]: 'windows', [nodeLabel.osId]: 'Windows' };
-    const made = await this.client.create<Node>(nodes, { metadata: { name: model.system.name, labels } });
+    const made = await this.client.create<Node>(nodes, { metadata: { name: model.state.hostName, labels } });
     const status = {
       addresses: [{ type: 'InternalIP', address: at }],
       conditions: [{ type: 'Ready', status: 'True' }],
@@ -331,11 +331,11 @@ export async function startJoinLab(): Promise<JoinLab> {
   const informers = new Informers({ client });
   const seen = informers.get(nodes);
   const lookFor = ({ metadata }: Node) =>
-    lab.hosts.forEach(host => (host.model.system.name === metadata.name ? lab.look(host) : undefined));
+    lab.hosts.forEach(host => (host.model.state.hostName === metadata.name ? lab.look(host) : undefined));
   seen.addHandler({ added: lookFor, updated: (_old, node) => lookFor(node) });
   // The first pass of an agent may come before the operator has made its report.
   const lookAtReport = ({ metadata }: ConfigMap) =>
-    lab.hosts.forEach(host => (reportName(host.model.system.name) === metadata.name ? lab.look(host) : undefined));
+    lab.hosts.forEach(host => (reportName(host.model.state.hostName) === metadata.name ? lab.look(host) : undefined));
   informers
     .get(configMaps, { namespace })
     .addHandler({ added: lookAtReport, updated: (_old, map) => lookAtReport(map) });

@@ -51,7 +51,8 @@ export class JourneyBench {
   /** How much faster than the test's own the time of the journey goes by from the next wait on. */
   pace = 200;
   readonly clock: Clock = {
-    ...systemClock,
+    now: () => systemClock.now(),
+    monotonicMs: () => systemClock.monotonicMs() * this.pace,
     sleep: (ms, signal) => systemClock.sleep(ms / this.pace, signal),
   };
   readonly journey: ConfigureJourney;

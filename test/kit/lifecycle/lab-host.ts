@@ -61,8 +61,8 @@ export class LabHost {
 
   constructor(address: string) {
     this.address = address;
-    this.model.system.name = `win-${address.split('.').at(-1)}`;
-    this.model.system.adapterList[0]?.addresses.splice(0, 1, `${address}/24`);
+    this.model.state.hostName = `win-${address.split('.').at(-1)}`;
+    this.model.state.adapters[0]?.addresses.splice(0, 1, `${address}/24`);
     this.model.system.reboot = async () => this.#order();
   }
 

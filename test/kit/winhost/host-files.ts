@@ -11,6 +11,8 @@ export interface HostFacts extends HostOptions {
   gateway: string;
   wine: string;
   publicKeyFile: string;
+  /** Login shell of the administrator. */
+  shell: string;
 }
 
 /** What Wine shall say of functions it lacks: enough for failure actions of services. */
@@ -23,7 +25,7 @@ export async function writeHostFiles(facts: HostFacts): Promise<void> {
     authorized_keys: [(await readFile(facts.publicKeyFile, 'utf8')).trim()],
     sshd_config: sshdConfig(facts.folder),
     'etc/passwd': [
-      `Administrator:x:0:0::${facts.folder}:${join(import.meta.dirname, 'shell.sh')}`,
+      `Administrator:x:0:0::${facts.folder}:${facts.shell}`,
       'root:x:0:0::/root:/bin/sh',
       'sshd:x:100:65534::/run/sshd:/bin/false',
     ],

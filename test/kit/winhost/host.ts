@@ -88,6 +88,7 @@ export class WindowsHost {
       folder: this.#folder,
       gateway: this.#lab.address,
       wine: this.#lab.parts.wine,
+      shell: join(this.#lab.folder, 'shell.sh'),
       publicKeyFile: `${this.privateKeyFile}.pub`,
     });
   }
@@ -100,7 +101,7 @@ export class WindowsHost {
     const log = openSync(join(this.#folder, 'supervisor.log'), 'a');
     const namespaces = ['--mount', '--uts', '--pid', '--net', '--fork', '--kill-child', '--mount-proc'];
     // The guard knows the process by the folder. Nothing of our own environment, such as a proxy, may reach the host.
-    const child = spawn('unshare', [...namespaces, join(import.meta.dirname, 'supervisor.sh'), `${this.#folder}/`], {
+    const child = spawn('unshare', [...namespaces, join(this.#lab.folder, 'supervisor.sh'), `${this.#folder}/`], {
       detached: true,
       stdio: ['ignore', log, log],
       env: { PATH: process.env['PATH'] },
@@ -173,7 +174,7 @@ export class WindowsHost {
 
   /** The line by which a person gets in. */
   get sshLine(): string {
-    return ['ssh', ...this.#sshOptions.filter(option => option !== '-q'), `${this.user}@${this.address}`].join(' ');
+    return ['ssh', ...this.#sshOptions, `${this.user}@${this.address}`].join(' ');
   }
 
   /** Lays a double beside the others, e.g. `service.exe` as `C:\k\kubelet.exe`. */
@@ -192,9 +193,10 @@ export class WindowsHost {
       ConnectTimeout: '10',
       // A host that was switched off does not say goodbye.
       ServerAliveInterval: '5',
+      // Errors of the connection itself, so that a 255 in a test report has its reason beside it.
+      LogLevel: 'ERROR',
     };
     return [
-      '-q',
       '-F',
       'none',
       '-i',

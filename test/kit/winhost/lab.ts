@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from './command.ts';
 import { type HostOptions, WindowsHost } from './host.ts';
@@ -43,6 +44,10 @@ export class WindowsLab implements AsyncDisposable {
     guard.unref();
     const lab = new WindowsLab(parts, guard, said.toString().trim());
     await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', lab.privateKeyFile]);
+    // Copies: a checkout may be edited, rebased or removed while its tests run, and sshd rejects a user without a shell.
+    for (const script of ['supervisor.sh', 'shell.sh']) {
+      await copyFile(join(import.meta.dirname, script), join(lab.folder, script));
+    }
     return lab;
   }
 

@@ -14,7 +14,7 @@ import { parseHostKey } from '../../../src/host/host-key.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { publicKeyHash } from '../../../src/host/keys/public-key.ts';
 import { openUsername } from '../../../src/host/keys/username-seal.ts';
-import { findCondition } from '../../../src/kube/conditions.ts';
+import { findCondition } from '../../../src/base/condition.ts';
 import { clusterRoleBindings, clusterRoles, configMaps, events } from '../../../src/kube/resources.ts';
 import { machines } from '../../../src/kube/resources-openshift.ts';
 import { subnetOf, uninitializedTaint } from './real-doubles.ts';

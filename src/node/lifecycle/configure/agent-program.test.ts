@@ -5,7 +5,7 @@ import { AppError } from '#base/errors.ts';
 import { agentProgram, dir, file } from '#contract/paths.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
-import { bringAgent, secureFolders, takeInventory } from './agent-program.ts';
+import { uploadAgent, secureFolders, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
 import { prepareFiles } from './prepare-files.ts';
 
@@ -27,7 +27,7 @@ const told = (code: ErrorCode) => ({
 test('an agent that is there is not sent; there is one session for files and one for each command', async () => {
   const { lab, program, content, fileTexts } = await bench();
   fileTexts.set(program, content);
-  await lab.take(bringAgent, takeInventory, secureFolders);
+  await lab.take(uploadAgent, takeInventory, secureFolders);
   expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory', 'secure'], []]);
   expect(lab.journey.host.usage()).toMatchObject({ execSessions: 2, sftpSessions: 1 });
   expect(lab.journey.inventory.hostName).toBe('win-5');
@@ -35,7 +35,7 @@ test('an agent that is there is not sent; there is one session for files and one
 
 test('an agent that is not there is sent to a folder of its hash, and put in place from there', async () => {
   const { lab, program, content, fileTexts } = await bench();
-  await lab.take(bringAgent, takeInventory);
+  await lab.take(uploadAgent, takeInventory);
   expect(fileTexts.has(file.agent)).toBe(false);
   await lab.take(secureFolders);
   expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory', 'secure'], [program]]);
@@ -47,23 +47,23 @@ test('no program below C:\\k is ever run, whoever put it there', async () => {
   fileTexts.set(file.agent, 'evil');
   fileTexts.set(`${dir.k}\\version.dll`, 'evil');
   files.rights.set(dir.k, { ...descriptorOf('programs'), owner: 'S-1-5-21-1-2-3-1001' });
-  await lab.take(bringAgent, takeInventory, secureFolders);
+  await lab.take(uploadAgent, takeInventory, secureFolders);
   expect(lab.host.commands.filter(command => !command.startsWith(`${dir.agentPrograms}\\`))).toEqual([]);
   expect([fileTexts.get(file.agent), fileTexts.has(`${dir.k}\\version.dll`)]).toEqual([content.toString(), false]);
-  expect(lab.logged.messages('warn')).toEqual(['Secured folders of the host']);
+  expect(lab.logged.messages('warn')).toEqual(['Secured folders of host']);
 });
 
 test('one of another size is sent again before anything is run', async () => {
   const { lab, program, fileTexts } = await bench();
   fileTexts.set(program, 'cut short');
-  await lab.take(bringAgent, takeInventory);
+  await lab.take(uploadAgent, takeInventory);
   expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory'], [program]]);
 });
 
 test('one of the same size and another content is sent once more', async () => {
   const { lab, program, content, fileTexts } = await bench();
   fileTexts.set(program, Buffer.alloc(content.length, 'x'));
-  await lab.take(bringAgent, takeInventory);
+  await lab.take(uploadAgent, takeInventory);
   expect([lab.host.verbs(), lab.host.uploads]).toEqual([['inventory', 'inventory'], [program]]);
   expect(fileTexts.get(program)).toBe(content.toString());
 });
@@ -75,7 +75,7 @@ const signs: [string, { exitCode: number; stdout: string; stderr: string }][] = 
 for (const [name, answer] of signs) {
   test(`a program ${name} is sent once more`, async () => {
     const { lab, program } = await bench();
-    await lab.take(bringAgent);
+    await lab.take(uploadAgent);
     let isFirst = true;
     lab.host.faults.exec = () => {
       const instead = isFirst ? answer : undefined;
@@ -90,7 +90,7 @@ for (const [name, answer] of signs) {
 test('a program that never starts is told, after two attempts', async () => {
   const { lab, program } = await bench();
   lab.host.faults.exec = () => ({ exitCode: 5, stdout: '', stderr: 'Zugriff verweigert' });
-  expect(await rejectionOf(lab.take(bringAgent, takeInventory))).toMatchObject({
+  expect(await rejectionOf(lab.take(uploadAgent, takeInventory))).toMatchObject({
     code: 'AGENT_UNUSABLE',
     remedy: expect.stringContaining(program) as string,
   });
@@ -108,7 +108,7 @@ for (const [name, act, code] of others) {
   test(`${name} says nothing about the agent, which is not sent again`, async () => {
     const { lab, program } = await bench();
     lab.host.faults.exec = act;
-    expect(await rejectionOf(lab.take(bringAgent, takeInventory))).toMatchObject({ code });
+    expect(await rejectionOf(lab.take(uploadAgent, takeInventory))).toMatchObject({ code });
     expect(lab.host.uploads).toEqual([program]);
   });
 }
@@ -118,7 +118,7 @@ test.each<ErrorCode>(['WINDOWS_NATIVE_UNUSABLE', 'HOST_FOLDER_UNSAFE'])(
   async code => {
     const { lab, program } = await bench();
     lab.host.faults.exec = command => (command.includes(' secure') ? told(code) : undefined);
-    expect(await rejectionOf(lab.take(bringAgent, takeInventory, secureFolders))).toMatchObject({ code });
+    expect(await rejectionOf(lab.take(uploadAgent, takeInventory, secureFolders))).toMatchObject({ code });
     expect(lab.host.uploads).toEqual([program]);
   },
 );
@@ -135,7 +135,7 @@ test('an agent that is not in place although it says so is not used', async () =
     return verb === 'secure' ? { ...data, inventory: left } : left;
   };
   lab.host.faults.answer = without(file.agent);
-  expect(await rejectionOf(lab.take(bringAgent, takeInventory, secureFolders))).toMatchObject({
+  expect(await rejectionOf(lab.take(uploadAgent, takeInventory, secureFolders))).toMatchObject({
     code: 'AGENT_UNUSABLE',
     message: expect.stringContaining(file.agent) as string,
   });
@@ -151,7 +151,7 @@ test.each<ErrorCode>(['HOST_FILE_DENIED', 'HOST_FILE_MISSING'])(
   async code => {
     const { lab } = await bench();
     lab.host.faults.upload = () => fail(code);
-    expect(await rejectionOf(lab.take(bringAgent))).toMatchObject({
+    expect(await rejectionOf(lab.take(uploadAgent))).toMatchObject({
       code: 'HOST_NOT_ADMINISTRATOR',
       message: '10.0.0.5: the user has no rights of an administrator (m)',
     });
@@ -161,20 +161,20 @@ test.each<ErrorCode>(['HOST_FILE_DENIED', 'HOST_FILE_MISSING'])(
 
 test('the upload takes a place and gives it back, whatever comes of it', async () => {
   const { lab } = await bench();
-  const { uploads } = lab.journey.world.slots;
+  const { uploads } = lab.journey.deps.slots;
   const taken: number[] = [];
   lab.host.faults.upload = () => {
     taken.push(uploads.taken);
     fail('HOST_DISK_FULL');
   };
-  expect(await rejectionOf(lab.take(bringAgent))).toMatchObject({ code: 'HOST_DISK_FULL' });
+  expect(await rejectionOf(lab.take(uploadAgent))).toMatchObject({ code: 'HOST_DISK_FULL' });
   expect([taken, uploads.taken]).toEqual([[1], 0]);
 });
 
 test('the progress of the upload ends with all its bytes', async () => {
   const { lab } = await bench();
   const reports: number[] = [];
-  await bringAgent.run(lab.journey, {
+  await uploadAgent.run(lab.journey, {
     signal: lab.stop.signal,
     note: () => undefined,
     report: ({ bytes }) => void reports.push(bytes),

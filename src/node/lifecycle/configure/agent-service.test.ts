@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type BenchOptions, JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import type { Step } from '../step.ts';
-import { bringAgent, takeInventory } from './agent-program.ts';
+import { uploadAgent, takeInventory } from './agent-program.ts';
 import { installAgent, reinstallAgent, rekeyAgent } from './agent-service.ts';
 import { connect } from './connect.ts';
 import { prepareFiles } from './prepare-files.ts';
@@ -15,7 +15,7 @@ const recorded = { agent: { keyHash: 'c'.repeat(64), installed: '2026-01-01T00:0
 /** A journey whose agent answers `install` with this. */
 async function installing(options: BenchOptions = {}, answer: object = { keyHash }): Promise<JourneyBench> {
   const bench = new JourneyBench(options);
-  await bench.take(connect, prepareFiles, bringAgent, takeInventory, claimName);
+  await bench.take(connect, prepareFiles, uploadAgent, takeInventory, claimName);
   bench.putNode();
   bench.host.faults.answer = (verb, data) => (verb === 'install' ? answer : data);
   return bench;

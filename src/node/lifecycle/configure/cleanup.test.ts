@@ -3,7 +3,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodes } from '#kube/resources.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
-import { bringAgent, takeInventory } from './agent-program.ts';
+import { uploadAgent, takeInventory } from './agent-program.ts';
 import { cleanUpFormer, needsCleanup, type Remains } from './cleanup.ts';
 import { connect } from './connect.ts';
 import { prepareFiles } from './prepare-files.ts';
@@ -45,7 +45,7 @@ const annotated = (annotations: Record<string, string>) => ({
 async function benchWith(annotations: Record<string, string>): Promise<JourneyBench> {
   const lab = new JourneyBench({ record: { host: { name: 'win-5', addresses: [] } } });
   lab.putNode(annotated(annotations));
-  await lab.take(connect, prepareFiles, bringAgent);
+  await lab.take(connect, prepareFiles, uploadAgent);
   lab.host.faults.answer = (verb, data) =>
     verb === 'inventory' ? { ...data, stagedVersion: 'v1', services: ours.services } : data;
   await lab.take(takeInventory);

@@ -3,12 +3,12 @@ import type { InventoryAdapter } from '#contract/inventory.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { type BenchOptions, JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
-import { bringAgent, takeInventory } from './agent-program.ts';
+import { uploadAgent, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
 import { prepareFiles } from './prepare-files.ts';
 import { claimName, recordHost, routeAddresses } from './identify.ts';
 
-const begin = [connect, prepareFiles, bringAgent, takeInventory];
+const begin = [connect, prepareFiles, uploadAgent, takeInventory];
 
 /** A journey up to the inventory, which tells these names. */
 async function benchWith(

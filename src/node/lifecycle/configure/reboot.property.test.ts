@@ -5,7 +5,7 @@ import type { InstanceReboot } from '#contract/windows-instance/resource.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { LabHost } from '../../../../test/kit/lifecycle/lab-host.ts';
 import type { Step } from '../step.ts';
-import { bringAgent, takeInventory } from './agent-program.ts';
+import { uploadAgent, takeInventory } from './agent-program.ts';
 import { rebootForSettings } from './agent-service.ts';
 import { connect } from './connect.ts';
 import { prepareFiles, packPrograms } from './prepare-files.ts';
@@ -16,7 +16,7 @@ import { stageFiles, stagePrograms } from './stage.ts';
 const steps: Step<ConfigureJourney>[] = [
   connect,
   prepareFiles,
-  bringAgent,
+  uploadAgent,
   takeInventory,
   packPrograms,
   rename,
@@ -65,7 +65,7 @@ async function live(remains: Remains, spec: { hostname?: string }, lastAct: numb
   };
   const annotations = remains.asksForReboot ? { [nodeAnnotation.rebootRequired]: '' } : {};
   bench.putNode({ metadata: { name: 'win-5', labels: { 'kubernetes.io/os': 'windows' }, annotations } });
-  const { nodes } = bench.journey.world;
+  const { nodes } = bench.journey.deps;
   const clear = nodes.clearReport.bind(nodes);
   nodes.clearReport = async (...args) => {
     act();
@@ -90,7 +90,7 @@ test('however often operators are killed on the way, a host is rebooted once for
       async ({ isRenamed, needsFeature, asksForReboot }, kills) => {
         const host = new LabHost('10.0.0.5');
         host.bootMs = 8;
-        host.model.system.feature = needsFeature ? 'disabled' : 'enabled';
+        host.model.state.containersFeature = needsFeature ? 'disabled' : 'enabled';
         const remains: Remains = { host, reboot: undefined, asksForReboot };
         const spec = isRenamed ? { hostname: 'worker-7' } : {};
         for (const lastAct of kills) await live(remains, spec, lastAct);
@@ -100,8 +100,8 @@ test('however often operators are killed on the way, a host is rebooted once for
         }
         const wanted = Number(isRenamed || needsFeature) + Number(asksForReboot);
         expect(host.boots - 1).toBe(wanted);
-        expect(host.model.system.feature).toBe('enabled');
-        expect(host.model.system.name).toBe(isRenamed ? 'worker-7' : 'win-5');
+        expect(host.model.state.containersFeature).toBe('enabled');
+        expect(host.model.state.hostName).toBe(isRenamed ? 'worker-7' : 'win-5');
         expect(host.uploads).toEqual([...new Set(host.uploads)]);
         expect(host.openConnections).toBe(0);
       },

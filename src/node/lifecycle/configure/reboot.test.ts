@@ -4,18 +4,18 @@ import { nodeAnnotation } from '#contract/names.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { lost } from '../../../../test/kit/lifecycle/lab-host.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
-import { bringAgent, takeInventory } from './agent-program.ts';
+import { uploadAgent, takeInventory } from './agent-program.ts';
 import { awaitSettings, awaitVersion, rebootForSettings } from './agent-service.ts';
 import { connect } from './connect.ts';
 import { prepareFiles } from './prepare-files.ts';
 import { enableContainers, reboot, rename } from './prepare-windows.ts';
 
-const begin = [connect, prepareFiles, bringAgent, takeInventory];
+const begin = [connect, prepareFiles, uploadAgent, takeInventory];
 const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
 
 test('a host that does not come back from a reboot is told as such, with what it answers meanwhile', async () => {
   const bench = new JourneyBench();
-  bench.host.model.system.feature = 'disabled';
+  bench.host.model.state.containersFeature = 'disabled';
   bench.host.bootMs = 600_000;
   await bench.take(...begin, enableContainers);
   bench.pace = 5000;
@@ -32,7 +32,7 @@ test('a host that does not come back from a reboot is told as such, with what it
 
 test('the boot is written down before the order goes out', async () => {
   const bench = new JourneyBench();
-  bench.host.model.system.feature = 'disabled';
+  bench.host.model.state.containersFeature = 'disabled';
   await bench.take(...begin, enableContainers);
   const order: string[] = [];
   bench.journey.record.saveReboot = () => Promise.reject(new Error('the server is gone'));
@@ -43,7 +43,7 @@ test('the boot is written down before the order goes out', async () => {
 
 test('a host that says it has rebooted already is not waited for to go down', async () => {
   const bench = new JourneyBench();
-  bench.host.model.system.feature = 'disabled';
+  bench.host.model.state.containersFeature = 'disabled';
   await bench.take(...begin, enableContainers);
   // Somebody has rebooted it since the inventory was taken.
   await bench.host.reboot();
@@ -53,7 +53,7 @@ test('a host that says it has rebooted already is not waited for to go down', as
 
 test('an order whose answer is lost is as good as one that was answered', async () => {
   const bench = new JourneyBench();
-  bench.host.model.system.feature = 'disabled';
+  bench.host.model.state.containersFeature = 'disabled';
   await bench.take(...begin, enableContainers);
   bench.host.faults.exec = async command => {
     if (!command.includes(' reboot ')) return undefined;
@@ -67,7 +67,7 @@ test('an order whose answer is lost is as good as one that was answered', async 
 
 test('a reboot that Windows refuses is told', async () => {
   const bench = new JourneyBench();
-  bench.host.model.system.feature = 'disabled';
+  bench.host.model.state.containersFeature = 'disabled';
   await bench.take(...begin, enableContainers);
   bench.host.model.system.reboot = () => Promise.reject(new AppError('PROGRAM_FAILED', 'no right to', { remedy: 'x' }));
   expect(await rejectionOf(bench.take(reboot))).toMatchObject({ code: 'PROGRAM_FAILED' });
@@ -75,7 +75,7 @@ test('a reboot that Windows refuses is told', async () => {
 
 test('a host that does not tell its boot is not rebooted', async () => {
   const bench = new JourneyBench();
-  bench.host.model.system.feature = 'enable-pending';
+  bench.host.model.state.containersFeature = 'enable-pending';
   await bench.take(...begin);
   bench.journey.inventory = { ...bench.journey.inventory, bootId: '' };
   expect(await rejectionOf(bench.take(reboot))).toMatchObject({ code: 'AGENT_ANSWER_INVALID' });
@@ -84,7 +84,7 @@ test('a host that does not tell its boot is not rebooted', async () => {
 
 test('a name that another key shows up under after the reboot is not waited for', async () => {
   const bench = new JourneyBench();
-  bench.host.model.system.feature = 'disabled';
+  bench.host.model.state.containersFeature = 'disabled';
   await bench.take(...begin, enableContainers);
   const rebooting = rejectionOf(bench.take(reboot));
   await soon(20);
@@ -94,7 +94,7 @@ test('a name that another key shows up under after the reboot is not waited for'
 
 test('a rename that does not last is told after one reboot', async () => {
   const bench = new JourneyBench({ spec: { hostname: 'worker-7' } });
-  bench.host.model.system.boot = () => void (bench.host.model.system.bootNumber += 1);
+  bench.host.model.boot = () => void (bench.host.model.state.boots += 1);
   await bench.take(...begin, rename);
   expect(await rejectionOf(bench.take(reboot))).toMatchObject({
     code: 'HOST_NAME_UNCHANGEABLE',
@@ -112,7 +112,7 @@ test('a host that has its name and Containers is neither renamed nor rebooted', 
 
 test('Containers that need no reboot cause none', async () => {
   const bench = new JourneyBench();
-  bench.host.model.system.feature = 'disabled';
+  bench.host.model.state.containersFeature = 'disabled';
   bench.host.model.system.enableContainers = async () => false;
   await bench.take(...begin, enableContainers, reboot);
   expect(bench.host.boots).toBe(1);

@@ -9,7 +9,7 @@ import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { image } from '../../../../test/kit/payload-image.ts';
 import type { BundleContent } from '../../bundle-hash-cache.ts';
 import { type BundleFile, packContent } from '../../bundle.ts';
-import { bringAgent, takeInventory } from './agent-program.ts';
+import { uploadAgent, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';
 import { prepareFiles } from './prepare-files.ts';
 import { sendBundle } from './send-bundle.ts';
@@ -19,7 +19,7 @@ const path = 'C:\\k\\kubelet.exe';
 /** A host with its agent, and a bundle for it: of the files given, or of one. */
 async function bench(bytes = 1000, files?: readonly BundleFile[]) {
   const lab = new JourneyBench();
-  await lab.take(connect, prepareFiles, bringAgent, takeInventory);
+  await lab.take(connect, prepareFiles, uploadAgent, takeInventory);
   const content: BundleContent = {
     version: 'v2',
     // What looks random cannot be packed, so that it is as large as it is.
@@ -32,7 +32,7 @@ async function bench(bytes = 1000, files?: readonly BundleFile[]) {
     note: (text: string | undefined) => void notes.push(text),
     report: ({ bytes: sent }: { bytes: number }) => void progress.push(sent),
   };
-  const prepared = await lab.journey.world.bundleHashes.prepare(content);
+  const prepared = await lab.journey.deps.bundleHashes.prepare(content);
   const before = lab.host.commands.length;
   return {
     lab,
@@ -129,7 +129,7 @@ for (const [name, code, waits, count] of failures) {
 
 test('a large bundle waits for a place, and says so; a small one does not', async () => {
   const large = await bench(5 * 1024 * 1024);
-  const { uploads: slots } = large.lab.journey.world.slots;
+  const { uploads: slots } = large.lab.journey.deps.slots;
   const places = await Promise.all(Array.from({ length: 5 }, () => slots.take(large.lab.stop.signal)));
   const sending = large.send();
   await settle();
@@ -139,7 +139,7 @@ test('a large bundle waits for a place, and says so; a small one does not', asyn
   expect([slots.taken, large.uploads().length]).toEqual([4, 1]);
 
   const small = await bench();
-  await Promise.all(Array.from({ length: 5 }, () => small.lab.journey.world.slots.uploads.take(small.lab.stop.signal)));
+  await Promise.all(Array.from({ length: 5 }, () => small.lab.journey.deps.slots.uploads.take(small.lab.stop.signal)));
   await small.send();
   expect(small.uploads()).toHaveLength(1);
 });
@@ -150,5 +150,5 @@ test('a place is given back when the upload fails', async () => {
     throw new Error('broken');
   };
   await expect(send()).rejects.toThrow('broken');
-  expect(lab.journey.world.slots.uploads.taken).toBe(0);
+  expect(lab.journey.deps.slots.uploads.taken).toBe(0);
 });

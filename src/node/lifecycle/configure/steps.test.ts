@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
-import { bringAgent, takeInventory } from './agent-program.ts';
+import { uploadAgent, takeInventory } from './agent-program.ts';
 import { awaitSettings, awaitVersion, installAgent } from './agent-service.ts';
 import { bootstrap } from './bootstrap.ts';
 import { connect } from './connect.ts';
@@ -13,7 +13,7 @@ import { claimName } from './identify.ts';
 import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
 import { configureSteps, reconnectOtherSteps, reconnectSteps } from './steps.ts';
 
-const begin = [connect, prepareFiles, bringAgent, takeInventory, claimName];
+const begin = [connect, prepareFiles, uploadAgent, takeInventory, claimName];
 const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
 
 test.each([
@@ -146,7 +146,7 @@ test('a host key that cannot be taken out of the ConfigMap keeps nobody', async 
   const bench = new JourneyBench();
   await bench.take(...begin);
   bench.putNode();
-  bench.journey.world.hostKeys.forget = () => Promise.reject(new Error('forbidden'));
+  bench.journey.deps.hostKeys.forget = () => Promise.reject(new Error('forbidden'));
   await bench.take(releaseNode);
   expect(bench.logged.messages('warn')).toEqual(['Host key stays in the ConfigMap although it is recorded']);
 });
@@ -264,7 +264,7 @@ test('a Node that goes while its agent is waited for is waited for, too', async 
 test('the end of a journey closes its connection and gives back its place', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);
-  bench.journey.turn = await bench.journey.world.slots.joins.take(bench.stop.signal);
+  bench.journey.turn = await bench.journey.deps.slots.joins.take(bench.stop.signal);
   await bench.journey[Symbol.asyncDispose]();
-  expect([bench.host.openConnections, bench.journey.world.slots.joins.taken]).toEqual([0, 0]);
+  expect([bench.host.openConnections, bench.journey.deps.slots.joins.taken]).toEqual([0, 0]);
 });
