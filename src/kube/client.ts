@@ -35,8 +35,6 @@ export interface WatchOptions extends ObjectOptions {
 
 export interface WriteOptions extends ObjectOptions {
   subresource?: string;
-  dryRun?: boolean;
-  fieldManager?: string;
 }
 
 /** The three forms of a patch that are used; each is the body that its content type wants. */
@@ -83,7 +81,6 @@ export interface Client {
   replace<T extends KubeResource>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>;
   patch<T extends KubeResource>(resource: Resource<T>, name: string, patch: Patch, options?: WriteOptions): Promise<T>;
   delete(resource: Resource, name: string, options?: DeleteOptions): Promise<void>;
-  deleteCollection(resource: Resource, options?: ListOptions & DeleteOptions): Promise<void>;
   /** Any path of the server, such as /version; the body parsed as JSON. */
   raw<T = unknown>(
     method: string,

@@ -1,5 +1,4 @@
 import { inspect } from 'node:util';
-import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { Secret } from '#base/secret.ts';
 import { clientTo, nodes, pods } from '../../test/kit/scripted-client.ts';
@@ -51,12 +50,6 @@ const calls: [string, (client: Client) => Promise<unknown>, string, unknown?, st
     c => c.create(pods, { metadata: {} }, { ...place, name: 'q', subresource: 'token' }),
     'POST /api/v1/namespaces/ns/pods/q/token',
     { metadata: {} },
-  ],
-  [
-    'create as a trial',
-    c => c.create(pods, pod, { dryRun: true, fieldManager: 'me' }),
-    'POST /api/v1/namespaces/ns/pods?dryRun=All&fieldManager=me',
-    wholePod,
   ],
   ['replace', c => c.replace(pods, pod), 'PUT /api/v1/namespaces/ns/pods/p', wholePod],
   [
@@ -116,18 +109,6 @@ const calls: [string, (client: Client) => Promise<unknown>, string, unknown?, st
       propagationPolicy: 'Foreground',
       gracePeriodSeconds: 0,
     },
-  ],
-  [
-    'delete of a collection',
-    c => c.deleteCollection(pods, { ...place, labelSelector: 'a=b' }),
-    'DELETE /api/v1/namespaces/ns/pods?labelSelector=a%3Db',
-    { kind: 'DeleteOptions', apiVersion: 'v1' },
-  ],
-  [
-    'delete of a collection without namespaces',
-    c => c.deleteCollection(nodes),
-    'DELETE /api/v1/nodes',
-    { kind: 'DeleteOptions', apiVersion: 'v1' },
   ],
   [
     'list',
@@ -212,7 +193,6 @@ const misuse: [string, (client: Client) => unknown][] = [
   ],
   ['replace without a name', c => c.replace(nodes, { metadata: {} })],
   ['delete without a name, which would be everything', c => c.delete(nodes, '')],
-  ['delete of a collection without its namespace', c => c.deleteCollection(pods)],
   ['patch of a name with a slash', c => c.patch(nodes, 'a/status', { type: 'merge', body: {} })],
 ];
 for (const [name, call] of misuse) {
@@ -234,18 +214,8 @@ test('refuses an answer that is not JSON where an object is due', async () => {
   const { client } = await clientTo((_, answer) => void answer.writeHead(200).end('<html>'));
   await expect(client.get(nodes, 'n')).rejects.toMatchObject({
     code: 'API_ANSWER_INVALID',
-    message: 'GET /api/v1/nodes/n: the answer is not JSON',
+    message: 'GET /api/v1/nodes/n: the response is not JSON',
   });
-});
-
-test('asks for gzip when told so, and reads it', async () => {
-  const body = gzipSync(JSON.stringify({ metadata: { name: 'n' } }));
-  const { client, seen } = await clientTo(
-    (_, answer) => void answer.writeHead(200, { 'content-encoding': 'gzip' }).end(body),
-    { compression: true },
-  );
-  expect(await client.get(nodes, 'n')).toEqual({ metadata: { name: 'n' } });
-  expect(seen[0]?.headers['accept-encoding']).toBe('gzip');
 });
 
 test('a refusal becomes an error that names the request without its query', async () => {

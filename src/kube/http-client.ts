@@ -12,10 +12,9 @@ import type {
 } from './client.ts';
 import { parseAnswer } from './http/answer.ts';
 import { Caller } from './http/caller.ts';
-import { Lister, listQuery } from './http/lister.ts';
+import { Lister } from './http/lister.ts';
 import { objectPath, queryText, requireNamespace, resourcePath } from './http/path.ts';
 import { watchEvents } from './http/watch.ts';
-import { type RateLimit, TokenBucket } from './rate-limit.ts';
 import { apiVersionOf, type KubeList, type KubeResource, type Resource, type WatchEvent } from './resource.ts';
 import type { Connection } from './transport/connection.ts';
 import { requestName } from './transport/failures.ts';
@@ -26,15 +25,8 @@ export interface ClientOptions extends TransportOptions {
   timeoutMs?: number;
   /** How often a call is repeated that the server refused with 429 or 503 and a time to come again. */
   maxRetries?: number;
-  /** No limit when absent: API servers keep an order of their own. */
-  rateLimit?: RateLimit;
   userAgent?: string;
-  /** Field manager of writes that name none. */
   fieldManager?: string;
-  /** Asks for gzip: worth it over slow networks only. */
-  compression?: boolean;
-  /** Keeps `metadata.managedFields` in what lists and watches give; by default they leave it out. */
-  keepManagedFields?: boolean;
   /** Objects per page of `listAll`. */
   pageSize?: number;
   /** The longest event of a watch. */
@@ -62,15 +54,13 @@ class HttpClient implements Client {
   readonly #caller: Caller;
   readonly #clock: Clock;
   readonly #lister: Lister;
-  readonly #keepManagedFields: boolean;
   readonly #maxLineBytes: number;
   readonly #fieldManager: string | undefined;
 
   constructor(connection: Connection, options: ClientOptions) {
-    const { clock = systemClock, rateLimit, pageSize = 500, keepManagedFields = false } = options;
+    const { clock = systemClock, pageSize = 500 } = options;
     const userAgent = options.userAgent ?? `kube-client (${process.platform}/${process.arch})`;
     this.#clock = clock;
-    this.#keepManagedFields = keepManagedFields;
     this.#maxLineBytes = options.maxLineBytes ?? 8 * 1024 * 1024;
     this.#fieldManager = options.fieldManager;
     this.#transport = new Transport(connection, options);
@@ -79,10 +69,8 @@ class HttpClient implements Client {
       timeoutMs: options.timeoutMs ?? 30_000,
       maxRetries: options.maxRetries ?? 5,
       userAgent,
-      compression: options.compression ?? false,
-      limiter: rateLimit === undefined ? undefined : new TokenBucket(rateLimit, clock),
     });
-    this.#lister = new Lister(this.#caller, { pageSize, keepManagedFields });
+    this.#lister = new Lister(this.#caller, pageSize);
   }
 
   get<T extends KubeResource>(
@@ -112,7 +100,6 @@ class HttpClient implements Client {
       open: () => this.#caller.open({ ...options, method: 'GET', path }),
       clock: this.#clock,
       maxLineBytes: this.#maxLineBytes,
-      keepManagedFields: this.#keepManagedFields,
       signal: options.signal,
       timeoutSeconds: options.timeoutSeconds,
     };
@@ -143,7 +130,7 @@ class HttpClient implements Client {
     patch: Patch,
     options: WriteOptions = {},
   ): Promise<T> {
-    const query = queryText(this.#writeQuery(options));
+    const query = this.#writeQuery();
     const payload = { ...options, body: patch.body, contentType: patchTypes[patch.type] };
     return this.#json('PATCH', `${objectPath(resource, { ...options, name })}${query}`, payload);
   }
@@ -151,12 +138,6 @@ class HttpClient implements Client {
   async delete(resource: Resource, name: string, options: DeleteOptions = {}): Promise<void> {
     const payload = { ...options, body: deleteBody(options) };
     await this.#json('DELETE', objectPath(resource, { ...options, name }), payload);
-  }
-
-  async deleteCollection(resource: Resource, options: ListOptions & DeleteOptions = {}): Promise<void> {
-    requireNamespace(resource, options);
-    const payload = { ...options, body: deleteBody(options) };
-    await this.#json('DELETE', `${resourcePath(resource, options)}${queryText(listQuery(options))}`, payload);
   }
 
   async raw<T = unknown>(method: string, path: string, options: Payload = {}): Promise<T> {
@@ -169,11 +150,11 @@ class HttpClient implements Client {
   }
 
   #write<T>(method: string, path: string, body: T, options: WriteOptions): Promise<T> {
-    return this.#json(method, `${path}${queryText(this.#writeQuery(options))}`, { ...options, body });
+    return this.#json(method, `${path}${this.#writeQuery()}`, { ...options, body });
   }
 
-  #writeQuery({ dryRun, fieldManager = this.#fieldManager }: WriteOptions): Record<string, string> {
-    return { ...(dryRun === true && { dryRun: 'All' }), ...(fieldManager !== undefined && { fieldManager }) };
+  #writeQuery(): string {
+    return queryText({ fieldManager: this.#fieldManager });
   }
 
   async #json<T>(method: string, path: string, payload: Payload): Promise<T> {

@@ -36,13 +36,6 @@ test('lets the server make a name', async () => {
   expect(metadata.name).toMatch(/^made-\w{5}$/);
 });
 
-test('tries without doing', async () => {
-  expect(await client.create(configMaps, map('trial'), { dryRun: true })).toMatchObject({
-    metadata: { name: 'trial' },
-  });
-  await expect(client.get(configMaps, 'trial', place)).rejects.toMatchObject({ code: 404 });
-});
-
 const patches: [string, Patch, Record<string, string>][] = [
   ['merge', { type: 'merge', body: { data: { a: null, b: '2' } } }, { b: '2', keep: 'x' }],
   [
@@ -224,15 +217,6 @@ test('an object with a finalizer stays until the finalizer goes', async () => {
   await expect(client.get(configMaps, 'held', place)).rejects.toMatchObject({ code: 404 });
 });
 
-test('deletes a collection by label', async () => {
-  await Promise.all(
-    ['1', '2', '3'].map(n => client.create(configMaps, map(`many-${n}`, {}, { group: n === '3' ? 'stay' : 'go' }))),
-  );
-  await client.deleteCollection(configMaps, { ...place, labelSelector: 'group=go' });
-  const { items } = await client.listAll(configMaps, { ...place, labelSelector: 'group in (go,stay)' });
-  expect(items.map(item => item.metadata.name)).toEqual(['many-3']);
-});
-
 test('lists in pages what it lists at once, by label and by field', async () => {
   await Promise.all(
     Array.from({ length: 25 }, (_, n) =>
@@ -280,12 +264,6 @@ test('a large object goes both ways', async () => {
   const text = 'ü€'.repeat(180_000);
   await client.create(configMaps, map('large', { text }));
   expect((await client.get(configMaps, 'large', place)).data?.text).toBe(text);
-});
-
-test('compression changes nothing but the way', async () => {
-  const packed = adminClient({ compression: true });
-  expect(await packed.get(configMaps, 'large', place)).toEqual(await client.get(configMaps, 'large', place));
-  expect((await packed.listAll(secrets, place)).items).toEqual((await client.listAll(secrets, place)).items);
 });
 
 test('deletes dependants as told', async () => {

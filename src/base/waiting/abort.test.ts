@@ -1,30 +1,31 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { orAborted, startDeadline } from './abort.ts';
 
 const late = () => new Error('late');
 
-test('fires with its error when the time is over', async () => {
+test('a deadline aborts with its error when the time is over', async () => {
   const clock = manualClock();
-  const deadline = startDeadline(clock, 1000, late, undefined);
+  const deadline = startDeadline(clock, 1000, late);
   await clock.advance(999);
   expect(deadline.signal.aborted).toBe(false);
   await clock.advance(1);
   expect(deadline.signal.reason).toEqual(new Error('late'));
 });
 
-test('fires with the reason of the caller', () => {
+test('a deadline aborts with the reason of the caller', () => {
   const caller = new AbortController();
   const deadline = startDeadline(manualClock(), 1000, late, caller.signal);
   caller.abort('enough');
   expect(deadline.signal.reason).toBe('enough');
 });
 
-test('has fired at once when the caller gave up before', () => {
+test('a deadline is aborted from the start when the caller is', () => {
   expect(startDeadline(manualClock(), 1000, late, AbortSignal.abort('gone')).signal.reason).toBe('gone');
 });
 
-test('keeps nothing once it is ended: no timer, no listener, and fires no more', async () => {
+test('a deadline that has ended leaves no timer or listener and does not abort', async () => {
   const clock = manualClock();
   const caller = new AbortController();
   const deadline = startDeadline(clock, 1000, late, caller.signal);
@@ -37,7 +38,35 @@ test('keeps nothing once it is ended: no timer, no listener, and fires no more',
   expect(deadline.signal.aborted).toBe(false);
 });
 
-test('has no timer when there is no end', async () => {
+test('a deadline can be extended, and sleeps once per period', async () => {
+  const clock = manualClock();
+  const deadline = startDeadline(clock, 1000, late);
+  await clock.advance(900);
+  for (let event = 0; event < 1000; event += 1) deadline.extend(1000);
+  await clock.advance(999);
+  expect([deadline.signal.aborted, clock.sleepers()]).toEqual([false, 1]);
+  await clock.advance(1);
+  expect(deadline.signal.reason).toEqual(new Error('late'));
+});
+
+test('a deadline ignores jumps of the wall clock', async () => {
+  const clock = manualClock();
+  const deadline = startDeadline(clock, 1000, late);
+  clock.jump(86_400_000);
+  await clock.advance(999);
+  expect(deadline.signal.aborted).toBe(false);
+});
+
+test('a deadline listens to several callers and leaves no listener', () => {
+  const callers = [new AbortController(), new AbortController()];
+  const deadline = startDeadline(manualClock(), 1000, late, ...callers.map(({ signal }) => signal), undefined);
+  callers[1]?.abort('enough');
+  expect(deadline.signal.reason).toBe('enough');
+  deadline.end();
+  expect(callers.flatMap(({ signal }) => getEventListeners(signal, 'abort'))).toEqual([]);
+});
+
+test('a deadline without a limit has no timer', async () => {
   const clock = manualClock();
   const caller = new AbortController();
   const deadline = startDeadline(clock, Number.POSITIVE_INFINITY, late, caller.signal);
@@ -46,27 +75,27 @@ test('has no timer when there is no end', async () => {
   expect(deadline.signal.aborted).toBe(true);
 });
 
-test('a promise that settles first is not touched by the signal', async () => {
+test('orAborted settles like a promise that settles first', async () => {
   const { signal } = new AbortController();
   await expect(orAborted(Promise.resolve(1), signal)).resolves.toBe(1);
   await expect(orAborted(Promise.reject(new Error('own')), signal)).rejects.toThrow('own');
 });
 
-test('the signal goes before a promise that takes long, and a later failure of that one is swallowed', async () => {
+test('orAborted rejects with the reason of the signal and ignores a later rejection', async () => {
   const controller = new AbortController();
   const { promise, reject } = Promise.withResolvers<void>();
   const waiting = expect(orAborted(promise, controller.signal)).rejects.toBe('enough');
   controller.abort('enough');
   await waiting;
-  reject(new Error('nobody listens'));
+  reject(new Error('too late'));
   await settle();
 });
 
-test('refuses at once under a signal that has fired', async () => {
+test('orAborted rejects at once when the signal is aborted already', async () => {
   await expect(orAborted(Promise.resolve(1), AbortSignal.abort('gone'))).rejects.toBe('gone');
 });
 
-test('a promise that fails although its signal was aborted first harms nobody', async () => {
+test('orAborted leaves no unhandled rejection when the signal is aborted already', async () => {
   const failed: unknown[] = [];
   const note = (error: unknown) => void failed.push(error);
   process.on('unhandledRejection', note);

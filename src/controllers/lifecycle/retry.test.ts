@@ -19,5 +19,5 @@ test('is what the queue does when it takes its time', () => {
   const queue = new WorkQueue({ ...retryTimes, name: 'test', random: () => 0 });
   const key = { namespace: 'ns', name: 'win-1' };
   for (let attempt = 1; attempt < 10; attempt += 1) expect(queue.retry(key)).toBe(longestRetryMs(attempt));
-  void queue.shutDown('drop');
+  void queue.shutDown();
 });

@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
-import { isRecord } from '#base/fields.ts';
+import { isRecord, jsonIn } from '#base/fields.ts';
 import { Secret } from '#base/secret.ts';
 import type { ExecPlugin, KubeconfigCluster } from './kubeconfig.ts';
 import type { Credential, Identity } from '../transport/connection.ts';
-import { orAborted, startDeadline } from '#base/waiting/abort.ts';
+import { orAborted } from '#base/waiting/abort.ts';
+import { withDeadline } from '#base/waiting/deadline.ts';
 import { bearer, isSame, pairProblem } from './identity.ts';
 
 export interface PluginContext {
@@ -73,15 +74,12 @@ async function outputOf(plugin: ExecPlugin, context: PluginContext): Promise<str
   };
   // In a process group of its own, so that what it started ends with it.
   const child = spawn(command, plugin.args, { env, stdio: ['ignore', 'pipe', 'ignore'], detached: !isWindows });
-  const late = () => failed(plugin, `did not end within ${timeoutMs} ms`);
-  const deadline = startDeadline(clock, timeoutMs, late, undefined);
+  const error = () => failed(plugin, `did not finish within ${timeoutMs / 1000} s`);
   try {
-    return await orAborted(textOf(child, plugin), deadline.signal);
-  } catch (error) {
+    return await withDeadline({ clock, ms: timeoutMs, error }, () => textOf(child, plugin));
+  } catch (failure) {
     kill(child);
-    throw error;
-  } finally {
-    deadline.end();
+    throw failure;
   }
 }
 
@@ -159,12 +157,8 @@ function readCredential(plugin: ExecPlugin, output: string): Issued {
 }
 
 function parsed(plugin: ExecPlugin, output: string): Record<string, unknown> {
-  let answer: unknown;
-  try {
-    answer = JSON.parse(output);
-  } catch {
-    throw failed(plugin, 'did not print JSON');
-  }
+  const answer = jsonIn(output);
+  if (answer === undefined) throw failed(plugin, 'did not print JSON');
   if (!isRecord(answer) || answer.kind !== 'ExecCredential' || answer.apiVersion !== plugin.apiVersion)
     throw failed(plugin, `did not print an ExecCredential of ${plugin.apiVersion}`);
   return answer;

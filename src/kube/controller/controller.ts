@@ -92,7 +92,7 @@ export class Controller implements Runnable {
       this.#isStopping = true;
       for (const end of ends) end();
       for (const pass of this.#passes) pass.abort(signal.reason);
-      await this.#queue.shutDown('drop');
+      await this.#queue.shutDown();
     }
   }
 

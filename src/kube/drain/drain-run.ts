@@ -8,7 +8,7 @@ import {
   pods,
 } from '../resources.ts';
 import { budgetsOf, type PolicyVersion } from './budgets.ts';
-import type { BlockedPod, DrainCall, DrainerOptions, DrainResult } from './drain.ts';
+import type { BlockedPod, DrainerOptions, DrainResult } from './drain.ts';
 import { evict } from './eviction.ts';
 import { classify, type PodClass } from './pod-class.ts';
 
@@ -29,18 +29,17 @@ const shortestCallMs = 2000;
 export class DrainRun {
   readonly #node: string;
   readonly #options: Required<DrainerOptions> & { version: PolicyVersion };
-  readonly #call: DrainCall;
+  readonly #signal: AbortSignal | undefined;
   readonly #targets = new Map<string, Target>();
   readonly #gone = new Map<string, Key>();
   #left: DrainResult['left'] = [];
   #endMs = 0;
   #hasSeen = false;
-  #toldBlocked = '';
 
-  constructor(node: string, options: Required<DrainerOptions> & { version: PolicyVersion }, call: DrainCall) {
+  constructor(node: string, options: Required<DrainerOptions> & { version: PolicyVersion }, signal?: AbortSignal) {
     this.#node = node;
     this.#options = options;
-    this.#call = call;
+    this.#signal = signal;
   }
 
   async run(): Promise<DrainResult> {
@@ -52,8 +51,7 @@ export class DrainRun {
       const isOver = hasSeen && this.#isFinished() && (isTruth || ((await this.#look(true)) && this.#isFinished()));
       if (isOver || this.#leftMs() <= 0) return await this.#result();
       if (hasSeen) await this.#evictDue();
-      await this.#tellBlocked();
-      await clock.sleep(Math.max(0, Math.min(pollMs, this.#leftMs())), this.#call.signal);
+      await clock.sleep(Math.max(0, Math.min(pollMs, this.#leftMs())), this.#signal);
     }
   }
 
@@ -77,7 +75,7 @@ export class DrainRun {
       this.#hasSeen = true;
       return true;
     } catch (error) {
-      this.#call.signal?.throwIfAborted();
+      this.#signal?.throwIfAborted();
       if (isForGood(error) || (!this.#hasSeen && this.#leftMs() <= 0)) throw error;
       log.warn('Pods of the Node cannot be listed, trying again', { error });
       return false;
@@ -130,17 +128,8 @@ export class DrainRun {
   }
 
   #callOptions() {
-    const { signal } = this.#call;
+    const signal = this.#signal;
     return { ...(signal && { signal }), timeoutMs: Math.max(shortestCallMs, Math.min(callMs, this.#leftMs())) };
-  }
-
-  async #tellBlocked(): Promise<void> {
-    const { onBlocked } = this.#call;
-    const held = [...this.#targets.values()].filter(({ state }) => state === 'later' || state === 'refused');
-    const text = held.map(({ pod, message }) => `${uidOf(pod)} ${message}`).join('\n');
-    if (onBlocked === undefined || text === this.#toldBlocked) return;
-    this.#toldBlocked = text;
-    onBlocked(await this.#describe(held));
   }
 
   async #result(): Promise<DrainResult> {
@@ -166,7 +155,7 @@ export class DrainRun {
   async #budgetsIn(namespaces: ReadonlySet<string>): Promise<PodDisruptionBudget[]> {
     const { client, log, version } = this.#options;
     const resource = version === 'v1' ? podDisruptionBudgets : podDisruptionBudgetsV1beta1;
-    const { signal } = this.#call;
+    const signal = this.#signal;
     const lists = [...namespaces].map(async namespace => {
       try {
         return (await client.list(resource, { namespace, timeoutMs: callMs, ...(signal && { signal }) })).items;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { controller, drainBench, namesOf, second, tooMany } from '../../../test/kit/drain-bench.ts';
+import { controller, drainBench, second, tooMany } from '../../../test/kit/drain-bench.ts';
 import { podDisruptionBudgets, podDisruptionBudgetsV1beta1, pods } from '../resources.ts';
 import { type BlockedPod, drainError } from './drain.ts';
 
@@ -110,21 +110,6 @@ for (const [version, resource] of [
     expect(clock.sleepers()).toBe(0);
   });
 }
-
-test('tells while it goes on what blocks, once for each change', async () => {
-  const { clock, drain, put, answers } = drainBench();
-  for (const name of ['a', 'b']) put(name);
-  const told: string[][] = [];
-  let isOpen = false;
-  answers.set('a', tooMany);
-  answers.set('b', () => (isOpen ? undefined : tooMany()));
-  await drain({ onBlocked: blocked => told.push(namesOf(blocked)) });
-  await clock.advance(12 * second);
-  expect(told).toEqual([['a', 'b']]);
-  isOpen = true;
-  await clock.advance(12 * second);
-  expect(told).toEqual([['a', 'b'], ['a']]);
-});
 
 const blockedPod = (name: string, budgets: string[] = []): BlockedPod => ({
   pod: { namespace: 'ns', name },

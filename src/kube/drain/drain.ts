@@ -40,12 +40,6 @@ export interface DrainResult {
   blocked: BlockedPod[];
 }
 
-export interface DrainCall {
-  signal?: AbortSignal;
-  /** Told whenever something else blocks than before. */
-  onBlocked?: (blocked: BlockedPod[]) => void;
-}
-
 /** Takes the pods off Nodes. Asks the server once how it wants evictions. */
 export class Drainer {
   readonly #options: Required<DrainerOptions>;
@@ -64,11 +58,11 @@ export class Drainer {
   }
 
   /** Ends when all pods have gone that can go, or the time is over: then the result says what stands in the way. */
-  async drain(node: string, call: DrainCall = {}): Promise<DrainResult> {
+  async drain(node: string, signal?: AbortSignal): Promise<DrainResult> {
     const { client, log } = this.#options;
-    this.#version ??= await findPolicyVersion(client, call.signal === undefined ? {} : { signal: call.signal });
+    this.#version ??= await findPolicyVersion(client, signal && { signal });
     const options = { ...this.#options, log: log.with({ Node: node }), version: this.#version };
-    return await new DrainRun(node, options, call).run();
+    return await new DrainRun(node, options, signal).run();
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { setRecent } from '#base/recent-map.ts';
 import type { KubeEvent, ObjectReference } from '../resources.ts';
 
 /** What somebody wants to say about an object. */
@@ -68,12 +69,12 @@ export class EventCorrelator {
 
   #isCombined(name: string, message: string): boolean {
     const nowMs = this.#clock.monotonicMs();
-    const { combineFrom, windowMs } = this.#limits;
+    const { combineFrom, windowMs, maxRemembered } = this.#limits;
     const known = this.#groups.get(name);
     const group =
       known !== undefined && nowMs - known.lastMs <= windowMs ? known : { messages: new Set<string>(), lastMs: 0 };
     group.lastMs = nowMs;
-    this.#remember(this.#groups, name, group);
+    setRecent(this.#groups, name, group, maxRemembered);
     if (group.messages.has(message)) return false;
     if (group.messages.size + 1 >= combineFrom) return true;
     group.messages.add(message);
@@ -82,22 +83,12 @@ export class EventCorrelator {
 
   #isAllowed(object: string): boolean {
     const nowMs = this.#clock.monotonicMs();
-    const { burst, refillMs } = this.#limits;
+    const { burst, refillMs, maxRemembered } = this.#limits;
     const known = this.#buckets.get(object) ?? { tokens: burst, countedMs: nowMs };
     const tokens = Math.min(burst, known.tokens + (nowMs - known.countedMs) / refillMs);
     const isAllowed = tokens >= 1;
-    this.#remember(this.#buckets, object, { tokens: isAllowed ? tokens - 1 : tokens, countedMs: nowMs });
+    setRecent(this.#buckets, object, { tokens: isAllowed ? tokens - 1 : tokens, countedMs: nowMs }, maxRemembered);
     return isAllowed;
-  }
-
-  /** Forgets what was used longest ago. */
-  #remember<T>(memory: Map<string, T>, name: string, value: T): void {
-    memory.delete(name);
-    memory.set(name, value);
-    for (const oldest of memory.keys()) {
-      if (memory.size <= this.#limits.maxRemembered) break;
-      memory.delete(oldest);
-    }
   }
 }
 

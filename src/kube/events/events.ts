@@ -2,6 +2,7 @@ import { backoffMs } from '#base/waiting/backoff.ts';
 import { type Clock, systemClock, timestamp } from '#base/clock.ts';
 import { isNodeName } from '#base/dns-name.ts';
 import { type Log, silentLog } from '#base/log.ts';
+import { setRecent } from '#base/recent-map.ts';
 import { trimEndOf } from '#base/trim-end.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../api-error.ts';
 import type { Client } from '../client.ts';
@@ -181,7 +182,7 @@ export class EventRecorder implements Runnable {
       this.#sent.delete(event.identity);
       return false;
     }
-    this.#remember(event.identity, { ...known, count });
+    setRecent(this.#sent, event.identity, { ...known, count }, this.#maxRemembered);
     return true;
   }
 
@@ -193,7 +194,7 @@ export class EventRecorder implements Runnable {
       // Written by an attempt whose answer was lost: the name is ours alone.
       if (!isAlreadyExists(error)) throw error;
     }
-    this.#remember(event.identity, { name: event.name, count: 1 });
+    setRecent(this.#sent, event.identity, { name: event.name, count: 1 }, this.#maxRemembered);
   }
 
   #objectOf({ name, object, type, reason, message, atMs }: Outgoing): KubeEvent {
@@ -214,15 +215,6 @@ export class EventRecorder implements Runnable {
       reportingComponent: component,
       reportingInstance: instance,
     };
-  }
-
-  #remember(identity: string, sent: Sent): void {
-    this.#sent.delete(identity);
-    this.#sent.set(identity, sent);
-    for (const oldest of this.#sent.keys()) {
-      if (this.#sent.size <= this.#maxRemembered) break;
-      this.#sent.delete(oldest);
-    }
   }
 
   #drop(why: string, { reason, message }: Pick<NewEvent, 'reason' | 'message'>): void {

@@ -74,7 +74,7 @@ test('parses JSON and refuses anything else', () => {
   expect(parseAnswer('{"a":[1]}', 'GET /x')).toEqual({ a: [1] });
   for (const text of ['', 'ok', '{"a":']) {
     expect(() => parseAnswer(text, 'GET /x')).toThrow(
-      expect.objectContaining({ code: 'API_ANSWER_INVALID', message: 'GET /x: the answer is not JSON' }),
+      expect.objectContaining({ code: 'API_ANSWER_INVALID', message: 'GET /x: the response is not JSON' }),
     );
   }
 });

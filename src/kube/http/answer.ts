@@ -1,4 +1,4 @@
-import { isRecord } from '#base/fields.ts';
+import { isRecord, jsonIn } from '#base/fields.ts';
 import { ApiError, type Status } from '../api-error.ts';
 import { invalidAnswer } from '../transport/failures.ts';
 
@@ -38,11 +38,9 @@ export function errorFrom(
 }
 
 export function parseAnswer(text: string, request: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalidAnswer(request, 'the answer is not JSON');
-  }
+  const value = jsonIn(text);
+  if (value === undefined) throw invalidAnswer(request, 'the response is not JSON');
+  return value;
 }
 
 /** What a watch says with an event of type ERROR. */
@@ -53,13 +51,8 @@ export function errorOfEvent(object: unknown, request: string): ApiError {
 }
 
 function parsedStatus(text: string): Status | undefined {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isRecord(value) && value.kind === 'Status' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(text);
+  return isRecord(value) && value.kind === 'Status' ? value : undefined;
 }
 
 function plainMessage(code: number, text: string): string {

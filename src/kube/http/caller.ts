@@ -2,7 +2,6 @@ import type { Clock } from '#base/clock.ts';
 import { trimEndOf } from '#base/trim-end.ts';
 import { errorFrom } from './answer.ts';
 import type { ApiError } from '../api-error.ts';
-import type { TokenBucket } from '../rate-limit.ts';
 import { readInto, readText } from '../transport/body.ts';
 import type { Connection, Credential } from '../transport/connection.ts';
 import { startDeadline } from '#base/waiting/abort.ts';
@@ -27,8 +26,6 @@ export interface CallerOptions {
   /** How often a request is sent again that the server refused for being busy. */
   maxRetries: number;
   userAgent: string;
-  compression: boolean;
-  limiter: TokenBucket | undefined;
 }
 
 interface Attempt {
@@ -84,11 +81,10 @@ export class Caller {
   }
 
   async #accepted({ call, name, signal, endsAtMs }: Attempt): Promise<Exchange> {
-    const { clock, limiter, maxRetries } = this.#options;
+    const { clock, maxRetries } = this.#options;
     const { identity } = this.#connection;
     let renewed = false;
     for (let retries = 0; ; ) {
-      await limiter?.take(signal);
       const credential = await identity.current(signal);
       const exchange = await this.#transport.send(this.#request(call, credential), credential, signal);
       if (exchange.status < 400) return exchange;
@@ -111,7 +107,7 @@ export class Caller {
   }
 
   #request(call: Call, { authorization }: Credential): Request {
-    const { userAgent, compression } = this.#options;
+    const { userAgent } = this.#options;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     const prefix = trimEndOf(new URL(this.#connection.server).pathname, '/');
     return {
@@ -120,7 +116,6 @@ export class Caller {
       headers: {
         accept: 'application/json',
         'user-agent': userAgent,
-        ...(compression ? { 'accept-encoding': 'gzip' } : {}),
         ...(body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
         ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),
       },

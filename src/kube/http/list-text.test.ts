@@ -6,8 +6,8 @@ const managed = [
   { manager: 'kubectl', operation: 'Update', fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'f:a"]}[{': {} } } } },
 ];
 
-function keep(text: string | Buffer, sizes: readonly number[] = [text.length], keepsAll = false): string {
-  const list = new ListText('GET /x', keepsAll);
+function keep(text: string | Buffer, sizes: readonly number[] = [text.length]): string {
+  const list = new ListText('GET /x');
   const bytes = Buffer.from(text);
   let at = 0;
   for (let turn = 0; at < bytes.length; turn += 1) {
@@ -71,18 +71,13 @@ for (const [name, list] of kept) {
   });
 }
 
-test('keeps everything when told so', () => {
-  const text = JSON.stringify(listOf({ metadata: { name: 'a', managedFields: managed } }));
-  expect(keep(text, [5], true)).toBe(text);
-});
-
 test('leaves a list with blanks as it is', () => {
   const text = JSON.stringify(listOf({ metadata: { name: 'a', managedFields: managed } }), undefined, 2);
   expect(keep(text, [11])).toBe(text);
 });
 
 test('begins anew after each text, also after one that was cut off', () => {
-  const list = new ListText('GET /x', false);
+  const list = new ListText('GET /x');
   list.push(Buffer.from('{"items":[{"metadata":{"managedFields":[{"a":"'));
   list.take();
   const text = JSON.stringify(listOf({ metadata: { name: 'a', managedFields: managed } }));

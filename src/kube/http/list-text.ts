@@ -20,7 +20,6 @@ const managedFieldsKey = Buffer.from('"managedFields":');
  */
 export class ListText {
   readonly #name: string;
-  readonly #keepsAll: boolean;
   #buffer = Buffer.allocUnsafeSlow(firstBytes);
   #length = 0;
   #depth = 0;
@@ -30,14 +29,8 @@ export class ListText {
   #isCutting = false;
   #dropsComma = false;
 
-  constructor(name: string, keepsAll: boolean) {
+  constructor(name: string) {
     this.#name = name;
-    this.#keepsAll = keepsAll;
-  }
-
-  push(chunk: Buffer): void {
-    if (this.#keepsAll) this.#append(chunk, 0, chunk.length);
-    else this.#scan(chunk);
   }
 
   /** The text so far; what comes next is a new one. */
@@ -49,7 +42,7 @@ export class ListText {
     return text;
   }
 
-  #scan(chunk: Buffer): void {
+  push(chunk: Buffer): void {
     const end = chunk.length;
     if (end === 0) return;
     // What the last chunk ended with may concern the first byte of this one.

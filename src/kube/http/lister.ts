@@ -8,11 +8,6 @@ import type { Call, Caller } from './caller.ts';
 import { ListText } from './list-text.ts';
 import { queryText, resourcePath } from './path.ts';
 
-export interface ListerOptions {
-  pageSize: number;
-  keepManagedFields: boolean;
-}
-
 /** The next page, asked for before the one in hand was read to its end. */
 interface Ahead {
   token: string;
@@ -29,21 +24,21 @@ const earlyBytes = 2048;
 /** Lists objects, page by page; the server prepares the next page while we parse the last. */
 export class Lister {
   readonly #caller: Caller;
-  readonly #options: ListerOptions;
+  readonly #pageSize: number;
 
-  constructor(caller: Caller, options: ListerOptions) {
+  constructor(caller: Caller, pageSize: number) {
     this.#caller = caller;
-    this.#options = options;
+    this.#pageSize = pageSize;
   }
 
   async page<T extends KubeResource>(resource: Resource<T>, options: ListOptions): Promise<KubeList<T>> {
     const call = listCall(resource, options);
-    return this.#read(await this.#caller.open(call), call, this.#text(call), () => undefined);
+    return this.#read(await this.#caller.open(call), call, newText(call), () => undefined);
   }
 
   async all<T extends KubeResource>(resource: Resource<T>, options: ListOptions): Promise<KubeList<T>> {
     try {
-      return await this.#pages(resource, { limit: this.#options.pageSize, ...options });
+      return await this.#pages(resource, { limit: this.#pageSize, ...options });
     } catch (error) {
       if (!isExpired(error) || options.continue !== undefined) throw error;
       // One page that holds everything cannot expire on the way.
@@ -57,7 +52,7 @@ export class Lister {
     const { resourceVersion: _, resourceVersionMatch: __, ...further } = options;
     const callFor = (token: string) => listCall(resource, { ...further, continue: token });
     const call = listCall(resource, options);
-    const text = this.#text(call);
+    const text = newText(call);
     let ahead: Ahead | undefined;
     const prepare = (token: string) => {
       ahead = { token, exchange: this.#caller.open(callFor(token)) };
@@ -97,17 +92,17 @@ export class Lister {
     });
     return listOf(parseAnswer(text.take(), requestName('GET', call.path)), call);
   }
+}
 
-  #text(call: Call): ListText {
-    return new ListText(requestName('GET', call.path), this.#options.keepManagedFields);
-  }
+function newText(call: Call): ListText {
+  return new ListText(requestName('GET', call.path));
 }
 
 function listCall(resource: Resource, options: ListOptions): Call {
   return { ...options, method: 'GET', path: `${resourcePath(resource, options)}${queryText(listQuery(options))}` };
 }
 
-export function listQuery(options: ListOptions) {
+function listQuery(options: ListOptions) {
   const { labelSelector, fieldSelector, resourceVersion, resourceVersionMatch, limit } = options;
   return { labelSelector, fieldSelector, resourceVersion, resourceVersionMatch, limit, continue: options.continue };
 }

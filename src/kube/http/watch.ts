@@ -14,7 +14,6 @@ export interface WatchRequest {
   open: () => Promise<Exchange>;
   clock: Clock;
   maxLineBytes: number;
-  keepManagedFields: boolean;
   signal: AbortSignal | undefined;
   timeoutSeconds: number | undefined;
 }
@@ -31,7 +30,7 @@ export async function* watchEvents<T extends KubeResource>(request: WatchRequest
   const lines = new JsonLines(name, request.maxLineBytes);
   try {
     for await (const chunk of readChunks(exchange, { name, signal: deadline.signal })) {
-      for (const line of lines.push(chunk)) yield trimmed(eventOf<T>(line, name), request);
+      for (const line of lines.push(chunk)) yield eventOf<T>(line, name);
     }
     if (lines.isPartial) throw broken(name, new Error('the stream ended in the middle of an event'));
   } finally {
@@ -47,7 +46,7 @@ function eventOf<T extends KubeResource>(line: unknown, name: string): WatchEven
     case 'MODIFIED':
     case 'DELETED':
     case 'BOOKMARK':
-      return { type, object: object as unknown as T };
+      return { type, object: withoutManagedFields(object as unknown as T) };
     case 'ERROR':
       throw errorOfEvent(object, name);
     default:
@@ -55,8 +54,8 @@ function eventOf<T extends KubeResource>(line: unknown, name: string): WatchEven
   }
 }
 
-/** As in lists, so that an object is the same wherever it comes from. */
-function trimmed<T extends KubeResource>(event: WatchEvent<T>, { keepManagedFields }: WatchRequest): WatchEvent<T> {
-  if (!keepManagedFields) delete (event.object.metadata as { managedFields?: unknown } | undefined)?.managedFields;
-  return event;
+/** As in lists, so that objects of both are the same. */
+function withoutManagedFields<T extends KubeResource>(object: T): T {
+  delete (object.metadata as { managedFields?: unknown } | undefined)?.managedFields;
+  return object;
 }

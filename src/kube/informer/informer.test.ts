@@ -248,24 +248,6 @@ test('tells nothing when a new list brings nothing new', async () => {
   await informer.stop();
 });
 
-test('resyncs a handler that asks for it, and nobody else', async () => {
-  const { clock, informer } = informerOf(apiWith('a', 'b'));
-  const [asks, other] = [notes(), notes()];
-  const remove = informer.addHandler(asks.handler, { resyncMs: 60_000 });
-  informer.addHandler(other.handler);
-  informer.start();
-  await informer.synced;
-  await clock.advance(59_999);
-  expect(asks.told).toEqual(['+a=0', '+b=0']);
-  await clock.advance(60_001);
-  expect(asks.told.slice(2)).toEqual(['a:0>0', 'b:0>0', 'a:0>0', 'b:0>0']);
-  expect(other.told).toEqual(['+a=0', '+b=0']);
-  remove();
-  await clock.advance(120_000);
-  expect(asks.told).toHaveLength(6);
-  await informer.stop();
-});
-
 test('serves its indexes from the store, also those that come late', async () => {
   const api = apiWith('a', 'b');
   const { informer } = informerOf(api);
@@ -324,7 +306,7 @@ test('stops with nothing left: no stream, no timer, no word to a handler; the st
   const api = apiWith('a');
   const { clock, informer } = informerOf(api);
   const { told, handler } = notes();
-  informer.addHandler(handler, { resyncMs: 1000 });
+  informer.addHandler(handler);
   informer.start();
   await informer.synced;
   await settle();
@@ -335,13 +317,6 @@ test('stops with nothing left: no stream, no timer, no word to a handler; the st
   expect(told).toEqual(['+a=0']);
   expect(informer.store.size).toBe(1);
   expect(informer.hasSynced).toBe(true);
-});
-
-test('a second stop waits for the first', async () => {
-  const { informer } = informerOf(apiWith('a'));
-  informer.start();
-  await informer.synced;
-  await Promise.all([informer.stop(), informer.stop()]);
 });
 
 test('whoever waits for a stopped informer is told, and nobody else is harmed', async () => {
@@ -360,7 +335,7 @@ test('a handler that comes after the stop is told the content and leaves nothing
   await informer.synced;
   await informer.stop();
   const { told, handler } = notes();
-  informer.addHandler(handler, { resyncMs: 1000 })();
+  informer.addHandler(handler)();
   await clock.advance(10_000);
   expect(told).toEqual(['+a=0']);
   expect(clock.sleepers()).toBe(0);

@@ -1,4 +1,3 @@
-import { type Clock, systemClock } from '#base/clock.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import { Reflector, type ReflectorCounts, type ReflectorOptions } from './reflector.ts';
 import { type KubeResource, keyOf, keyText } from '../resource.ts';
@@ -12,11 +11,6 @@ export interface Handler<T> {
   deleted?(object: T): unknown;
 }
 
-export interface HandlerOptions {
-  /** Calls `updated` for every object this often although nothing changed. */
-  resyncMs?: number;
-}
-
 export type InformerOptions<T extends KubeResource> = Omit<ReflectorOptions<T>, 'sink'>;
 
 export interface InformerCounts extends ReflectorCounts {
@@ -25,7 +19,7 @@ export interface InformerCounts extends ReflectorCounts {
 
 interface Registration<T> {
   handler: Handler<T>;
-  removal: AbortController;
+  isRemoved: boolean;
 }
 
 /** One picture of a resource, kept up to date, for as many handlers and readers as want it. */
@@ -36,17 +30,14 @@ export class Informer<T extends KubeResource> {
   readonly #rejectSynced: (reason: unknown) => void;
   readonly #store: Store<T>;
   readonly #reflector: Reflector<T>;
-  readonly #clock: Clock;
   readonly #log: Log;
   readonly #registrations = new Set<Registration<T>>();
   readonly #stopping = new AbortController();
-  readonly #underWay = new Set<Promise<void>>();
   #hasSynced = false;
-  #isStarted = false;
+  #running: Promise<void> | undefined;
   #handlerErrors = 0;
 
   constructor(options: InformerOptions<T>) {
-    this.#clock = options.clock ?? systemClock;
     this.#log = (options.log ?? silentLog).with({ resource: options.resource.plural, ...options.scope });
     this.#store = new Store<T>((index, object, error) =>
       this.#log.error('An index cannot read an object', { index, object: keyText(keyOf(object)), error }),
@@ -87,31 +78,28 @@ export class Informer<T extends KubeResource> {
   }
 
   /** What is in the store already is told as added, before this returns. The function given back ends the telling. */
-  addHandler(handler: Handler<T>, { resyncMs }: HandlerOptions = {}): () => void {
-    const registration = { handler, removal: new AbortController() };
+  addHandler(handler: Handler<T>): () => void {
+    const registration = { handler, isRemoved: false };
     for (const object of this.#store.list()) this.#call(registration, { type: 'added', object });
     if (this.#stopping.signal.aborted) return () => undefined;
     this.#registrations.add(registration);
-    if (resyncMs !== undefined) this.#track(this.#resync(registration, resyncMs));
     return () => {
       this.#registrations.delete(registration);
-      registration.removal.abort();
+      registration.isRemoved = true;
     };
   }
 
   /** May be called again without harm. */
   start(): void {
-    if (this.#isStarted || this.#stopping.signal.aborted) return;
-    this.#isStarted = true;
-    this.#track(this.#reflector.run(this.#stopping.signal));
+    if (!this.#stopping.signal.aborted) this.#running ??= this.#reflector.run(this.#stopping.signal);
   }
 
   /** Resolves when nothing is under way any more. The store can still be read, as it was at the end. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    for (const { removal } of this.#registrations) removal.abort();
+    for (const registration of this.#registrations) registration.isRemoved = true;
     this.#rejectSynced(new Error('the informer was stopped before it had seen the server'));
-    await Promise.all(this.#underWay);
+    await this.#running;
   }
 
   #fill(objects: readonly T[]): void {
@@ -126,8 +114,8 @@ export class Informer<T extends KubeResource> {
     for (const change of changes) for (const registration of registrations) this.#call(registration, change);
   }
 
-  #call({ handler, removal }: Registration<T>, change: Change<T>): void {
-    if (removal.signal.aborted) return;
+  #call({ handler, isRemoved }: Registration<T>, change: Change<T>): void {
+    if (isRemoved) return;
     const failed = (error: unknown) => {
       this.#handlerErrors += 1;
       this.#log.error('A handler failed', { change: change.type, object: keyText(keyOf(change.object)), error });
@@ -138,19 +126,6 @@ export class Informer<T extends KubeResource> {
     } catch (error) {
       failed(error);
     }
-  }
-
-  async #resync(registration: Registration<T>, periodMs: number): Promise<void> {
-    const { signal } = registration.removal;
-    while (!signal.aborted) {
-      await this.#clock.sleep(periodMs, signal).catch(() => undefined);
-      for (const object of this.#store.list()) this.#call(registration, { type: 'updated', old: object, object });
-    }
-  }
-
-  #track(work: Promise<void>): void {
-    this.#underWay.add(work);
-    void work.finally(() => this.#underWay.delete(work));
   }
 }
 

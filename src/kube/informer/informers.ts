@@ -1,3 +1,4 @@
+import { orAborted } from '#base/waiting/abort.ts';
 import { whenAborted } from '#base/waiting/deadline.ts';
 import { Informer, type InformerCounts, type InformerOptions } from './informer.ts';
 import type { Runnable } from '../controller/manager.ts';
@@ -39,15 +40,7 @@ export class Informers implements Runnable {
   async synced(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     const all = Promise.all([...this.#informers.values()].map(informer => informer.synced));
-    if (signal === undefined) return void (await all);
-    const { promise, reject } = Promise.withResolvers<never>();
-    const onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await Promise.race([all, promise]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    await (signal === undefined ? all : orAborted(all, signal));
   }
 
   /** From start to stop under a manager: ready when all have synced. */

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
+import { startDeadline } from '#base/waiting/abort.ts';
 import type { Client } from '../client.ts';
 import { StreamError } from './reflector-failure.ts';
 import { admit } from './reflector-objects.ts';
-import { Watchdog } from './reflector-watchdog.ts';
 import { type KubeResource, keyOf, keyText, type Resource, type WatchEvent } from '../resource.ts';
 
 /** Which objects of a resource; all of them when empty. */
@@ -39,23 +39,24 @@ export async function watchOnce<T extends KubeResource>(task: WatchTask<T>, sign
   const timeoutSeconds = Math.round(minWatchSeconds * (1 + task.random()));
   const allowedMs = timeoutSeconds * 1000 + graceMs;
   let initial = task.position === undefined ? new InitialObjects(task.resource) : undefined;
-  const watchdog = new Watchdog(signal, task.clock, initial === undefined ? allowedMs : maxInitialSilenceMs);
+  const limitMs = initial === undefined ? allowedMs : maxInitialSilenceMs;
+  const deadline = startDeadline(task.clock, limitMs, () => new StreamError('overdue'), signal);
   try {
-    for await (const event of open(task, timeoutSeconds, watchdog.signal)) {
+    for await (const event of open(task, timeoutSeconds, deadline.signal)) {
       if (initial === undefined) task.onEvent(event);
-      else if (initial.take(event)) watchdog.allow(maxInitialSilenceMs);
+      else if (initial.take(event)) deadline.extend(maxInitialSilenceMs);
       else {
         task.onAll([...initial.objects.values()], event.object.metadata.resourceVersion ?? '');
         initial = undefined;
-        watchdog.allow(allowedMs);
+        deadline.extend(allowedMs);
       }
     }
   } catch (error) {
-    throw watchdog.hasBarked ? new StreamError('overdue') : error;
+    throw deadline.signal.reason instanceof StreamError ? deadline.signal.reason : error;
   } finally {
-    watchdog.release();
+    deadline.end();
   }
-  if (watchdog.hasBarked) throw new StreamError('overdue');
+  if (deadline.signal.reason instanceof StreamError) throw deadline.signal.reason;
   if (initial !== undefined || task.clock.monotonicMs() - startMs < minWatchMs) throw new StreamError('short');
 }
 

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { type Log, silentLog } from '#base/log.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../api-error.ts';
 import type { Client } from '../client.ts';
 import type { Leadership } from '../controller/manager.ts';
@@ -20,8 +21,7 @@ export interface LegacyLockOptions {
   log?: Log;
 }
 
-const firstWaitMs = 1000;
-const longestWaitMs = 16_000;
+const waits = { firstMs: 1000, maxMs: 16_000 };
 const callMs = 10_000;
 
 /**
@@ -41,7 +41,7 @@ export class LegacyLock {
   /** Resolves when nobody of the earlier generation leads. */
   async take(signal: AbortSignal): Promise<void> {
     const { clock, random, log } = this.#options;
-    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         const isOurs = await this.#tryTake(signal);
         if (isOurs) return;
@@ -51,7 +51,7 @@ export class LegacyLock {
         if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error))
           log.warn('Lock of the earlier generation cannot be read or written', { lock: this.#label, error });
       }
-      await clock.sleep(waitMs * (1 + 0.2 * random()), signal);
+      await clock.sleep(backoffMs(waits, attempt) * (1 + 0.2 * random()), signal);
     }
   }
 

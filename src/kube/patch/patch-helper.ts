@@ -5,14 +5,11 @@ import { mergePatch } from './merge-patch.ts';
 import { type Key, type KubeResource, keyOf, type Resource } from '../resource.ts';
 
 export interface PatchOptions extends CallOptions {
-  /** False for kinds whose status is no subresource of its own; then everything goes in one patch. */
-  statusApart?: boolean;
   /**
    * Whether somebody else's write in between is a conflict. By default only where a list changes: a merge patch replaces
    * lists whole, and would take away what somebody else has put into one.
    */
-  lock?: 'always' | 'lists' | 'never';
-  fieldManager?: string;
+  lock?: 'always' | 'lists';
 }
 
 /** Members of the metadata that belong to the server. */
@@ -36,7 +33,7 @@ export async function patchObject<T extends KubeResource>(
   options: PatchOptions = {},
 ): Promise<T> {
   let current = before;
-  for (const { body, subresource } of patchesBetween(before, after, options.statusApart ?? true)) {
+  for (const { body, subresource } of patchesBetween(before, after)) {
     const { namespace, name } = keyOf(before);
     const write = {
       ...callOptions(options),
@@ -74,25 +71,19 @@ export async function changeObject<T extends KubeResource>(
 
 type PatchBody = Record<string, unknown>;
 
-function patchesBetween(
-  before: KubeResource,
-  after: KubeResource,
-  statusApart: boolean,
-): { body: PatchBody; subresource?: string }[] {
+function patchesBetween(before: KubeResource, after: KubeResource): { body: PatchBody; subresource?: string }[] {
   const { status, metadata, ...rest } = (mergePatch(before, after) ?? {}) as PatchBody;
   const ownMetadata = Object.entries(isRecord(metadata) ? metadata : {}).filter(([name]) => !serverMembers.has(name));
   const main = { ...rest, ...(ownMetadata.length > 0 && { metadata: Object.fromEntries(ownMetadata) }) };
-  const hasStatus = status !== undefined;
-  if (!statusApart && hasStatus) return [{ body: { ...main, status } }];
   return [
-    ...(hasStatus ? [{ body: { status }, subresource: 'status' }] : []),
+    ...(status !== undefined ? [{ body: { status }, subresource: 'status' }] : []),
     ...(Object.keys(main).length > 0 ? [{ body: main }] : []),
   ];
 }
 
 function locked(body: PatchBody, current: KubeResource, lock: PatchOptions['lock'] = 'lists'): PatchBody {
   const { resourceVersion } = current.metadata;
-  if (resourceVersion === undefined || lock === 'never' || (lock === 'lists' && !hasList(body))) return body;
+  if (resourceVersion === undefined || (lock === 'lists' && !hasList(body))) return body;
   return { ...body, metadata: { ...(isRecord(body['metadata']) && body['metadata']), resourceVersion } };
 }
 
@@ -100,10 +91,6 @@ function hasList(value: unknown): boolean {
   return Array.isArray(value) || (isRecord(value) && Object.values(value).some(hasList));
 }
 
-function callOptions({ signal, timeoutMs, fieldManager }: PatchOptions) {
-  return {
-    ...(signal && { signal }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(fieldManager !== undefined && { fieldManager }),
-  };
+function callOptions({ signal, timeoutMs }: PatchOptions): CallOptions {
+  return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
 }

@@ -61,101 +61,69 @@ test('whoever is told of room can add at once', async () => {
   expect(await handledNames()).toEqual(['a', 'b', 'c']);
 });
 
-test('drop lets everything go that no worker has', async () => {
+test('shutDown drops all keys that no worker has', async () => {
   const { clock, queue } = queueBench();
   queue.add(a);
   queue.addAfter(b, 10);
-  await queue.shutDown('drop');
+  await queue.shutDown();
   expect([queue.size, queue.depth, clock.sleepers(), await queue.take()]).toEqual([0, 0, 0, undefined]);
 });
 
-test('drain still hands out what is ready, and lets go what is delayed', async () => {
-  const { clock, queue, handledNames } = queueBench();
-  for (const each of [a, b]) queue.add(each);
-  queue.addAfter(c, 10);
-  const over = queue.shutDown('drain');
-  expect([clock.sleepers(), await handledNames(), await queue.take()]).toEqual([0, ['a', 'b'], undefined]);
-  await over;
-  expect(queue.size).toBe(0);
-});
-
-test('drain hands out a key once more that changed while a worker had it', async () => {
+test('shutDown does not hand out a key again that changed while a worker had it', async () => {
   const { queue } = queueBench();
   queue.add(a);
   await queue.take();
   queue.add(a);
-  const over = queue.shutDown('drain');
-  queue.done(a);
-  expect((await queue.take())?.name).toBe('a');
-  queue.done(a);
-  await over;
-});
-
-test('drop does not hand it out once more', async () => {
-  const { queue } = queueBench();
-  queue.add(a);
-  await queue.take();
-  queue.add(a);
-  const over = queue.shutDown('drop');
+  const over = queue.shutDown();
   queue.done(a);
   await over;
   expect([await queue.take(), queue.size]).toEqual([undefined, 0]);
 });
 
-for (const how of ['drain', 'drop'] as const) {
-  test(`${how} wakes workers that wait, with nothing`, async () => {
-    const { queue } = queueBench();
-    const taking = [queue.take(), queue.take()];
-    await queue.shutDown(how);
-    expect(await Promise.all(taking)).toEqual([undefined, undefined]);
-  });
-
-  test(`${how} is over only when every key that was handed out is done`, async () => {
-    const { queue } = queueBench();
-    for (const each of [a, b]) queue.add(each);
-    await queue.take();
-    await queue.take();
-    let isOver = false;
-    void queue.shutDown(how).then(() => (isOver = true));
-    queue.done(a);
-    await settle();
-    expect(isOver).toBe(false);
-    queue.done(b);
-    await settle();
-    expect(isOver).toBe(true);
-  });
-
-  test(`after ${how} nothing is taken up and no timer is set`, async () => {
-    const { clock, queue } = queueBench();
-    queue.add(a);
-    await queue.take();
-    void queue.shutDown(how);
-    expect([queue.add(b), queue.add(b, 'always'), queue.addAfter(a, 5), queue.retry(a)]).toEqual([
-      false,
-      false,
-      false,
-      0,
-    ]);
-    queue.done(a);
-    expect([clock.sleepers(), queue.size]).toEqual([0, 0]);
-  });
-}
-
-test('shutting down twice is no error, and drop after drain drops', async () => {
+test('shutDown ends the wait of idle workers', async () => {
   const { queue } = queueBench();
-  for (const each of [a, b]) queue.add(each);
-  void queue.shutDown('drain');
-  await queue.shutDown('drop');
-  expect([queue.size, await queue.take()]).toEqual([0, undefined]);
+  const taking = [queue.take(), queue.take()];
+  await queue.shutDown();
+  expect(await Promise.all(taking)).toEqual([undefined, undefined]);
 });
 
-test('asks for no relist while it shuts down', async () => {
+test('shutDown resolves when every key that was handed out is done', async () => {
+  const { queue } = queueBench();
+  for (const each of [a, b]) queue.add(each);
+  await queue.take();
+  await queue.take();
+  let isOver = false;
+  void queue.shutDown().then(() => (isOver = true));
+  queue.done(a);
+  await settle();
+  expect(isOver).toBe(false);
+  queue.done(b);
+  await settle();
+  expect(isOver).toBe(true);
+});
+
+test('a queue that is shut down rejects keys and sets no timer', async () => {
+  const { clock, queue } = queueBench();
+  queue.add(a);
+  await queue.take();
+  void queue.shutDown();
+  expect([queue.add(b), queue.add(b, 'always'), queue.addAfter(a, 5), queue.retry(a)]).toEqual([
+    false,
+    false,
+    false,
+    0,
+  ]);
+  queue.done(a);
+  expect([clock.sleepers(), queue.size]).toEqual([0, 0]);
+});
+
+test('shutDown does not ask for a relist', async () => {
   let calls = 0;
   const { queue } = queueBench({ maxKeys: 1, onRoom: () => (calls += 1) });
   queue.add(a);
   queue.add(b);
   await queue.take();
-  void queue.shutDown('drop');
+  void queue.shutDown();
   queue.done(a);
   expect(calls).toBe(0);
 });

@@ -151,18 +151,17 @@ export class WorkQueue {
   }
 
   /**
-   * Takes up nothing more and lets delayed keys go; ready keys are still handed out (`drain`) or let go too (`drop`).
-   * Resolves when every key that was handed out is done.
+   * Accepts no more keys and drops those that wait. Resolves when every key that was handed out is done.
    */
-  shutDown(how: 'drain' | 'drop'): Promise<void> {
+  shutDown(): Promise<void> {
     this.#isShut = true;
     this.#alarm.cancel();
     for (const entry of this.#entries.values()) {
       this.#delayed.remove(entry);
-      if (how === 'drop') entry.isReady = false;
-      if (!entry.isTaken && !entry.isReady) this.#entries.delete(entry.text);
+      entry.isReady = false;
+      if (!entry.isTaken) this.#entries.delete(entry.text);
     }
-    if (how === 'drop') [this.#ready, this.#readyFrom] = [[], 0];
+    [this.#ready, this.#readyFrom] = [[], 0];
     for (const taker of this.#takers.splice(0)) taker(undefined);
     this.#reportDepth();
     this.#checkIdle();
@@ -236,7 +235,7 @@ export class WorkQueue {
   }
 
   #checkIdle(): void {
-    if (this.#isShut && this.#takenCount === 0 && this.depth === 0) this.#idle.resolve();
+    if (this.#isShut && this.#takenCount === 0) this.#idle.resolve();
   }
 
   #reportDepth(): void {

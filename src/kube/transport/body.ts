@@ -1,5 +1,3 @@
-import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { Exchange } from './exchange.ts';
 import { broken, invalidAnswer } from './failures.ts';
 
@@ -33,7 +31,7 @@ export function readInto(
   { name, signal }: ReadOptions,
   take: (chunk: Buffer) => void,
 ): Promise<void> {
-  const body = decoded(exchange);
+  const { body } = exchange;
   return new Promise((resolve, reject) => {
     const settle = (error?: unknown) => {
       signal.removeEventListener('abort', abort);
@@ -66,7 +64,7 @@ export function readInto(
 
 /** Chunks as they come; ends the exchange when the reader stops early or the signal fires. */
 export async function* readChunks(exchange: Exchange, { name, signal }: ReadOptions): AsyncGenerator<Buffer> {
-  const body = decoded(exchange);
+  const { body } = exchange;
   const abort = () => {
     exchange.cancel();
     body.destroy();
@@ -90,11 +88,4 @@ export async function* readChunks(exchange: Exchange, { name, signal }: ReadOpti
 function isCutShort({ body }: Exchange): boolean {
   const { rstCode } = body as { rstCode?: number };
   return rstCode !== undefined && rstCode !== 0;
-}
-
-function decoded({ headers, body }: Exchange): Readable {
-  if (headers['content-encoding'] !== 'gzip') return body;
-  const gunzip = createGunzip();
-  body.once('error', error => gunzip.destroy(error)).once('aborted', () => gunzip.destroy(new Error('aborted')));
-  return body.pipe(gunzip);
 }

@@ -1,4 +1,5 @@
 import { shown } from '#base/errors.ts';
+import { jsonIn } from '#base/fields.ts';
 import { invalidAnswer } from './failures.ts';
 
 const newline = 0x0a;
@@ -51,10 +52,8 @@ export class JsonLines {
 
   #parse(line: Buffer): unknown {
     const text = line.toString();
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw invalidAnswer(this.#name, `a line is not JSON: ${shown(text.slice(0, 60))}`);
-    }
+    const value = jsonIn(text);
+    if (value === undefined) throw invalidAnswer(this.#name, `a line is not JSON: ${shown(text.slice(0, 60))}`);
+    return value;
   }
 }
