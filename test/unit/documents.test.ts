@@ -21,11 +21,33 @@ for (const page of ['ARCHITECTURE.md', 'README.md', 'CONTRIBUTING.md', 'STYLE.md
   });
 }
 
-for (const page of readdirSync(join(root, 'docs/decisions'))) {
-  test(`every path named in decision ${page} exists`, () => {
-    expect(pathsIn(read(`docs/decisions/${page}`)).filter(path => !existsSync(join(root, path)))).toEqual([]);
+const docs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith('.md'))
+  .map(name => join('docs', name));
+
+for (const page of docs) {
+  test(`every path named in ${page} exists`, () => {
+    expect(pathsIn(read(page)).filter(path => !existsSync(join(root, path)))).toEqual([]);
   });
 }
+
+test('no page has prose lines of more than 120 characters', () => {
+  const long = [
+    'ARCHITECTURE.md',
+    'README.md',
+    'CONTRIBUTING.md',
+    'STYLE.md',
+    'AGENTS.md',
+    'GLOSSARY.md',
+    ...docs,
+  ].flatMap(page =>
+    read(page)
+      .split('\n')
+      .filter(line => line.length > 120 && !line.startsWith('|'))
+      .map(line => `${page}: ${line}`),
+  );
+  expect(long).toEqual([]);
+});
 
 /** Every folder that contains TypeScript files itself. */
 function codeFolders(): string[] {

@@ -78,14 +78,14 @@ test('reads the configuration that the operator writes', () => {
   expect(readSettings(kubeletConfig('172.30.0.10'), 'x')).toEqual({
     taints: [windowsTaint],
     maxPods: 250,
-    asksForServingCertificate: true,
+    requestsServingCertificate: true,
     rotatesCertificates: true,
   });
 });
 
 const minimal = 'kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n';
 test('has the defaults of a kubelet where a configuration says nothing', () => {
-  expect(readSettings(minimal, 'x')).toMatchObject({ taints: [], maxPods: 110, asksForServingCertificate: false });
+  expect(readSettings(minimal, 'x')).toMatchObject({ taints: [], maxPods: 110, requestsServingCertificate: false });
 });
 
 for (const text of [undefined, '', '{}', minimal.replace('v1beta1', 'v1'), minimal.replace('Kubelet', '')]) {
