@@ -8,18 +8,18 @@ import { type ApiServer, startApiServer } from './apiserver/server.ts';
 export interface EmbeddedClusterOptions {
   clock?: Clock;
   log?: Log;
-  /** 0 for any free port, which is the default. */
+  /** 0 (default) for any free port. */
   port?: number;
   version?: ServerVersion;
 }
 
-/** An API server with its controllers and identities: all of a cluster but the nodes, in this process. */
+/** A cluster without nodes in this process: API server, controllers and authentication. */
 export interface EmbeddedCluster extends Omit<ApiServer, 'kubeconfig'>, AsyncDisposable {
-  /** For the administrator, or for whoever is named, known by a client certificate. */
+  /** For the administrator or the given user, with a client certificate. */
   kubeconfigFor(user?: { commonName: string; organizations?: readonly string[] }): string;
 }
 
-/** The minor version of Kubernetes in which service account tokens got ids. */
+/** The minor version that introduced IDs of ServiceAccount tokens. */
 const tokenIdsSince = 30;
 const administrator = { commonName: 'sandbox-admin', organizations: ['system:masters'] };
 

@@ -147,8 +147,8 @@ const refusals: [string, SandboxOptions, RegExp][] = [
   ['a platform that is none', { platform: 'Mainframe' as 'None' }, /platform "Mainframe"/],
   ['a cloud that it cannot play', { platform: 'AWS' as 'None' }, /platform "AWS"/],
   ['no speed', { speed: 0 }, /speed/],
-  ['a fault that there is not', { hosts: 1, faults: ['meteor'] }, /no fault "meteor"/],
-  ['a fault for nobody', { faults: ['german@win-1'] }, /no host "win-1"/],
+  ['a fault that there is not', { hosts: 1, faults: ['meteor'] }, /unknown fault "meteor"/],
+  ['a fault for nobody', { faults: ['german@win-1'] }, /unknown host "win-1"/],
 ];
 for (const [name, options, message] of refusals) {
   test(`refuses ${name}, before anything is started`, async () => {

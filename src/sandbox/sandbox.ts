@@ -15,7 +15,7 @@ import { type EmbeddedCluster, startEmbeddedCluster } from './embedded-cluster.t
 import { clusterControllers } from './machines/cluster/all.ts';
 import { scaledClock } from './machines/clocks.ts';
 import { assignFaults, type Fault } from './machines/faults.ts';
-import { dnsNameOf, Fleet, type HostWish } from './machines/fleet.ts';
+import { dnsNameOf, Fleet, type NewHost } from './machines/fleet.ts';
 import { ContentStore } from './machines/host/content-store.ts';
 import type { SimulatedHost } from './machines/host/host.ts';
 import { publishNetwork } from './machines/published-network.ts';
@@ -25,57 +25,55 @@ import { createInitialObjects } from './machines/initial-objects/install.ts';
 import type { InitialFacts } from './machines/initial-objects/objects.ts';
 
 export interface SandboxOptions {
-  /** How many hosts stand there waiting to be listed: `win-1`, `win-2` and so on. Every third is known by a DNS name. */
+  /** Number of hosts: `win-1`, `win-2` and so on. Every third has a DNS name. */
   hosts?: number;
-  /** How many Machines a MachineSet wants. */
+  /** Replicas of the MachineSet. */
   machines?: number;
   /** `fault` or `fault@host`; Machines are `machine-1`, `machine-2` and so on. */
   faults?: readonly string[];
-  /** How much faster than in reality simulated work goes. */
+  /** Speed of simulated delays. */
   speed?: number;
   times?: Partial<Times>;
   platform?: (typeof sandboxPlatforms)[number];
-  /** Of the operator. */
+  /** Namespace of the operator. */
   namespace?: string;
-  /** Of agents whose file does not tell. */
+  /** Version of agents whose file has no stamp. */
   agentVersion?: string;
-  /** False when nobody has listed the hosts in windows-instances yet. */
+  /** Whether to list the hosts in windows-instances; true by default. */
   listsHosts?: boolean;
-  /** Of the API server; any when absent. */
+  /** Port of the API server; any free one by default. */
   port?: number;
-  /** Where files of hosts are kept while it runs; the usual place for temporary files when absent. */
+  /** Parent of the folder with the files of hosts; the system's temporary folder by default. */
   folder?: string;
   clock?: Clock;
   log?: Log;
 }
 
-/** Other clouds tell their machines who they are by a service that only exists there. */
+/** Other clouds have a metadata service, which is not simulated. */
 export const sandboxPlatforms = ['None', 'VSphere', 'Nutanix', 'Azure'] as const;
 
-/** A cluster with Windows machines, in this process. The operator is somebody else's to start. */
+/** A cluster with simulated Windows hosts in this process. The caller starts the operator. */
 export interface Sandbox extends AsyncDisposable {
-  /** Of the API server. */
+  /** URL of the API server. */
   readonly url: string;
   readonly ca: string;
   readonly namespace: string;
-  /** Of the administrator. */
+  /** For the administrator. */
   readonly kubeconfig: string;
   kubeconfigFor: EmbeddedCluster['kubeconfigFor'];
-  /** The one with which hosts are reached, in PEM form. */
+  /** SSH key of the hosts (PEM). */
   readonly privateKey: Secret;
-  /** Reaches the hosts by the addresses and names they have in the sandbox. */
+  /** Connects to hosts by their sandbox addresses and names. */
   readonly connect: Connect;
   readonly resolver: Resolver;
   readonly hosts: readonly SimulatedHost[];
-  /** By its name. */
   host(name: string): SimulatedHost;
-  addHost(wish: Omit<HostWish, 'user' | 'authorizedKeys'>): Promise<SimulatedHost>;
+  addHost(host: Omit<NewHost, 'user' | 'authorizedKeys'>): Promise<SimulatedHost>;
   removeHost(name: string): Promise<void>;
-  /** Ends everything and leaves nothing behind. */
+  /** Stops everything and deletes temporary files. */
   stop(): Promise<void>;
 }
 
-/** Everything that has to be closed. */
 interface Parts {
   cluster: EmbeddedCluster;
   store: ContentStore;
@@ -101,7 +99,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     await Promise.all(
       hostNames.map((name, index) => addHost({ name, hasDnsName: index % 3 === 2, faults: faults.get(name) ?? [] })),
     );
-    await createInitialObjects(parts.cluster.api, worldFacts(parts, options), parts.clock);
+    await createInitialObjects(parts.cluster.api, initialFacts(parts, options), parts.clock);
     publishNetwork(parts.cluster.api, parts.fleet);
     for (const controller of parts.controllers) controller.start(parts.cluster.api);
   } catch (error) {
@@ -121,7 +119,7 @@ async function openParts(
   const version = { major, minor, gitVersion: payloadKubeletVersion };
   const cluster = await startEmbeddedCluster({ clock, log, version, ...(port === undefined ? {} : { port }) });
   const store = await ContentStore.open(options.folder);
-  const onChange = once(() => publishNetwork(cluster.api, fleet));
+  const onChange = coalesce(() => publishNetwork(cluster.api, fleet));
   const fleet = new Fleet({ store, clock, delays, agentVersion: options.agentVersion ?? 'sandbox', onChange }, times);
   const controllers = clusterControllers({ fleet, platform, machineFaults, times, clock, speed, log });
   const { namespace = defaultNamespace } = options;
@@ -130,14 +128,14 @@ async function openParts(
 
 function hostAdder({ fleet, privateKey }: Parts): Sandbox['addHost'] {
   const authorizedKeys = [parsePrivateKey(privateKey.reveal()).publicKey];
-  return async wish => {
-    const host = fleet.add({ ...wish, user: 'Administrator', authorizedKeys });
+  return async added => {
+    const host = fleet.add({ ...added, user: 'Administrator', authorizedKeys });
     await host.start();
     return host;
   };
 }
 
-function worldFacts({ cluster, fleet, clock, namespace, privateKey }: Parts, options: SandboxOptions): InitialFacts {
+function initialFacts({ cluster, fleet, clock, namespace, privateKey }: Parts, options: SandboxOptions): InitialFacts {
   const { platform = 'None', machines = 0, listsHosts = true } = options;
   const listed = fleet.hosts.map(host => [dnsNameOf(host) ?? host.spec.address, `username=${host.spec.user}`]);
   const service = `windows-exporter.${namespace}.svc`;
@@ -178,7 +176,7 @@ function sandboxOf(parts: Parts, addHost: Sandbox['addHost']): Sandbox {
   };
 }
 
-/** Whoever still speaks to the API server ends before it does. */
+/** Clients of the API server stop before it does. */
 async function close({ cluster, store, fleet, controllers }: Parts): Promise<void> {
   for (const controller of controllers) controller.stop();
   await fleet.stop();
@@ -186,14 +184,14 @@ async function close({ cluster, store, fleet, controllers }: Parts): Promise<voi
   await store.close();
 }
 
-/** However often it is called in one go, what has to be done is done once, a moment later. */
-function once(act: () => void): () => void {
-  let isDue = false;
+/** Coalesces calls: runs once, in the next tick. */
+function coalesce(act: () => void): () => void {
+  let isScheduled = false;
   return () => {
-    if (isDue) return;
-    isDue = true;
+    if (isScheduled) return;
+    isScheduled = true;
     setImmediate(() => {
-      isDue = false;
+      isScheduled = false;
       act();
     });
   };
@@ -204,7 +202,7 @@ function newPrivateKey(): Secret {
 }
 
 function usage(what: string): AppError {
-  return new AppError('USAGE', `a sandbox cannot have ${what}`, {
+  return new AppError('USAGE', `invalid sandbox option: ${what}`, {
     remedy: `Give whole numbers of hosts and Machines, and one of the platforms ${sandboxPlatforms.join(', ')}.`,
   });
 }

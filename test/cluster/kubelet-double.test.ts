@@ -16,10 +16,9 @@ import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { parseFlags } from '../../src/sandbox/machines/kubelet/flags.ts';
 import type { KubeletHost } from '../../src/sandbox/machines/kubelet/kubelet-host.ts';
 import { runKubelet } from '../../src/sandbox/machines/kubelet/run.ts';
-import { type Approver, startApproving } from '../kit/approve-requests.ts';
+import { type RecordsApprover, startApprover, startRecordsApprover } from '../kit/approve-requests.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { recordedLog } from '../kit/recorded-log.ts';
-import { startApprover } from '../kit/winhost/cluster.ts';
 import { readFaults } from '../kit/winhost/kubelet/faults.ts';
 
 /** The kubelet double itself, against a real API server; test/windows has it as an .exe. */
@@ -133,9 +132,9 @@ function startKubelet(host: FolderHost, { words = [] as string[], aheadMs = 0 } 
   };
 }
 
-function approving(...names: string[]): Approver {
+function approving(...names: string[]): RecordsApprover {
   const hosts = Object.fromEntries(names.map(name => [addressOf(name), name]));
-  return startApproving(admin, { operatorNamespace: defaultNamespace, hosts });
+  return startRecordsApprover(admin, { operatorNamespace: defaultNamespace, hosts });
 }
 
 const patient = { timeout: 30_000, interval: 100 };
@@ -292,7 +291,7 @@ test('ends with an error when its request is denied', async () => {
 
 const refusals: [string, (host: FolderHost) => Promise<void>, RegExp][] = [
   ['no configuration file', host => rm(host.path('kubelet.conf')), /kubelet\.conf: it does not exist/],
-  ['another document in its place', host => host.put('kubelet.conf', '{"kind":"Pod"}'), /no KubeletConfiguration/],
+  ['another document in its place', host => host.put('kubelet.conf', '{"kind":"Pod"}'), /not a KubeletConfiguration/],
 ];
 for (const [name, change, message] of refusals) {
   test(`does not start with ${name}`, async () => {

@@ -157,7 +157,7 @@ test('on a terminal without colors the same table comes in black and white', asy
 test('a fault that does not exist is wrong use, and nothing was begun', async () => {
   await using wmco = sandbox('--faults', 'tired@win-1');
   expect(await wmco.ended()).toBe(2);
-  expect(wmco.err()).toMatch(/^error: there is no fault "tired"/);
+  expect(wmco.err()).toMatch(/^error: unknown fault "tired"/);
   expect(leftBehind()).toEqual([]);
 });
 

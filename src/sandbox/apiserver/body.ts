@@ -1,7 +1,6 @@
 import { decodeProtobuf } from './protobuf.ts';
 import { badRequest, StatusError, unsupportedMediaType } from './status.ts';
 
-/** The largest body the API server reads. */
 export const maxBodyBytes = 3 * 1024 * 1024;
 
 export const mediaTypes = ['application/json', 'application/vnd.kubernetes.protobuf'];

@@ -4,7 +4,7 @@ import type { Kinds } from './kinds.ts';
 import type { Identity, StoredObject, UserInfo } from './ports.ts';
 import type { Store } from './store.ts';
 
-/** What all handlers share. */
+/** Shared by all handlers. */
 export interface Core {
   readonly clock: Clock;
   readonly store: Store;
@@ -12,20 +12,20 @@ export interface Core {
   readonly identity: Identity;
 }
 
-/** One request to a resource, after routing. Texts are empty where they do not apply. */
+/** A routed request. Strings are empty where they do not apply. */
 export interface Call {
   readonly user: UserInfo;
   readonly kind: Kind;
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
-  /** Nothing is stored. */
+  /** Do not store. */
   readonly dryRun: boolean;
-  /** Fields that the kind does not have are rejected instead of dropped. */
+  /** Reject unknown fields instead of dropping them. */
   readonly isStrict?: boolean;
 }
 
-/** The stored object a call speaks of, in the stored version. */
+/** The stored object of a call, in its storage version. */
 export function findObject(core: Core, call: Pick<Call, 'kind' | 'namespace' | 'name'>): StoredObject | undefined {
   return core.store.get(call.kind.storageKey, { namespace: call.namespace, name: call.name });
 }

@@ -11,7 +11,7 @@ import { hasCondition, recordAt, textAt } from './object.ts';
 import type { Controller, LocalApi, StoredObject } from './ports.ts';
 import { StatusError } from './status.ts';
 
-/** Serves the resources of CRDs as they come, change and go; a CRD goes after its last object. */
+/** Serves the resources of CRDs; a deleted CRD waits for its objects. */
 export function createCrdController(kinds: Kinds, log: Log): Controller {
   return createController(
     {
@@ -33,7 +33,7 @@ export function createCrdController(kinds: Kinds, log: Log): Controller {
   );
 }
 
-/** Says in the status that the resource is served. */
+/** Sets the conditions of a served CRD. */
 function establish(api: LocalApi, crd: StoredObject): void {
   const names = recordAt(crd, 'spec.names');
   if (hasCondition(crd, 'Established') && sameData(recordAt(crd, 'status.acceptedNames'), names)) return;
@@ -63,7 +63,7 @@ function empty(api: LocalApi, crd: StoredObject): void {
   api.replace(crds, { ...crd, metadata: { ...crd.metadata, finalizers } });
 }
 
-/** An object may go by itself meanwhile, which is what is wanted. */
+/** The object may have been deleted meanwhile. */
 function remove(api: LocalApi, resource: Resource, object: StoredObject): void {
   try {
     api.delete(resource, keyOf(object));

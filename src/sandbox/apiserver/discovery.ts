@@ -16,11 +16,11 @@ export interface ServerVersion {
 interface Discovery {
   kinds: Kinds;
   version: ServerVersion;
-  /** Host and port under which clients reach the server. */
+  /** Address of the server for clients. */
   address: string;
 }
 
-/** Answers for paths that are no resources: discovery, health and version; undefined for a path nobody knows. */
+/** Answers non-resource paths: discovery, health and version; undefined for an unknown path. */
 export function routePath(discovery: Discovery, method: string, path: string, accept: string): Answer | undefined {
   const parts = path.split('/').filter(part => part !== '');
   const answer = answerTo(discovery, parts, accept);
@@ -113,7 +113,7 @@ function resourceList(kinds: Kinds, group: string, version: string): Answer | un
   const own = kinds.all().filter(kind => kind.group === group && kind.version === version);
   const asked = version === 'v1' ? reviews.filter(review => review.group === group) : [];
   if (own.length + asked.length === 0) return undefined;
-  const questions = asked.map(({ plural, kind, namespaced }) => ({
+  const reviewResources = asked.map(({ plural, kind, namespaced }) => ({
     name: plural,
     singularName: kind.toLowerCase(),
     namespaced,
@@ -124,7 +124,7 @@ function resourceList(kinds: Kinds, group: string, version: string): Answer | un
     kind: 'APIResourceList',
     apiVersion: 'v1',
     groupVersion: group === '' ? version : `${group}/${version}`,
-    resources: [...own.flatMap(resourcesOf), ...questions],
+    resources: [...own.flatMap(resourcesOf), ...reviewResources],
   });
 }
 

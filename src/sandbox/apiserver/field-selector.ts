@@ -10,7 +10,7 @@ interface Term {
 
 export type FieldSelector = readonly Term[];
 
-/** Reads a field selector and refuses fields by which the kind cannot be selected. */
+/** Parses a field selector; rejects fields that the kind does not support. */
 export function parseFieldSelector(text: string, kind: Kind): FieldSelector {
   const terms = split(text).map(part => termOf(part, text));
   for (const { field } of terms) if (!isSelectable(field, kind)) throw unsupported(field, kind);
@@ -41,7 +41,7 @@ function unsupported(field: string, kind: Kind): Error {
   );
 }
 
-/** Parts between commas; a backslash takes a comma's meaning away. */
+/** Splits at commas that are not escaped. */
 function split(text: string): string[] {
   return (text.match(/(?:\\.|[^,\\])+/gs) ?? []).filter(part => part !== '');
 }

@@ -9,7 +9,7 @@ import type { Answer } from './router.ts';
 import { internal, StatusError, statusBody } from './status.ts';
 import { startWatch } from './watch.ts';
 
-/** What a watch may have waiting for a slow client before it is cut off. */
+/** Buffer limit of a slow watch client. */
 const maxPendingBytes = 32 * 1024 * 1024;
 
 export interface Responder {
@@ -18,7 +18,7 @@ export interface Responder {
   stop(): void;
 }
 
-/** Carries requests from HTTP to the pipeline and answers back. */
+/** Connects HTTP to the request pipeline. */
 export function createResponder(core: Core, facts: ServerFacts, log: Log): Responder {
   const watches = new Set<() => void>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -31,10 +31,10 @@ export function createResponder(core: Core, facts: ServerFacts, log: Log): Respo
   };
   return {
     handle: (request, response) => {
-      // A client may go at any time; what is left to write is then lost, and that is all.
+      // Clients may disconnect at any time.
       request.on('error', () => undefined);
       response.on('error', () => undefined);
-      answer(request, response).catch((error: unknown) => refuse(response, error, log));
+      answer(request, response).catch((error: unknown) => reject(response, error, log));
     },
     stop: () => {
       for (const end of watches) end();
@@ -87,15 +87,15 @@ function write(response: ServerResponse, code: number, contentType: string, byte
   response.end(bytes);
 }
 
-function refuse(response: ServerResponse, error: unknown, log: Log): void {
-  // A client that has gone in the middle of its request is told nothing.
+function reject(response: ServerResponse, error: unknown, log: Log): void {
+  // The client has disconnected.
   if (response.destroyed) return;
-  if (!(error instanceof StatusError)) log.error('A request failed', { error });
-  const refusal =
+  if (!(error instanceof StatusError)) log.error('Request failed', { error });
+  const rejection =
     error instanceof StatusError
       ? error
       : internal(`Internal error occurred: ${error instanceof Error ? error.message : 'unknown'}`);
-  const { status } = refusal;
+  const { status } = rejection;
   const seconds = status.details?.retryAfterSeconds;
   if (seconds !== undefined && !response.headersSent) response.setHeader('retry-after', String(seconds));
   writeAnswer(response, { is: 'body', code: status.code, body: statusBody(status) });
@@ -110,7 +110,7 @@ function streamWatch(
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
   response.flushHeaders();
   let first = true;
-  let behind = false;
+  let isTooSlow = false;
   const end = (): void => {
     stop();
     watches.delete(end);
@@ -121,13 +121,13 @@ function streamWatch(
   response.on('close', end);
   stop = startWatch(core, scope, options, {
     send: message => {
-      if (behind) return;
+      if (isTooSlow) return;
       const shown = viewOfMessage({ ...view, now: core.clock.now() }, message, first);
       first = false;
       response.write(`${JSON.stringify(shown)}\n`);
-      // A client that reads too slowly must list again rather than fill our memory.
-      behind = response.writableLength > maxPendingBytes;
-      if (behind) queueMicrotask(end);
+      // A client that reads too slowly must list again.
+      isTooSlow = response.writableLength > maxPendingBytes;
+      if (isTooSlow) queueMicrotask(end);
     },
     end,
   });

@@ -6,7 +6,7 @@ import type { StoredObject, UserInfo } from './ports.ts';
 import type { Shape } from './shape.ts';
 import type { Store } from './store.ts';
 
-/** What a kind may need to know when it fills in or checks an object. */
+/** Context for defaulting and validating an object. */
 export interface KindContext {
   user: UserInfo;
   /** Milliseconds since 1970. */
@@ -27,61 +27,61 @@ export interface Column {
 
 export interface Subresource {
   name: string;
-  /** Kind of the body, with its group and version where they are not those of the object. */
+  /** Kind of the body; group and version if they differ from those of the object. */
   kind?: string;
   group?: string;
   version?: string;
   verbs: readonly string[];
 }
 
-/** Everything the server knows about one kind in one version, as data and small functions. */
+/** One kind in one version. */
 export interface Kind extends Resource {
   singular: string;
   shortNames: readonly string[];
   categories: readonly string[];
   verbs: readonly string[];
   subresources: readonly Subresource[];
-  /** Where an object with the subresource `scale` has its numbers of replicas and its selector. */
+  /** Paths of the `scale` subresource. */
   scale: { specReplicas: string; statusReplicas: string; selector: string } | undefined;
-  /** Where the objects of all versions of the kind are kept. */
+  /** Storage key of the objects, the same for all versions. */
   storageKey: string;
-  /** Whether this is the version in which they are kept. */
+  /** Whether this is the storage version. */
   stores: boolean;
   nameRule: NameRule;
-  /** Whether a change of the spec counts up metadata.generation. */
+  /** Whether spec changes increase metadata.generation. */
   countsGenerations: boolean;
-  /** Whether PUT creates an object that is not there. */
+  /** Whether PUT creates a missing object. */
   createsOnUpdate: boolean;
   /** Whether PUT works without a resourceVersion. */
   updatesUnconditionally: boolean;
   /** Whether DELETE answers with the object instead of a Status. */
   returnsDeleted: boolean;
-  /** True for resources made by a CRD. */
+  /** True for custom resources. */
   custom: boolean;
-  /** What the object may hold besides apiVersion, kind and metadata. Custom resources have a schema instead. */
+  /** Fields besides apiVersion, kind and metadata; custom resources have a schema instead. */
   content: Shape | undefined;
   /** OpenAPI v3 schema of a custom resource. */
   schema: unknown;
-  /** Field selectors besides metadata.name and metadata.namespace, with the value each sees. */
+  /** Further field selectors and the values they compare. */
   fields: Readonly<Record<string, (object: StoredObject) => string>>;
   columns: readonly Column[];
-  /** Fills in what the server sets on a new object. */
+  /** Sets defaults of a new object. */
   prepareCreate(object: StoredObject, context: KindContext): StoredObject;
-  /** Takes back what a client may not change; `subresource` is empty for the object itself. */
+  /** Restores what a client is not allowed to change; `subresource` is empty for the object itself. */
   prepareUpdate(next: StoredObject, old: StoredObject, subresource: string): StoredObject;
-  /** Sets times the client has left out; the last thing done before the check. */
+  /** Sets missing times, right before validation. */
   stamp(object: StoredObject, old: StoredObject | undefined, now: string): StoredObject;
-  /** What is wrong with the content; `old` is there when the object is changed. */
+  /** Validates the content; `old` is set for updates. */
   check(object: StoredObject, old: StoredObject | undefined, subresource: string): StatusCause[];
-  /** Seconds the object stays after a delete; undefined for kinds that go at once. */
+  /** Grace period of a delete; undefined for kinds without one. */
   graceSeconds(object: StoredObject, asked: number | undefined): number | undefined;
-  /** Changes the object when its deletion begins but must wait. */
+  /** Changes an object whose deletion has to wait. */
   markDeleted(object: StoredObject, now: string): StoredObject;
-  /** Whatever keeps a deleted object from vanishing. */
+  /** Finalizers and other blockers of a deletion. */
   deletionBlockers(object: StoredObject): readonly unknown[];
-  /** Whether a deletion that waits is marked with a grace period and counts as a change of what is wanted. */
+  /** Whether a waiting deletion sets a grace period and increases the generation. */
   setsGracePeriod: boolean;
-  /** Translates between this version and the one that is stored. */
+  /** Converts between this version and the storage version. */
   toStored(object: StoredObject): StoredObject;
   fromStored(object: StoredObject): StoredObject;
 }
@@ -90,7 +90,7 @@ const allVerbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch']
 
 type Required = Pick<Kind, 'group' | 'version' | 'plural' | 'kind' | 'namespaced'>;
 
-/** A kind with what is usual for all it does not say itself. */
+/** Fills in the defaults of a kind. */
 export function defineKind(given: Required & Partial<Kind>): Kind {
   const apiVersion = given.group === '' ? given.version : `${given.group}/${given.version}`;
   const subresources = given.subresources ?? [];
@@ -130,7 +130,7 @@ export function defineKind(given: Required & Partial<Kind>): Kind {
   };
 }
 
-/** The object itself keeps its status, the subresource keeps everything but the status and the metadata. */
+/** An update of the object keeps its status; one of the subresource changes only status and metadata. */
 export function splitStatus(next: StoredObject, old: StoredObject, subresource: string): StoredObject {
   if (subresource === '') return withMember(next, 'status', old['status']);
   return withMember({ ...old, metadata: next.metadata }, 'status', next['status']);

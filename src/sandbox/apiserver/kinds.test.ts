@@ -16,9 +16,9 @@ test('finds a kind by group, version and plural', () => {
 });
 
 test('finds the stored version of a storageKey', () => {
-  expect(kinds.ofShelf('poddisruptionbudgets.policy')).toMatchObject({ version: 'v1' });
-  expect(kinds.ofShelf('events')).toMatchObject({ group: '' });
-  expect(kinds.ofShelf('nothing')).toBeUndefined();
+  expect(kinds.byStorageKey('poddisruptionbudgets.policy')).toMatchObject({ version: 'v1' });
+  expect(kinds.byStorageKey('events')).toMatchObject({ group: '' });
+  expect(kinds.byStorageKey('nothing')).toBeUndefined();
 });
 
 test('takes and forgets custom kinds', () => {

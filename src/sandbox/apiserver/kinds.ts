@@ -34,9 +34,9 @@ const builtIn: readonly Kind[] = [
   crdKind,
 ];
 
-/** Every kind the server knows, built in or made by a CRD, in the order in which discovery tells of them. */
+/** All kinds in the order of discovery. */
 export class Kinds {
-  /** By the name of the CRD. */
+  /** By CRD name. */
   readonly #custom = new Map<string, readonly Kind[]>();
   #all: readonly Kind[] = builtIn;
 
@@ -48,8 +48,8 @@ export class Kinds {
     return this.#all.find(kind => kind.plural === plural && kind.group === group && kind.version === version);
   }
 
-  /** The kind whose objects are kept on the storageKey, in the version in which they are kept. */
-  ofShelf(storageKey: string): Kind | undefined {
+  /** The kind of a storage key, in its storage version. */
+  byStorageKey(storageKey: string): Kind | undefined {
     const kinds = this.#all.filter(kind => kind.storageKey === storageKey);
     return kinds.find(kind => kind.stores) ?? kinds[0];
   }

@@ -11,7 +11,7 @@ interface Requirement {
 
 export type LabelSelector = readonly Requirement[];
 
-/** Reads a selector in the syntax of list and watch requests; the empty text selects everything. */
+/** Parses the `labelSelector` of a request; an empty string selects everything. */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.trim() === '') return [];
   // Commas within parentheses separate values.

@@ -13,7 +13,7 @@ export interface Selection {
 export interface ListOptions extends Selection {
   limit: number;
   continue: string;
-  /** Undefined when the client does not say; 0 means any. */
+  /** Undefined if not set; 0 means any. */
   resourceVersion: number | undefined;
   match: 'Exact' | 'NotOlderThan' | '';
   watch: boolean;
@@ -46,7 +46,7 @@ export function isSelected({ labels, fields }: Selection, object: StoredObject, 
   return matchesLabels(labels, object.metadata.labels) && matchesFields(fields, object, kind);
 }
 
-/** A resourceVersion as the server gives it out; undefined for none. */
+/** Parses a resourceVersion; undefined for an empty one. */
 export function versionOf(text: string): number | undefined {
   if (text === '') return undefined;
   if (!/^\d{1,15}$/.test(text))
@@ -89,7 +89,7 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   return Number(text);
 }
 
-/** A flag of a query is set by anything but a clear no. */
+/** A query flag is set by any value but false and 0. */
 export function isTrue(text: string | null): boolean {
   return text !== null && !['false', '0'].includes(text.toLowerCase());
 }

@@ -56,14 +56,14 @@ export function createLocalApi(core: Core): LocalApi {
   };
 }
 
-/** Collects changes and tells of them once the write that made them is over. */
+/** Delivers changes after the write that caused them. */
 function onChange(core: Core, listener: (change: Change) => void): () => void {
   const waiting: Change[] = [];
   const deliver = (): void => {
     for (let change = waiting.shift(); change !== undefined; change = waiting.shift()) listener(change);
   };
   const stopListening = core.store.listenAll((storageKey, { type, object, old }) => {
-    const kind = core.kinds.ofShelf(storageKey);
+    const kind = core.kinds.byStorageKey(storageKey);
     if (kind === undefined) return;
     if (waiting.length === 0) queueMicrotask(deliver);
     waiting.push({

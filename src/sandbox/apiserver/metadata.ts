@@ -14,7 +14,7 @@ interface Rules {
   custom: boolean;
 }
 
-/** Finalizers of custom resources and their definitions may be any label key; all others must have a domain. */
+/** Finalizers of custom resources and CRDs need no domain. */
 function takesAnyFinalizer({ group, custom }: Rules): boolean {
   return custom || group === 'apiextensions.k8s.io';
 }
@@ -23,7 +23,7 @@ const standardFinalizers = ['kubernetes', 'orphan', 'foregroundDeletion'];
 
 const maxAnnotationBytes = 256 * 1024;
 
-/** Everything wrong with the metadata of an object that is to be created. */
+/** Validates the metadata of a new object. */
 export function newMetadataCauses(metadata: Metadata, rules: Rules): StatusCause[] {
   const { nameRule: rule } = rules;
   const { name = '', generateName = '' } = metadata;
@@ -37,7 +37,7 @@ export function newMetadataCauses(metadata: Metadata, rules: Rules): StatusCause
   ];
 }
 
-/** Everything wrong with a change of metadata; what a client may leave out has been filled in before. */
+/** Validates changed metadata, after missing members were filled in. */
 export function changedMetadataCauses(next: Metadata, old: Metadata, rules: Rules): StatusCause[] {
   const added = (next.finalizers ?? []).filter(name => !(old.finalizers ?? []).includes(name));
   const found = `found new finalizers []string{${added.map(name => `"${name}"`).join(', ')}}`;
@@ -170,7 +170,7 @@ function finalizerCauses(finalizers: readonly string[], rules: Rules): StatusCau
   });
 }
 
-/** Whether two objects are the same but for the marks that every write makes. */
+/** Compares objects regardless of their resourceVersion. */
 export function sameContent(one: StoredObject, other: StoredObject): boolean {
   const { resourceVersion } = one.metadata;
   return sameData(one, { ...other, metadata: { ...other.metadata, resourceVersion } });

@@ -1,4 +1,3 @@
-/** How the names of a kind must look. */
 export type NameRule = 'subdomain' | 'label' | 'dns1035' | 'path';
 
 const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -50,7 +49,7 @@ const patterns: Record<'subdomain' | 'label' | 'dns1035' | 'labelValue' | 'quali
   },
 };
 
-/** Everything that is wrong with a name, in the API server's words; the part before a generated suffix may end in a dash. */
+/** Problems of a name, in the wording of the API server. A generateName may end in a dash. */
 export function nameProblems(rule: NameRule, name: string, asPrefix = false): string[] {
   if (rule === 'path') return pathProblems(name, asPrefix);
   return problems(patterns[rule], asPrefix ? name.replace(/.-$/, 'a') : name);
@@ -92,7 +91,7 @@ function prefixProblems(prefix: string): string[] {
 function problems({ says, regex, examples, maxLength }: Pattern, text: string): string[] {
   return [
     ...(text.length > maxLength ? [`must be no more than ${maxLength} characters`] : []),
-    // A text so long that no pattern is worth trying has been refused above.
+    // Longer strings are rejected above without running the pattern.
     ...(text.length <= 4096 && new RegExp(`^(${regex})$`).test(text) ? [] : [`${says} ${hint(regex, examples)}`]),
   ];
 }

@@ -1,7 +1,7 @@
 import { isRecord } from '#base/fields.ts';
 import type { StoredObject } from './ports.ts';
 
-/** The member at a dotted path; undefined as soon as one on the way is missing. */
+/** The value at a dotted path; undefined if a part is missing. */
 export function memberAt(object: unknown, path: string): unknown {
   let value = object;
   for (const name of path.split('.')) {
@@ -11,7 +11,7 @@ export function memberAt(object: unknown, path: string): unknown {
   return value ?? undefined;
 }
 
-/** The same as a text; everything that is none becomes one, and nothing becomes the empty one. */
+/** The value as a string; '' for missing values and objects. */
 export function textAt(object: unknown, path: string): string {
   const value = memberAt(object, path);
   return value === undefined || typeof value === 'object' ? '' : `${value as string | number | boolean}`;
@@ -43,7 +43,7 @@ export function hasCondition(object: unknown, type: string, status?: string): bo
   );
 }
 
-/** The object with one member set, or without it when the value is undefined. */
+/** Sets a member; removes it if the value is undefined. */
 export function withMember(object: StoredObject, name: string, value: unknown): StoredObject {
   if (value !== undefined) return { ...object, [name]: value };
   const rest = { ...object };
@@ -51,7 +51,7 @@ export function withMember(object: StoredObject, name: string, value: unknown): 
   return rest;
 }
 
-/** The object with the value at a path of names; whatever is no object on the way is replaced by one. */
+/** Sets the value at a dotted path; creates missing objects. */
 export function withValueAt(object: StoredObject, path: string, value: unknown): StoredObject {
   const [name = '', ...rest] = path.split('.');
   if (rest.length === 0) return withMember(object, name, value);
@@ -59,7 +59,7 @@ export function withValueAt(object: StoredObject, path: string, value: unknown):
   return { ...object, [name]: withValueAt(inner as StoredObject, rest.join('.'), value) };
 }
 
-/** The object with more metadata; members given as undefined go away. */
+/** Merges metadata; undefined removes a member. */
 export function withMetadata(object: StoredObject, metadata: Record<string, unknown>): StoredObject {
   const merged = Object.entries({ ...object.metadata, ...metadata }).filter(([, value]) => value !== undefined);
   return { ...object, metadata: Object.fromEntries(merged) };

@@ -4,7 +4,7 @@ import type { Kind } from './kind.ts';
 import { metadataShape } from './metadata.ts';
 import type { Shape } from './shape.ts';
 
-/** The documents there are, by group and version. */
+/** Index of the documents by group and version. */
 export function openApiIndex(kinds: readonly Kind[]): unknown {
   const roots = [...new Set(kinds.map(rootOf))];
   const paths = roots.map(root => {
@@ -14,7 +14,7 @@ export function openApiIndex(kinds: readonly Kind[]): unknown {
   return { paths: Object.fromEntries(paths) as unknown };
 }
 
-/** What `kubectl explain` prints, and by which kubectl knows that fields are validated by the server; undefined for an unknown root. */
+/** The document of one group and version for `kubectl explain` and strict validation; undefined if unknown. */
 export function openApiDocument(kinds: readonly Kind[], root: string, version: string): unknown {
   const own = kinds.filter(kind => rootOf(kind) === root);
   if (own.length === 0) return undefined;

@@ -1,8 +1,8 @@
 import type { Answer } from './router.ts';
 
 /**
- * A description of the API with no types in it, which tells kubectl to leave validation to the server. It comes as JSON,
- * or in the binary form that kubectl asks for.
+ * An OpenAPI v2 document without types, which makes older kubectl leave validation to the server. It is JSON
+ * or the protobuf that kubectl requests.
  */
 export function openApiText(accept: string, version: string): Answer {
   const binary = accept.includes('application/com.github.proto-openapi.spec.v2');
@@ -30,7 +30,7 @@ function message(fields: readonly Buffer[]): Buffer {
   return Buffer.concat(fields);
 }
 
-/** A protobuf field with a length in front; ours are all shorter than 128 bytes. */
+/** A length-delimited field; all of these are shorter than 128 bytes. */
 function field(number: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), content]);
 }

@@ -13,26 +13,26 @@ export interface Incoming {
   path: string;
   query: URLSearchParams;
   credentials: Credentials;
-  /** Names and values in turn, as they came. */
+  /** Names and values alternate. */
   rawHeaders: readonly string[];
   accept: string;
   userAgent: string;
 }
 
-/** A request whose sender may do what it asks. */
+/** An authorized request. */
 export interface Admitted {
   incoming: Incoming;
   info: RequestInfo;
   user: UserInfo;
 }
 
-const everybody: UserInfo = { username: 'system:admin', groups: ['system:masters', 'system:authenticated'] };
+const systemAdmin: UserInfo = { username: 'system:admin', groups: ['system:masters', 'system:authenticated'] };
 
-/** Finds out who is asking for what and whether that is allowed; throws the refusal when it is not. */
+/** Authenticates and authorizes a request; throws if it is rejected. */
 export function admitRequest({ identity }: Core, incoming: Incoming): Admitted {
   const info = readRequestInfo(incoming.method, incoming.path, incoming.query);
   const known =
-    identity.authenticator === undefined ? everybody : identity.authenticator.authenticate(incoming.credentials);
+    identity.authenticator === undefined ? systemAdmin : identity.authenticator.authenticate(incoming.credentials);
   if (known === undefined) throw unauthorized();
   const user = identity.impersonation?.impersonate(known, incoming.rawHeaders) ?? known;
   const access = accessOf(info, user);
@@ -46,7 +46,6 @@ export interface ServerFacts {
   address: string;
 }
 
-/** Does what an admitted request asks. */
 export function answerRequest(core: Core, facts: ServerFacts, admitted: Admitted, body: Body): Answer {
   const { incoming, info, user } = admitted;
   const { kinds } = core;
@@ -70,7 +69,7 @@ function reviewAnswer(core: Core, { info, user }: Admitted, review: Review, body
 
 const notServed: Answer = { is: 'text', code: 404, text: '404 page not found\n' };
 
-/** Groups that are built in explain themselves; in all others nothing answers. */
+/** Built-in groups answer with a Status, all others with plain text. */
 function unknownResource({ kinds }: Core, { group }: RequestInfo): Answer {
   if (kinds.all().some(kind => kind.group === group && !kind.custom)) throw unknownPath();
   return notServed;

@@ -1,4 +1,4 @@
-/** The fields of a message by number: their names in JSON and what they hold. */
+/** Fields of a message by number. */
 export interface Message {
   readonly [number: number]: {
     readonly name: string;
@@ -103,7 +103,7 @@ const objectReference: Message = { 1: text('kind'), 2: text('namespace'), 3: tex
 
 const withSpec = (spec: Message): Message => ({ 1: one('metadata', objectMeta), 2: one('spec', spec) });
 
-/** The messages that kubectl sends with its typed clients, and those in which they are wrapped. */
+/** The messages that kubectl sends, and their envelope. */
 export const messages = {
   envelope: { 1: one('typeMeta', { 1: text('apiVersion'), 2: text('kind') }), 2: bytes('raw') },
   time: { 1: integer('seconds') },

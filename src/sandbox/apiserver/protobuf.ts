@@ -1,12 +1,12 @@
 import { timestamp } from '#base/clock.ts';
 import { type Message, messages } from './protobuf-messages.ts';
 
-/** Every object in this encoding begins with these four octets. */
+/** Prefix of the Kubernetes protobuf encoding. */
 const magic = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 
 /**
- * The object in a protobuf body, in the form it has in JSON. New versions of kubectl send the few kinds so for which they
- * have a typed client; undefined for anything else, and for octets that are no such message.
+ * Decodes a protobuf body to the JSON form. Newer versions of kubectl send protobuf for kinds
+ * with a typed client; undefined for other kinds and malformed messages.
  */
 export function decodeProtobuf(bytes: Buffer): Record<string, unknown> | undefined {
   if (!bytes.subarray(0, magic.length).equals(magic)) return undefined;
@@ -47,7 +47,7 @@ function decode(message: Message, bytes: Buffer): Record<string, unknown> | unde
     const wire = Number(tag & 7n);
     const field = message[Number(tag >> 3n)];
     const content = wire === 0 ? reader.number() : wire === 2 ? reader.octets() : undefined;
-    // The messages we read have no fields of fixed length.
+    // These messages have no fixed-length fields.
     if (content === undefined || reader.failed) return undefined;
     if (field !== undefined) put(object, field, content);
   }
@@ -57,7 +57,7 @@ function decode(message: Message, bytes: Buffer): Record<string, unknown> | unde
 function put(object: Record<string, unknown>, field: Message[number] & object, content: bigint | Buffer): void {
   const value = valueOf(field.is, content);
   const { name } = field;
-  // A single text that is empty was not said; in a list it means something, such as the core group.
+  // An empty string means not set, but in a list it is a value, such as the core group.
   if (value === undefined || (value === '' && field.many === undefined)) return;
   if (field.many === 'list') object[name] = [...((object[name] as unknown[] | undefined) ?? []), value];
   else if (field.many === 'map') {
@@ -74,7 +74,7 @@ function valueOf(is: (Message[number] & object)['is'], content: bigint | Buffer)
   return typeof is === 'object' ? decode(is, content) : undefined;
 }
 
-/** No seconds mean no time. */
+/** Zero seconds mean not set. */
 function timeOf(content: Buffer): string | undefined {
   const { seconds } = decode(messages.time, content) ?? {};
   return typeof seconds === 'number' && seconds > 0 ? timestamp(seconds * 1000) : undefined;
@@ -93,7 +93,7 @@ class Reader {
     return this.failed || this.#at >= this.#bytes.length;
   }
 
-  /** Seven bits in each octet, the lowest first. */
+  /** Reads a varint. */
   number(): bigint {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {

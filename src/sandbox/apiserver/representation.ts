@@ -6,10 +6,10 @@ import type { StoredObject } from './ports.ts';
 import { badRequest, notAcceptable, StatusError } from './status.ts';
 import type { WatchMessage } from './watch.ts';
 
-/** In which form a client wants to see objects. */
+/** Representation of objects. */
 export type Form = 'object' | 'table';
 
-/** The first form in an Accept header that we can write. */
+/** The first supported form in an Accept header. */
 export function formOf(accept: string): Form {
   const wanted = accept === '' ? ['*/*'] : accept.split(',').map(part => part.trim());
   let knownType = false;
@@ -36,7 +36,7 @@ function splitOnce(text: string): [string, string] {
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** What a table row shows of its object. */
+/** Part of the object in a table row. */
 export type Included = 'Metadata' | 'Object' | 'None';
 
 export function includedOf(query: URLSearchParams): Included {
@@ -71,7 +71,7 @@ export function viewOfPage(view: View, page: Page): unknown {
   return { kind: `${kind.kind}List`, apiVersion: apiVersionOf(kind), metadata, items };
 }
 
-/** Only the first message of a stream of tables names the columns. */
+/** Only the first message of a table stream has column definitions. */
 export function viewOfMessage(view: View, message: WatchMessage, first: boolean): unknown {
   if (message.type === 'ERROR' || view.form === 'object') return message;
   const object = message.object as StoredObject;

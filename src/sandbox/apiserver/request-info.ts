@@ -1,15 +1,15 @@
 import { isTrue } from './list-options.ts';
 import type { AccessRequest, UserInfo } from './ports.ts';
 
-/** What a request asks for, by its method and path alone. Texts are empty where they do not apply. */
+/** A request as its method and path describe it. Strings are empty where they do not apply. */
 export interface RequestInfo extends Omit<AccessRequest, 'user'> {
-  /** What follows the subresource, if anything. */
+  /** Path segments after the subresource. */
   rest: readonly string[];
 }
 
 const verbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
 
-/** Reads a path of the API; everything outside /api/v1 and /apis is a path and no resource. */
+/** Parses an API path; everything outside /api/v1 and /apis is a non-resource path. */
 export function readRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = path
     .split('/')
@@ -21,12 +21,12 @@ export function readRequestInfo(method: string, path: string, query: URLSearchPa
   const target = targetOf(parts.slice(head));
   if (target.resource === '') return nonResource(method, path);
   const verb = verbOf(method, target.name, isTrue(query.get('watch')));
-  // A list of the objects of one name is access to that object.
+  // Listing by metadata.name counts as access to that object.
   const name = target.name === '' && ['list', 'watch'].includes(verb) ? nameInSelector(query) : target.name;
   return { verb, path: '', group, version, ...target, name };
 }
 
-/** The request in the words of authorization; a namespace is seen as part of itself. */
+/** The request for the authorizer; a Namespace is in the namespace of its own name. */
 export function accessOf(info: RequestInfo, user: UserInfo): AccessRequest {
   const { verb, path, group, version, resource, subresource, name } = info;
   const namespace = group === '' && resource === 'namespaces' ? name : info.namespace;

@@ -17,7 +17,7 @@ import type { RequestInfo } from './request-info.ts';
 import { invalidOptions, methodNotAllowed, notFound, unknownPath, versionTooLarge } from './status.ts';
 import type { WatchScope } from './watch.ts';
 
-/** A request to a resource that may be done. */
+/** An authorized request to a resource. */
 export interface ResourceRequest {
   info: RequestInfo;
   kind: Kind;
@@ -34,23 +34,22 @@ export type Answer =
   | { is: 'bytes'; code: number; bytes: Buffer; contentType: string }
   | { is: 'watch'; scope: WatchScope; options: ListOptions; view: View };
 
-/** A request whose answer's form is already agreed upon. */
 interface Routed extends ResourceRequest {
   view: View;
 }
 
-/** Does what the request asks and says what to answer; refusals are thrown. */
+/** Handles the request; throws a StatusError to reject it. */
 export function routeResource(core: Core, incoming: ResourceRequest): Answer {
   const { info, kind } = incoming;
   if (info.rest.length > 0 || (info.namespace !== '' && !kind.namespaced)) throw unknownPath();
   const request = { ...incoming, view: viewOf(core, incoming) };
   if (info.subresource !== '') return routeSubresource(core, request);
   const anywhere = ['list', 'watch'].includes(info.verb);
-  // A new object is sent to the list, everything else that writes to the object.
+  // POST goes to the collection, other writes to the object.
   const misplaced =
     ['create', 'update', 'patch'].includes(info.verb) && (info.verb === 'create') !== (info.name === '');
   if (!kind.verbs.includes(info.verb) || misplaced) throw methodNotAllowed();
-  // Without a namespace the objects of all can be listed, and nothing else can be done.
+  // Without a namespace only list and watch are possible.
   if (kind.namespaced && info.namespace === '' && !anywhere)
     throw info.name === '' ? methodNotAllowed() : unknownPath();
   const handler = handlers[info.verb];

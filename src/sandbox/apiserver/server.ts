@@ -18,19 +18,19 @@ import { Store } from './store.ts';
 export interface ApiServerOptions {
   clock?: Clock;
   log?: Log;
-  /** 0 for any free port, which is the default. */
+  /** 0 (default) for any free port. */
   port?: number;
-  /** Signs the server's certificate; a new one is made when absent. */
+  /** Signs the server certificate; created if not set. */
   authority?: CertificateAuthority;
-  /** Who is who; without it everybody may do everything. */
+  /** Without it every request has all permissions. */
   identity?: IdentityFactory;
   controllers?: readonly Controller[];
   version?: ServerVersion;
-  /** How many writes of each kind are remembered for watches and lists. */
+  /** Number of writes of each kind kept for watches and lists. */
   historyLimit?: number;
 }
 
-/** What goes into a kubeconfig as the user. */
+/** The user of a kubeconfig. */
 export interface KubeconfigIdentity {
   token?: string;
   /** Both in PEM form. */
@@ -65,7 +65,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     allowHTTP1: true,
     key: pair.key,
     cert: pair.certificate,
-    // Every certificate is taken in the handshake; what it is worth is for the authenticator to say.
+    // The authenticator verifies the client certificate.
     requestCert: true,
     rejectUnauthorized: false,
   });
@@ -76,7 +76,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   });
   const facts = { version: options.version ?? defaultVersion, address: `${host}:${port}` };
   const responder = createResponder(core, facts, log);
-  // Requests of both protocols have the same shape, as far as we use it.
+  // HTTP/1.1 and HTTP/2 requests have the same interface here.
   server.on('request', (request, response) => responder.handle(request as never, response as never));
   const url = `https://${facts.address}`;
   let closing: Promise<void> | undefined;
@@ -112,11 +112,10 @@ function trackSockets(server: Http2SecureServer): Set<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    // Small answers must not wait for more to come.
     socket.setNoDelay(true);
     socket.on('close', () => sockets.delete(socket));
   });
-  // A client that speaks no TLS, or goes in the middle of the handshake, is no fault of ours.
+  // Ignores clients without TLS or with an aborted handshake.
   server.on('sessionError', () => undefined);
   server.on('tlsClientError', () => undefined);
   return sockets;
@@ -124,7 +123,7 @@ function trackSockets(server: Http2SecureServer): Set<Socket> {
 
 function listen(server: Http2SecureServer, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const fail = (cause: NodeJS.ErrnoException) => reject(unable(port, cause));
+    const fail = (cause: NodeJS.ErrnoException) => reject(listenError(port, cause));
     server.once('error', fail);
     server.listen(port, host, () => {
       server.off('error', fail);
@@ -133,9 +132,9 @@ function listen(server: Http2SecureServer, port: number): Promise<number> {
   });
 }
 
-function unable(port: number, cause: NodeJS.ErrnoException): AppError {
+function listenError(port: number, cause: NodeJS.ErrnoException): AppError {
   return new AppError('LISTEN_FAILED', `the API server cannot listen at ${host}:${port} (${cause.code})`, {
-    remedy: 'Give another port, or end the program that has taken this one.',
+    remedy: 'Choose another port with --port, or stop the program that uses this one.',
     cause,
   });
 }
@@ -144,7 +143,7 @@ async function closeServer(server: Http2SecureServer, sockets: ReadonlySet<Socke
   const closed = new Promise<void>(resolve => {
     server.close(() => resolve());
   });
-  // The ends of the streams are written first.
+  // Lets the streams end first.
   await new Promise<void>(resolve => {
     setImmediate(resolve);
   });

@@ -2,8 +2,8 @@ import { fromBase64 } from '#base/bytes.ts';
 import { isRecord } from '#base/fields.ts';
 
 /**
- * What a built-in kind may hold: a type, a list of one shape, or members by name. Members not named are dropped, as the
- * API server drops fields it does not know; below `any` and `object` everything is kept.
+ * Fields of a built-in kind: a type, a list of one shape, or members by name. Other members are dropped, as the
+ * API server drops unknown fields; below `any` and `object` everything is kept.
  */
 export type Shape = keyof typeof leaves | readonly [Shape] | { readonly [member: string]: Shape };
 
@@ -22,10 +22,10 @@ const leaves = {
   time: (value: unknown) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 };
 
-/** A value that does not have the type its place wants. */
+/** A value of the wrong type. */
 export class ShapeMismatch extends Error {}
 
-/** The value without what does not belong there; throws for a value of the wrong type. */
+/** Drops unknown members; throws for a value of the wrong type. */
 export function fitShape(shape: Shape, value: unknown, path = ''): unknown {
   if (typeof shape === 'string') {
     if (!leaves[shape](value)) throw new ShapeMismatch(`${path}: expects ${shape}, but found ${kindOf(value)}`);
@@ -48,7 +48,7 @@ function fitList(item: Shape, value: unknown, path: string): unknown[] {
   return value.map((member, index) => fitShape(item, member, `${path}[${index}]`));
 }
 
-/** Lists and maps without content are not kept; an empty object of named members is. */
+/** Drops empty lists and maps, but not empty objects. */
 function isEmptyCollection(shape: Shape | undefined, value: unknown): boolean {
   const collection = shape === 'strings' || shape === 'base64' || Array.isArray(shape);
   return collection && Object.keys(value as object).length === 0;

@@ -5,7 +5,7 @@ export interface RefusalStatus extends Pick<Status, 'reason' | 'details'> {
   message: string;
 }
 
-/** A refusal on its way to the client; whoever catches it answers with its status. */
+/** An error response. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
   readonly status: RefusalStatus;
@@ -16,14 +16,13 @@ export class StatusError extends Error {
   }
 }
 
-/** What a refusal speaks of. Messages name either the plural or the kind, each with its group behind it. */
+/** The object of an error; messages use the plural or the kind. */
 export interface Subject {
   group: string;
   plural: string;
   kind: string;
 }
 
-/** The body of a refusal, as the API server writes it. */
 export function statusBody(status: RefusalStatus): Record<string, unknown> {
   return {
     kind: 'Status',
@@ -41,7 +40,7 @@ export function notFound(subject: Pick<Subject, 'group' | 'plural'>, name: strin
   return named(404, 'NotFound', subject, { name, says: 'not found' });
 }
 
-/** For a path below which nothing is served. */
+/** For an unknown path. */
 export function unknownPath(): StatusError {
   const message = 'the server could not find the requested resource';
   return new StatusError({ code: 404, reason: 'NotFound', message, details: {} });
@@ -62,7 +61,7 @@ export function conflict(subject: Pick<Subject, 'group' | 'plural'>, name: strin
 
 const modified = 'the object has been modified; please apply your changes to the latest version and try again';
 
-/** Every cause names a field. The message lists them as the API server does. */
+/** The message lists the causes as the API server does. */
 export function invalid(subject: Pick<Subject, 'group' | 'kind'>, name: string, causes: StatusCause[]): StatusError {
   const texts = [...new Set(causes.map(cause => `${cause.field ?? ''}: ${cause.message ?? ''}`))];
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
@@ -74,7 +73,7 @@ export function invalid(subject: Pick<Subject, 'group' | 'kind'>, name: string, 
   });
 }
 
-/** For the options of a request, which are objects of a kind of their own. */
+/** For options of a request, which have their own kind. */
 export function invalidOptions(kind: string, causes: StatusCause[]): StatusError {
   return invalid({ group: 'meta.k8s.io', kind }, '', causes);
 }
@@ -116,7 +115,7 @@ export function expired(message: string): StatusError {
   return new StatusError({ code: 410, reason: 'Expired', message });
 }
 
-/** The client has seen a state that this server has not reached. */
+/** The client asks for a revision that this server has not reached. */
 export function versionTooLarge(asked: number, current: number): StatusError {
   return new StatusError({
     code: 504,
@@ -133,12 +132,12 @@ export function tooManyRequests(message: string, details: NonNullable<Status['de
   return new StatusError({ code: 429, reason: 'TooManyRequests', message, details });
 }
 
-/** A failure that says nothing about the request's sense; some of the real server's refusals are of this kind too. */
+/** The API server answers some invalid requests with 500, too. */
 export function internal(message: string): StatusError {
   return new StatusError({ code: 500, message });
 }
 
-/** Causes of an invalid object, by the reasons the API server knows. */
+/** Causes of validation errors. */
 export const cause = {
   required: (field: string, why = ''): StatusCause => problem('Required', field, `Required value${why && `: ${why}`}`),
   invalid: (field: string, value: unknown, why: string): StatusCause =>

@@ -2,7 +2,7 @@ import type { Key } from '#kube/resource.ts';
 import type { StoredObject } from './ports.ts';
 import { expired } from './status.ts';
 
-/** One write, as watches tell it. */
+/** One write, as watches report it. */
 export interface Written {
   revision: number;
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -13,7 +13,7 @@ export interface Written {
 /** All objects of one kind, and the latest writes to them. */
 interface Collection {
   objects: Map<string, StoredObject>;
-  /** The keys in order; made when needed. */
+  /** Sorted keys, computed on demand. */
   sorted: string[] | undefined;
   history: Written[];
   /** The history holds every write after this revision. */
@@ -22,8 +22,8 @@ interface Collection {
 }
 
 /**
- * Keeps the objects under one revision counter, as etcd does. Shelves are named by plural and group; an object keeps the
- * same key in all its versions. Objects are frozen: what was read once never changes.
+ * Keeps the objects under one revision counter, as etcd does. Storage keys are plural and group;
+ * all versions of an object share one. Objects are frozen.
  */
 export class Store {
   readonly #collections = new Map<string, Collection>();
@@ -46,7 +46,7 @@ export class Store {
     return this.#collection(storageKey).objects.get(pathOf(key));
   }
 
-  /** In the order of etcd: by namespace and name, byte by byte. An empty namespace means all. */
+  /** Sorted by namespace and name. An empty namespace means all. */
   list(storageKey: string, namespace = ''): StoredObject[] {
     const { objects } = this.#collection(storageKey);
     return this.#sortedPaths(storageKey)
@@ -55,7 +55,7 @@ export class Store {
       .filter(object => object !== undefined);
   }
 
-  /** The list as it was at an earlier revision; refuses one for which the history does not reach back. */
+  /** The list at an earlier revision; throws if the history does not reach back. */
   listAt(storageKey: string, revision: number, namespace = ''): StoredObject[] {
     const later = this.writesAfter(storageKey, revision);
     if (later === undefined) throw expired('The resourceVersion for the provided list is too old.');
@@ -72,15 +72,15 @@ export class Store {
       .map(([, object]) => object);
   }
 
-  /** Stores a new or changed object under a new revision and gives it back as it is stored. */
+  /** Stores an object under a new revision and returns it. */
   write(storageKey: string, object: StoredObject): StoredObject {
     const { objects } = this.#collection(storageKey);
     const path = pathOf(object.metadata);
     const old = objects.get(path);
-    const stored = this.#stamped(object);
+    const stored = this.#withRevision(object);
     objects.set(path, stored);
     if (old === undefined) this.#collection(storageKey).sorted = undefined;
-    this.#tell(storageKey, {
+    this.#notify(storageKey, {
       revision: this.#revision,
       type: old === undefined ? 'ADDED' : 'MODIFIED',
       object: stored,
@@ -89,30 +89,30 @@ export class Store {
     return stored;
   }
 
-  /** Removes the object with that key; what watches see last is its last state, under a new revision. */
+  /** Deletes an object; watches get its last state under a new revision. */
   remove(storageKey: string, key: Key): void {
     const { objects } = this.#collection(storageKey);
     const old = objects.get(pathOf(key));
     if (old === undefined) return;
-    const last = this.#stamped(old);
+    const last = this.#withRevision(old);
     objects.delete(pathOf(key));
     this.#collection(storageKey).sorted = undefined;
-    this.#tell(storageKey, { revision: this.#revision, type: 'DELETED', object: last, old });
+    this.#notify(storageKey, { revision: this.#revision, type: 'DELETED', object: last, old });
   }
 
-  /** Every write after a revision; undefined when the history does not reach back so far. */
+  /** All writes after a revision; undefined if the history does not reach back. */
   writesAfter(storageKey: string, revision: number): readonly Written[] | undefined {
     const { history, completeAfter } = this.#collection(storageKey);
     if (revision < completeAfter) return undefined;
     return history.slice(firstAfter(history, revision));
   }
 
-  /** The oldest revision from which `writesAfter` can still tell everything. */
+  /** The oldest revision that `writesAfter` supports. */
   oldestRevision(storageKey: string): number {
     return this.#collection(storageKey).completeAfter;
   }
 
-  /** Forgets the history up to now, as the compaction of etcd does. */
+  /** Drops the history, as compaction in etcd does. */
   compact(): void {
     for (const collection of this.#collections.values()) {
       collection.history = [];
@@ -120,7 +120,7 @@ export class Store {
     }
   }
 
-  /** Calls back inside every write below the storage key; the listener must not write. */
+  /** Calls the listener during each write; it must not write. */
   listen(storageKey: string, listener: (written: Written) => void): () => void {
     const { listeners } = this.#collection(storageKey);
     listeners.add(listener);
@@ -153,15 +153,15 @@ export class Store {
     return collection.sorted;
   }
 
-  #stamped(object: StoredObject): StoredObject {
+  #withRevision(object: StoredObject): StoredObject {
     this.#revision += 1;
     return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } });
   }
 
-  #tell(storageKey: string, written: Written): void {
+  #notify(storageKey: string, written: Written): void {
     const collection = this.#collection(storageKey);
     collection.history.push(written);
-    // Cut in large steps, so that the cost of a write does not grow with the history.
+    // Trimmed in large steps to keep writes cheap.
     if (collection.history.length > 2 * this.#historyLimit) {
       const cut = collection.history.splice(0, collection.history.length - this.#historyLimit);
       collection.completeAfter = cut.at(-1)?.revision ?? collection.completeAfter;

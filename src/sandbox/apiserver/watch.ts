@@ -17,23 +17,23 @@ export interface WatchMessage {
   object: StoredObject | Record<string, unknown>;
 }
 
-/** Where the events of one watch go. */
+/** Receives the events of one watch. */
 export interface WatchSink {
   send(message: WatchMessage): void;
   end(): void;
 }
 
-/** How long a watch lasts when the client does not say, and how often it tells how far it is. */
+/** Default timeout of a watch and interval of bookmarks. */
 const defaultTimeoutSeconds = 1800;
 const bookmarkPeriodMs = 60_000;
-/** A bookmark comes also shortly before the end, so that the client can go on from there. */
+/** A last bookmark is sent before the timeout so that clients can resume. */
 const lastBookmarkMs = 2000;
 
-/** Sends what there is and what happens until the time is up or somebody stops it. Returns how to stop it. */
+/** Sends existing objects and changes until the timeout; returns a function that stops the watch. */
 export function startWatch(core: Core, scope: WatchScope, options: ListOptions, sink: WatchSink): () => void {
   const { store, clock } = core;
   const { resourceVersion } = options;
-  const ending = new AbortController();
+  const stopping = new AbortController();
   const fromNow = options.sendInitialEvents || resourceVersion === undefined || resourceVersion === 0;
   const past = fromNow ? [] : store.writesAfter(scope.kind.storageKey, resourceVersion);
   if (past === undefined) {
@@ -46,24 +46,24 @@ export function startWatch(core: Core, scope: WatchScope, options: ListOptions, 
     return () => undefined;
   }
   if (fromNow) sendExisting(core, scope, options, sink);
-  for (const written of past) tell(scope, options, written, sink);
+  for (const written of past) sendChange(scope, options, written, sink);
   const stopListening = store.listen(scope.kind.storageKey, written => {
-    // A client may know a later revision than this server, for example after a restart.
-    if (written.revision > (resourceVersion ?? 0)) tell(scope, options, written, sink);
+    // A client may have a later revision, for example after a restart of the server.
+    if (written.revision > (resourceVersion ?? 0)) sendChange(scope, options, written, sink);
   });
   const stop = (): void => {
     stopListening();
-    ending.abort();
+    stopping.abort();
   };
   const finish = (): void => {
     stop();
     sink.end();
   };
   const seconds = options.timeoutSeconds ?? defaultTimeoutSeconds;
-  runTimes(clock, bookmarkTimes(options, seconds * 1000), ending.signal, () =>
+  callAtTimes(clock, bookmarkTimes(options, seconds * 1000), stopping.signal, () =>
     sink.send(bookmark(scope.kind, String(store.revision))),
   );
-  runTimes(clock, [seconds * 1000], ending.signal, finish);
+  callAtTimes(clock, [seconds * 1000], stopping.signal, finish);
   return stop;
 }
 
@@ -75,15 +75,15 @@ function sendExisting({ store }: Core, scope: WatchScope, options: ListOptions, 
   sink.send(bookmark(kind, String(store.revision), { 'k8s.io/initial-events-end': 'true' }));
 }
 
-/** An object that begins or ceases to match the selectors appears or disappears for this watch. */
-function tell({ kind, namespace }: WatchScope, options: ListOptions, written: Written, sink: WatchSink): void {
+/** An object that starts or stops matching the selectors is ADDED or DELETED. */
+function sendChange({ kind, namespace }: WatchScope, options: ListOptions, written: Written, sink: WatchSink): void {
   const { object, old } = written;
   if (namespace !== '' && object.metadata.namespace !== namespace) return;
   const before = old !== undefined && isSelected(options, old, kind);
   const after = written.type !== 'DELETED' && isSelected(options, object, kind);
   if (after) sink.send({ type: before ? 'MODIFIED' : 'ADDED', object: kind.fromStored(object) });
   else if (before) {
-    // The state in which the client knew it, with the revision at which it went.
+    // The last state that the client has seen, with the revision of the change.
     const { resourceVersion } = object.metadata;
     const last = {
       ...old,
@@ -106,8 +106,8 @@ function bookmarkTimes({ bookmarks }: ListOptions, totalMs: number): number[] {
   return totalMs > lastBookmarkMs ? [...regular, totalMs - lastBookmarkMs] : regular;
 }
 
-/** Calls back at each of the times, counted from now, until it is aborted. */
-function runTimes(clock: Clock, timesMs: readonly number[], signal: AbortSignal, act: () => void): void {
+/** Calls `act` at each time, counted from now, until aborted. */
+function callAtTimes(clock: Clock, timesMs: readonly number[], signal: AbortSignal, act: () => void): void {
   const run = async (): Promise<void> => {
     let elapsed = 0;
     for (const time of timesMs) {

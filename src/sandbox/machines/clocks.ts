@@ -1,11 +1,11 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
 
-/** Time for what is only simulated: at speed 10 a delay of ten seconds takes one. What is written as a date stays true. */
+/** Clock of simulated delays: at speed 10 ten seconds take one. Dates are not changed. */
 export function scaledClock(clock: Clock, speed: number): Clock {
   if (!Number.isFinite(speed) || speed <= 0) {
-    throw new AppError('USAGE', `the speed of a sandbox is ${shown(speed)}, not a number above 0`, {
-      remedy: 'Give a speed such as 1, 0.5 or 20.',
+    throw new AppError('USAGE', `speed ${shown(speed)} is not a number above 0`, {
+      remedy: 'Set a speed such as 1, 0.5 or 20.',
     });
   }
   return {
@@ -15,7 +15,7 @@ export function scaledClock(clock: Clock, speed: number): Clock {
   };
 }
 
-/** The clock of a host that goes wrong by so much, until somebody sets it. */
+/** A host clock with an offset. */
 export function offsetClock(clock: Clock, offsetMs: () => number): Clock {
   return {
     now: () => clock.now() + offsetMs(),

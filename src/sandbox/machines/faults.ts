@@ -3,9 +3,9 @@ import { serviceName } from '#contract/names.ts';
 import type { Times } from './times.ts';
 import type { Traits } from './traits.ts';
 
-/** Something wrong with a host, or just different about it, by name. */
+/** A named change of the default traits and times. */
 export interface Fault {
-  /** One line for people who look for one to try. */
+  /** For `wmco sandbox --faults`. */
   description: string;
   traits?: Partial<Traits>;
   times?: Partial<Times>;
@@ -17,32 +17,32 @@ const server = { product: 'Windows Server 2016 Datacenter', build: '10.0.14393.7
 const desktop = { product: 'Windows 11 Pro', build: '10.0.26100.2314', installationType: 'Client' };
 
 export const faults = {
-  unreachable: { description: 'nobody answers at the address', traits: { network: 'silent' } },
+  unreachable: { description: 'no answer at the address', traits: { network: 'silent' } },
   refused: { description: 'the SSH server does not run', traits: { network: 'refuses' } },
-  'no-ssh': { description: 'something other than SSH answers', traits: { network: 'other protocol' } },
-  'wrong-key': { description: 'the host does not know the public key', traits: { acceptsKey: false } },
-  'password-only': { description: 'the SSH server takes passwords only', traits: { login: 'password' } },
+  'no-ssh': { description: 'another protocol answers on the SSH port', traits: { network: 'other protocol' } },
+  'wrong-key': { description: 'the public key is not authorized on the host', traits: { acceptsKey: false } },
+  'password-only': { description: 'the SSH server accepts passwords only', traits: { login: 'password' } },
   'key-and-password': {
-    description: 'the SSH server wants a password in addition to the key',
+    description: 'the SSH server requires a password in addition to the key',
     traits: { login: 'key and password' },
   },
   'changed-host-key': {
-    description: 'the second connection meets another host key',
+    description: 'the host key changes after the first connection',
     traits: { changesHostKey: true },
   },
   'no-sftp': { description: 'the SSH server offers no file transfer', traits: { hasSftp: false } },
-  'no-admin': { description: 'the user is no administrator', traits: { isAdministrator: false } },
+  'no-admin': { description: 'the user is not an administrator', traits: { isAdministrator: false } },
   powershell: { description: 'PowerShell is the default shell', traits: { shell: 'powershell' } },
-  german: { description: 'Windows speaks German', traits: { language: 'german' } },
-  french: { description: 'Windows speaks French, in a code page', traits: { language: 'french' } },
-  japanese: { description: 'Windows speaks Japanese, in a code page', traits: { language: 'japanese' } },
-  'full-disk': { description: 'the disk has room for a few files only', traits: { diskBytes: 10 * megabyte } },
+  german: { description: 'Windows in German', traits: { language: 'german' } },
+  french: { description: 'Windows in French, with code page 850', traits: { language: 'french' } },
+  japanese: { description: 'Windows in Japanese, with code page 932', traits: { language: 'japanese' } },
+  'full-disk': { description: 'the disk is almost full', traits: { diskBytes: 10 * megabyte } },
   'slow-disk': { description: 'the disk writes 5 MB a second', times: { diskBytesPerSecond: 5 * megabyte } },
   'slow-network': { description: 'the network takes 1 MB a second', times: { uploadBytesPerSecond: megabyte } },
   'slow-start': { description: 'services take 15 seconds to start', times: { serviceStartMs: 15_000 } },
   'slow-boot': { description: 'a boot takes four minutes', times: { bootMs: 240_000 } },
   'dropped-connection': {
-    description: 'the connection breaks in the middle of the first upload',
+    description: 'the connection breaks during the first upload',
     traits: { mishaps: [{ kind: 'drop', on: 'upload', times: 1, afterBytes: 100_000 }] },
   },
   'hung-command': {
@@ -58,55 +58,59 @@ export const faults = {
     traits: { containersFeature: 'disabled' },
   },
   'pending-reboot': {
-    description: 'Windows itself waits for a reboot',
+    description: 'Windows has a pending reboot',
     traits: { pendingReboot: ['Windows Update'] },
   },
   'lost-in-reboot': {
-    description: 'a reboot is needed, and the host does not come back',
+    description: 'a reboot is needed and the host does not come back',
     traits: { containersFeature: 'disabled', returnsFromReboot: false },
   },
-  'clock-skew': { description: 'the clock is two hours late', traits: { clockOffsetMs: -2 * hourMs } },
+  'clock-skew': { description: 'the clock is two hours behind', traits: { clockOffsetMs: -2 * hourMs } },
   'failing-service': {
-    description: 'containerd ends as soon as it is started',
+    description: 'containerd exits right after it starts',
     traits: { failingServices: [serviceName.containerd] },
   },
   'stubborn-service': {
-    description: 'kube-proxy does not stop when it is told to',
+    description: 'kube-proxy does not stop on request',
     traits: { stubbornServices: [serviceName.kubeProxy] },
   },
   'foreign-containerd': {
-    description: 'a containerd of somebody else runs',
+    description: 'a containerd service that WMCO did not install is running',
     traits: { foreignServices: [serviceName.containerd] },
   },
   'never-ready': { description: 'the Node does not become ready', traits: { kubelet: 'never ready' } },
   'no-node': { description: 'the kubelet runs, but no Node appears', traits: { kubelet: 'never registers' } },
-  'no-subnet': { description: 'the cluster network gives the Node no subnet', traits: { getsSubnet: false } },
+  'no-subnet': { description: 'OVN-Kubernetes assigns no subnet to the Node', traits: { getsSubnet: false } },
   'no-api': { description: 'the host cannot reach the API server', traits: { reachesApi: false } },
   'busy-port': { description: 'another program listens on the port of the kubelet', traits: { busyPorts: [10_250] } },
   'old-windows': { description: 'Windows Server 2016, which is not supported', traits: { os: server } },
   'client-windows': { description: 'Windows 11, which is not supported', traits: { os: desktop } },
-  'bad-name': { description: 'the host has a name that no Node can have', traits: { hostName: 'WIN_HOST' } },
+  'bad-name': { description: 'the host name is not a valid Node name', traits: { hostName: 'WIN_HOST' } },
   'wrong-proxy': {
-    description: 'a machine variable names a proxy that does not answer',
+    description: 'a machine variable sets a proxy that does not answer',
     traits: { machineVariables: { HTTPS_PROXY: 'http://127.0.0.1:1' } },
   },
 } as const satisfies Readonly<Record<string, Fault>>;
 
 export type FaultName = keyof typeof faults;
 
-/** Which faults each host has: `fault@host` names it, a fault alone goes to the last host that has none yet. */
+/** Assigns `fault@host` to that host, and `fault` to the last host without one. */
 export function assignFaults(
-  wishes: readonly string[],
+  requests: readonly string[],
   hosts: readonly string[],
   machines: readonly string[] = [],
 ): ReadonlyMap<string, Fault[]> {
   const given = new Map<string, Fault[]>([...hosts, ...machines].map(host => [host, []]));
-  const split = wishes.map(wish => ({ fault: findFault(wish.split('@')[0] ?? ''), host: wish.split('@')[1] }));
+  const split = requests.map(request => {
+    const [fault = '', host] = request.split('@');
+    return { fault: findFault(fault), host };
+  });
   for (const { fault, host } of split) if (host !== undefined) placeOf(host, given).push(fault);
   for (const { fault, host } of split) {
     if (host !== undefined) continue;
     const free = hosts.toReversed().find(name => given.get(name)?.length === 0);
-    if (free === undefined) throw usage(`${wishes.length} faults are more than ${hosts.length} hosts can have`);
+    if (free === undefined)
+      throw usage(`${requests.length} faults for ${hosts.length} hosts; each host takes one unless it is named`);
     given.get(free)?.push(fault);
   }
   return given;
@@ -114,15 +118,15 @@ export function assignFaults(
 
 export function findFault(name: string): Fault {
   if (Object.hasOwn(faults, name)) return faults[name as FaultName];
-  throw usage(`there is no fault ${shown(name)}; there are ${Object.keys(faults).join(', ')}`);
+  throw usage(`unknown fault ${shown(name)}; known faults: ${Object.keys(faults).join(', ')}`);
 }
 
 function placeOf(host: string, given: ReadonlyMap<string, Fault[]>): Fault[] {
   const found = given.get(host);
   if (found !== undefined) return found;
-  throw usage(`there is no host ${shown(host)}; there are ${[...given.keys()].join(', ') || 'none'}`);
+  throw usage(`unknown host ${shown(host)}; known hosts: ${[...given.keys()].join(', ') || 'none'}`);
 }
 
 function usage(message: string): AppError {
-  return new AppError('USAGE', message, { remedy: 'See what is possible with: wmco sandbox --faults.' });
+  return new AppError('USAGE', message, { remedy: 'List the faults with: wmco sandbox --faults.' });
 }

@@ -4,13 +4,13 @@ import { isIpv4 } from '#base/ipv4.ts';
 import { makeKey } from '../../../test/kit/ssh-server.ts';
 import { scaledClock } from './clocks.ts';
 import { findFault } from './faults.ts';
-import { dnsNameOf, Fleet, type HostWish } from './fleet.ts';
+import { dnsNameOf, Fleet, type NewHost } from './fleet.ts';
 import { ContentStore } from './host/content-store.ts';
 import { defaultTimes } from './times.ts';
 import { defaultTraits } from './traits.ts';
 
 const authorizedKeys = [makeKey().key.publicKey];
-const wish = (name: string, more: Partial<HostWish> = {}): HostWish => ({
+const wish = (name: string, more: Partial<NewHost> = {}): NewHost => ({
   name,
   user: 'Administrator',
   authorizedKeys,
@@ -81,8 +81,8 @@ test('finds hosts by name and by address', async () => {
 });
 
 const refusals: [string, (fleet: Fleet) => unknown, RegExp][] = [
-  ['a host that there is not', fleet => fleet.host('win-9'), /has no host "win-9"/],
-  ['a second host of one name', fleet => fleet.add(wish('win-1')), /has a host "win-1" already/],
+  ['a host that there is not', fleet => fleet.host('win-9'), /host "win-9" does not exist/],
+  ['a second host of one name', fleet => fleet.add(wish('win-1')), /host "win-1" already exists/],
 ];
 for (const [name, act, message] of refusals) {
   test(`refuses ${name}`, async () => {

@@ -8,12 +8,12 @@ import type { FindRoute } from './routes.ts';
 import { type Times, defaultTimes } from './times.ts';
 import { type Traits, defaultTraits } from './traits.ts';
 
-/** What a host shall be, where it is not as usual. */
-export interface HostWish {
+/** A new host; missing values are defaults. */
+export interface NewHost {
   name: string;
   user: string;
   authorizedKeys: HostSpec['authorizedKeys'];
-  /** Whether name servers know it. */
+  /** Whether it has a DNS name. */
   hasDnsName?: boolean;
   faults?: readonly Fault[];
   traits?: Partial<Traits>;
@@ -22,16 +22,16 @@ export interface HostWish {
 
 export const dnsSuffix = 'sandbox.test';
 
-/** All simulated hosts, with the network and the name server between them and the operator. */
+/** All simulated hosts with their network and DNS. */
 export class Fleet {
-  readonly #world: HostDeps;
+  readonly #deps: HostDeps;
   readonly #times: Times;
   readonly #hosts = new Map<string, SimulatedHost>();
   readonly #leaving = new Set<Promise<void>>();
   #addresses = 10;
 
-  constructor(world: HostDeps, times: Times = defaultTimes) {
-    this.#world = world;
+  constructor(deps: HostDeps, times: Times = defaultTimes) {
+    this.#deps = deps;
     this.#times = times;
   }
 
@@ -42,7 +42,7 @@ export class Fleet {
   host(name: string): SimulatedHost {
     const found = this.#hosts.get(name);
     if (found !== undefined) return found;
-    throw new AppError('USAGE', `the sandbox has no host ${shown(name)}`, {
+    throw new AppError('USAGE', `host ${shown(name)} does not exist in the sandbox`, {
       remedy: `Use one of ${[...this.#hosts.keys()].join(', ') || 'none: there are no hosts'}.`,
     });
   }
@@ -51,25 +51,27 @@ export class Fleet {
     return this.hosts.find(({ spec }) => spec.address === address);
   }
 
-  /** A host that has yet to be started. */
-  add(wish: HostWish): SimulatedHost {
-    const { name, user, authorizedKeys, hasDnsName = false, faults = [] } = wish;
+  /** Adds a host without starting it. */
+  add(added: NewHost): SimulatedHost {
+    const { name, user, authorizedKeys, hasDnsName = false, faults = [] } = added;
     if (this.#hosts.has(name))
-      throw new AppError('USAGE', `the sandbox has a host ${shown(name)} already`, { remedy: 'Choose another name.' });
-    const traits = Object.assign({}, defaultTraits, ...faults.map(fault => fault.traits), wish.traits) as Traits;
-    const times = Object.assign({}, this.#times, ...faults.map(fault => fault.times), wish.times) as Times;
+      throw new AppError('USAGE', `host ${shown(name)} already exists in the sandbox`, {
+        remedy: 'Choose another name.',
+      });
+    const traits = Object.assign({}, defaultTraits, ...faults.map(fault => fault.traits), added.traits) as Traits;
+    const times = Object.assign({}, this.#times, ...faults.map(fault => fault.times), added.times) as Times;
     const spec = { name, address: this.#nextAddress(), dnsSuffix: hasDnsName ? dnsSuffix : '', user, authorizedKeys };
-    const host = new SimulatedHost({ ...spec, traits, times }, this.#world);
+    const host = new SimulatedHost({ ...spec, traits, times }, this.#deps);
     this.#hosts.set(name, host);
     return host;
   }
 
-  /** It goes at once as far as anybody can see. */
+  /** Unreachable at once; the promise resolves when it has stopped. */
   remove(name: string): Promise<void> {
     const host = this.#hosts.get(name);
     if (host === undefined) return Promise.resolve();
     this.#hosts.delete(name);
-    this.#world.onChange();
+    this.#deps.onChange();
     const leaving = host.stop().finally(() => this.#leaving.delete(leaving));
     this.#leaving.add(leaving);
     return leaving;
@@ -99,7 +101,7 @@ export class Fleet {
   }
 }
 
-/** The name that name servers have of a host. */
+/** The DNS name of a host. */
 export function dnsNameOf(host: SimulatedHost | undefined): string | undefined {
   return host === undefined || host.spec.dnsSuffix === '' ? undefined : `${host.spec.name}.${host.spec.dnsSuffix}`;
 }

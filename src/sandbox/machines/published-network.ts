@@ -9,7 +9,7 @@ import type { FindRoute, Route } from './routes.ts';
 
 const place = { namespace: 'kube-public', name: 'sandbox-network' };
 
-/** Tells in the cluster how its hosts are reached, for operators in other processes. Nothing is written when all is as it was. */
+/** Publishes the routes to the hosts in the cluster, for operators in other processes. Writes only changes. */
 export function publishNetwork(api: LocalApi, fleet: Pick<Fleet, 'hosts'>): void {
   const entries = fleet.hosts.flatMap(host => {
     const name = dnsNameOf(host);
@@ -23,7 +23,7 @@ export function publishNetwork(api: LocalApi, fleet: Pick<Fleet, 'hosts'>): void
     api.replace(configMaps, { ...present, data } as StoredObject);
 }
 
-/** The network of a sandbox that runs elsewhere, as its cluster tells it. */
+/** The network of a sandbox in another process, read from its cluster. */
 export function publishedNetwork(client: Client): { findRoute: FindRoute; names: Resolver } {
   const look = async () => textsAt(await client.get(configMaps, place.name, { namespace: place.namespace }), 'data');
   return {

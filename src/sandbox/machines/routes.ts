@@ -2,16 +2,16 @@ import type { Clock } from '#base/clock.ts';
 import type { Connect } from '#host/host.ts';
 import { dialFailure, dialTimeout } from '#host/ssh/dial-failures.ts';
 
-/** How a simulated host is reached: at a port of this machine, or not at all. */
+/** How to reach a simulated host: at a loopback port, or not at all. */
 export type Route = { port: number } | 'refused' | 'silent';
 
-/** The network between the operator and the hosts; undefined for an address or a name that nobody has. */
+/** Finds the route to an address; undefined if no host has it. */
 export type FindRoute = (address: string) => Promise<Route | 'unknown name' | undefined>;
 
 const lookEveryMs = 250;
 const defaultDialMs = 10_000;
 
-/** Connects to simulated hosts by the addresses they are known by. Beyond the way there everything is real. */
+/** Connects to simulated hosts by their sandbox addresses. The SSH connection is real. */
 export function routedConnect(find: FindRoute, connect: Connect, clock: Clock): Connect {
   return async (target, options = {}) => {
     const { address, port = 22 } = target;
@@ -19,13 +19,13 @@ export function routedConnect(find: FindRoute, connect: Connect, clock: Clock): 
     const peer = { address, port };
     const endMs = clock.monotonicMs() + dialTimeoutMs;
     for (;;) {
-      // Where a name leads is decided by whoever resolved it.
+      // Uses the address that the name was resolved to.
       const route = await find(target.dialAt?.address ?? address);
       if (route === 'unknown name') throw dialFailure(peer, systemError('ENOTFOUND'));
       if (route === 'refused') throw dialFailure(peer, systemError('ECONNREFUSED'));
       if (typeof route === 'object')
         return connect({ ...target, dialAt: { address: '127.0.0.1', port: route.port } }, options);
-      // As long as nobody answers the system asks again and again.
+      // A silent host is retried until the timeout.
       if (clock.monotonicMs() + lookEveryMs >= endMs) throw dialTimeout(peer, dialTimeoutMs);
       await clock.sleep(lookEveryMs, signal);
     }

@@ -1,34 +1,34 @@
-/** How long things take on a simulated host and in its cluster. Milliseconds and bytes per second of sandbox time. */
+/** Durations in sandbox time. */
 export interface Times {
-  /** From the TCP connection to the first word of the SSH server. */
+  /** From the TCP connection to the SSH identification. */
   greetingMs: number;
-  /** From the order to the first instruction of a program: Windows is slow at starting processes. */
+  /** Process start; slow on Windows. */
   commandMs: number;
-  /** The same where PowerShell is needed. */
+  /** PowerShell script. */
   scriptMs: number;
-  /** Until the Containers feature is installed. */
+  /** Installation of the Containers feature. */
   featureMs: number;
-  /** From the end of the delay of a reboot until nothing answers any more. */
+  /** From the reboot delay until the host is down. */
   shutdownMs: number;
-  /** From there until the SSH server answers. */
+  /** From there until SSH answers. */
   bootMs: number;
   serviceStartMs: number;
   serviceStopMs: number;
-  /** From the start of the kubelet to its first word to the API server. */
+  /** From the start of the kubelet to its first request. */
   kubeletMs: number;
   /** From the subnet on the Node to the networks on the host. */
   overlayMs: number;
-  /** From the Node to the subnet on it. */
+  /** From the Node to its subnet. */
   subnetMs: number;
-  /** From a Machine to one with an address. */
+  /** From a Machine to its address. */
   provisionMs: number;
-  /** How fast the network takes files in. */
+  /** Network throughput. */
   uploadBytesPerSecond: number;
-  /** How fast the disk does. */
+  /** Disk throughput. */
   diskBytesPerSecond: number;
 }
 
-/** A good server in the same data centre, in a hurry: nobody wants to watch a real boot. */
+/** A fast server in the same data center, with a short boot. */
 export const defaultTimes: Times = {
   greetingMs: 40,
   commandMs: 150,
@@ -46,7 +46,7 @@ export const defaultTimes: Times = {
   diskBytesPerSecond: Infinity,
 };
 
-/** The model by which the Go operator was measured: what a host takes by itself, and nothing for the network. */
+/** The delays used to measure the Go operator: those of the host, no network. */
 export const measuredTimes: Times = {
   ...defaultTimes,
   greetingMs: 0,

@@ -2,24 +2,24 @@ import type { FeatureState, OperatingSystem } from '#agent/ports.ts';
 
 export type Language = 'english' | 'german' | 'french' | 'japanese';
 
-/** Something that happens once or a few times, when a verb of the agent begins or in the middle of an upload. */
+/** A failure injected when an agent verb starts or during an upload. */
 export interface Mishap {
-  /** `hang`: no answer, ever. `drop`: the connection breaks. `power cut`: the host dies and boots anew. */
+  /** `hang`: never answers. `drop`: the connection breaks. `power cut`: the host loses power and boots again. */
   kind: 'hang' | 'drop' | 'power cut';
   /** A verb of the agent, or `upload`. */
   on: string;
   times: number;
-  /** Of an upload, until it happens. */
+  /** Bytes of an upload before it happens. */
   afterBytes?: number;
 }
 
-/** What sets one simulated host apart from others. Data only: a fault is a part of it. */
+/** Properties of a simulated host. A fault changes some of them. */
 export interface Traits {
-  /** What a connection to the SSH port meets. */
+  /** What answers on the SSH port. */
   network: 'answers' | 'refuses' | 'silent' | 'other protocol';
   login: 'key' | 'password' | 'key and password';
   acceptsKey: boolean;
-  /** Whether the host shows another host key from its second connection on. */
+  /** Whether the host key changes from the second connection on. */
   changesHostKey: boolean;
   hasSftp: boolean;
   isAdministrator: boolean;
@@ -31,22 +31,22 @@ export interface Traits {
   returnsFromReboot: boolean;
   clockOffsetMs: number;
   diskBytes: number;
-  /** In the place of the name it would have. */
+  /** Overrides the default host name. */
   hostName: string | undefined;
   machineVariables: Readonly<Record<string, string>>;
   mishaps: readonly Mishap[];
-  /** Services whose process ends as soon as it is started. */
+  /** Services that exit right after they start. */
   failingServices: readonly string[];
-  /** Services that end only when they are killed. */
+  /** Services that exit only when killed. */
   stubbornServices: readonly string[];
-  /** Services of somebody else that run when we come. */
+  /** Services that WMCO did not install. */
   foreignServices: readonly string[];
   kubelet: 'works' | 'never ready' | 'never registers';
-  /** Whether the cluster network gives it a subnet. */
+  /** Whether OVN-Kubernetes assigns a subnet. */
   getsSubnet: boolean;
-  /** Whether the host finds its way to the API server. */
+  /** Whether the host can reach the API server. */
   reachesApi: boolean;
-  /** TCP ports on which something listens beside what Windows and our services do. */
+  /** TCP ports used by other programs. */
   busyPorts: readonly number[];
 }
 

@@ -4,7 +4,7 @@ import { isApiError } from '../../../src/kube/api-error.ts';
 import type { Client } from '../../../src/kube/client.ts';
 import { certificateSigningRequests, type Node, nodes } from '../../../src/kube/resources.ts';
 import { type Machine, machines } from '../../../src/kube/resources-openshift.ts';
-import { judge } from '../../../src/sandbox/machines/cluster/machine-approver.ts';
+import { decideRequest } from '../../../src/sandbox/machines/cluster/machine-approver.ts';
 
 /** Whoever else works in an OpenShift cluster, as far as Windows nodes have to do with them, on a real API server. */
 export interface OtherOperators extends AsyncDisposable {
@@ -93,7 +93,7 @@ async function link(client: Client, { metadata, spec }: Machine, node: Node): Pr
 async function approve(client: Client, all: readonly Machine[]): Promise<void> {
   const { items } = await client.list(certificateSigningRequests);
   for (const { metadata, spec, status } of items) {
-    if ((status?.conditions ?? []).length > 0 || judge(spec, all) !== 'approve') continue;
+    if ((status?.conditions ?? []).length > 0 || decideRequest(spec, all) !== 'approve') continue;
     const conditions = [
       { type: 'Approved', status: 'True', reason: 'NodeCSRApprove', message: 'approved by the cluster' },
     ];

@@ -4,7 +4,7 @@ import { nodeNameOf } from './node/identity.ts';
 import { authorizeByRoles, rulesByRoles } from './rbac/authorizer.ts';
 import type { ApiReader } from './token-review.ts';
 
-/** The masters may do everything, kubelets what nodes need, and all others what roles grant them. */
+/** Allows system:masters everything, then asks the Node and RBAC authorizers. */
 export function createAuthorizer(api: ApiReader): Authorizer {
   return {
     authorize: request => decide(api, request),

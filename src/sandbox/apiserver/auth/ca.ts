@@ -11,16 +11,16 @@ export interface KeyPair {
 }
 
 export interface CertificateAuthority extends KeyPair {
-  /** Milliseconds since 1970; nothing it issues lasts longer. */
+  /** Milliseconds since 1970; no certificate outlives it. */
   readonly notAfter: number;
   issue(content: CertificateContent): string;
 }
 
 const yearMs = 365 * 24 * 3_600_000;
-/** A client whose clock is a little slow must not take a fresh certificate for one of the future. */
+/** Tolerates clients with slow clocks. */
 export const backdateMs = 300_000;
 
-/** A new authority with a P-256 key of its own; it lasts for ten years, since a sandbox may be kept. */
+/** A new CA with a P-256 key, valid for ten years. */
 export function createAuthority(commonName: string, clock: Clock): CertificateAuthority {
   const { privateKey, publicKey, key } = generateKey();
   const name = distinguishedName({ commonName });
@@ -42,7 +42,7 @@ export function createAuthority(commonName: string, clock: Clock): CertificateAu
   };
 }
 
-/** For a server that is reached under the DNS names and addresses given. */
+/** A server certificate for DNS names and IP addresses. */
 export function issueServerPair(authority: CertificateAuthority, names: readonly string[], clock: Clock): KeyPair {
   return issuePair(authority, clock, {
     subject: distinguishedName({ commonName: names[0] ?? 'server' }),
@@ -54,7 +54,7 @@ export function issueServerPair(authority: CertificateAuthority, names: readonly
   });
 }
 
-/** For a user of the API: the common name is the user, the organizations are the groups. */
+/** A client certificate: the common name is the user, the organizations are the groups. */
 export function issueClientPair(
   authority: CertificateAuthority,
   user: { commonName: string; organizations?: readonly string[] },
@@ -81,7 +81,7 @@ function generateKey(): { privateKey: KeyObject; publicKey: Uint8Array; key: str
   return {
     privateKey: pair.privateKey,
     publicKey: pair.publicKey.export({ type: 'spki', format: 'der' }),
-    // SEC 1, which every Kubernetes reads.
+    // Every Kubernetes client reads SEC 1.
     key: pair.privateKey.export({ type: 'sec1', format: 'pem' }),
   };
 }

@@ -1,13 +1,13 @@
 import { type DerElement, derTag, readDer, readOid } from '#base/der.ts';
 
-/** The parts of a certificate that node:crypto does not hand out as they are. */
+/** Parts of a certificate that node:crypto does not expose. */
 export interface CertificateParts {
   subject: DerElement;
-  /** Contents of the extensions by object identifier. */
+  /** Extension values by OID. */
   extensions: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Undefined when the bytes are no certificate of version 3. */
+/** Undefined if the bytes are not a version 3 certificate. */
 export function readCertificate(der: Uint8Array): CertificateParts | undefined {
   const [whole, ...rest] = readDer(der) ?? [];
   const [info] = childrenOf(whole);

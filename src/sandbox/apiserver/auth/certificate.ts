@@ -4,13 +4,12 @@ import { boolean, element, namedBits, octetString, oid, sequence } from '#base/d
 import { ipOctets } from './ip-octets.ts';
 import { readKeyUsages } from './key-usages.ts';
 
-/** What a certificate says; whoever asks for one has already decided that it may. */
 export interface CertificateContent {
   /** DER of the Name, see `distinguishedName` of `certificate-write.ts`. */
   subject: Uint8Array;
   /** DER of the SubjectPublicKeyInfo. */
   publicKey: Uint8Array;
-  /** In the words of the certificates API, such as `client auth`. */
+  /** Names of the certificates API, such as `client auth`. */
   usages: readonly string[];
   names?: SubjectNames;
   /** Both in milliseconds since 1970. */
@@ -19,7 +18,7 @@ export interface CertificateContent {
   isAuthority?: boolean;
 }
 
-/** Alternative names by their kinds; a text that is no address does not belong among the addresses and is left out. */
+/** Subject alternative names; invalid IP addresses are left out. */
 export interface SubjectNames {
   dnsNames?: readonly string[];
   ipAddresses?: readonly string[];
@@ -40,7 +39,7 @@ export function makeCertificate(content: CertificateContent, issuer: Issuer): st
   return writeCertificate(fields, issuer.privateKey);
 }
 
-/** Identifies a key in the certificates that name it. Takes the DER of its SubjectPublicKeyInfo. */
+/** Key identifier of a SubjectPublicKeyInfo (DER). */
 export function keyIdOf(publicKey: Uint8Array): Uint8Array {
   return createHash('sha256').update(publicKey).digest().subarray(0, 20);
 }
@@ -55,7 +54,7 @@ function extensions(content: CertificateContent, issuer: Issuer): Uint8Array[] {
     extension('2.5.29.19', isAuthority ? sequence(boolean(true)) : sequence(), true),
     extension('2.5.29.14', octetString(keyIdOf(content.publicKey))),
     ...(isAuthority ? [] : [extension('2.5.29.35', sequence(element(0x80, issuer.keyId)))]),
-    // Without a subject the names are all there is to identify the holder.
+    // Critical if the subject is empty.
     ...(names.length === 0 ? [] : [extension('2.5.29.17', sequence(...names), content.subject.length === 2)]),
   ];
 }

@@ -7,10 +7,10 @@ import { readCertificate } from './certificate-parts.ts';
 const anyUsage = '2.5.29.37.0';
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 
-/** Who a certificate speaks for, and why it is no good otherwise. A certificate without a common name is nobody's. */
+/** The user of a client certificate, or why it is rejected. */
 export type CertificateHolder = { is: 'user'; user: UserInfo } | { is: 'nameless' } | { is: 'refused'; why: string };
 
-/** Checks a certificate (DER) against the authority (PEM) at a time in milliseconds since 1970. */
+/** Verifies a certificate (DER) at a time in milliseconds since 1970. */
 export function readHolder(der: Uint8Array, authority: X509Certificate, now: number): CertificateHolder {
   const certificate = parse(der);
   if (certificate === undefined) return { is: 'refused', why: 'it is no certificate' };
@@ -20,7 +20,7 @@ export function readHolder(der: Uint8Array, authority: X509Certificate, now: num
   if (now < certificate.validFromDate.getTime() || now > certificate.validToDate.getTime()) {
     return { is: 'refused', why: 'it is not valid at this time' };
   }
-  // A certificate that restricts nothing may be used for everything.
+  // Without extended key usages everything is allowed.
   const usages = certificate.keyUsage as string[] | undefined;
   if (usages !== undefined && !usages.some(usage => usage === clientAuth || usage === anyUsage)) {
     return { is: 'refused', why: 'it is not for clients' };

@@ -1,14 +1,14 @@
 import type { AccessRequest } from '../ports.ts';
 import { forbidden, StatusError } from '../status.ts';
 
-/** The refusal of a request that nobody has allowed, with the reason the authorizer gave, if any. */
+/** The 403 for a request, with the reason of the authorizer. */
 export function accessForbidden(request: AccessRequest, reason: string): StatusError {
-  const says = `${escaped(sentence(request))}${reason === '' ? '' : `: ${reason}`}`;
-  if (request.path === '') return forbidden({ group: request.group, plural: request.resource }, request.name, says);
-  return new StatusError({ code: 403, reason: 'Forbidden', message: `forbidden: ${says}`, details: {} });
+  const message = `${escaped(describe(request))}${reason === '' ? '' : `: ${reason}`}`;
+  if (request.path === '') return forbidden({ group: request.group, plural: request.resource }, request.name, message);
+  return new StatusError({ code: 403, reason: 'Forbidden', message: `forbidden: ${message}`, details: {} });
 }
 
-function sentence({ user, verb, path, group, resource, subresource, namespace }: AccessRequest): string {
+function describe({ user, verb, path, group, resource, subresource, namespace }: AccessRequest): string {
   const who = `User ${JSON.stringify(user.username)} cannot ${verb}`;
   if (path !== '') return `${who} path ${JSON.stringify(path)}`;
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
@@ -16,7 +16,7 @@ function sentence({ user, verb, path, group, resource, subresource, namespace }:
   return `${who} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
 }
 
-/** Names come from outside and must not become markup in a browser. */
+/** User input must not become markup in a browser. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

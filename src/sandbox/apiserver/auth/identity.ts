@@ -7,7 +7,7 @@ import { refuseEscalation } from './rbac/escalation.ts';
 import { guardSigners } from './signer-admission.ts';
 import { createTokenIssuer } from './token-requests.ts';
 
-/** Who is who and who may do what, as in a cluster with the node and RBAC authorizers. */
+/** Authentication and authorization as in a cluster with the Node and RBAC authorizers. */
 export function createIdentity(options: Omit<AuthenticatorOptions, 'api'>): IdentityFactory {
   return api => {
     const authorizer = createAuthorizer(api);

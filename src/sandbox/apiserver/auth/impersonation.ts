@@ -7,7 +7,7 @@ type Wanted = Pick<AccessRequest, 'group' | 'version' | 'resource' | 'subresourc
 
 const extraPrefix = 'impersonate-extra-';
 
-/** Each part of the wanted identity needs the right to impersonate it. */
+/** Checks permission to impersonate each part of the requested identity. */
 export function createImpersonation(authorizer: Authorizer): Impersonation {
   return {
     impersonate(user, rawHeaders) {
@@ -43,7 +43,7 @@ function readWanted(rawHeaders: readonly string[]): WantedIdentity | undefined {
   throw internal('Internal Server Error: requested groups or extra values without impersonating a user');
 }
 
-/** Values by the name in lower case. */
+/** Values by header name in lower case. */
 function impersonationHeaders(rawHeaders: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

@@ -1,9 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The octets of an address as a certificate holds it: 4 or 16 of them; undefined when the text is no address. */
+/** The 4 or 16 bytes of an IP address; undefined if it is invalid. */
 export function ipOctets(text: string): number[] | undefined {
   if (isIPv4(text)) return text.split('.').map(Number);
-  // A zone such as %eth0 means something on one host only.
+  // A zone such as %eth0 is local to one host.
   if (!isIPv6(text) || text.includes('%')) return undefined;
   const [head = '', tail] = text.split('::');
   const before = groupOctets(head);

@@ -1,6 +1,6 @@
 import type { Resource } from '#kube/resource.ts';
 
-/** Whether both are the same kind, in whatever version. */
+/** Compares kinds regardless of their version. */
 export function isKind(
   resource: Pick<Resource, 'group' | 'plural'>,
   kind: Pick<Resource, 'group' | 'plural'>,

@@ -6,7 +6,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 /** A P-256 key that signs tokens (ES256). */
 export interface JwtKey {
-  /** Derived from the public key, so that a reader of several keys finds the right one. */
+  /** Hash of the public key. */
   id: string;
   privateKey: KeyObject;
   publicKey: KeyObject;
@@ -24,19 +24,19 @@ export function jwtKey(privateKey: KeyObject): JwtKey {
 
 export function signJwt(claims: Claims, key: JwtKey): string {
   const signed = `${encode({ alg: algorithm, kid: key.id })}.${encode(claims)}`;
-  // JOSE wants both numbers of an ECDSA signature side by side, not in DER.
+  // JOSE uses the raw signature, not DER.
   const signature = sign('sha256', Buffer.from(signed), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });
   return `${signed}.${encodeBytes(signature)}`;
 }
 
-/** The claims of a token that this key has signed; undefined for everything else. Says nothing of time or audience. */
+/** Claims of a token with a valid signature; expiration and audience are not checked. */
 export function verifyJwt(token: string, key: JwtKey): Claims | undefined {
   if (token.length > maxCharacters) return undefined;
   const parts = token.split('.');
   const [head = '', body = '', tail = ''] = parts;
   const header = decodeObject(head);
   const signature = decodeBytes(tail);
-  // The algorithm is ours to choose, never the token's; a critical extension would be one we do not know.
+  // The algorithm is never taken from the token; unknown critical extensions are rejected.
   const known = parts.length === 3 && header?.['alg'] === algorithm && !Object.hasOwn(header, 'crit');
   if (!known || signature === undefined) return undefined;
   const verifier = { key: key.publicKey, dsaEncoding: 'ieee-p1363' as const };
@@ -51,7 +51,7 @@ function encodeBytes(bytes: Uint8Array): string {
   return bytes.toBase64({ alphabet: 'base64url', omitPadding: true });
 }
 
-/** One way to write each value: no padding, no white space, no stray bits at the end. */
+/** Accepts only the canonical encoding: no padding, white space or stray bits. */
 function decodeBytes(text: string): Uint8Array | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   try {

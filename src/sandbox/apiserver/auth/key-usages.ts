@@ -1,4 +1,4 @@
-/** Bits of the key usage extension, by the names the certificates API gives them. */
+/** Bits of the key usage extension by their names in the certificates API. */
 const usageBits: Readonly<Record<string, number>> = {
   signing: 0,
   'digital signature': 0,
@@ -12,7 +12,7 @@ const usageBits: Readonly<Record<string, number>> = {
   'decipher only': 8,
 };
 
-/** Object identifiers of the extended key usage extension, in the order in which a signer writes them. */
+/** OIDs of the extended key usage extension, in the order in which signers write them. */
 const extendedUsages: readonly (readonly [name: string, oid: string])[] = [
   ['any', '2.5.29.37.0'],
   ['server auth', '1.3.6.1.5.5.7.3.1'],

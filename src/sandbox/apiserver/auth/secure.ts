@@ -11,13 +11,13 @@ import { TokenSigner } from './token-signer.ts';
 export interface SecureOptions {
   clock?: Clock;
   log?: Log;
-  /** A new one is made when absent. */
+  /** Created if not set. */
   authority?: CertificateAuthority;
-  /** Whether tokens have ids; false when absent. */
+  /** Whether tokens have IDs; false by default. */
   givesTokenIds?: boolean;
 }
 
-/** The parts that make an API server a cluster of its own: who is who, who may do what, and the usual controllers. */
+/** Authentication, authorization and the built-in controllers. */
 export interface SecureParts {
   clock: Clock;
   authority: CertificateAuthority;

@@ -15,7 +15,7 @@ export function serviceAccountGroups(namespace: string): string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`];
 }
 
-/** The account a user name stands for; undefined for users of other kinds. */
+/** Undefined for users that are not ServiceAccounts. */
 export function readServiceAccountUsername(username: string): ServiceAccountId | undefined {
   if (!username.startsWith(prefix)) return undefined;
   const [namespace = '', name = '', ...more] = username.slice(prefix.length).split(':');
@@ -24,7 +24,7 @@ export function readServiceAccountUsername(username: string): ServiceAccountId |
 
 export const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
-/** Everybody who has proved an identity is in one group more. */
+/** Adds the group system:authenticated. */
 export function authenticated(user: UserInfo): UserInfo {
   const marks = ['system:authenticated', 'system:unauthenticated'];
   return user.groups.some(group => marks.includes(group))

@@ -10,7 +10,7 @@ import { isKind } from './is-kind.ts';
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
 
-/** Approving and signing need a right on the signer; and nobody asks for a certificate of the masters. */
+/** Requires permission on the signer to approve and sign, and rejects requests for system:masters. */
 export function guardSigners(request: AdmissionRequest, authorizer: Authorizer): void {
   const { resource, operation, subresource, object, old } = request;
   if (!isKind(resource, certificateSigningRequests) || operation === 'delete') return;
@@ -22,17 +22,17 @@ export function guardSigners(request: AdmissionRequest, authorizer: Authorizer):
 
 function signerProblem(request: AdmissionRequest, old: StoredObject, authorizer: Authorizer): string | undefined {
   const signer = textAt(old, 'spec.signerName');
-  if (request.subresource === 'approval' && !may(request, 'approve', signer, authorizer)) {
+  if (request.subresource === 'approval' && !isAllowed(request, 'approve', signer, authorizer)) {
     return `user not permitted to approve requests with signerName "${signer}"`;
   }
   const signs = request.subresource === 'status' && !sameResult(request.object, old);
-  return signs && !may(request, 'sign', signer, authorizer)
+  return signs && !isAllowed(request, 'sign', signer, authorizer)
     ? `user not permitted to sign requests with signerName "${signer}"`
     : undefined;
 }
 
-/** By the name of the signer, or by all names of its domain. */
-function may({ user }: AdmissionRequest, verb: string, signer: string, authorizer: Authorizer): boolean {
+/** Permission on the signer or on all signers of its domain. */
+function isAllowed({ user }: AdmissionRequest, verb: string, signer: string, authorizer: Authorizer): boolean {
   const domain = signer.split('/')[0] ?? '';
   return [signer, `${domain}/*`].some(name => {
     const what = { path: '', group: 'certificates.k8s.io', version: '*', resource: 'signers', subresource: '' };

@@ -3,20 +3,20 @@ import type { CertificateRequest } from '#contract/csr-request.ts';
 import { backdateMs, type CertificateAuthority } from './ca.ts';
 
 export interface SigningTerms {
-  /** In the words of the certificates API. */
+  /** Names of the certificates API, such as `client auth`. */
   usages: readonly string[];
   /** Milliseconds since 1970. */
   now: number;
-  /** What the requester would like; the signer has bounds. */
+  /** Requested lifetime; the signer has limits. */
   expirationSeconds?: number;
 }
 
 const maxLifetimeMs = 365 * 24 * 3_600_000;
 const minLifetimeMs = 600_000;
-/** Below it the time for slow clocks is added rather than taken from the lifetime. */
+/** Below this the backdating does not count towards the lifetime. */
 const shortLifetimeMs = 8 * 3_600_000;
 
-/** Signs what the request asks for; subject and alternative names are taken over as they are. In PEM form. */
+/** Issues a certificate (PEM) with the subject and alternative names of the request. */
 export function signRequest(authority: CertificateAuthority, request: CertificateRequest, terms: SigningTerms): string {
   const asked = terms.expirationSeconds === undefined ? maxLifetimeMs : terms.expirationSeconds * 1000;
   const lifetimeMs = Math.min(Math.max(asked, minLifetimeMs), maxLifetimeMs);
@@ -31,7 +31,7 @@ export function signRequest(authority: CertificateAuthority, request: Certificat
   });
 }
 
-/** The request info begins with version and subject; the parser has made sure of that. */
+/** The parser has checked that the request info begins with version and subject. */
 function subjectOf({ signed }: CertificateRequest): Uint8Array {
   const [info] = readDer(signed.content) ?? [];
   return readDer(info?.content ?? new Uint8Array())?.[1]?.whole ?? new Uint8Array();

@@ -7,7 +7,7 @@ import { defaultAccount } from './node/pod-references.ts';
 import type { ApiReader } from './token-review.ts';
 import type { TokenSigner } from './token-signer.ts';
 
-/** Issues tokens, bound only to pods and Secrets that are there; a pod must run under the account itself. */
+/** Issues tokens; they can be bound to existing Secrets and to pods of the same account. */
 export function createTokenIssuer(signer: TokenSigner, api: ApiReader): TokenIssuer {
   return { issue: request => signer.issue({ ...request, boundObject: checkBound(request, api) }) };
 }

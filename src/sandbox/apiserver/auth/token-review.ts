@@ -7,19 +7,19 @@ import type { Claims } from './jwt.ts';
 import { authenticated, serviceAccountGroups, serviceAccountUsername } from './service-account-user.ts';
 import { legacyIssuer, type TokenSigner } from './token-signer.ts';
 
-/** What identity needs of the API: it only reads. */
+/** Authentication and authorization only read. */
 export type ApiReader = Pick<LocalApi, 'get' | 'list' | 'clock'>;
 
 export interface ReviewedToken {
   user: UserInfo;
-  /** Those asked for that the token is meant for. */
+  /** Requested audiences that the token has. */
   audiences: readonly string[];
 }
 
-/** How far clocks may be apart, and how long after its deletion an object still counts. */
+/** Allowed clock skew, and how long a deleted object still counts. */
 const leewayMs = 60_000;
 
-/** Who holds a token of a service account; undefined when it is not ours, has expired, or its objects are gone. */
+/** The user of a ServiceAccount token; undefined if the token is invalid, expired or its objects were deleted. */
 export function reviewServiceAccountToken(
   token: string,
   asked: readonly string[],
@@ -107,7 +107,7 @@ function userOf(
   };
 }
 
-/** Tokens without an end do not exist among the bound ones. */
+/** Bound tokens always expire. */
 function isCurrent(claims: Claims, now: number): boolean {
   const seconds = (name: string) => (typeof claims[name] === 'number' ? claims[name] : undefined);
   const expires = seconds('exp');
@@ -120,7 +120,7 @@ function isLongDeleted({ metadata }: StoredObject, now: number): boolean {
   return deletionTimestamp !== undefined && Date.parse(deletionTimestamp) < now - leewayMs;
 }
 
-/** Undefined for a token that names none, as legacy ones do. */
+/** Undefined for legacy tokens, which have no audience. */
 function audiencesOf(claims: Claims): string[] | undefined {
   const { aud } = claims;
   if (aud === undefined) return undefined;

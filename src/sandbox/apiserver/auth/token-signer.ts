@@ -9,16 +9,16 @@ export const legacyIssuer = 'kubernetes/serviceaccount';
 
 export interface TokenSignerOptions {
   key: JwtKey;
-  /** The address that bound tokens name as their origin. */
+  /** Issuer of bound tokens. */
   issuer: string;
-  /** Whom tokens are for unless they say otherwise: the names of this server. */
+  /** Default audiences. */
   audiences: readonly string[];
   clock: Clock;
-  /** Whether each token has an id, as from Kubernetes 1.30 on. */
+  /** Whether tokens have an ID, as since Kubernetes 1.30. */
   givesIds?: boolean;
 }
 
-/** Writes the tokens of service accounts, bound ones and those of token Secrets, and tells its own from others. */
+/** Signs and verifies tokens of ServiceAccounts, bound ones and those of Secrets. */
 export class TokenSigner {
   readonly issuer: string;
   readonly audiences: readonly string[];
@@ -45,7 +45,7 @@ export class TokenSigner {
     return { token, expirationTimestamp: timestamp(expires * 1000), audiences };
   }
 
-  /** Without an end of its own: the token lives as long as its Secret and its account. */
+  /** Does not expire; valid as long as its Secret and account exist. */
   issueLegacy(account: StoredObject, secretName: string): string {
     const { namespace = '', name = '', uid = '' } = account.metadata;
     return signJwt(
@@ -61,7 +61,7 @@ export class TokenSigner {
     );
   }
 
-  /** The claims of a token of ours, whether it is still good or not. */
+  /** Claims of a token that this signer issued, even if it has expired. */
   read(token: string): Claims | undefined {
     return verifyJwt(token, this.#key);
   }

@@ -16,7 +16,7 @@ export interface ControllersOptions {
   log?: Log;
 }
 
-/** The controllers every cluster has, in the order in which they start. */
+/** Built-in controllers in start order. */
 export function createControllers({ authority, signer, log }: ControllersOptions): Controller[] {
   return [
     createDefaultPolicy(),

@@ -1,4 +1,4 @@
-/** What a PodDisruptionBudget comes to for the pods it selects. */
+/** The numbers in the status of a PodDisruptionBudget. */
 export interface BudgetCounts {
   currentHealthy: number;
   desiredHealthy: number;
@@ -14,11 +14,11 @@ export interface BudgetSpec {
 export interface SelectedPods {
   count: number;
   healthy: number;
-  /** How many pods the controllers behind them want; undefined when one of the pods has no controller we know. */
+  /** Replicas wanted by the controllers of the pods; undefined if a pod has no known controller. */
   scale: number | undefined;
 }
 
-/** Undefined when it cannot be computed; then no disruption is allowed. */
+/** Undefined if it cannot be computed; no disruption is allowed then. */
 export function countBudget(spec: BudgetSpec, pods: SelectedPods): BudgetCounts | undefined {
   const wanted = spec.maxUnavailable === undefined ? fromMinimum(spec, pods) : fromMaximum(spec, pods);
   if (wanted === undefined) return undefined;

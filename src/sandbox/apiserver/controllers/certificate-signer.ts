@@ -11,7 +11,7 @@ import type { Controller, LocalApi, StoredObject } from '../ports.ts';
 import { signerRules } from './signer-rules.ts';
 import { createController } from './worker.ts';
 
-/** Signs what has been approved for the signers of Kubernetes itself. It approves nothing. */
+/** Signs approved requests of the built-in signers; never approves. */
 export function createCertificateSigner(authority: CertificateAuthority, log?: Log): Controller {
   return createController(
     {

@@ -3,7 +3,7 @@ import { clusterRoleBindings, clusterRoles } from '#kube/resources.ts';
 import { type DefaultBinding, defaultPolicy, type DefaultRole } from '../auth/rbac/default-roles.ts';
 import type { Controller } from '../ports.ts';
 
-/** Makes the roles and bindings that every cluster has, unless they are there already. */
+/** Creates the default roles and bindings unless they exist. */
 export function createDefaultPolicy(): Controller {
   return {
     start(api) {

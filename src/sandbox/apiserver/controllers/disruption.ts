@@ -10,13 +10,13 @@ import { countBudget } from './budget.ts';
 import { ownersOf, resourceOf } from './owner-index.ts';
 import { createController } from './worker.ts';
 
-/** An eviction that has been granted counts as done for this long, then the pod counts as healthy again. */
+/** An evicted pod that still exists after this time counts as healthy again. */
 const evictionTimeoutMs = 120_000;
 
-/** The kinds whose `spec.replicas` says how many pods there should be. */
+/** Kinds with `spec.replicas`. */
 const scalable = ['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet'];
 
-/** Keeps the status of PodDisruptionBudgets, by which evictions are granted or refused. */
+/** Maintains the status of PodDisruptionBudgets, which decides on evictions. */
 export function createDisruptionController(log?: Log): Controller {
   return createController(
     {
@@ -61,7 +61,7 @@ function update(budget: StoredObject, api: LocalApi): number | undefined {
   return oldest.length === 0 ? undefined : Math.max(1, Math.min(...oldest) + evictionTimeoutMs - now);
 }
 
-/** Pods that may be evicted and have not gone yet, with the time each was granted. */
+/** Evicted pods that still exist, with the time of the eviction. */
 function grantedEvictions(
   budget: StoredObject,
   selected: readonly StoredObject[],
@@ -79,7 +79,7 @@ function isHealthy(pod: StoredObject): boolean {
   return pod.metadata.deletionTimestamp === undefined && hasCondition(pod, 'Ready', 'True');
 }
 
-/** The pods wanted by all controllers of the pods; undefined when a pod has none that says a number. */
+/** Total replicas of the controllers of the pods; undefined if a pod has no scalable controller. */
 function scaleOf(selected: readonly StoredObject[], api: LocalApi): number | undefined {
   const replicas = new Map<string, number>();
   for (const pod of selected) {

@@ -11,7 +11,7 @@ export const systemNamespaces = ['default', 'kube-node-lease', 'kube-public', 'k
 const defaultAccount = 'default';
 const rootCaName = 'kube-root-ca.crt';
 
-/** Makes the namespaces every cluster has, and in each namespace the default account and the CA certificate (PEM). */
+/** Creates the default ServiceAccount and the CA ConfigMap (PEM) in every namespace. */
 export function createNamespaceDefaults(caCertificate: string, log?: Log): Controller {
   return createController(
     {

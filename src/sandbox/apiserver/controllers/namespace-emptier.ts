@@ -7,7 +7,7 @@ import { createController } from './worker.ts';
 
 const finalizer = 'kubernetes';
 
-/** Empties namespaces that are being deleted and then lets them go. */
+/** Empties namespaces that are being deleted, then removes their finalizer. */
 export function createNamespaceEmptier(log?: Log): Controller {
   return createController(
     {

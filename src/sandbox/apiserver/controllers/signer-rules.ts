@@ -1,12 +1,12 @@
 import type { CertificateRequest } from '#contract/csr-request.ts';
 
-/** Why a signer refuses a request that somebody has approved; undefined when it is fine. */
+/** Why a signer rejects an approved request; undefined if it signs it. */
 type SignerRule = (request: CertificateRequest, usages: readonly string[]) => string | undefined;
 
 const servingUsages = ['digital signature', 'key encipherment', 'server auth'];
 const clientUsages = ['client auth', 'digital signature', 'key encipherment'];
 
-/** The signers of every cluster and what each insists upon. */
+/** Rules of the built-in signers. */
 export const signerRules: Readonly<Record<string, SignerRule>> = {
   'kubernetes.io/kubelet-serving': (request, usages) =>
     organizationProblem(request) ??

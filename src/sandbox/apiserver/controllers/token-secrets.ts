@@ -12,7 +12,7 @@ const tokenType = 'kubernetes.io/service-account-token';
 const nameAnnotation = 'kubernetes.io/service-account.name';
 const uidAnnotation = 'kubernetes.io/service-account.uid';
 
-/** Fills in the token Secrets of service accounts and removes those whose account is gone. The CA is in PEM form. */
+/** Fills in token Secrets of ServiceAccounts and deletes those without an account. The CA is PEM. */
 export function createTokenSecrets(signer: TokenSigner, caCertificate: string, log?: Log): Controller {
   return createController(
     {

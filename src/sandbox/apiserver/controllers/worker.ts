@@ -41,7 +41,7 @@ export function createController(work: Work, log: Log = silentLog): Controller {
       void run(work, { queue, api, log });
       end = () => {
         unsubscribe();
-        void queue.shutDown('drop');
+        void queue.shutDown();
       };
     },
     stop() {

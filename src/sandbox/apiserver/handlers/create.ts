@@ -9,7 +9,7 @@ import { decodeObject } from './decode.ts';
 import { validateContent } from './prepare.ts';
 import { rejectUnknownFields } from './unknown-fields.ts';
 
-/** Stores a new object and gives it back in the version of the call. */
+/** Creates an object; returns it in the requested version. */
 export function createObject(core: Core, call: Call, body: unknown): StoredObject {
   rejectUnknownFields(call, body);
   const sent = inNamespace(call, decodeObject(call.kind, body));
@@ -19,7 +19,7 @@ export function createObject(core: Core, call: Call, body: unknown): StoredObjec
   return storeNew(core, call, sent);
 }
 
-/** The way of a new object from decoding to the store; also for a replace that creates. */
+/** Defaults, validates and stores a new object; also for PUT. */
 export function storeNew(core: Core, call: Call, sent: StoredObject): StoredObject {
   const { kind } = call;
   const now = core.clock.now();
@@ -43,7 +43,7 @@ export function storeNew(core: Core, call: Call, sent: StoredObject): StoredObje
   return kind.fromStored(call.dryRun ? object : core.store.write(kind.storageKey, object));
 }
 
-/** Refuses new objects in a namespace that does not exist or is about to go. */
+/** Rejects new objects in a namespace that is missing or terminating. */
 export function requireNamespace(core: Core, call: Call, name: string): void {
   const namespace = core.store.get('namespaces', { namespace: '', name: call.namespace });
   if (namespace === undefined) throw notFound({ group: '', plural: 'namespaces' }, call.namespace);

@@ -6,7 +6,7 @@ import type { StoredObject } from '../ports.ts';
 import { fitShape, ShapeMismatch } from '../shape.ts';
 import { badRequest, cause, invalid } from '../status.ts';
 
-/** Makes an object of the kind out of what a client has sent, in the client's version; drops what no kind has. */
+/** Decodes an object in the version of the client; drops unknown fields. */
 export function decodeObject(kind: Kind, body: unknown): StoredObject {
   if (!isRecord(body)) throw badRequest(`the object provided is unrecognized (must be of type ${kind.kind})`);
   return kind.custom ? decodeCustom(kind, body) : decodeBuiltIn(kind, body);

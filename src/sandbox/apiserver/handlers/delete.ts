@@ -8,14 +8,13 @@ import type { DeleteOptions } from './delete-options.ts';
 
 export interface Deleted {
   object: StoredObject;
-  /** False while finalizers or a grace period keep the object. */
+  /** False while finalizers or a grace period delay the deletion. */
   gone: boolean;
 }
 
-/** Namespaces every cluster needs. */
 const keptNamespaces = ['default', 'kube-system', 'kube-public'];
 
-/** Deletes an object, or marks it for deletion when something holds it. The object comes in the version of the call. */
+/** Deletes an object, or marks it for deletion if something blocks it. Returns it in the requested version. */
 export function deleteObject(core: Core, call: Call, options: DeleteOptions): Deleted {
   const current = findObject(core, call);
   if (current === undefined) throw notFound(call.kind, call.name);
@@ -40,19 +39,19 @@ function begin(core: Core, call: Call, current: StoredObject, options: DeleteOpt
   const held = withMetadata(current, { finalizers: finalizersAfter(current, options) });
   const grace = kind.graceSeconds(current, options.gracePeriodSeconds);
   const waits = kind.deletionBlockers(held).length > 0;
-  if (grace === undefined && !waits) return vanish(core, call, current);
+  if (grace === undefined && !waits) return removeObject(core, call, current);
   const { generation } = current.metadata;
   const marked = withMetadata(held, {
     deletionTimestamp: timestamp(now + (grace ?? 0) * 1000),
     ...(kind.setsGracePeriod ? { deletionGracePeriodSeconds: grace ?? 0 } : {}),
-    // Whoever looks after the object must see that it is to end, so it counts as a change of what is wanted.
+    // The generation changes so that controllers see the deletion.
     ...(generation === undefined || !kind.setsGracePeriod ? {} : { generation: generation + 1 }),
   });
   const object = store(core, call, kind.markDeleted(marked, timestamp(now)));
-  return waits || (grace ?? 0) > 0 ? { object, gone: false } : { ...vanish(core, call, object), object };
+  return waits || (grace ?? 0) > 0 ? { object, gone: false } : { ...removeObject(core, call, object), object };
 }
 
-/** A second delete can only hurry: shorten the grace period or change how dependents are treated. */
+/** A second delete can only shorten the grace period or change the propagation policy. */
 function deleteAgain(core: Core, call: Call, current: StoredObject, options: DeleteOptions): Deleted {
   const { kind } = call;
   const { deletionGracePeriodSeconds: grace = 0, deletionTimestamp = '' } = current.metadata;
@@ -61,7 +60,7 @@ function deleteAgain(core: Core, call: Call, current: StoredObject, options: Del
   if (graceful && grace > 0 && (asked === undefined || asked >= grace)) return { object: current, gone: false };
   const held = withMetadata(current, { finalizers: finalizersAfter(current, options) });
   const waits = kind.deletionBlockers(held).length > 0;
-  if (!graceful) return waits ? { object: store(core, call, held), gone: false } : vanish(core, call, current);
+  if (!graceful) return waits ? { object: store(core, call, held), gone: false } : removeObject(core, call, current);
   const shorter = Math.min(asked ?? 0, grace);
   const object = store(
     core,
@@ -71,7 +70,7 @@ function deleteAgain(core: Core, call: Call, current: StoredObject, options: Del
       deletionGracePeriodSeconds: shorter,
     }),
   );
-  return waits || shorter > 0 ? { object, gone: false } : { ...vanish(core, call, object), object };
+  return waits || shorter > 0 ? { object, gone: false } : { ...removeObject(core, call, object), object };
 }
 
 function store(core: Core, call: Call, next: StoredObject): StoredObject {
@@ -80,7 +79,7 @@ function store(core: Core, call: Call, next: StoredObject): StoredObject {
   return call.dryRun || same ? next : core.store.write(call.kind.storageKey, next);
 }
 
-function vanish(core: Core, call: Call, object: StoredObject): Deleted {
+function removeObject(core: Core, call: Call, object: StoredObject): Deleted {
   if (!call.dryRun) core.store.remove(call.kind.storageKey, { namespace: call.namespace, name: call.name });
   return { object, gone: true };
 }
@@ -89,7 +88,7 @@ function isDeleting(object: StoredObject): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }
 
-/** How the dependents of the object are treated is written down as a finalizer, for the garbage collector. */
+/** The propagation policy is stored as a finalizer for the garbage collector. */
 function finalizersAfter({ metadata }: StoredObject, { propagationPolicy }: DeleteOptions): string[] | undefined {
   const { finalizers = [] } = metadata;
   if (propagationPolicy === undefined) return metadata.finalizers;
@@ -99,7 +98,7 @@ function finalizersAfter({ metadata }: StoredObject, { propagationPolicy }: Dele
 }
 
 function checkPreconditions(call: Call, { preconditions }: DeleteOptions, { metadata }: StoredObject): void {
-  // Unlike everywhere else, the message names the kind.
+  // This message contains the kind instead of the plural.
   const subject = { group: call.kind.group, plural: call.kind.kind };
   const { uid, resourceVersion } = preconditions ?? {};
   if (uid !== undefined && uid !== metadata.uid)

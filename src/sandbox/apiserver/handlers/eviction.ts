@@ -10,7 +10,7 @@ import { readDeleteOptions } from './delete-options.ts';
 
 const budgets = 'poddisruptionbudgets.policy';
 
-/** Deletes a pod if its disruption budget allows it, and takes one off the budget. */
+/** Deletes a pod if its PodDisruptionBudget allows it, and updates the budget. */
 export function evictPod(core: Core, call: Call, body: unknown): void {
   checkBody(call, body);
   const options = readDeleteOptions(memberAt(body, 'deleteOptions') ?? {});
@@ -30,7 +30,7 @@ function checkBody(call: Call, body: unknown): void {
     throw badRequest('name in URL does not match name in Eviction object');
 }
 
-/** Pods that have ended, have not begun or are on their way out are in nobody's count. */
+/** Pending, finished and terminating pods do not count. */
 function countsAsRunning(pod: StoredObject): boolean {
   const over = ['Succeeded', 'Failed', 'Pending'].includes(textAt(pod, 'status.phase'));
   return !over && pod.metadata.deletionTimestamp === undefined;
@@ -48,7 +48,7 @@ function spendBudget(core: Core, pod: StoredObject, dryRun: boolean): void {
   const [budget] = matching;
   if (budget === undefined) return;
   const [healthy, wanted] = [numberAt(budget, 'status.currentHealthy'), numberAt(budget, 'status.desiredHealthy')];
-  // A pod that is not ready is missed by nobody as long as enough others are.
+  // An unready pod can go as long as enough others are healthy.
   if (!hasCondition(pod, 'Ready', 'True') && wanted > 0 && healthy >= wanted) return;
   const name = budget.metadata.name ?? '';
   if (numberAt(budget, 'status.observedGeneration') < (budget.metadata.generation ?? 0))

@@ -6,15 +6,15 @@ import { badRequest, versionTooLarge } from '../status.ts';
 export interface Page {
   resourceVersion: string;
   items: StoredObject[];
-  /** The token for the next page; empty on the last one. */
+  /** Continue token; empty on the last page. */
   continue: string;
-  /** Undefined where it would have to be counted by a selector. */
+  /** Undefined for lists with selectors. */
   remaining: number | undefined;
 }
 
 type Scope = Pick<Call, 'kind' | 'namespace'>;
 
-/** One page of a list, in the version of the call. */
+/** One page of a list, in the requested version. */
 export function listObjects(core: Core, scope: Scope, options: ListOptions): Page {
   const start = options.continue === '' ? undefined : readToken(options);
   const revision = start?.revision ?? wantedRevision(core, options);
@@ -49,7 +49,7 @@ function firstPage(
   return { items, continue: token, remaining: plain ? rest.length - seen : undefined };
 }
 
-/** The revision that must be shown exactly; undefined for the newest. */
+/** The exact revision to list; undefined for the latest. */
 function wantedRevision(core: Core, { resourceVersion = 0, match, limit }: ListOptions): number | undefined {
   const { revision } = core.store;
   if (resourceVersion > revision) throw versionTooLarge(resourceVersion, revision);

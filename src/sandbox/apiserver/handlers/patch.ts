@@ -20,7 +20,7 @@ const mediaTypes: Record<string, PatchKind> = {
   'application/strategic-merge-patch+json': 'strategic',
 };
 
-/** The form of a patch by its content type, which must be one the kind knows. */
+/** The patch type of a content type that the kind supports. */
 export function patchKindOf(contentType: string, call: Pick<Call, 'kind'>): PatchKind {
   const type = mediaTypes[contentType.split(';')[0]?.trim().toLowerCase() ?? ''];
   if (type === undefined)
@@ -30,7 +30,7 @@ export function patchKindOf(contentType: string, call: Pick<Call, 'kind'>): Patc
       message: '415: Unsupported Media Type',
       details: {},
     });
-  // Only built-in kinds say how their lists are merged.
+  // Only built-in kinds have merge keys.
   if (type === 'strategic' && call.kind.custom)
     throw unsupportedMediaType(Object.keys(mediaTypes).filter(name => mediaTypes[name] !== 'strategic'));
   return type;
@@ -50,7 +50,7 @@ export function patchObject(core: Core, call: Call, request: PatchRequest): Stor
   return updateObject(core, call, current, patched);
 }
 
-/** A patch whose result is no object of the kind is the patch's fault. */
+/** Reports an undecodable result as an invalid patch. */
 function decodePatched(call: Call, patched: unknown): StoredObject {
   try {
     return decodeObject(call.kind, patched);

@@ -3,7 +3,7 @@ import type { Call } from '../core.ts';
 import type { StoredObject } from '../ports.ts';
 import { validateAndPrune } from '../schema/schema-validator.ts';
 
-/** The object with defaults and without unknown fields, and everything that is wrong with its content. */
+/** Sets defaults, prunes and validates. */
 export function validateContent(
   call: Call,
   object: StoredObject,

@@ -5,7 +5,7 @@ import { listAt, memberAt, recordAt, textAt } from '../object.ts';
 import type { AccessRequest, UserInfo } from '../ports.ts';
 import { badRequest, cause, invalid } from '../status.ts';
 
-/** A resource that only answers questions: nothing of it is stored. */
+/** A review: answered but not stored. */
 export interface Review {
   group: string;
   plural: string;

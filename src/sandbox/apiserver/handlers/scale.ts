@@ -6,7 +6,6 @@ import type { StoredObject } from '../ports.ts';
 import { badRequest, cause, conflict, invalid, notFound } from '../status.ts';
 import { updateObject } from './update.ts';
 
-/** The Scale of an object: how many replicas it shall have, and how many there are. */
 export function scaleOf({ scale }: Pick<Kind, 'scale'>, object: StoredObject): Record<string, unknown> {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const selector = memberAt(object, scale?.selector ?? '');
@@ -26,7 +25,6 @@ export function readScale(core: Core, call: Call): Record<string, unknown> {
   return scaleOf(call.kind, current(core, call));
 }
 
-/** PUT of a Scale. */
 export function replaceScale(core: Core, call: Call, body: unknown): Record<string, unknown> {
   const object = current(core, call);
   const version = memberAt(body, 'metadata.resourceVersion');

@@ -7,7 +7,6 @@ import { badRequest, cause, invalid, methodNotAllowed, notFound } from '../statu
 const defaultSeconds = 3600;
 const minSeconds = 600;
 
-/** Hands out a token for a ServiceAccount. */
 export function issueToken(core: Core, call: Call, body: unknown): unknown {
   if (!isRecord(body)) throw badRequest('the object provided is unrecognized (must be of type TokenRequest)');
   const serviceAccount = findObject(core, call);

@@ -6,7 +6,7 @@ import { child, headMembers, isEmbedded, memberSchema, preserves, type Schema, s
 import type { Shape } from '../shape.ts';
 import { badRequest } from '../status.ts';
 
-/** Rejects an object with fields that its kind does not have, where the client requested `fieldValidation=Strict`. */
+/** Rejects unknown fields if the client requested `fieldValidation=Strict`. */
 export function rejectUnknownFields({ kind, isStrict }: Pick<Call, 'kind' | 'isStrict'>, body: unknown): void {
   if (!isStrict || !isRecord(body)) return;
   const unknown = unknownFields(kind, body).map(path => `unknown field "${path}"`);
@@ -23,7 +23,7 @@ function unknownFields(kind: Kind, body: Record<string, unknown>): string[] {
   return [...outsideShape(acceptedMetadata, body['metadata'], 'metadata'), ...own];
 }
 
-/** The server does not keep the last two, but clients send back what a real server gave them. */
+/** The last two are accepted but not stored. */
 const acceptedMetadata: Shape = { ...metadataShape, selfLink: 'any', managedFields: 'any' };
 
 /** Values of the wrong type are reported by the decoder. */

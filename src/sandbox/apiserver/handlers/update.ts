@@ -15,7 +15,7 @@ export interface Updated {
   created: boolean;
 }
 
-/** PUT: the body is the object as it shall be. */
+/** Handles PUT. */
 export function replaceObject(core: Core, call: Call, body: unknown): Updated {
   rejectUnknownFields(call, body);
   const sent = decodeObject(call.kind, body);
@@ -27,7 +27,7 @@ export function replaceObject(core: Core, call: Call, body: unknown): Updated {
   return { object: updateObject(core, call, current, sent), created: false };
 }
 
-/** Stores a changed object, given in the version of the call; the current one as it is stored. */
+/** Stores a changed object. `sent` is in the requested version, `current` in the storage version. */
 export function updateObject(core: Core, call: Call, current: StoredObject, sent: StoredObject): StoredObject {
   const { kind } = call;
   const next = kind.toStored(withKeptMetadata(sent, current));
@@ -48,22 +48,22 @@ export function updateObject(core: Core, call: Call, current: StoredObject, sent
   return kind.fromStored(storeChanged(core, call, counted, current));
 }
 
-/** An object that waits for its finalizers goes with the last of them; one that did not change is not written. */
+/** Deletes an object with its last finalizer; does not write an unchanged one. */
 function storeChanged(core: Core, call: Call, next: StoredObject, current: StoredObject): StoredObject {
   const { storageKey } = call.kind;
   if (sameContent(next, current)) return current;
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = next.metadata;
-  const goes =
+  const isDeleted =
     deletionTimestamp !== undefined &&
     deletionGracePeriodSeconds === 0 &&
     call.kind.deletionBlockers(next).length === 0;
   if (call.dryRun) return next;
-  if (!goes) return core.store.write(storageKey, next);
+  if (!isDeleted) return core.store.write(storageKey, next);
   core.store.remove(storageKey, { namespace: call.namespace, name: call.name });
   return next;
 }
 
-/** What a client may leave out of the metadata, or cannot change. */
+/** Metadata that a client can leave out or cannot change. */
 function withKeptMetadata(sent: StoredObject, current: StoredObject): StoredObject {
   const old = current.metadata;
   return withMetadata(sent, {
@@ -92,7 +92,7 @@ function createByUpdate(core: Core, call: Call, sent: StoredObject): StoredObjec
   return storeNew(core, call, withMetadata(sent, { namespace: call.namespace || undefined }));
 }
 
-/** The names in an object must be those of the path. */
+/** Name and namespace must match the path. */
 export function checkNames(call: Call, { metadata }: StoredObject): void {
   const { name = '', namespace = '' } = metadata;
   if (name === '')
@@ -112,7 +112,7 @@ function checkUid(call: Call, sent: StoredObject, current: StoredObject): void {
   throw conflict(call.kind, call.name, why);
 }
 
-/** Refuses a change that was made to an older state of the object. */
+/** Rejects an update of an outdated object. */
 export function checkVersion(call: Call, sent: StoredObject, current: StoredObject): void {
   const { resourceVersion: asked } = sent.metadata;
   if (asked === undefined || asked === '0') {

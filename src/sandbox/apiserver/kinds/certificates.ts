@@ -49,7 +49,7 @@ export const certificateSigningRequest: Kind = defineKind({
   prepareUpdate: (next, old, subresource) => {
     const { conditions } = recordAt(next, 'status');
     if (subresource === 'approval')
-      return { ...next, spec: old['spec'], status: given({ ...recordAt(old, 'status'), conditions }) };
+      return { ...next, spec: old['spec'], status: defined({ ...recordAt(old, 'status'), conditions }) };
     if (subresource === 'status') return { ...next, spec: old['spec'] };
     return { ...next, spec: old['spec'], status: old['status'] };
   },
@@ -62,7 +62,7 @@ export const certificateSigningRequest: Kind = defineKind({
 });
 
 function requesterOf({ user }: KindContext): Record<string, unknown> {
-  return given({
+  return defined({
     username: user.username,
     uid: user.uid === '' ? undefined : user.uid,
     groups: user.groups.length === 0 ? undefined : [...user.groups],
@@ -70,11 +70,11 @@ function requesterOf({ user }: KindContext): Record<string, unknown> {
   });
 }
 
-function given(members: Record<string, unknown>): Record<string, unknown> {
+function defined(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** Conditions carry times; those a client leaves out are set by the server. */
+/** Sets the condition times that a client left out. */
 function withConditionTimes(object: StoredObject, old: StoredObject | undefined, now: string): StoredObject {
   const conditions = listAt(object, 'status.conditions');
   if (conditions.length === 0) return object;

@@ -31,12 +31,11 @@ export function countColumn(name: string, cell: (object: StoredObject) => number
   return { name, type: 'integer', cell };
 }
 
-/** The column, shown with -o wide only. */
 export function wide(column: Column): Column {
   return { ...column, priority: 1 };
 }
 
-/** The columns of whatever runs containers by a template. */
+/** Columns of workloads with a pod template. */
 export const workloadColumns: readonly Column[] = [
   wide(textColumn('Containers', object => templateTexts(object, 'name'))),
   wide(textColumn('Images', object => templateTexts(object, 'image'))),
@@ -63,7 +62,7 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const year = 365 * day;
 
-/** How long ago a time was, in the few letters that kubectl shows. */
+/** An age in the short form of kubectl. */
 export function ageOf(time: string | undefined, now: number): string {
   const then = Date.parse(time ?? '');
   return Number.isNaN(then) ? '<unknown>' : durationText(Math.floor((now - then) / 1000));

@@ -60,7 +60,7 @@ function configMapCauses(object: StoredObject): StatusCause[] {
   ];
 }
 
-/** A Secret always has a type, and what came as plain text is kept encoded. */
+/** Sets the default type and moves stringData to data. */
 function mergeStringData(object: StoredObject): StoredObject {
   const plain = Object.entries(textsAt(object, 'stringData')).map(([key, text]) => [key, toBase64(text)]);
   const data = { ...recordAt(object, 'data'), ...Object.fromEntries(plain) };

@@ -7,7 +7,7 @@ import { ageColumn, ageOf, nameColumn, none, textColumn, wide } from './columns.
 
 const core = { group: '', version: 'v1' } as const;
 
-/** The finalizer of a namespace's spec, which whoever empties the namespace takes away. */
+/** Removed by the controller that empties the namespace. */
 const namespaceFinalizers = ['kubernetes'];
 
 export const namespace: Kind = defineKind({
@@ -155,7 +155,7 @@ function withEventDefaults(object: StoredObject): StoredObject {
 function eventCauses(object: StoredObject): StatusCause[] {
   const named = textAt(object, 'involvedObject.namespace');
   const { namespace: own = '' } = object.metadata;
-  // Events about objects without a namespace live in "default".
+  // Events about cluster-scoped objects are in "default".
   if (named === own || (named === '' && own === 'default')) return [];
   return [cause.invalid('involvedObject.namespace', named, 'does not match event.namespace')];
 }

@@ -7,7 +7,6 @@ import { isTooDeep } from '../patch/depth.ts';
 import { cause } from '../status.ts';
 import { createdColumn, nameColumn } from './columns.ts';
 
-/** Keeps a CRD until its objects are gone. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 export const crdKind: Kind = defineKind({
@@ -48,7 +47,7 @@ export const crdKind: Kind = defineKind({
       ? { ...next, spec: old['spec'] }
       : { ...next, spec: withDefaults(recordAt(next, 'spec')), status: storedStatus(next, old) },
   check: (object, old) => [...crdCauses(object), ...(old === undefined ? [] : changeCauses(object, old))],
-  // Its objects hold it, so that it never goes at once.
+  // A CRD always waits for its objects to be deleted.
   deletionBlockers: ({ metadata }) =>
     metadata.deletionTimestamp === undefined ? [cleanupFinalizer] : (metadata.finalizers ?? []),
   markDeleted: (object, now) => ({
@@ -71,7 +70,7 @@ export const crdKind: Kind = defineKind({
   setsGracePeriod: false,
 });
 
-/** What the server itself relies on. The schemas are taken as they are: CRDs are tried on a real server before they ship. */
+/** Checks only what this server relies on; the schema itself is not checked, because CRDs are tested on a real server. */
 function crdCauses(crd: StoredObject): StatusCause[] {
   const versions = listAt(crd, 'spec.versions');
   const storing = versions.filter(version => memberAt(version, 'storage') === true);
@@ -112,7 +111,7 @@ function withDefaults(spec: Record<string, unknown>): Record<string, unknown> {
   };
 }
 
-/** A version that becomes the stored one is remembered in the status. */
+/** Adds a new storage version to status.storedVersions. */
 function storedStatus(next: StoredObject, old: StoredObject): unknown {
   const before = listAt(old, 'status.storedVersions').map(String);
   const storing = listAt(next, 'spec.versions')

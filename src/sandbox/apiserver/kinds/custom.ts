@@ -6,7 +6,7 @@ import { listAt, memberAt, numberAt, textAt, withMember } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
 import { ageColumn, ageOf, nameColumn } from './columns.ts';
 
-/** The kinds a CRD makes: one for each served version, the preferred one first. */
+/** One kind for each served version, the preferred one first. */
 export function customKinds(crd: StoredObject): Kind[] {
   return listAt(crd, 'spec.versions')
     .filter(version => memberAt(version, 'served') === true)
@@ -14,7 +14,7 @@ export function customKinds(crd: StoredObject): Kind[] {
     .map(version => customKind(crd, version));
 }
 
-/** Newest and most stable first: v2, v1, v2beta1, v1beta2, v1alpha1, then everything else by name. */
+/** Sort order of versions: v2, v1, v2beta1, v1beta2, v1alpha1, then others by name. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [versionRank(one), versionRank(other)];
   for (const [index, rank] of a.entries()) {
@@ -57,7 +57,7 @@ function customKind(crd: StoredObject, version: unknown): Kind {
     prepareCreate: object => (hasStatus ? withMember(object, 'status', undefined) : object),
     prepareUpdate: (next, old, subresource) => {
       if (!hasStatus) return next;
-      // By its status subresource nothing but the status of a custom resource can be changed.
+      // The status subresource of a custom resource changes only the status.
       const { resourceVersion } = next.metadata;
       const metadata = { ...old.metadata, ...(resourceVersion !== undefined && { resourceVersion }) };
       return splitStatus(subresource === '' ? next : { ...next, metadata }, old, subresource);

@@ -71,7 +71,7 @@ export const node: Kind = defineKind({
   check: (object, old) => [...taintCauses(object), ...(old === undefined ? [] : changeCauses(object, old))],
 });
 
-/** A new node takes no pods before somebody has seen it ready. */
+/** A new Node is tainted until it is ready. */
 function withNotReadyTaint(spec: Record<string, unknown>): Record<string, unknown> {
   const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
   const taints = listAt(spec, 'taints');

@@ -74,7 +74,7 @@ export const pod: Kind = defineKind({
   },
 });
 
-/** What the server fills into the spec of a pod, also inside the template of a workload. */
+/** Defaults of a pod spec, also in the template of a workload. */
 export function withPodDefaults(spec: Record<string, unknown>): Record<string, unknown> {
   const account = textAt(spec, 'serviceAccountName') || textAt(spec, 'serviceAccount');
   return {
@@ -92,7 +92,7 @@ export function withPodDefaults(spec: Record<string, unknown>): Record<string, u
   };
 }
 
-/** The address of a pod is also the first of its addresses. */
+/** Keeps podIPs in line with podIP. */
 function withAllAddresses(status: Record<string, unknown>): Record<string, unknown> {
   const ip = textAt(status, 'podIP');
   return ip === '' ? status : { podIPs: [{ ip }], ...status };
@@ -110,7 +110,7 @@ function withContainerDefaults(container: unknown): unknown {
   };
 }
 
-/** A pod stays five minutes on a node that is gone, unless it says otherwise. */
+/** Default tolerations: a pod stays for five minutes on a node that is not ready. */
 function withDefaultTolerations(tolerations: unknown[]): unknown[] {
   const missing = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].filter(
     key =>

@@ -85,7 +85,7 @@ export const clusterRoleBinding: Kind = defineKind({
   namespaced: false,
 });
 
-/** A role without rules says so with null, as the API server does. */
+/** The API server stores null for a role without rules. */
 function withRules(object: StoredObject): StoredObject {
   return { ...object, rules: listAt(object, 'rules').length === 0 ? null : object['rules'] };
 }

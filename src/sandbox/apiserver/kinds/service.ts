@@ -6,7 +6,7 @@ import { cause } from '../status.ts';
 import type { Store } from '../store.ts';
 import { ageColumn, labelsText, nameColumn, none, textColumn, wide } from './columns.ts';
 
-/** Addresses of Services are given out from 172.30.0.0/16, the service network of an OpenShift cluster. */
+/** Cluster IPs come from 172.30.0.0/16, the service network of OpenShift. */
 const networkPrefix = '172.30.';
 const networkSize = 65_534;
 

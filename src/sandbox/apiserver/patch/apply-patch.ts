@@ -8,11 +8,11 @@ import { type Json, strategicMerge } from './strategic-merge.ts';
 
 export type PatchKind = 'merge' | 'json' | 'strategic';
 
-/** The object after a patch, or a StatusError. The result is not checked against the kind. */
+/** Returns the patched object or throws a StatusError; does not validate. */
 export function applyPatch(kind: PatchKind, current: Json, body: unknown, type: MergeType): Json {
   if (isTooDeep(body)) throw badRequest('the patch has too many levels');
   const patched = patchedBy(kind, current, body, type);
-  // Copies of a JSON patch can go deeper than the patch itself.
+  // Copies can be deeper than the patch itself.
   if (isTooDeep(patched)) throw badRequest('the object would have too many levels');
   return patched;
 }

@@ -1,6 +1,6 @@
 import { type ListType, type MergeType, type ObjectType, plain } from './merge-type.ts';
 
-/** How a built-in kind is merged, as its Go types say in their tags. Kinds without an entry have only what all have. */
+/** Merge keys of built-in kinds, from the tags of their Go types. */
 export function builtInType(group: string, kind: string): ObjectType {
   const name = group === '' ? kind : `${kind}.${group}`;
   return struct({ metadata: objectMetadata, ...(Object.hasOwn(kinds, name) ? kinds[name] : {}) });

@@ -1,7 +1,7 @@
-/** No real object comes near it, and everything that walks an object can go so deep. */
+/** Real objects are far below it, and recursion can go that deep. */
 const maxDepth = 500;
 
-/** Whether a value has more levels than anything here goes down. Does not recurse itself. */
+/** Checks the depth without recursion. */
 export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

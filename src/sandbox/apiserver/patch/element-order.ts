@@ -1,15 +1,15 @@
-/** Tells whether two items of a list are the same one. */
+/** Whether two items have the same key. */
 export type SameItem = (one: unknown, other: unknown) => boolean;
 
 export interface Orders {
-  /** The order somebody asks for: items of it follow each other as there. */
+  /** The requested order. */
   wanted: readonly unknown[];
-  /** The order the server had, which decides where the rest goes. */
+  /** The current order; it decides where other items go. */
   live: readonly unknown[];
   same: SameItem;
 }
 
-/** Sorts a merged list: items of the wanted order keep that order, the others stay in front of what they preceded. */
+/** Sorts a merged list: `wanted` items in their order, others before the items that they preceded. */
 export function inOrder(items: readonly unknown[], { wanted, live, same }: Orders): unknown[] {
   const place = (order: readonly unknown[], item: unknown): number => order.findIndex(other => same(other, item));
   const asked = sortBy(
@@ -29,7 +29,7 @@ export function inOrder(items: readonly unknown[], { wanted, live, same }: Order
   return [...sorted, ...rest, ...asked];
 }
 
-/** Whether the items of a patch appear in the order it asks for, and all of them do. */
+/** Whether all items occur in `wanted`, in that order. */
 export function followsOrder(items: readonly unknown[], wanted: readonly unknown[], same: SameItem): boolean {
   let next = 0;
   for (const item of wanted) if (next < items.length && same(items[next], item)) next += 1;

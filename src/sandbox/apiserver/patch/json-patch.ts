@@ -3,7 +3,7 @@ import { isRecord } from '#base/fields.ts';
 import { badRequest, StatusError } from '../status.ts';
 import { listIndex, memberOf, parsePointer, valueAt } from './json-pointer.ts';
 
-/** JSON patch, RFC 6902. The document given stays as it is; either all operations work or none does. */
+/** JSON patch, RFC 6902. Does not change the document; all operations succeed or none is applied. */
 export function jsonPatch(document: unknown, body: unknown): unknown {
   return operationsOf(body).reduce<unknown>(applyOperation, document);
 }
@@ -43,7 +43,7 @@ function applyOperation(document: unknown, operation: Record<string, unknown>): 
 function add(document: unknown, path: readonly string[], value: unknown): unknown {
   return changeParent(document, path, (parent, token) => {
     if (!Array.isArray(parent)) return { ...parent, [token]: value };
-    // One more place than there are items, so that the end of the list can be named by its number too.
+    // The index may also be the length of the list.
     const index = token === '-' ? parent.length : listIndex(token, parent.length + 1);
     if (index === undefined) throw inapplicable();
     return parent.toSpliced(index, 0, value);
@@ -65,7 +65,7 @@ function replace(document: unknown, path: readonly string[], value: unknown): un
   });
 }
 
-/** A missing member equals null, as API servers have it. */
+/** A missing member equals null, as in the API server. */
 function test(document: unknown, path: readonly string[], value: unknown): unknown {
   const parent = path.length === 0 ? { value: document } : valueAt(document, path.slice(0, -1));
   const found = valueAt(document, path);
@@ -76,7 +76,7 @@ function test(document: unknown, path: readonly string[], value: unknown): unkno
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** The document with the container of the last token changed. The document as a whole cannot be the target. */
+/** Changes the container of the last token. The document itself cannot be the target. */
 function changeParent(
   document: unknown,
   path: readonly string[],
@@ -111,7 +111,7 @@ function pointerOf(text: unknown): string[] {
   return tokens;
 }
 
-/** The API server does not say which operation failed, and clients look at the reason only. */
+/** The API server does not report which operation failed. */
 function inapplicable(): StatusError {
   const message = 'the server rejected our request due to an error in our request';
   return new StatusError({ code: 422, reason: 'Invalid', message, details: {} });

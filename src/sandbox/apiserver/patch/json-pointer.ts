@@ -1,6 +1,6 @@
 import { isRecord } from '#base/fields.ts';
 
-/** The names and indexes of a JSON pointer, RFC 6901; undefined for a text that is none. */
+/** Tokens of a JSON pointer, RFC 6901; undefined if it is invalid. */
 export function parsePointer(text: string): string[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/')) return undefined;
@@ -11,8 +11,8 @@ export function parsePointer(text: string): string[] | undefined {
 }
 
 /**
- * The place a token means in a list of that length: undefined for anything but a number within it. Negative numbers count
- * from the end, which the RFC does not know but API servers do.
+ * List index of a token; undefined if it is out of range. Negative numbers count
+ * from the end, as in the API server but not in the RFC.
  */
 export function listIndex(token: string, length: number): number | undefined {
   if (!/^-?(0|[1-9]\d*)$/.test(token)) return undefined;
@@ -21,7 +21,7 @@ export function listIndex(token: string, length: number): number | undefined {
   return index >= 0 && index < length ? index : undefined;
 }
 
-/** One step down: undefined when there is no such member. */
+/** Undefined if there is no such member. */
 export function memberOf(container: unknown, token: string): { value: unknown } | undefined {
   if (Array.isArray(container)) {
     const index = listIndex(token, container.length);
@@ -30,7 +30,6 @@ export function memberOf(container: unknown, token: string): { value: unknown } 
   return isRecord(container) && Object.hasOwn(container, token) ? { value: container[token] } : undefined;
 }
 
-/** What a whole pointer leads to. */
 export function valueAt(document: unknown, tokens: readonly string[]): { value: unknown } | undefined {
   let found: { value: unknown } | undefined = { value: document };
   for (const token of tokens) {

@@ -1,6 +1,6 @@
 import { isRecord } from '#base/fields.ts';
 
-/** JSON merge patch, RFC 7386: null takes a member away, objects are merged, everything else replaces what was there. */
+/** JSON merge patch, RFC 7386. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
   const members = new Map(isRecord(target) ? Object.entries(target) : []);

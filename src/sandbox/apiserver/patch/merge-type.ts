@@ -1,12 +1,12 @@
-/** How strategic merge patch merges the values at one place of an object of a built-in kind. */
+/** How strategic merge patch treats a value. */
 export type MergeType = PlainType | ReplacedType | ObjectType | ListType;
 
-/** As merge patch does: objects are merged member by member, everything else is replaced. */
+/** Like a merge patch. */
 export interface PlainType {
   is: 'plain';
 }
 
-/** Even an object is replaced as a whole. */
+/** Replaced, even if it is an object. */
 export interface ReplacedType {
   is: 'replaced';
 }
@@ -20,7 +20,7 @@ export interface ObjectType {
 export interface ListType {
   is: 'list';
   item: MergeType;
-  /** The member by which items are matched, empty for scalars. */
+  /** Merge key; empty for scalars. */
   mergeBy: string;
 }
 

@@ -9,12 +9,12 @@ const retainKeys = '$retainKeys';
 const elementOrder = '$setElementOrder/';
 const deleteFromList = '$deleteFromPrimitiveList/';
 
-/** An object as JSON has it. */
+/** A JSON object. */
 export type Json = Record<string, unknown>;
 
 /**
- * Strategic merge patch: a merge patch that knows of each list whether its items have keys, and takes directives. The type
- * says how; what it does not mention is merged as by a merge patch.
+ * Strategic merge patch: a merge patch with merge keys for lists, and directives. The type
+ * has the merge keys; other members are merged as by a merge patch.
  */
 export function strategicMerge(type: MergeType, target: Json, body: unknown): Json {
   if (body === null) return target;
@@ -39,7 +39,7 @@ function followDirective(type: MergeType, patch: Json): Json {
   return mergeObject(type, {}, without(patch, directive));
 }
 
-/** Everything a patch says about one member. */
+/** What a patch does to one member. */
 interface Change {
   value?: unknown;
   order?: unknown;
@@ -95,7 +95,7 @@ function mergeList(type: MergeType, live: readonly unknown[], patch: readonly un
   return inOrder(result, { wanted: plain, live: kept, same: (one, other) => same(one, other, key) });
 }
 
-/** An item of a patch for a list whose items are found by a key. */
+/** An item of a list with a merge key. */
 function itemOf(item: unknown, patch: readonly unknown[]): Json {
   if (!isRecord(item)) throw internal(`list element types are not identical: ${JSON.stringify(patch)}`);
   return item;
@@ -120,7 +120,7 @@ function ordered(type: MergeType, live: unknown, result: unknown, { value, order
   return inOrder(result, { wanted: order, live: Array.isArray(live) ? live : [], same: sameItem });
 }
 
-/** The target with only the members the patch wants to keep; all members the patch sets must be among them. */
+/** Keeps only the members in $retainKeys, which must include all that the patch sets. */
 function retained(target: Json, patch: Json): Json {
   if (!Object.hasOwn(patch, retainKeys)) return target;
   const keys = patch[retainKeys];

@@ -1,7 +1,7 @@
 import { isRecord } from '#base/fields.ts';
 import { isSet, memberSchema, propertiesOf, type Schema, schemaAt } from './schema.ts';
 
-/** The value with the schema's defaults where nothing is, or a null that may not be there. */
+/** Sets defaults for missing members and for nulls that are not allowed. */
 export function fillDefaults(schema: Schema | undefined, value: unknown): unknown {
   if (schema === undefined) return value;
   if (Array.isArray(value)) {

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { parseGoDuration } from '#base/go-duration.ts';
 
-/** Formats of texts the API server knows, by their names without dashes; others are not checked. */
+/** String formats by name without dashes; others are not checked. */
 const formats: Readonly<Record<string, RegExp | ((text: string) => boolean)>> = {
   uri: /^(\/|[a-z][a-z0-9+.-]*:)[^\s\p{Cc}]*$/iu,
   hostname: text =>
@@ -20,7 +20,7 @@ const formats: Readonly<Record<string, RegExp | ((text: string) => boolean)>> = 
 const spelledDuration =
   /^(\d+\s*(ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?|w|weeks?)\s*)+$/i;
 
-/** Whether a text has a format; any text has a format that nobody knows. */
+/** True for a format that is unknown. */
 export function hasFormat(format: string, text: string): boolean {
   const name = format.replaceAll('-', '');
   const known = Object.hasOwn(formats, name) ? formats[name] : undefined;
@@ -41,7 +41,7 @@ function isDateTime(text: string): boolean {
   return isDay(day) && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
 }
 
-/** Whether the month has so many days. */
+/** Rejects days such as February 30. */
 function isDay(text: string): boolean {
   const time = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text);

@@ -4,7 +4,7 @@ import { listAt, textAt } from '../object.ts';
 import { cause } from '../status.ts';
 import { child, memberSchema, type Schema, schemaAt } from './schema.ts';
 
-/** Items that occur twice in lists which are sets, or maps by keys. */
+/** Duplicates in lists of type set or map. */
 export function listTypeCauses(schema: Schema | undefined, value: unknown, path: string): StatusCause[] {
   if (schema === undefined) return [];
   if (Array.isArray(value)) {
@@ -40,7 +40,7 @@ function keyOf(item: unknown, keys: readonly string[]): Record<string, unknown> 
   return Object.fromEntries(present.map(key => [key, (item as Record<string, unknown>)[key]]));
 }
 
-/** Of each value that occurs more than once, the second place. */
+/** Reports the second occurrence of each value. */
 function duplicateCauses(values: readonly unknown[], path: string): StatusCause[] {
   const seen = new Map<string, number>();
   return values.flatMap((value, index) => {

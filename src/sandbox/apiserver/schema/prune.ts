@@ -3,8 +3,8 @@ import { readMetadata } from '../metadata.ts';
 import { headMembers, isEmbedded, isSet, memberSchema, preserves, type Schema, schemaAt } from './schema.ts';
 
 /**
- * The value without what its schema does not know: unknown members go, and so do nulls where none may be. Values of the
- * wrong type stay, for the validation to complain about.
+ * Drops fields that the schema does not have, and nulls that are not allowed. Values of the
+ * wrong type stay for validation to report.
  */
 export function prune(schema: Schema | undefined, value: unknown): unknown {
   return pruned(schema, value, preserves(schema));
@@ -26,7 +26,7 @@ function pruned(schema: Schema | undefined, value: unknown, keepsUnknown: boolea
   return Object.fromEntries(entries);
 }
 
-/** A null that a default will replace stays until then. */
+/** A null stays if a default replaces it later. */
 function refusesNull(schema: Schema | undefined): boolean {
   return schema !== undefined && !isSet(schema, 'nullable') && schema['default'] === undefined;
 }

@@ -7,7 +7,7 @@ import { prune } from './prune.ts';
 import { headMembers, type Schema } from './schema.ts';
 import { validate } from './validate.ts';
 
-/** Checks custom resources as the API server does: first unknown fields go, then defaults come, then all is checked. */
+/** Prunes, sets defaults, then validates, in the order of the API server. */
 export function validateAndPrune(
   schema: unknown,
   object: StoredObject,
@@ -20,7 +20,7 @@ export function validateAndPrune(
   return { object: result, causes };
 }
 
-/** The metadata of the object itself is checked by others, as for every kind. */
+/** The metadata of the object itself is validated like that of every kind. */
 function split(object: StoredObject): { head: Record<string, unknown>; body: Record<string, unknown> } {
   const entries = Object.entries(object);
   const isHead = ([name]: [string, unknown]): boolean => headMembers.includes(name);

@@ -1,6 +1,6 @@
 import { isRecord } from '#base/fields.ts';
 
-/** An OpenAPI v3 schema as a CRD has it. Nothing about its members is taken for granted. */
+/** An OpenAPI v3 schema of a CRD; its members may have any type. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 export function schemaAt(schema: Schema | undefined, member: string): Schema | undefined {
@@ -8,12 +8,11 @@ export function schemaAt(schema: Schema | undefined, member: string): Schema | u
   return isRecord(value) ? value : undefined;
 }
 
-/** The schemas of the named members of an object. */
 export function propertiesOf(schema: Schema | undefined): Readonly<Record<string, unknown>> {
   return schemaAt(schema, 'properties') ?? {};
 }
 
-/** What a schema says about a member, by its name or for all that have no name of their own; undefined if it is unknown. */
+/** The schema of a member by name or by additionalProperties; undefined for an unknown member. */
 export function memberSchema(schema: Schema | undefined, name: string): { schema: Schema | undefined } | undefined {
   const properties = propertiesOf(schema);
   if (Object.hasOwn(properties, name)) return { schema: schemaAt(properties, name) };
@@ -29,7 +28,7 @@ export const preserves = (schema: Schema | undefined): boolean => isSet(schema, 
 export const isEmbedded = (schema: Schema | undefined): boolean => isSet(schema, 'x-kubernetes-embedded-resource');
 export const isIntOrString = (schema: Schema | undefined): boolean => isSet(schema, 'x-kubernetes-int-or-string');
 
-/** Members of an object that are not the schema's business. */
+/** Members that the schema does not cover. */
 export const headMembers: readonly string[] = ['apiVersion', 'kind', 'metadata'];
 
 export function child(path: string, member: string): string {

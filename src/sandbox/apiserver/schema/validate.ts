@@ -6,7 +6,7 @@ import { cause } from '../status.ts';
 import { hasFormat } from './formats.ts';
 import { child, isIntOrString, isSet, memberSchema, type Schema, schemaAt } from './schema.ts';
 
-/** Everything a schema finds wrong with a value, in the API server's words. */
+/** Violations of a schema, in the wording of the API server. */
 export function validate(schema: Schema, value: unknown, path: string): StatusCause[] {
   if (value === null && isSet(schema, 'nullable')) return [];
   return [
@@ -30,12 +30,12 @@ function typeCauses(schema: Schema, value: unknown, path: string): StatusCause[]
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  // Beyond 64 bits a whole number counts as one with a fraction.
+  // Integers beyond 64 bits count as floating point.
   if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? 'integer' : 'number';
   return typeof value;
 }
 
-/** What a limit is called, when it is broken, what the message says, and the value it shows. */
+/** Keyword, whether it is violated, the message, and the value to show. */
 type Limit = readonly [name: string, isBroken: boolean, says: (limit: number) => string, shown?: unknown];
 
 function limitCauses(schema: Schema, path: string, value: unknown, limits: readonly Limit[]): StatusCause[] {
@@ -93,7 +93,7 @@ function numberCauses(schema: Schema, value: number, path: string): StatusCause[
   ]);
 }
 
-/** As far as 64 bits can tell. */
+/** Allows for rounding errors. */
 function isWhole(value: number): boolean {
   return Math.abs(value - Math.round(value)) <= 1e-9 * Math.max(1, Math.abs(value));
 }
@@ -115,7 +115,7 @@ function objectCauses(schema: Schema, value: Record<string, unknown>, path: stri
   const [least = 0, most = count] = [numberAt(schema, 'minProperties'), numberAt(schema, 'maxProperties')];
   return [
     ...limitCauses(schema, path, count, [
-      // The real server shows the limit here, and not how many there are.
+      // The real server shows the limit, not the actual count.
       ['minProperties', count < least, limit => `have at least ${limit} properties`, least],
       ['maxProperties', count > most, limit => `have at most ${limit} properties`, most],
     ]),
@@ -167,7 +167,7 @@ function isEmpty(causes: readonly StatusCause[]): boolean {
   return causes.length === 0;
 }
 
-/** What is wrong by the alternative that comes nearest. */
+/** Violations of the alternative with the fewest. */
 function closest(alternatives: readonly StatusCause[][]): StatusCause[] {
   return alternatives.reduce((best, causes) => (causes.length < best.length ? causes : best));
 }

@@ -22,7 +22,7 @@ export interface ClusterOptions {
   log: Log;
 }
 
-/** Whoever else works in an OpenShift cluster, as far as Windows nodes have to do with them. */
+/** Simulated OpenShift controllers that Windows nodes depend on. */
 export function clusterControllers(options: ClusterOptions): Controller[] {
   const { fleet, platform, machineFaults: faults, times, clock, speed, log } = options;
   const waits = () => new Waits(clock, speed);

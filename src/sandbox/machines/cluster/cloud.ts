@@ -8,14 +8,14 @@ import type { Cloud } from './machines.ts';
 export interface CloudOptions {
   fleet: Fleet;
   platform: string;
-  /** Of the first Machine, the second and so on. */
+  /** By index of the Machine. */
   faults: readonly (readonly Fault[])[];
 }
 
-/** Lines of authorized_keys in a script: whatever else there is, no other line is like them. */
+/** Lines of authorized_keys in the user data script. */
 const keyLine = /^(?:ssh|ecdsa|sk)-[a-z0-9-]+ [A-Za-z0-9+/].*/gm;
 
-/** A cloud that makes simulated hosts. Whom they let in is what their user data say. */
+/** A cloud of simulated hosts. They accept the keys in their user data. */
 export function createCloud({ fleet, platform, faults }: CloudOptions): Cloud {
   let made = 0;
   return {
@@ -28,7 +28,7 @@ export function createCloud({ fleet, platform, faults }: CloudOptions): Cloud {
         traits: isNamedByCloud(platform) ? {} : { hostName: randomName() },
       });
       made += 1;
-      // A host that cannot even listen is one that never answers.
+      // A host that fails to listen never answers.
       host.start('booting').catch(() => undefined);
       return { address: host.spec.address, providerId: `sandbox:///${host.state.id}` };
     },
@@ -36,7 +36,7 @@ export function createCloud({ fleet, platform, faults }: CloudOptions): Cloud {
   };
 }
 
-/** Elsewhere a machine has the name that Windows made up until the operator gives it another. */
+/** Other platforms keep the random name of Windows until the operator renames the host. */
 function isNamedByCloud(platform: string): boolean {
   return platform !== 'VSphere' && platform !== 'Nutanix';
 }

@@ -9,7 +9,7 @@ import { quiet } from '../../../../test/kit/local-api.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
 import { startOpenshiftApi } from '../../../../test/kit/openshift-api.ts';
 import { makeRequest } from '../kubelet/certificate-request.ts';
-import { createMachineApprover, judge } from './machine-approver.ts';
+import { createMachineApprover, decideRequest } from './machine-approver.ts';
 
 const name = 'winworker-abcde';
 const node = `${identity.nodeUserPrefix}${name}`;
@@ -42,7 +42,7 @@ const machine: Machine = {
 const joined: Machine = { ...machine, status: { ...machine.status, nodeRef: { name } } };
 
 const verdictOn = ({ content, ...spec }: Asked, all: Machine[]) =>
-  judge({ ...spec, request: toBase64(makeCsr(content)) }, all);
+  decideRequest({ ...spec, request: toBase64(makeCsr(content)) }, all);
 
 const approved: [string, Asked, Machine[]][] = [
   ['the first certificate of the kubelet of a Machine', client, [machine]],
@@ -83,19 +83,17 @@ const waiting: [string, Asked, Machine[]][] = [
   ['a URI', { ...serving, content: { ...serving.content, uris: ['https://x'] } }, [joined]],
 ];
 for (const [what, asked, all] of waiting) {
-  test(`does not approve ${what}`, () => expect(verdictOn(asked, all)).toBe('not yet'));
+  test(`does not approve ${what}`, () => expect(verdictOn(asked, all)).toBe('retry'));
 }
 
 test('requests of others than kubelets are left to others', () => {
   const agent = { ...client, content: { commonNames: ['system:wicd-node:x'], organizations: ['system:wicd-nodes'] } };
-  expect(verdictOn(agent, [machine])).toBe('somebody else decides');
+  expect(verdictOn(agent, [machine])).toBe('ignore');
 });
 
 for (const request of ['', 'no base64 !', toBase64('no PEM'), toBase64(makeCsr({}).slice(0, 100))]) {
   test(`a request that makes no sense is left alone: ${JSON.stringify(request.slice(0, 12))}`, () => {
-    expect(judge({ request, signerName: signer.kubeletClient, username: node }, [machine])).toBe(
-      'somebody else decides',
-    );
+    expect(decideRequest({ request, signerName: signer.kubeletClient, username: node }, [machine])).toBe('ignore');
   });
 }
 
@@ -107,7 +105,7 @@ test('what the kubelet double asks for is good', () => {
     signerName: signer.kubeletServing,
     username: node,
   };
-  expect([judge(first, [machine]), judge(second, [joined])]).toEqual(['approve', 'approve']);
+  expect([decideRequest(first, [machine]), decideRequest(second, [joined])]).toEqual(['approve', 'approve']);
 });
 
 async function scene() {

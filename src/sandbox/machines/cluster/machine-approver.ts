@@ -10,10 +10,10 @@ import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.t
 
 type StoredRequest = StoredObject & CertificateSigningRequest;
 
-/** Machines and their Nodes come a little later than the requests of their kubelets. */
-const lookAgainMs = 1000;
+/** Machines may get their address after the request. */
+const retryMs = 1000;
 
-/** The cluster's own approvers: kubelets of Machines get their certificates, and kubelets renew their own. */
+/** The cluster-machine-approver: approves kubelet requests of Machines and renewals. */
 export function createMachineApprover(log?: Log): Controller {
   return createController(
     {
@@ -22,23 +22,23 @@ export function createMachineApprover(log?: Log): Controller {
       reconcile: (key, api) => {
         const request = api.get(requests, key) as StoredRequest | undefined;
         if (request === undefined || (request.status?.conditions ?? []).length > 0) return undefined;
-        const verdict = judge(request.spec, api.list(machines));
+        const verdict = decideRequest(request.spec, api.list(machines));
         if (verdict === 'approve') approve(request, api);
-        return verdict === 'not yet' ? lookAgainMs : undefined;
+        return verdict === 'retry' ? retryMs : undefined;
       },
     },
     log,
   );
 }
 
-/** What is none of a kubelet is left to others; what is, may become good once its Machine has an address. */
-export function judge(
+/** Ignores requests that are not from kubelets; others may become valid when their Machine has an address. */
+export function decideRequest(
   spec: CertificateSigningRequest['spec'],
   all: readonly Machine[],
-): 'approve' | 'not yet' | 'somebody else decides' {
+): 'approve' | 'retry' | 'ignore' {
   const content = read(spec);
-  if (content === undefined || !content.commonName.startsWith(identity.nodeUserPrefix)) return 'somebody else decides';
-  return isGood(spec, content, all) ? 'approve' : 'not yet';
+  if (content === undefined || !content.commonName.startsWith(identity.nodeUserPrefix)) return 'ignore';
+  return isValid(spec, content, all) ? 'approve' : 'retry';
 }
 
 function read({ request }: CertificateSigningRequest['spec']): CertificateRequest | undefined {
@@ -46,7 +46,7 @@ function read({ request }: CertificateSigningRequest['spec']): CertificateReques
   return parsed.ok ? parsed.value : undefined;
 }
 
-function isGood(
+function isValid(
   { signerName, username = '' }: CertificateSigningRequest['spec'],
   content: CertificateRequest,
   all: readonly Machine[],

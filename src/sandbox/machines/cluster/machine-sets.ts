@@ -7,7 +7,7 @@ import { createController } from '../../apiserver/controllers/worker.ts';
 import { recordAt, textsAt } from '../../apiserver/object.ts';
 import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.ts';
 
-/** Keeps as many Machines as each MachineSet wants. */
+/** Maintains the replicas of MachineSets. */
 export function createMachineSets(log?: Log): Controller {
   return createController(
     {
@@ -28,7 +28,7 @@ function keepCount(set: StoredObject & MachineSet, api: LocalApi): void {
   const alive = owned.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const missing = (set.spec?.replicas ?? 1) - alive.length;
   for (let made = 0; made < missing; made += 1) api.create(machines, newMachine(set));
-  // Those that are furthest from being a Node go first.
+  // Deletes Machines without a Node first.
   const surplus = alive.toSorted((one, other) => rank(one) - rank(other)).slice(0, Math.max(0, -missing));
   for (const machine of surplus) api.delete(machines, keyOf(machine));
   const readyReplicas = alive.filter(({ status }) => status?.phase === 'Running').length;

@@ -10,9 +10,9 @@ import { textAt, textsAt } from '../../apiserver/object.ts';
 import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.ts';
 import type { Waits } from './waits.ts';
 
-/** Where Machines become hosts. */
+/** Creates hosts for Machines. */
 export interface Cloud {
-  /** Makes the host of a Machine, which begins to boot with the user data given. */
+  /** Creates a host that boots with the user data. */
   create(machine: string, userData: string): CloudHost;
   remove(machine: string): void;
 }
@@ -33,9 +33,9 @@ type StoredMachine = StoredObject & Machine;
 
 const finalizer = 'machine.machine.openshift.io';
 const machineAnnotation = 'machine.openshift.io/machine';
-const lookAgainMs = 500;
+const retryMs = 500;
 
-/** Gives every Windows Machine a host, an address and in the end its Node; takes the host away with the Machine. */
+/** Creates the host of every Windows Machine, links its Node, and deletes the host with the Machine. */
 export function createMachines(options: MachinesOptions): Controller {
   return createController(
     {
@@ -55,7 +55,7 @@ export function createMachines(options: MachinesOptions): Controller {
   );
 }
 
-/** One step on the way; gives when to look again. */
+/** Advances by one phase; returns the requeue delay. */
 function advance(machine: StoredMachine, options: MachinesOptions, api: LocalApi): number | undefined {
   const { name = '', finalizers = [] } = machine.metadata;
   if (!finalizers.includes(finalizer)) {
@@ -78,11 +78,11 @@ function advance(machine: StoredMachine, options: MachinesOptions, api: LocalApi
   }
 }
 
-/** Without user data there is no way into the machine, so that is waited for. */
+/** Waits for the user data, without which the host is not accessible. */
 function provision(machine: StoredMachine, cloud: Cloud, api: LocalApi): number | undefined {
   const { name = '' } = machine.metadata;
   const userData = userDataOf(machine, api);
-  if (userData === undefined) return lookAgainMs;
+  if (userData === undefined) return retryMs;
   const { address, providerId } = cloud.create(name, userData);
   const spec = { ...machine.spec, providerID: providerId };
   const stored: StoredMachine = api.replace(machines, { ...machine, spec } as StoredMachine);
@@ -115,7 +115,7 @@ function setStatus(machine: StoredMachine, status: Machine['status'], api: Local
   api.replace(machines, { ...machine, status: merged } as StoredMachine, { subresource: 'status' });
 }
 
-/** A Node with the address of the Machine is its Node, and gets the labels that the Machine has for it. */
+/** Links the Node with the same address and copies labels to it. */
 function linkNode(machine: StoredMachine, api: LocalApi): void {
   const address = addressOf(machine);
   const node = (api.list(nodes) as (StoredObject & Node)[]).find(each => addressOf(each) === address);

@@ -11,19 +11,19 @@ import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.t
 type StoredNode = StoredObject & Node;
 
 const graceMs = 40_000;
-const lookEveryMs = 5000;
+const checkIntervalMs = 5000;
 
-/** What the controller manager does about Nodes: taints by their state, and nobody knows how one is that has gone silent. */
+/** The node lifecycle controller: sets taints, and marks Nodes with an expired lease as Unknown. */
 export function createNodeMonitor(clock: Clock, log?: Log): Controller {
-  /** When the lease of a Node was seen to change: its own time may be wrong. */
-  const heard = new Map<string, { renewTime: string; atMs: number }>();
+  /** When a lease was last seen to change; the clock of the host may be wrong. */
+  const renewals = new Map<string, { renewTime: string; atMs: number }>();
 
   function silenceMs(name: string, api: LocalApi): number {
     const renewTime = textAt(api.get(leases, { namespace: 'kube-node-lease', name }), 'spec.renewTime');
     const nowMs = clock.monotonicMs();
-    const last = heard.get(name);
+    const last = renewals.get(name);
     if (last?.renewTime === renewTime) return nowMs - last.atMs;
-    heard.set(name, { renewTime, atMs: nowMs });
+    renewals.set(name, { renewTime, atMs: nowMs });
     return 0;
   }
 
@@ -33,13 +33,13 @@ export function createNodeMonitor(clock: Clock, log?: Log): Controller {
       resource: nodes,
       reconcile: (key, api) => {
         const node: StoredNode | undefined = api.get(nodes, key);
-        if (node === undefined) heard.delete(key.name);
+        if (node === undefined) renewals.delete(key.name);
         if (node === undefined) return undefined;
-        // Nothing runs on the other ones that could ever be heard of.
+        // Other Nodes have no kubelet here.
         const isSimulated = node.metadata.labels?.[nodeLabel.os] === 'windows';
         if (isSimulated && silenceMs(key.name, api) > graceMs) markUnknown(node, clock.now(), api);
         else setTaints(node, api);
-        return isSimulated ? lookEveryMs : undefined;
+        return isSimulated ? checkIntervalMs : undefined;
       },
     },
     log,
@@ -65,7 +65,7 @@ const prefix = 'node.kubernetes.io/';
 const byReadiness: Readonly<Record<string, string | undefined>> = { False: 'not-ready', Unknown: 'unreachable' };
 const managed = ['not-ready', 'unreachable', 'unschedulable'].map(name => `${prefix}${name}`);
 
-/** Taints that follow from the state of a Node; those of others stay as they are. */
+/** Sets taints that follow from the state of a Node; keeps others. */
 function setTaints(node: StoredNode, api: LocalApi): void {
   const before = node.spec?.taints ?? [];
   const ready = findCondition(node.status?.conditions, 'Ready')?.status ?? 'False';

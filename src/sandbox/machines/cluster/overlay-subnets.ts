@@ -8,12 +8,12 @@ import type { Waits } from './waits.ts';
 export interface SubnetOptions {
   waits: Waits;
   subnetMs: number;
-  /** Whether the host with the address is to get one. */
+  /** Whether the host gets a subnet. */
   isServed: (address: string) => boolean;
   log?: Log;
 }
 
-/** What OVN-Kubernetes does for Windows nodes: each gets a subnet of the hybrid overlay and the address of its gateway. */
+/** Acts as OVN-Kubernetes: annotates Windows Nodes with a hybrid overlay subnet and gateway MAC. */
 export function createOverlaySubnets({ waits, subnetMs, isServed, log }: SubnetOptions): Controller {
   return createController(
     {

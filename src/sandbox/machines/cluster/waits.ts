@@ -1,18 +1,18 @@
 import type { Clock } from '#base/clock.ts';
 
-/** How long things have still to wait that take their time in a sandbox, by name. */
+/** Remaining simulated delays by name. */
 export class Waits {
   readonly #clock: Clock;
   readonly #speed: number;
   readonly #since = new Map<string, number>();
 
-  /** The clock is that of the world outside. */
+  /** The clock is not scaled. */
   constructor(clock: Clock, speed: number) {
     this.#clock = clock;
     this.#speed = speed;
   }
 
-  /** Real milliseconds left of so many of the sandbox, which begin when it is first asked; 0 when they are over. */
+  /** Real milliseconds left of a delay that starts with the first call. */
   left(name: string, ms: number): number {
     const nowMs = this.#clock.monotonicMs();
     const since = this.#since.get(name) ?? nowMs;

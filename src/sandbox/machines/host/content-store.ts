@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '#base/sha256.ts';
 
-/** What a file holds. Equal contents are the same content, whichever hosts have them. */
+/** Content of a file, shared by all files with equal content. */
 export interface Content {
   readonly bytes: number;
   readonly sha256: string;
-  /** Small ones only; others are on the disk. */
+  /** Only for small contents; others are on disk. */
   readonly data?: Uint8Array;
 }
 
@@ -17,10 +17,10 @@ export interface Content {
 const memoryBytes = 32 * 1024;
 const chunkBytes = 256 * 1024;
 
-/** Contents of the files of all hosts, each kept once, in a folder that goes with the sandbox. */
+/** Deduplicated file contents of all hosts, in a temporary folder. */
 export class ContentStore {
   readonly folder: string;
-  /** How many files have a content that is on the disk. */
+  /** Reference counts of contents on disk. */
   readonly #uses = new Map<string, number>();
 
   private constructor(folder: string) {
@@ -31,7 +31,7 @@ export class ContentStore {
     return new ContentStore(await mkdtemp(join(parent, 'wmco-sandbox-')));
   }
 
-  /** Contents on the disk. */
+  /** Number of contents on disk. */
   get size(): number {
     return this.#uses.size;
   }
@@ -44,21 +44,20 @@ export class ContentStore {
     return { bytes: data.length, sha256: sha256(data), data };
   }
 
-  /** One more file has this content. */
   retain({ data, sha256: hash }: Content): void {
     if (data === undefined) this.#uses.set(hash, (this.#uses.get(hash) ?? 0) + 1);
   }
 
-  /** One file less. What nobody has is removed. */
+  /** Deletes unreferenced content. */
   async release({ data, sha256: hash }: Content): Promise<void> {
     if (data !== undefined) return;
     const left = (this.#uses.get(hash) ?? 1) - 1;
     if (left > 0) return void this.#uses.set(hash, left);
     this.#uses.delete(hash);
-    // In one step with the count: whoever brings the same content next must not lose it to us.
-    const doomed = `${this.#place(hash)}-${randomUUID()}`;
-    renameSync(this.#place(hash), doomed);
-    await rm(doomed, { force: true });
+    // Synchronous with the count, so that a concurrent upload of the same content keeps its file.
+    const unused = `${this.#place(hash)}-${randomUUID()}`;
+    renameSync(this.#place(hash), unused);
+    await rm(unused, { force: true });
   }
 
   async read(content: Content, at: number, length: number): Promise<Uint8Array> {
@@ -83,7 +82,7 @@ export class ContentStore {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The content has one use from then on. */
+  /** The content gets one reference. */
   async #take(path: string, bytes: number, hash: string): Promise<Content> {
     const content = { bytes, sha256: hash };
     const isKnown = this.#uses.has(hash);
@@ -100,7 +99,7 @@ export class ContentStore {
 
 type Keep = (path: string, bytes: number, hash: string) => Promise<Content>;
 
-/** A content that is being written, wherever in it. Writes are to be made one after another. */
+/** Content that is being written. Writes must not overlap. */
 export class Draft {
   readonly #path: string;
   readonly #keep: Keep;
@@ -108,7 +107,7 @@ export class Draft {
   #memory: Uint8Array = new Uint8Array();
   #handle: FileHandle | undefined;
   #bytes = 0;
-  /** How far the bytes came one after another, so that the hash goes with them. */
+  /** End of the sequential part, which is hashed on the fly. */
   #hashed = 0;
   #isOrdered = true;
 
@@ -134,7 +133,7 @@ export class Draft {
     }
   }
 
-  /** The content, with one use. */
+  /** Returns the content with one reference. */
   async finish(): Promise<Content> {
     if (this.#handle === undefined) {
       return { bytes: this.#bytes, sha256: sha256(this.#memory), data: this.#memory.slice(0, this.#bytes) };

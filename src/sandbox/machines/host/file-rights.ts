@@ -2,12 +2,12 @@ import type { Descriptor } from '#agent/access/descriptor.ts';
 import { type Access, descriptorOf } from '#agent/access/plan.ts';
 import { parentOf, pathKey } from '#contract/host-path.ts';
 
-/** Owner and rights of files and directories on a simulated disk, and which of them are links. */
+/** Owners and permissions of files and directories, and which are links. */
 export class FileRights {
   readonly #rights = new Map<string, Access | Descriptor>();
   readonly #links = new Set<string>();
 
-  /** What was set, or what is inherited: only administrators write where nobody has planted anything. */
+  /** Own or inherited permissions; by default only administrators can write. */
   of(path: string): Descriptor {
     const own = this.#rights.get(pathKey(path));
     if (own !== undefined) return typeof own === 'string' ? descriptorOf(own) : own;
@@ -22,7 +22,7 @@ export class FileRights {
     this.#rights.set(pathKey(path), rights);
   }
 
-  /** A junction or symbolic link that a user has made. */
+  /** Adds a junction or symbolic link made by a user. */
   plantLink(path: string): void {
     this.#links.add(pathKey(path));
   }
@@ -35,13 +35,13 @@ export class FileRights {
     return [...this.#links];
   }
 
-  /** The link in the way to a path, if any; on a real disk it would lead somewhere else. */
+  /** A link among the parents of a path; a real disk would follow it. */
   linkAbove(path: string): string | undefined {
     for (let at = parentOf(path); at !== ''; at = parentOf(at)) if (this.isLink(at)) return at;
     return undefined;
   }
 
-  /** Of the path and all below. */
+  /** Includes everything below the path. */
   forget(path: string): void {
     for (const map of [this.#rights, this.#links]) {
       for (const key of map.keys()) if (isWithin(key, path)) map.delete(key);

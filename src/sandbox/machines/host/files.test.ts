@@ -61,7 +61,7 @@ test('knows nothing of a file that is not there', async () => {
   await expect(textOf(path)).rejects.toMatchObject({
     code: 'HOST_FILE_UNUSABLE',
     message: `${path}: does not exist`,
-    remedy: expect.stringContaining('staged again'),
+    remedy: expect.stringContaining('Stage the files'),
   });
 });
 

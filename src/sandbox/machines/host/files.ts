@@ -8,7 +8,7 @@ import type { Content, ContentStore, Draft } from './content-store.ts';
 import { FileRights, isWithin } from './file-rights.ts';
 
 interface Entry {
-  /** As it was spelled when the file was made. */
+  /** Path with its original case. */
   path: string;
   content: Content;
   access: 'secret' | undefined;
@@ -18,26 +18,24 @@ interface Entry {
 export interface FilesOptions {
   store: ContentStore;
   clock: Pick<Clock, 'now'>;
-  /** Size of the disk. */
   diskBytes: () => number;
-  /** Takes as long as the disk needs for so many bytes. */
+  /** Delays writes like a real disk. */
   pace(bytes: number): Promise<void>;
 }
 
-/** No room is left. */
 export class DiskFull extends Error {}
 
-/** Drive C of a simulated host: names without regard to case, contents shared with other hosts. */
+/** Drive C of a simulated host: case-insensitive, with contents shared between hosts. */
 export class SimulatedFiles implements HostFiles {
-  /** Owners, rights and links, for setting up and looking at. */
+  /** Owners, permissions and links. */
   readonly rights = new FileRights();
   readonly #options: FilesOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #folders = new Map<string, string>();
-  /** What is being written takes room, too. */
+  /** Unfinished files use disk space, too. */
   readonly #drafts = new Set<Draft>();
   #usedBytes = 0;
-  /** Makes two changes within one millisecond differ, as a fine clock does. */
+  /** Distinguishes changes within one millisecond. */
   #changes = 0;
 
   constructor(options: FilesOptions) {
@@ -50,7 +48,7 @@ export class SimulatedFiles implements HostFiles {
     return Math.max(0, this.#options.diskBytes() - this.#usedBytes - beingWritten);
   }
 
-  /** All files, for looking at. */
+  /** For tests. */
   paths(): string[] {
     return [...this.#entries.values()].map(({ path }) => path).toSorted();
   }
@@ -102,21 +100,21 @@ export class SimulatedFiles implements HostFiles {
     return draft;
   }
 
-  /** Makes a file of what was written. */
+  /** Turns a draft into a file. */
   async finish(draft: Draft, path: string, access?: 'secret'): Promise<void> {
     const content = await draft.finish();
     this.#drafts.delete(draft);
     await this.put(path, content, access);
   }
 
-  /** Rejects with DiskFull when the disk has no room for it; what was written stays. */
+  /** Rejects with DiskFull; keeps what was written. */
   async writeInto(draft: Draft, data: Uint8Array, at: number = draft.bytes): Promise<void> {
     if (Math.max(0, at + data.length - draft.bytes) > this.freeBytes) throw new DiskFull();
     await this.#options.pace(data.length);
     await draft.write(data, at);
   }
 
-  /** Gives a file its content, which has been retained for it, and makes the folders above it. */
+  /** Stores retained content at a path and creates parent folders. */
   async put(path: string, content: Content, access?: 'secret'): Promise<void> {
     const before = this.#entries.get(keyOf(path));
     const link = this.rights.linkAbove(path);
@@ -164,8 +162,8 @@ export class SimulatedFiles implements HostFiles {
 
   async *readChunks(path: string): AsyncGenerator<Uint8Array> {
     const content = this.content(path);
-    if (content === undefined) throw unusable(path, 'does not exist', 'Have the files of the host staged again.');
-    // It may be removed or replaced while it is read, as on a real disk.
+    if (content === undefined) throw unusable(path, 'does not exist', 'Stage the files of the host again.');
+    // The file may be removed or replaced while it is read.
     this.#options.store.retain(content);
     try {
       yield* this.#options.store.chunks(content);
@@ -218,12 +216,12 @@ export class SimulatedFiles implements HostFiles {
     const below = `${keyOf(path)}\\`;
     this.rights.forget(path);
     for (const key of this.#folders.keys()) if (`${key}\\`.startsWith(below)) this.#folders.delete(key);
-    const doomed = [...this.#entries].filter(([key]) => key.startsWith(below));
-    for (const [key] of doomed) this.#entries.delete(key);
-    for (const [, entry] of doomed) await this.#release(entry);
+    const removed = [...this.#entries].filter(([key]) => key.startsWith(below));
+    for (const [key] of removed) this.#entries.delete(key);
+    for (const [, entry] of removed) await this.#release(entry);
   }
 
-  /** Gives back all that the host has. */
+  /** Deletes all files. */
   async wipe(): Promise<void> {
     const all = [...this.#entries.values()];
     this.#entries.clear();
@@ -242,7 +240,7 @@ export class SimulatedFiles implements HostFiles {
   }
 }
 
-/** Slashes of either kind and one at the end make no difference to Windows. */
+/** Windows ignores the kind of slashes and a trailing one. */
 function keyOf(path: string): string {
   return pathKey(trimEndOf(path.replaceAll('/', '\\'), '\\'));
 }
@@ -260,7 +258,7 @@ function noSpace(path: string): AppError {
   return unusable(path, 'no space is left on the disk', 'Free space on the disk of the host.');
 }
 
-/** In the words of the real one: agent/win32/files/files.ts. */
+/** Same wording as agent/win32/files/files.ts. */
 function unusable(path: string, what: string, remedy: string): AppError {
   return new AppError('HOST_FILE_UNUSABLE', `${path}: ${what}`, { remedy });
 }

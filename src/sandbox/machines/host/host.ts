@@ -19,34 +19,34 @@ import type { HostSpec, HostStats, HostDeps } from './spec.ts';
 import type { Traits } from '../traits.ts';
 import { bootState, freshState, type HostState } from './state.ts';
 
-const farewellMs = 15_000;
+const stopTimeoutMs = 15_000;
 
-/** A Windows machine that exists in this process only, but for its SSH server, which is real. */
+/** A simulated Windows host in this process; only its SSH server is real. */
 export class SimulatedHost {
   readonly spec: HostSpec;
   readonly state: HostState;
   readonly files: SimulatedFiles;
   readonly services: SimulatedServices;
   readonly stats: HostStats;
-  readonly #world: HostDeps;
+  readonly #deps: HostDeps;
   readonly #processes = new SimulatedProcesses();
   readonly #launcher: Launcher;
   #mishaps: Mishaps;
   readonly #sshd: SimulatedSshd;
-  /** Aborted when the host is gone for good. */
-  readonly #end = new AbortController();
+  /** Aborted when the host is removed. */
+  readonly #removed = new AbortController();
   #isOn = false;
   #isGoingDown = false;
 
-  constructor(spec: HostSpec, world: HostDeps) {
+  constructor(spec: HostSpec, deps: HostDeps) {
     const { traits, times } = spec;
-    const { delays, store } = world;
+    const { delays, store } = deps;
     this.spec = spec;
-    this.#world = world;
+    this.#deps = deps;
     this.stats = noStats();
     this.#mishaps = new Mishaps(traits.mishaps);
     this.state = freshState({ ...spec, hostName: spec.name, id: randomUUID().slice(0, 13) }, traits);
-    const clock = offsetClock(world.clock, () => traits.clockOffsetMs);
+    const clock = offsetClock(deps.clock, () => traits.clockOffsetMs);
     const pace = createPace(times.diskBytesPerSecond, delays);
     this.files = new SimulatedFiles({ store, clock, diskBytes: () => traits.diskBytes, pace });
     this.services = new SimulatedServices({
@@ -70,7 +70,7 @@ export class SimulatedHost {
     });
     this.#launcher = new Launcher({
       spec,
-      world,
+      deps,
       clock,
       state: this.state,
       files: this.files,
@@ -78,10 +78,9 @@ export class SimulatedHost {
       ports: () => ports,
       onVerb: (verb, closed) => this.#onVerb(verb, closed),
     });
-    this.#sshd = this.#createSshd();
+    this.#sshd = this.#newSshd();
   }
 
-  /** How it is reached at present. */
   route(): Route {
     const { network } = this.spec.traits;
     if (network === 'silent') return 'silent';
@@ -96,19 +95,19 @@ export class SimulatedHost {
     return this.#sshd.connections;
   }
 
-  /** What the programs on it have said last. */
+  /** Latest log lines of programs. */
   get logLines(): readonly string[] {
     return this.#launcher.logLines;
   }
 
-  /** Switches it on; one that has yet to boot answers only when it has. */
+  /** Powers it on; a booting host answers after the boot time. */
   async start(how: 'booted' | 'booting' = 'booted'): Promise<void> {
     await this.#sshd.listen();
     if (how === 'booting') void this.#boot();
     else this.#powerOn();
   }
 
-  /** As if somebody pulled the plug and put it in again. */
+  /** Cuts the power and boots again. */
   cutPower(): void {
     if (!this.#isOn) return;
     this.#powerOff();
@@ -116,42 +115,41 @@ export class SimulatedHost {
     void this.#boot();
   }
 
-  /** Switches on a host that is off, as somebody does who finds it so. */
+  /** Powers on a host that is off. */
   switchOn(): void {
     if (this.#isOn) return;
     this.#changeBoot();
     void this.#boot();
   }
 
-  /** Puts right what was wrong with it, or the other way round. What it began with, such as its services, is in its state. */
+  /** Changes traits at run time. Initial services and the like are in `state`. */
   change(traits: Partial<Traits>): void {
     Object.assign(this.spec.traits, traits);
     if (traits.mishaps !== undefined) this.#mishaps = new Mishaps(traits.mishaps);
-    this.#world.onChange();
+    this.#deps.onChange();
   }
 
-  /** Breaks all connections to it. */
   cutConnections(): void {
     this.#sshd.cut();
   }
 
-  /** Ends it for good; nothing of it is left. */
+  /** Removes the host. */
   async stop(): Promise<void> {
-    this.#end.abort(new Error('the host is gone'));
+    this.#removed.abort(new Error('the host is gone'));
     this.#powerOff();
     await this.#sshd.close();
-    const limit = { clock: this.#world.clock, ms: farewellMs, error: () => new Error('late') };
+    const limit = { clock: this.#deps.clock, ms: stopTimeoutMs, error: () => new Error('late') };
     await withDeadline(limit, () => this.#launcher.settled()).catch(() => undefined);
     await this.files.wipe();
   }
 
-  /** Of several orders to reboot the first one counts. */
+  /** The first of several reboot requests counts. */
   async #reboot(delayMs: number): Promise<void> {
     if (this.#isGoingDown) return;
     this.#isGoingDown = true;
-    const { delays } = this.#world;
+    const { delays } = this.#deps;
     try {
-      await delays.sleep(delayMs + this.spec.times.shutdownMs, this.#end.signal);
+      await delays.sleep(delayMs + this.spec.times.shutdownMs, this.#removed.signal);
     } catch {
       return;
     }
@@ -168,10 +166,10 @@ export class SimulatedHost {
 
   async #boot(): Promise<void> {
     try {
-      await this.#world.delays.sleep(this.spec.times.bootMs, this.#end.signal);
+      await this.#deps.delays.sleep(this.spec.times.bootMs, this.#removed.signal);
       this.#powerOn();
     } catch {
-      // It is gone before it was up.
+      // The host was removed while booting.
     }
   }
 
@@ -180,7 +178,7 @@ export class SimulatedHost {
     this.#isGoingDown = false;
     this.services.powerOn();
     this.#sshd.up();
-    this.#world.onChange();
+    this.#deps.onChange();
   }
 
   #powerOff(): void {
@@ -188,16 +186,16 @@ export class SimulatedHost {
     this.#sshd.down();
     this.services.powerOff();
     this.#processes.killAll();
-    this.#world.onChange();
+    this.#deps.onChange();
   }
 
   async #onVerb(verb: string, closed: AbortSignal): Promise<void> {
     this.stats.verbs.push(verb);
-    await this.#suffer(this.#mishaps.onVerb(verb), closed);
+    await this.#applyMishap(this.#mishaps.onVerb(verb), closed);
   }
 
-  /** Rejects when something has happened; what hangs does so until nobody waits for it any more. */
-  async #suffer(mishap: ReturnType<Mishaps['onVerb']>, closed: AbortSignal): Promise<void> {
+  /** Rejects after a mishap; a hanging call waits until the client disconnects. */
+  async #applyMishap(mishap: ReturnType<Mishaps['onVerb']>, closed: AbortSignal): Promise<void> {
     if (mishap === undefined) return;
     if (mishap === 'drop') this.cutConnections();
     else if (mishap === 'power cut') this.cutPower();
@@ -207,7 +205,7 @@ export class SimulatedHost {
 
   async #run(command: string, output: Output): Promise<number> {
     const { traits, times } = this.spec;
-    await this.#world.delays.sleep(times.commandMs);
+    await this.#deps.delays.sleep(times.commandMs);
     const shell = {
       traits,
       hostName: () => this.state.hostName,
@@ -219,9 +217,9 @@ export class SimulatedHost {
     return runCommand(command, shell, output);
   }
 
-  #createSshd(): SimulatedSshd {
+  #newSshd(): SimulatedSshd {
     const { traits, times, user, authorizedKeys } = this.spec;
-    const { delays } = this.#world;
+    const { delays } = this.#deps;
     const pace = createPace(times.uploadBytesPerSecond, delays);
     return new SimulatedSshd({
       traits,
@@ -236,14 +234,14 @@ export class SimulatedHost {
         files: this.files,
         diskBytes: () => traits.diskBytes,
         mayWrite: path => traits.isAdministrator || !isWithin(path, 'C:\\Windows'),
-        // No service runs from the folders that the operator uploads the agent to.
+        // The operator uploads agents to folders that no service runs from.
         isInUse: path =>
           path.toLowerCase().endsWith('.exe') &&
           agentProgramHash(path) === undefined &&
           this.#processes.isRunning(programName(path)),
         onUpload: async (bytes, closed) => {
           this.stats.uploadedBytes += bytes;
-          await this.#suffer(this.#mishaps.onUpload(bytes), closed);
+          await this.#applyMishap(this.#mishaps.onUpload(bytes), closed);
           await pace(bytes);
         },
         onFile: (path, bytes) => {

@@ -47,7 +47,7 @@ function scene(over: Partial<Traits> = {}) {
       traits,
       times: defaultTimes,
     },
-    world: { store, clock: systemClock, delays, agentVersion: 'unknown', onChange: () => undefined },
+    deps: { store, clock: systemClock, delays, agentVersion: 'unknown', onChange: () => undefined },
     clock: systemClock,
     state,
     files,

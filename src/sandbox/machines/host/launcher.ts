@@ -18,47 +18,47 @@ import type { HostState } from './state.ts';
 
 export interface LauncherParts {
   spec: HostSpec;
-  world: HostDeps;
-  /** Of the host. */
+  deps: HostDeps;
+  /** Clock of the host. */
   clock: Clock;
   state: HostState;
   files: SimulatedFiles;
   processes: SimulatedProcesses;
-  /** Of the whole host; each process gets its own view of them. */
+  /** Ports of the host; each process gets its own view. */
   ports(): HostPorts;
-  /** Called when a verb of the agent begins; rejects when something happens to it. */
+  /** Called when an agent verb starts; rejects to make it fail. */
   onVerb(verb: string, closed: AbortSignal): Promise<void>;
 }
 
 const maxLogLines = 500;
 const failureMs = 50;
 
-/** Starts programs from the disk of a simulated host, for its service manager and for its users. */
+/** Starts programs from the disk of a simulated host. */
 export class Launcher {
   readonly #parts: LauncherParts;
   readonly #running = new Set<Promise<void>>();
-  /** What programs have said last. */
+  /** Latest log lines of programs. */
   readonly logLines: string[] = [];
 
   constructor(parts: LauncherParts) {
     this.#parts = parts;
   }
 
-  /** Resolves when nothing goes on any more of what was started. */
+  /** Resolves when all programs have ended. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** The process of a service; undefined when a program of its command is not on the disk. */
+  /** Starts the process of a service; undefined if a program is missing. */
   launch(command: string, name: string): SimulatedProcess | undefined {
     const programs = programsOf(command);
     const main = programs.at(-1);
     if (main === undefined || !programs.every(({ path }) => this.#isProgram(path))) return undefined;
     const names = programs.map(({ path }) => programName(path));
     return this.#start(names, async (life, self) => {
-      const { spec, world } = this.#parts;
+      const { spec, deps } = this.#parts;
       if (spec.traits.failingServices.includes(name)) {
-        await world.delays.sleep(failureMs, life.signal);
+        await deps.delays.sleep(failureMs, life.signal);
         return 1;
       }
       const run = { ...main, version: await this.#versionOf(main.path) };
@@ -66,18 +66,18 @@ export class Launcher {
     });
   }
 
-  /** Runs a program for a user of the shell; undefined when it is not on the disk. */
+  /** Runs a program for an SSH user; undefined if it is missing. */
   run(path: string, words: readonly string[], output: Output): Promise<number> | undefined {
     const { files, spec } = this.#parts;
     const program = [path, `${path}.exe`].find(each => files.has(each));
     if (program === undefined) return undefined;
-    // Of other programs nobody expects more than that they can be run.
+    // Other programs just succeed.
     if (programName(program) !== `${agentName}.exe`) return Promise.resolve(0);
     const process = this.#start([programName(program)], async (life, self) => {
       await this.#parts.onVerb(words[0] ?? '', output.closed);
       const run = {
         path: program,
-        words: spec.traits.reachesApi ? words : words.map(astray),
+        words: spec.traits.reachesApi ? words : words.map(misdirectApiUrl),
         version: await this.#versionOf(program),
         startedBy: 'user',
         terminal: output,
@@ -104,19 +104,19 @@ export class Launcher {
   }
 
   async #versionOf(path: string): Promise<string> {
-    const { files, world } = this.#parts;
+    const { files, deps } = this.#parts;
     const content = files.content(path);
     const head = content === undefined ? new Uint8Array() : await files.readAt(content, 0, stampBytes);
-    return stampedVersion(head) ?? world.agentVersion;
+    return stampedVersion(head) ?? deps.agentVersion;
   }
 
   #hostFor(process: SimulatedProcess, ports: HostPorts): ProgramHost {
-    const { spec, world, clock, state } = this.#parts;
+    const { spec, deps, clock, state } = this.#parts;
     return {
       ports: portsFor(process, ports),
       state,
       clock,
-      delays: world.delays,
+      delays: deps.delays,
       times: spec.times,
       traits: spec.traits,
       log: this.#log(),
@@ -144,7 +144,7 @@ function portsFor(process: SimulatedProcess, ports: HostPorts): HostPorts {
   };
 }
 
-/** Where a host ends up that does not find its way to the API server. */
-function astray(word: string): string {
+/** Replaces the URL of the API server on a host that cannot reach it. */
+function misdirectApiUrl(word: string): string {
   return word.startsWith('https://') ? 'https://127.0.0.1:1' : word;
 }

@@ -1,6 +1,6 @@
 import type { Mishap } from '../traits.ts';
 
-/** Keeps count of what may still go wrong on a host. */
+/** Counts injected failures. */
 export class Mishaps {
   readonly #left: { mishap: Mishap; times: number }[];
   #uploadedBytes = 0;
@@ -9,12 +9,12 @@ export class Mishaps {
     this.#left = mishaps.map(mishap => ({ mishap, times: mishap.times }));
   }
 
-  /** What happens when a verb of the agent begins; undefined when nothing does. */
+  /** The failure at the start of an agent verb, if any. */
   onVerb(verb: string): Mishap['kind'] | undefined {
     return this.#take(({ on }) => on === verb);
   }
 
-  /** What happens when so many more bytes of an upload arrive. */
+  /** The failure after further bytes of an upload, if any. */
   onUpload(bytes: number): Mishap['kind'] | undefined {
     this.#uploadedBytes += bytes;
     const kind = this.#take(({ on, afterBytes = 0 }) => on === 'upload' && this.#uploadedBytes > afterBytes);

@@ -4,7 +4,7 @@ import { adapter, type HostState } from './state.ts';
 
 type NetworkState = Pick<HostState, 'networks' | 'endpoints' | 'adapters'>;
 
-/** The Host Networking Service of a simulated host. An endpoint given to the host shows as an adapter of it. */
+/** A simulated Host Networking Service. Endpoints attached to the host appear as adapters. */
 export class SimulatedNetwork implements HostNetwork {
   readonly #state: NetworkState;
 
@@ -50,6 +50,6 @@ export class SimulatedNetwork implements HostNetwork {
 
 function missing(what: string, id: string): AppError {
   return new AppError('HOST_NETWORK_FAILED', `the Host Networking Service has no ${what} ${id}`, {
-    remedy: 'Wait; this usually goes away by itself.',
+    remedy: 'Wait for the next attempt.',
   });
 }

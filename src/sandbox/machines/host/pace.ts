@@ -1,9 +1,9 @@
 import type { Clock } from '#base/clock.ts';
 
-/** Waits that are shorter are saved up: timers are not that exact. */
+/** Shorter waits are accumulated because timers are not that exact. */
 const shortestMs = 5;
 
-/** Lets bytes through at a given speed, whoever they come from; at once when there is no limit. */
+/** Limits the total throughput; no delay if the rate is Infinity. */
 export function createPace(bytesPerSecond: number, clock: Clock): (bytes: number) => Promise<void> {
   let freeAtMs = -Infinity;
   return async bytes => {

@@ -13,14 +13,14 @@ export interface HostParts {
   files: SimulatedFiles;
   services: SimulatedServices;
   processes: SimulatedProcesses;
-  /** For the delays of simulation. */
+  /** Clock of simulated delays. */
   delays: Clock;
   times: { featureMs: number; scriptMs: number };
   busyPorts: () => readonly number[];
   reboot(delaySeconds: number): void;
 }
 
-/** Everything the agent asks of the machine it runs on, answered by a simulated host. */
+/** The agent's host ports for a simulated host. */
 export function hostPorts(parts: HostParts): HostPorts {
   const { state, files, services, processes, delays: clock, times } = parts;
   return {
@@ -48,7 +48,7 @@ function environmentOf(state: HostState): Environment {
   };
 }
 
-/** Names of variables have no case. */
+/** Variable names are case-insensitive. */
 function without(variables: Record<string, string>, name: string): Record<string, string> {
   return Object.fromEntries(Object.entries(variables).filter(([key]) => key.toLowerCase() !== name.toLowerCase()));
 }
@@ -61,7 +61,7 @@ function certificatesOf({ certificates }: HostState): CertStore {
   };
 }
 
-/** PowerShell takes its time and does what it is told; nothing of it can be seen here. */
+/** PowerShell scripts take time and have no effect. */
 function scriptsOf(clock: Clock, scriptMs: number): ScriptRunner {
   return {
     run: async (_text, signal) => {

@@ -75,7 +75,7 @@ test('ports work while the process lives, and keep their own state', async () =>
   const seen = whileAlive(port, process);
   expect([await seen.read(), seen.text]).toEqual(['x', 'x']);
   process.kill();
-  await expect(seen.read()).rejects.toThrow('this process is dead');
+  await expect(seen.read()).rejects.toThrow('process has ended');
 });
 
 test('a call that nobody waits for troubles nobody', async () => {

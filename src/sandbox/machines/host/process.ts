@@ -1,24 +1,23 @@
-/** What a running program knows about its own life. */
+/** Lifecycle of a running program. */
 export interface ProgramLife {
-  /** Aborted when it has to end. */
+  /** Aborted to stop it. */
   signal: AbortSignal;
-  /** Tells the service manager that it does its work now. */
+  /** Reports to the service manager that it is running. */
   ready(): void;
 }
 
-/** A program on a simulated host: resolves with its exit code. */
+/** A program of a simulated host; resolves with its exit code. */
 export type Program = (life: ProgramLife) => Promise<number>;
 
-/** A process of a simulated host. */
 export class SimulatedProcess {
   readonly pid: number;
-  /** Of the programs that run in it, as the Task Manager shows them: `kubelet.exe`. */
+  /** Program names as in Task Manager: `kubelet.exe`. */
   readonly names: readonly string[];
-  /** Resolves when it has told that it does its work. */
+  /** Resolves when it reports running. */
   readonly ready: Promise<void>;
-  /** Resolves with the exit code, or with undefined for a process that was killed. */
+  /** Resolves with the exit code; undefined if it was killed. */
   readonly ended: Promise<number | undefined>;
-  /** Resolves when nothing of it goes on any more, which for a killed one is a moment later. */
+  /** Resolves when its program has returned, also after a kill. */
   readonly gone: Promise<void>;
   readonly #stopping = new AbortController();
   readonly #killed = Promise.withResolvers<undefined>();
@@ -44,12 +43,11 @@ export class SimulatedProcess {
     return this.#isAlive;
   }
 
-  /** Asks it to end. */
   stop(): void {
-    this.#stopping.abort(new Error('the process was told to end'));
+    this.#stopping.abort(new Error('process stopped'));
   }
 
-  /** Ends it at once. What it still tries to do has no effect: see `whileAlive`. */
+  /** Ends it at once; see `whileAlive` for what it still tries to do. */
   kill(): void {
     this.#isAlive = false;
     this.#killed.resolve(undefined);
@@ -57,14 +55,14 @@ export class SimulatedProcess {
   }
 }
 
-/** Nobody may be left who would hear of it. */
+/** The rejection may never be handled. */
 function dead(): Promise<never> {
-  const refused = Promise.reject(new Error('this process is dead'));
+  const refused = Promise.reject(new Error('process has ended'));
   refused.catch(() => undefined);
   return refused;
 }
 
-/** Ports for one process: once it is dead, nothing that is left of it gets through to the host. */
+/** Ports of one process that reject calls once it is dead. */
 export function whileAlive<T extends object>(port: T, process: Pick<SimulatedProcess, 'isAlive'>): T {
   return new Proxy(port, {
     get: (target, name) => {

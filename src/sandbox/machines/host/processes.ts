@@ -1,17 +1,16 @@
 import type { HeldProcess, Processes } from '#agent/ports.ts';
 import { type ProgramLife, SimulatedProcess } from './process.ts';
 
-/** The processes of a simulated host. */
 export class SimulatedProcesses implements Processes {
   readonly #alive = new Map<number, SimulatedProcess>();
   #lastPid = 600;
 
-  /** `names` are the programs in it, as the Task Manager shows them. */
+  /** `names` are program names as in Task Manager. */
   start(
     names: readonly string[],
     program: (life: ProgramLife, self: SimulatedProcess) => Promise<number>,
   ): SimulatedProcess {
-    // Windows counts in fours.
+    // Windows PIDs are multiples of four.
     this.#lastPid += 4;
     const process = new SimulatedProcess(this.#lastPid, names, program);
     this.#alive.set(process.pid, process);

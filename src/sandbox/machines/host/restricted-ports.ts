@@ -3,7 +3,7 @@ import { win32, windowsError } from '#agent/win32/win32-errors.ts';
 
 type Refusal = () => Promise<unknown>;
 
-/** Ports for a user who is no administrator: Windows shows much of the host, and lets nothing of it be changed. */
+/** Ports of a user who is not an administrator: mostly read-only. */
 export function restrictedPorts(ports: HostPorts): HostPorts {
   const services = denied('OpenSCManagerW', 'the service manager');
   const registry = denied('RegSetValueExW', 'the machine variables');

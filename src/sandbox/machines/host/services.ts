@@ -3,25 +3,24 @@ import { win32, windowsError } from '#agent/win32/win32-errors.ts';
 import type { Clock } from '#base/clock.ts';
 import type { SimulatedProcess } from './process.ts';
 
-/** One service as the registry has it, with what becomes of it until the next boot. */
+/** A service in the registry and its state. */
 export interface ServiceRecord {
   name: string;
   config: ServiceConfig;
   state: ServiceState;
   pid: number;
   isMarkedForDeletion: boolean;
-  /** Crashes in a row, for the recovery. */
+  /** Consecutive crashes. */
   crashes: number;
 }
 
 export interface ServicesOptions {
   records: Map<string, ServiceRecord>;
-  /** For the delays of simulation. */
+  /** Clock of simulated delays. */
   clock: Clock;
   times: { serviceStartMs: number; serviceStopMs: number };
-  /** Undefined when the program of the command is not on the disk. */
+  /** Undefined if the program is missing. */
   launch(command: string, name: string): SimulatedProcess | undefined;
-  /** Asks the process of a service to end. */
   end(pid: number, name: string): void;
 }
 
@@ -32,10 +31,10 @@ const exists = 1073;
 const circular = 1059;
 const disabled = 1058;
 
-/** The service control manager of a simulated host, by the rules of the real one. */
+/** A simulated service control manager with the rules of the real one. */
 export class SimulatedServices implements ServiceManager {
   readonly #options: ServicesOptions;
-  /** Aborted when the power goes. */
+  /** Aborted when the power is cut. */
   #power = new AbortController();
 
   constructor(options: ServicesOptions) {
@@ -77,7 +76,7 @@ export class SimulatedServices implements ServiceManager {
     if (record.isMarkedForDeletion) throw failure('StartServiceW', name, win32.serviceMarkedForDeletion);
     if (record.state === 'running' || record.state === 'start-pending')
       throw failure('StartServiceW', name, win32.serviceAlreadyRunning);
-    this.#begin(record);
+    this.#startProcess(record);
   }
 
   async stop(name: string): Promise<void> {
@@ -98,20 +97,20 @@ export class SimulatedServices implements ServiceManager {
     if (record.state === 'stopped') this.#records.delete(keyOf(name));
   }
 
-  /** Starts what starts by itself; what cannot start stays as it is. */
+  /** Starts automatic services; ignores those that fail to start. */
   powerOn(): void {
     this.#power = new AbortController();
     for (const record of this.#records.values()) {
       if (record.config.startType !== 'automatic' || record.state !== 'stopped') continue;
       try {
-        this.#begin(record);
+        this.#startProcess(record);
       } catch {
-        // Windows writes it into its event log and goes on.
+        // Windows only logs it.
       }
     }
   }
 
-  /** Nothing runs any more; whoever has the processes ends them. */
+  /** Marks all services stopped; the caller ends their processes. */
   powerOff(): void {
     this.#power.abort(new Error('the power is off'));
     for (const record of this.#records.values()) {
@@ -124,15 +123,15 @@ export class SimulatedServices implements ServiceManager {
     return this.#options.records;
   }
 
-  /** Starts dependencies first; throws when it cannot even begin. */
-  #begin(record: ServiceRecord): void {
+  /** Starts dependencies first; throws if it cannot start. */
+  #startProcess(record: ServiceRecord): void {
     const { name, config } = record;
     if (config.startType === 'disabled') throw failure('StartServiceW', name, disabled);
     if (record.state !== 'stopped') throw failure('StartServiceW', name, win32.serviceTakesNoControl);
     const needed = config.dependencies.map(each => {
       const dependency = this.#records.get(keyOf(each));
       if (dependency === undefined) throw failure('StartServiceW', name, missingDependency);
-      if (dependency.state === 'stopped') this.#begin(dependency);
+      if (dependency.state === 'stopped') this.#startProcess(dependency);
       else if (dependency.state === 'stop-pending') throw failure('StartServiceW', name, dependencyFailed);
       return dependency;
     });
@@ -140,11 +139,15 @@ export class SimulatedServices implements ServiceManager {
     if (process === undefined) throw failure('StartServiceW', name, win32.fileNotFound);
     record.state = 'start-pending';
     record.pid = process.pid;
-    void this.#rise(record, process, needed);
-    void process.ended.then(exitCode => this.#fall(record, process, exitCode));
+    void this.#awaitRunning(record, process, needed);
+    void process.ended.then(exitCode => this.#onExit(record, process, exitCode));
   }
 
-  async #rise(record: ServiceRecord, process: SimulatedProcess, needed: readonly ServiceRecord[]): Promise<void> {
+  async #awaitRunning(
+    record: ServiceRecord,
+    process: SimulatedProcess,
+    needed: readonly ServiceRecord[],
+  ): Promise<void> {
     const { clock, times } = this.#options;
     const { signal } = this.#power;
     try {
@@ -156,12 +159,12 @@ export class SimulatedServices implements ServiceManager {
     if (process.isAlive && record.pid === process.pid && record.state === 'start-pending') record.state = 'running';
   }
 
-  async #fall(record: ServiceRecord, process: SimulatedProcess, exitCode: number | undefined): Promise<void> {
+  async #onExit(record: ServiceRecord, process: SimulatedProcess, exitCode: number | undefined): Promise<void> {
     const { clock, times } = this.#options;
     const { signal } = this.#power;
     if (record.pid !== process.pid) return;
-    const wasAsked = record.state === 'stop-pending' && exitCode !== undefined;
-    if (wasAsked) await clock.sleep(times.serviceStopMs, signal).catch(() => undefined);
+    const wasStopped = record.state === 'stop-pending' && exitCode !== undefined;
+    if (wasStopped) await clock.sleep(times.serviceStopMs, signal).catch(() => undefined);
     if (signal.aborted) return;
     const isCrash = record.state !== 'stop-pending';
     Object.assign(record, { state: 'stopped', pid: 0 });
@@ -169,7 +172,7 @@ export class SimulatedServices implements ServiceManager {
     else if (isCrash) await this.#recover(record, signal);
   }
 
-  /** What Windows does about a process that ended by itself. */
+  /** Restarts a crashed service as its recovery actions define. */
   async #recover(record: ServiceRecord, signal: AbortSignal): Promise<void> {
     const { recovery } = record.config;
     const delayMs = recovery?.restartDelaysMs[Math.min(record.crashes, recovery.restartDelaysMs.length - 1)];
@@ -177,13 +180,13 @@ export class SimulatedServices implements ServiceManager {
     if (delayMs === undefined) return;
     try {
       await this.#options.clock.sleep(delayMs, signal);
-      if (record.state === 'stopped' && this.#records.get(keyOf(record.name)) === record) this.#begin(record);
+      if (record.state === 'stopped' && this.#records.get(keyOf(record.name)) === record) this.#startProcess(record);
     } catch {
-      // The power is off, or it cannot be started: Windows gives up on it.
+      // The power is off, or Windows gives up on it.
     }
   }
 
-  /** Whether a service is among the dependencies or behind them. */
+  /** Whether a service is a direct or indirect dependency. */
   #reaches(dependencies: readonly string[], name: string, seen = new Set<string>()): boolean {
     return dependencies.map(keyOf).some(key => {
       if (key === keyOf(name)) return true;

@@ -5,42 +5,41 @@ import type { Traits } from '../traits.ts';
 import type { ContentStore } from './content-store.ts';
 
 export interface HostSpec {
-  /** What the sandbox calls it, and its host name unless its traits say otherwise. */
+  /** Name in the sandbox and default host name. */
   name: string;
   address: string;
   dnsSuffix: string;
-  /** Who may log in. */
   user: string;
   authorizedKeys: readonly PublicKey[];
   traits: Traits;
   times: Times;
 }
 
-/** What all hosts of a sandbox share. */
+/** Shared by all hosts of a sandbox. */
 export interface HostDeps {
   store: ContentStore;
   clock: Clock;
-  /** For the delays of simulation. */
+  /** Clock of simulated delays. */
   delays: Clock;
-  /** Of an agent whose file does not tell. */
+  /** Version of agents whose file has no stamp. */
   agentVersion: string;
-  /** Told whenever a host comes, goes, or is reached in another way. */
+  /** Called when a host is added, removed or reached in another way. */
   onChange(): void;
 }
 
-/** What a host has seen of whoever works on it. */
+/** What was done on a host, for tests. */
 export interface HostStats {
   connections: number;
   execSessions: number;
   sftpSessions: number;
-  /** Files that came whole. */
+  /** Completed uploads. */
   uploads: number;
-  /** Those files, in the order in which they came, by the names they were given in the end. */
+  /** Uploaded files in order, under their final names. */
   received: { path: string; bytes: number }[];
   uploadedBytes: number;
   reboots: number;
-  /** Verbs of the agent, in the order in which they were run. */
+  /** Agent verbs in order. */
   verbs: string[];
-  /** Paths of programs that were run over SSH, in order. */
+  /** Programs run over SSH, in order. */
   programs: string[];
 }

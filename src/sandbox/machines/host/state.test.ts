@@ -39,7 +39,7 @@ test('has services that every Windows has, and none of ours', () => {
 
 test('services of somebody else do not bear our mark', () => {
   const foreign = fresh({ foreignServices: ['containerd'] }).services.get('containerd');
-  expect(foreign?.config).toMatchObject({ description: 'containerd of somebody else', startType: 'automatic' });
+  expect(foreign?.config).toMatchObject({ description: 'containerd (not installed by WMCO)', startType: 'automatic' });
   expect(foreign?.config.description).not.toContain('OpenShift managed');
 });
 

@@ -2,13 +2,13 @@ import type { Adapter, FeatureState, HnsEndpoint, HnsNetwork, OperatingSystem } 
 import type { Traits } from '../traits.ts';
 import type { ServiceRecord } from './services.ts';
 
-/** Everything about a simulated host but its files, as plain data. */
+/** State of a simulated host without its files. */
 export interface HostState {
   hostName: string;
-  /** From the next boot on. */
+  /** Used after the next boot. */
   newName: string | undefined;
   dnsSuffix: string;
-  /** Different for each host, the same for its life. */
+  /** Unique and constant. */
   id: string;
   boots: number;
   os: OperatingSystem;
@@ -18,7 +18,7 @@ export interface HostState {
   services: Map<string, ServiceRecord>;
   /** Machine variables in the registry. */
   variables: Record<string, string>;
-  /** What processes see of them: as they were at the boot. */
+  /** As processes see them: from the last boot. */
   variablesAtBoot: Record<string, string>;
   /** DER by SHA-256. */
   certificates: Map<string, Uint8Array>;
@@ -26,7 +26,6 @@ export interface HostState {
   endpoints: HnsEndpoint[];
 }
 
-/** What a host is called and where it is. */
 export interface HostPlace {
   hostName: string;
   address: string;
@@ -34,7 +33,7 @@ export interface HostPlace {
   id: string;
 }
 
-/** A host that was just switched on for the first time. */
+/** State at the first boot. */
 export function freshState(place: HostPlace, traits: Traits): HostState {
   return {
     hostName: traits.hostName ?? place.hostName,
@@ -57,7 +56,7 @@ export function freshState(place: HostPlace, traits: Traits): HostState {
   };
 }
 
-/** What a boot makes of a state. */
+/** Applies pending changes at boot. */
 export function bootState(state: HostState): void {
   state.boots += 1;
   state.hostName = state.newName ?? state.hostName;
@@ -78,7 +77,7 @@ export function adapter(
   return { name, index, mac, addresses: [address], isUp: true, defaultRouteMetric: metric };
 }
 
-/** Made of the address, as DHCP servers like to see it. */
+/** Derived from the address. */
 function macOf(address: string): string {
   const octets = address.split('.').map(octet => Number(octet).toString(16).padStart(2, '0'));
   return ['02', '15', ...octets].join('-');
@@ -92,7 +91,7 @@ interface GivenService {
   description: string;
 }
 
-/** A few that every Windows has. */
+/** Some services of every Windows host. */
 const windowsServices: readonly GivenService[] = [
   { name: 'sshd', command: 'C:\\Windows\\System32\\OpenSSH\\sshd.exe', description: 'SSH protocol based service' },
   { name: 'hns', command: 'C:\\Windows\\system32\\svchost.exe -k NetSvcs -p', description: 'Host Network Service' },
@@ -100,7 +99,11 @@ const windowsServices: readonly GivenService[] = [
 ];
 
 function foreignService(name: string): GivenService {
-  return { name, command: `C:\\Windows\\foreign\\${name}.exe --run-service`, description: `${name} of somebody else` };
+  return {
+    name,
+    command: `C:\\Windows\\foreign\\${name}.exe --run-service`,
+    description: `${name} (not installed by WMCO)`,
+  };
 }
 
 function recordOf({ name, command, description }: GivenService): [string, ServiceRecord] {

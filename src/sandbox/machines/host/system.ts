@@ -9,18 +9,17 @@ export interface SystemOptions {
   state: HostState;
   files: Pick<SimulatedFiles, 'freeBytes'>;
   processes: Pick<SimulatedProcesses, 'isRunning'>;
-  /** For the delays of simulation. */
+  /** Clock of simulated delays. */
   clock: Clock;
   times: { featureMs: number };
   busyPorts: () => readonly number[];
-  /** Takes the host down after so many seconds, and up again. */
+  /** Reboots after a delay. */
   reboot(delaySeconds: number): void;
 }
 
 /** SSH, RPC and SMB. */
 const windowsPorts = [22, 135, 445];
 
-/** Windows as a whole on a simulated host. */
 export class SimulatedSystem implements System {
   readonly #options: SystemOptions;
 
@@ -80,7 +79,7 @@ export class SimulatedSystem implements System {
   }
 
   async isProcessRunning(name: string): Promise<boolean> {
-    // Microsoft Defender is a part of every Windows Server.
+    // Microsoft Defender runs on every Windows Server.
     return name.toLowerCase() === 'msmpeng' || this.#options.processes.isRunning(name);
   }
 

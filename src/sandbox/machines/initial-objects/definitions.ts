@@ -21,7 +21,7 @@ const clusterOperators = ofCluster('config.openshift.io/v1', 'ClusterOperator', 
 const proxies = ofCluster('config.openshift.io/v1', 'Proxy', 'proxies');
 const prometheusRules = ofNamespace('monitoring.coreos.com/v1', 'PrometheusRule', 'prometheusrules');
 
-/** The kinds of OpenShift that an operator for Windows may ask for. */
+/** OpenShift kinds that the operator uses. */
 const openshiftKinds: readonly Resource[] = [
   infrastructures,
   networkConfigs,
@@ -56,14 +56,13 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
   ],
 };
 
-/** Everything but the kinds that a bare cluster has. */
 export function definitions(): CustomResourceDefinition[] {
   return [...openshiftKinds.map(definitionOf), windowsInstanceCrd() as CustomResourceDefinition];
 }
 
 const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
 
-/** As loose as can be: what these objects hold is others' business. */
+/** Has no schema. */
 function definitionOf({ group, version, kind, plural, namespaced }: Resource): CustomResourceDefinition {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
   const additionalPrinterColumns = (columns[kind] ?? []).map(([name, jsonPath]) => ({
@@ -71,7 +70,7 @@ function definitionOf({ group, version, kind, plural, namespaced }: Resource): C
     type: 'string',
     jsonPath,
   }));
-  // Whoever writes these in one go, status included, should find all of it stored.
+  // Other kinds have no status subresource, so that they can be written at once.
   const hasOwnStatus = ['Machine', 'MachineSet', 'OperatorCondition'].includes(kind);
   return {
     metadata: { name: `${plural}.${group}` },

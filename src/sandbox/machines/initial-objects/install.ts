@@ -3,11 +3,11 @@ import { apiVersionOf } from '#kube/resource.ts';
 import { customResourceDefinitions } from '#kube/resources.ts';
 import type { LocalApi } from '../../apiserver/ports.ts';
 import { definitions } from './definitions.ts';
-import { type InitialFacts, worldObjects } from './objects.ts';
+import { type InitialFacts, initialObjects } from './objects.ts';
 
 const limitMs = 10_000;
 
-/** Makes a bare cluster one that an operator for Windows takes for OpenShift. */
+/** Turns a bare cluster into an OpenShift cluster, as far as the operator sees it. */
 export async function createInitialObjects(api: LocalApi, facts: InitialFacts, clock: Clock): Promise<void> {
   const wanted = definitions();
   for (const definition of wanted) api.create(customResourceDefinitions, definition);
@@ -16,9 +16,9 @@ export async function createInitialObjects(api: LocalApi, facts: InitialFacts, c
     return wanted.every(({ metadata }) => served.has(metadata.name ?? ''));
   };
   for (const endMs = clock.monotonicMs() + limitMs; !isServed(); await clock.sleep(5)) {
-    if (clock.monotonicMs() > endMs) throw new Error('the kinds of OpenShift are not served');
+    if (clock.monotonicMs() > endMs) throw new Error('the OpenShift CRDs were not served within 10 s');
   }
-  for (const { resource, object } of worldObjects(facts)) {
+  for (const { resource, object } of initialObjects(facts)) {
     api.create(resource, { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object });
   }
 }

@@ -29,16 +29,15 @@ export interface InitialFacts {
   /** Of the operator. */
   namespace: string;
   platform: string;
-  /** The API server as hosts reach it. */
   apiServerUrl: string;
   /** In PEM form. */
   ca: string;
-  /** For hosts, in PEM form; undefined when there shall be none. */
+  /** SSH key for hosts (PEM); undefined to omit the Secret. */
   privateKey: string | undefined;
   tls: { certificate: string; key: string };
-  /** Content of windows-instances; undefined when there shall be none. */
+  /** Data of windows-instances; undefined to omit the ConfigMap. */
   instances: Readonly<Record<string, string>> | undefined;
-  /** How many Machines the MachineSet wants. */
+  /** Replicas of the MachineSet. */
   machines: number;
   nowMs: number;
 }
@@ -48,8 +47,8 @@ export interface InitialObject {
   object: KubeResource;
 }
 
-/** Everything an operator finds in an OpenShift cluster, in the order in which it can be made. */
-export function worldObjects(facts: InitialFacts): InitialObject[] {
+/** Objects of an OpenShift cluster, in the order of creation. */
+export function initialObjects(facts: InitialFacts): InitialObject[] {
   return [
     ...namespaceObjects(facts),
     ...clusterObjects(facts),
@@ -110,13 +109,13 @@ function clusterObjects({ platform, apiServerUrl, ca, nowMs }: InitialFacts): In
   ];
 }
 
-/** The default VXLAN port is taken on vSphere. */
+/** vSphere uses the default VXLAN port itself. */
 function overlay(platform: string): object {
   const hybridClusterNetwork = [{ cidr: '10.132.0.0/14', hostPrefix: 24 }];
   return { hybridClusterNetwork, ...(platform === 'VSphere' ? { hybridOverlayVXLANPort: 9898 } : {}) };
 }
 
-/** On Azure a cloud controller has to initialize each Node. */
+/** On Azure a cloud controller initializes each Node. */
 function kubeletUnit(platform: string): string {
   const cloud = platform === 'Azure' ? ' --cloud-provider=external' : '';
   return `[Unit]\nRequires=crio.service\n\n[Service]\nType=notify\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf${cloud} --v=2\n`;

@@ -21,7 +21,7 @@ import type { StoredObject } from '../../apiserver/ports.ts';
 import { quiet } from '../../../../test/kit/local-api.ts';
 import { definitions } from './definitions.ts';
 import { createInitialObjects } from './install.ts';
-import { type InitialFacts, worldObjects } from './objects.ts';
+import { type InitialFacts, initialObjects } from './objects.ts';
 
 const facts: InitialFacts = {
   namespace: defaultNamespace,
@@ -79,7 +79,7 @@ test('every check of a cluster passes', () => {
 });
 
 test.each(['None', 'VSphere', 'Nutanix', 'Azure', 'AWS', 'GCP'])('every check passes on %s, too', platform => {
-  const objects = worldObjects({ ...facts, platform, ca: cluster.ca }).map(({ resource, object }) =>
+  const objects = initialObjects({ ...facts, platform, ca: cluster.ca }).map(({ resource, object }) =>
     readObject({ apiVersion: apiVersionOf(resource), kind: resource.kind, ...object }),
   );
   expect(checkCluster(objects, settings, payloadKubeletVersion).filter(({ ok }) => !ok)).toEqual([]);
@@ -162,14 +162,14 @@ const without: [string, Partial<InitialFacts>, string][] = [
 ];
 for (const [name, over, missing] of without) {
   test(`a world without ${name} lacks ${missing} and nothing else`, () => {
-    const names = (given: InitialFacts) => worldObjects(given).map(({ object }) => object.metadata.name);
+    const names = (given: InitialFacts) => initialObjects(given).map(({ object }) => object.metadata.name);
     expect(names({ ...facts, ...over })).toEqual(names(facts).filter(each => each !== missing));
   });
 }
 
 test('every kind that a world has is defined, or is one of every cluster', () => {
   const defined = new Set(definitions().map(({ metadata }) => metadata.name));
-  for (const { resource } of worldObjects(facts)) {
+  for (const { resource } of initialObjects(facts)) {
     const isCore = ['', 'rbac.authorization.k8s.io'].includes(resource.group);
     expect(isCore || defined.has(`${resource.plural}.${resource.group}`)).toBe(true);
   }

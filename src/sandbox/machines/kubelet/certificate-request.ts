@@ -10,13 +10,13 @@ export interface NewRequest {
   key: string;
 }
 
-/** What a kubelet is known by to others. */
+/** Names of a serving certificate. */
 export interface ServingNames {
   dnsName: string;
   ipv4: string;
 }
 
-/** A request for a certificate of a node, with a key made for it. */
+/** A certificate request of a node with a new key. */
 export function makeRequest(nodeName: string, names?: ServingNames): NewRequest {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const info = sequence(

@@ -10,15 +10,15 @@ import type { KubeletFlags } from './flags.ts';
 import type { Running } from './kubelet-host.ts';
 import type { KubeletSettings } from './settings.ts';
 
-/** Somebody has decided, so that asking again at once is of no use. */
-export class RequestRefused extends Error {}
+/** The request was denied or failed; retrying immediately would not help. */
+export class RequestDenied extends Error {}
 
-/** When a kubelet asks for the next certificate. */
+/** Renew after this part of the lifetime. */
 const renewAt = 0.8;
 const pollMs = 250;
 const waitMs = 15 * 60_000;
 
-/** Makes sure that there is a client certificate, by the bootstrap kubeconfig where there is none that is still valid. */
+/** Requests a client certificate with the bootstrap kubeconfig unless a valid one exists. */
 export async function ensureIdentity(nodeName: string, running: Running): Promise<void> {
   const { flags, host, clock, log } = running;
   const current = await host.read(clientCertificatePath(flags));
@@ -37,7 +37,7 @@ export async function ensureIdentity(nodeName: string, running: Running): Promis
   await host.write(flags.kubeconfig, printKubeconfig(text, flags));
 }
 
-/** One look at whether the certificate should be renewed, with bootstrap when it is too late for that. */
+/** Renews the client certificate when due; bootstraps again if it has expired. */
 export async function keepIdentity(
   client: Client,
   nodeName: string,
@@ -50,7 +50,7 @@ export async function keepIdentity(
   else if (used >= renewAt && settings.rotatesCertificates) await renew(client, nodeName, running);
 }
 
-/** The certificate others know the kubelet by: for its name and address. */
+/** Requests the serving certificate for node name and address. */
 export async function ensureServingCertificate(client: Client, nodeName: string, running: Running): Promise<void> {
   const { flags, host, clock } = running;
   const path = inFolder(flags.certDir, 'kubelet-server-current.pem');
@@ -60,7 +60,7 @@ export async function ensureServingCertificate(client: Client, nodeName: string,
   await host.write(path, await requestCertificate(client, wanted, running));
 }
 
-/** Part of the life of a certificate that has gone by, 0 to 1; 1 or more when it has expired, cannot be read or is of another node. */
+/** Used part of a certificate's lifetime, 0 to 1; 1 or more if it has expired, is invalid or belongs to another node. */
 export function usedLife(text: string | undefined, nodeName: string, nowMs: number): number {
   try {
     const certificate = new X509Certificate(text ?? '');
@@ -73,15 +73,15 @@ export function usedLife(text: string | undefined, nodeName: string, nowMs: numb
   }
 }
 
-interface Wanted {
+interface RequestedCertificate {
   signerName: string;
   purpose: string;
   nodeName: string;
   names?: ServingNames;
 }
 
-/** Asks for a certificate and waits until somebody has approved it. Gives certificate and key in one text. */
-async function requestCertificate(client: Client, wanted: Wanted, running: Running): Promise<string> {
+/** Creates a request and waits for its approval. Returns certificate and key in one PEM file. */
+async function requestCertificate(client: Client, wanted: RequestedCertificate, running: Running): Promise<string> {
   const { signal, log } = running;
   const { request, key } = makeRequest(wanted.nodeName, wanted.names);
   const spec = {
@@ -91,23 +91,23 @@ async function requestCertificate(client: Client, wanted: Wanted, running: Runni
   };
   const { metadata } = await client.create(requests, { metadata: { generateName: 'csr-' }, spec }, { signal });
   log.info('Waiting for a certificate', { csr: metadata.name, signer: wanted.signerName });
-  return `${await issued(client, metadata.name ?? '', running)}${key}`;
+  return `${await awaitCertificate(client, metadata.name ?? '', running)}${key}`;
 }
 
-/** A server that is away for a while does not matter: the request is there. */
-async function issued(client: Client, name: string, { clock, log, signal }: Running): Promise<string> {
+/** Tolerates an API server that is temporarily unreachable. */
+async function awaitCertificate(client: Client, name: string, { clock, log, signal }: Running): Promise<string> {
   for (const endMs = clock.monotonicMs() + waitMs; clock.monotonicMs() < endMs; await clock.sleep(pollMs, signal)) {
     try {
       const { status } = await client.get(requests, name, { signal });
       const refusal = findCondition(status?.conditions, 'Denied') ?? findCondition(status?.conditions, 'Failed');
-      if (refusal !== undefined) throw new RequestRefused(`${name} is ${refusal.type}: ${refusal.message}`);
+      if (refusal !== undefined) throw new RequestDenied(`${name} is ${refusal.type}: ${refusal.message}`);
       if (status?.certificate !== undefined) return Buffer.from(status.certificate, 'base64').toString();
     } catch (error) {
-      if (signal.aborted || error instanceof RequestRefused) throw error;
-      log.warn('Cannot look at a certificate request', { csr: name, error });
+      if (signal.aborted || error instanceof RequestDenied) throw error;
+      log.warn('Failed to read certificate request; retrying', { csr: name, error });
     }
   }
-  throw new Error(`certificate signing request ${name} was not approved in time`);
+  throw new Error(`CSR ${name} was not approved in time`);
 }
 
 async function renew(client: Client, nodeName: string, running: Running): Promise<void> {
@@ -119,7 +119,7 @@ function clientCertificatePath({ certDir }: KubeletFlags): string {
   return inFolder(certDir, 'kubelet-client-current.pem');
 }
 
-/** With whatever parts names on the machine. */
+/** Uses the path separator of the folder. */
 function inFolder(folder: string, name: string): string {
   if (/[\\/]$/.test(folder)) return `${folder}${name}`;
   return `${folder}${folder.includes('\\') ? '\\' : '/'}${name}`;

@@ -1,6 +1,6 @@
 import { isIpv4 } from '#base/ipv4.ts';
 
-/** What of a kubelet's command line the double acts upon. */
+/** Flags that the double uses. */
 export interface KubeletFlags {
   config: string;
   bootstrapKubeconfig: string;
@@ -10,11 +10,11 @@ export interface KubeletFlags {
   labels: Record<string, string>;
   nodeIp: string;
   hostnameOverride: string | undefined;
-  /** A cloud controller has to look at the Node before pods may come to it. */
+  /** A cloud controller has to initialize the Node. */
   isOfCloud: boolean;
 }
 
-/** The flags of a real kubelet that our services use; any other is refused, as the real one would refuse a misspelled one. */
+/** Flags that our services use; others are rejected, as a real kubelet rejects unknown flags. */
 const known = [
   'bootstrap-kubeconfig',
   'cert-dir',
@@ -32,7 +32,7 @@ const known = [
   'windows-service',
 ];
 
-/** Reads `--name=value` and `--name value`; throws with the words of the kubelet. */
+/** Reads `--name=value` and `--name value`; errors have the wording of the kubelet. */
 export function parseFlags(words: readonly string[]): KubeletFlags {
   const values = readValues(words);
   const needed = (name: string) => {

@@ -3,7 +3,7 @@ import type { Log } from '#base/log.ts';
 import type { Client } from '#kube/client.ts';
 import type { KubeletFlags } from './flags.ts';
 
-/** What the double of a kubelet asks of the machine it runs on: a simulated one, Windows itself, or a folder in a test. */
+/** The machine of a kubelet double: simulated, Windows, or a folder in a test. */
 export interface KubeletHost {
   hostName(): string;
   /** Such as 10.0.20348. */
@@ -17,33 +17,32 @@ export interface KubeletHost {
   /** Replaces the file as a whole. */
   write(path: string, text: string): Promise<void>;
   isServiceRunning(name: string): Promise<boolean>;
-  /** A client by the kubeconfig at a path; it reads the files that one names when they change. */
+  /** A client for the kubeconfig; it reloads files that change. */
   connect(kubeconfigPath: string): Promise<Client>;
-  /** Ends the process without a word. */
+  /** Ends the process immediately. */
   crash(): void;
 }
 
-/** What goes wrong on purpose. */
+/** Injected faults. */
 export interface KubeletFaults {
-  /** The Node is there, but not ready. */
+  /** The Node stays NotReady. */
   neverReady: boolean;
-  /** The kubelet runs, but no Node appears. */
+  /** The kubelet does not register its Node. */
   noRegister: boolean;
-  /** Milliseconds of life; for ever when undefined. */
+  /** Milliseconds until it crashes; undefined for never. */
   crashAfterMs: number | undefined;
-  /** How long a stop takes. */
   slowStopMs: number;
 }
 
-/** What the parts of one running kubelet share. */
+/** Shared by the parts of a running kubelet. */
 export interface Running {
   flags: KubeletFlags;
   host: KubeletHost;
-  /** The kubelet is told by containerd, which reads it. */
+  /** The kubelet is NotReady until this file exists. */
   cniConfig: string;
   faults: KubeletFaults;
   clock: Clock;
   log: Log;
-  /** Aborted when it has to stop. */
+  /** Aborted to stop it. */
   signal: AbortSignal;
 }

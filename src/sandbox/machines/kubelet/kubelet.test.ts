@@ -292,7 +292,7 @@ test('waits out an API server that is away, however long', async () => {
   };
   made.running.containerd = false;
   await made.clock.advance(120_000);
-  expect(made.messages()).toContain('Trying again');
+  expect(made.messages()).toContain('Failed; retrying');
   made.api.before = before;
   await made.clock.advance(1000);
   expect(made.ready()).toBe('False');
@@ -328,8 +328,8 @@ test('does not wait for its certificate for ever', async () => {
 });
 
 const unfit: [string, Record<string, string>, RegExp][] = [
-  ['an empty configuration', { 'C:\\k\\kubelet.conf': '' }, /no KubeletConfiguration/],
-  ['a configuration of another kind', { 'C:\\k\\kubelet.conf': 'kind: Pod' }, /no KubeletConfiguration/],
+  ['an empty configuration', { 'C:\\k\\kubelet.conf': '' }, /not a KubeletConfiguration/],
+  ['a configuration of another kind', { 'C:\\k\\kubelet.conf': 'kind: Pod' }, /not a KubeletConfiguration/],
 ];
 for (const [name, files, message] of unfit) {
   test(`does not start with ${name}`, async () => {

@@ -12,7 +12,6 @@ export interface NodeFacts {
   host: Pick<KubeletHost, 'hostName' | 'osBuild' | 'osImage' | 'bootId' | 'cpus' | 'memoryBytes'>;
 }
 
-/** The Node as a kubelet creates it. */
 export function newNode(facts: NodeFacts, conditions: readonly Condition[]): Node {
   return {
     metadata: { name: facts.name, labels: { ...facts.labels, ...defaultLabels(facts) } },
@@ -21,7 +20,7 @@ export function newNode(facts: NodeFacts, conditions: readonly Condition[]): Nod
   };
 }
 
-/** The labels that a kubelet also puts right on a Node that it finds; those of its command line it does not. */
+/** Labels that a kubelet also restores on an existing Node, unlike those of --node-labels. */
 export function defaultLabels({ name, host }: NodeFacts): Record<string, string> {
   return {
     'kubernetes.io/os': 'windows',

@@ -8,12 +8,12 @@ import type { Running } from './kubelet-host.ts';
 import { defaultLabels, type NodeFacts, newNode, nodeStatus } from './node-object.ts';
 import { conditionsOf } from './readiness.ts';
 
-/** A real one does so every five minutes; the lease says often enough that it lives. */
+/** A real kubelet reports every five minutes; the lease is its heartbeat. */
 const reportEveryMs = 60_000;
 const leaseSeconds = 40;
 const leaseNamespace = 'kube-node-lease';
 
-/** Registers the Node and keeps saying how it is. */
+/** Registers the Node and reports its status. */
 export class NodeReporter {
   readonly #client: Client;
   readonly #facts: NodeFacts;
@@ -28,11 +28,11 @@ export class NodeReporter {
     this.#running = running;
   }
 
-  /** A Node that is there already keeps its taints, and its labels but for those every kubelet puts right. */
+  /** An existing Node keeps its taints and most labels. */
   async register(): Promise<void> {
     const { log, signal } = this.#running;
     const { name } = this.#facts;
-    this.#conditions = await this.#look();
+    this.#conditions = await this.#currentConditions();
     log.info('Attempting to register node', { node: name });
     try {
       const { metadata } = await this.#client.create(nodes, newNode(this.#facts, this.#conditions), { signal });
@@ -47,17 +47,17 @@ export class NodeReporter {
     log.info('Successfully registered node', { node: name });
   }
 
-  /** Says at once what has changed, and now and then that nothing has. */
+  /** Reports changes immediately, and otherwise in intervals. */
   async report(): Promise<void> {
     const { clock, log, signal } = this.#running;
     const before = findCondition(this.#conditions, 'Ready');
-    const conditions = await this.#look();
+    const conditions = await this.#currentConditions();
     const after = findCondition(conditions, 'Ready');
-    const isNews = before?.status !== after?.status || before?.message !== after?.message;
-    if (!isNews && this.#reportedMs !== 0 && clock.monotonicMs() - this.#reportedMs < reportEveryMs) return;
+    const hasChanged = before?.status !== after?.status || before?.message !== after?.message;
+    if (!hasChanged && this.#reportedMs !== 0 && clock.monotonicMs() - this.#reportedMs < reportEveryMs) return;
     const patch = { type: 'strategic', body: { status: nodeStatus(this.#facts, conditions) } } as const;
     await this.#client.patch(nodes, this.#facts.name, patch, { subresource: 'status', signal });
-    if (isNews) log.info('Node became', { ready: after?.status, message: after?.message });
+    if (hasChanged) log.info('Node became', { ready: after?.status, message: after?.message });
     this.#conditions = conditions;
     this.#reportedMs = clock.monotonicMs();
   }
@@ -78,7 +78,7 @@ export class NodeReporter {
     }
   }
 
-  async #look(): Promise<readonly Condition[]> {
+  async #currentConditions(): Promise<readonly Condition[]> {
     const { host, cniConfig, faults, clock } = this.#running;
     const health = {
       isRuntimeUp: await host.isServiceRunning(serviceName.containerd),

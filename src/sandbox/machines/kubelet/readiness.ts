@@ -13,7 +13,7 @@ const noPressure = [
   ['PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
 ] as const;
 
-/** The conditions of the Node, with the words of a real kubelet. Times of transition stay where the status stays. */
+/** Conditions of a Node in the wording of the kubelet. */
 export function conditionsOf(
   previous: readonly Condition[],
   health: Health,

@@ -1,21 +1,21 @@
-import { ensureIdentity, ensureServingCertificate, keepIdentity, RequestRefused } from './credentials.ts';
+import { ensureIdentity, ensureServingCertificate, keepIdentity, RequestDenied } from './credentials.ts';
 import type { Running } from './kubelet-host.ts';
 import { NodeReporter } from './node-reporter.ts';
 import { type KubeletSettings, readSettings } from './settings.ts';
 
-/** How long a server may be away while there is no certificate yet; after it the kubelet ends, to be started again. */
+/** How long to retry without a certificate; then the kubelet exits, to be restarted. */
 const bootstrapLimitMs = 60_000;
 const pauseMs = 1000;
 const uninitialized = { key: 'node.cloudprovider.kubernetes.io/uninitialized', value: 'true', effect: 'NoSchedule' };
 
-/** A kubelet without pods: everything from its start to a Node that is Ready. Ends when the signal is aborted. */
+/** A kubelet without pods, from bootstrap to a Ready Node. Runs until the signal is aborted. */
 export async function runKubelet(running: Running): Promise<void> {
   const { flags, host, faults, clock, log, signal } = running;
   const settings = readSettings(await host.read(flags.config), flags.config);
   const name = (flags.hostnameOverride ?? host.hostName()).trim().toLowerCase();
   log.info('Starting', { node: name, ...faults });
   try {
-    await Promise.all([live(name, settings, running), crashInTime(running)]);
+    await Promise.all([run(name, settings, running), crashLater(running)]);
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -23,55 +23,55 @@ export async function runKubelet(running: Running): Promise<void> {
   log.info('Stopped');
 }
 
-async function live(name: string, settings: KubeletSettings, running: Running): Promise<void> {
+async function run(name: string, settings: KubeletSettings, running: Running): Promise<void> {
   const { flags, host, clock, faults } = running;
-  await untilDone(() => ensureIdentity(name, running), running, clock.monotonicMs() + bootstrapLimitMs);
+  await retry(() => ensureIdentity(name, running), running, clock.monotonicMs() + bootstrapLimitMs);
   const client = await host.connect(flags.kubeconfig);
   try {
     const taints = [...settings.taints, ...(flags.isOfCloud ? [uninitialized] : [])];
     const facts = { ...settings, taints, name, nodeIp: flags.nodeIp, labels: flags.labels, host };
     const reporter = new NodeReporter(client, facts, running);
-    if (!faults.noRegister) await untilDone(() => reporter.register(), running);
-    const duties: [everyMs: number, duty: () => Promise<void>][] = [
+    if (!faults.noRegister) await retry(() => reporter.register(), running);
+    const tasks: [everyMs: number, task: () => Promise<void>][] = [
       [5000, () => keepIdentity(client, name, settings, running)],
     ];
-    if (!faults.noRegister) duties.push([1000, () => reporter.report()], [10_000, () => reporter.renewLease()]);
-    if (settings.asksForServingCertificate)
-      duties.push([30_000, () => ensureServingCertificate(client, name, running)]);
-    await Promise.all(duties.map(([everyMs, duty]) => every(everyMs, duty, running)));
+    if (!faults.noRegister) tasks.push([1000, () => reporter.report()], [10_000, () => reporter.renewLease()]);
+    if (settings.requestsServingCertificate)
+      tasks.push([30_000, () => ensureServingCertificate(client, name, running)]);
+    await Promise.all(tasks.map(([everyMs, task]) => every(everyMs, task, running)));
   } finally {
     await client.close();
   }
 }
 
-async function crashInTime({ faults: { crashAfterMs }, host, clock, signal }: Running): Promise<void> {
+async function crashLater({ faults: { crashAfterMs }, host, clock, signal }: Running): Promise<void> {
   if (crashAfterMs === undefined) return;
   await clock.sleep(crashAfterMs, signal);
   host.crash();
 }
 
-/** Rejects with the last error when the time is over, if there is an end of time. */
-async function untilDone(work: () => Promise<void>, running: Running, lastAttemptMs = Infinity): Promise<void> {
+/** Retries until `lastAttemptMs`, then rejects with the last error. */
+async function retry(work: () => Promise<void>, running: Running, lastAttemptMs = Infinity): Promise<void> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       running.signal.throwIfAborted();
-      if (error instanceof RequestRefused || running.clock.monotonicMs() >= lastAttemptMs) throw error;
-      running.log.error('Trying again', { error });
+      if (error instanceof RequestDenied || running.clock.monotonicMs() >= lastAttemptMs) throw error;
+      running.log.error('Failed; retrying', { error });
     }
     await running.clock.sleep(pauseMs, running.signal);
   }
 }
 
-/** For ever; a failure is told and tried again at the next turn. */
+/** Repeats forever; failures are logged. */
 async function every(ms: number, work: () => Promise<void>, running: Running): Promise<never> {
   for (;;) {
     try {
       await work();
     } catch (error) {
       running.signal.throwIfAborted();
-      running.log.error('Trying again', { error });
+      running.log.error('Failed; retrying', { error });
     }
     await running.clock.sleep(ms, running.signal);
   }

@@ -75,7 +75,7 @@ test('says what is wrong with a command line', async () => {
 test('tells its progress to whoever runs it', async () => {
   const { exitCode, err } = await ran(['cleanup', '--kubeconfig', 'C:\\k\\none', '--namespace', 'ns']);
   expect(exitCode).toBe(0);
-  expect(err).toContain('Cleaning the host');
+  expect(err).toContain('Cleaning up host');
 });
 
 test('a user cannot run it as a service', async () => {
@@ -88,7 +88,7 @@ test('the service manager can; then it logs in the host and ends when it is told
   const { exitCode, out, logged } = await ran(words, { startedBy: 'service manager' }, 200);
   expect([exitCode, out]).toEqual([0, '']);
   expect(logged[0]).toBe('Starting');
-  expect(logged.at(-1)).toBe('Stopped, as was asked for');
+  expect(logged.at(-1)).toBe('Stopped');
 });
 
 test('a verb without its kubeconfig fails with a code that says so', async () => {

@@ -7,14 +7,14 @@ import type { ProgramHost } from './program-host.ts';
 
 export interface AgentRun {
   path: string;
-  /** What follows the program in the command line. */
+  /** Arguments. */
   words: readonly string[];
   version: string;
   startedBy: 'service manager' | 'user';
   terminal: Terminal;
 }
 
-/** Peers in one process do not die unnoticed. */
+/** Connections within one process do not fail silently. */
 const pingIntervalMs = 60_000;
 
 /** The real agent, on a simulated host. */

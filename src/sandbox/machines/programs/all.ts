@@ -11,13 +11,13 @@ import type { ProgramHost } from './program-host.ts';
 export interface ServiceRun {
   path: string;
   words: readonly string[];
-  /** Of the file. */
+  /** Version of the file. */
   version: string;
 }
 
 type Make = (run: ServiceRun, host: ProgramHost) => Program;
 
-/** Programs of services that do something to be seen; any other one just runs. */
+/** Simulated service programs; any other program just runs. */
 const programs: Readonly<Record<string, Make>> = {
   'kubelet.exe': ({ words }, host) => kubeletProgram(words, host),
   'azure-cloud-node-manager.exe': ({ words }, host) => cloudNodeManagerProgram(words, host),

@@ -8,7 +8,7 @@ import type { ProgramHost } from './program-host.ts';
 const pollMs = 1000;
 const uninitialized = 'node.cloudprovider.kubernetes.io/uninitialized';
 
-/** azure-cloud-node-manager.exe: writes what the cloud knows of the machine to its Node, by exactly the kubeconfig it is given. */
+/** azure-cloud-node-manager.exe: initializes its Node, using only the kubeconfig that it is given. */
 export function cloudNodeManagerProgram(words: readonly string[], host: ProgramHost): Program {
   return async life => {
     const log = host.log.with({ program: 'cloud-node-manager' });
@@ -32,7 +32,7 @@ export function cloudNodeManagerProgram(words: readonly string[], host: ProgramH
   };
 }
 
-/** Written with the version that was read: taints of others must not be lost. */
+/** Sends the resourceVersion so that taints of others are not lost. */
 async function initialize({ metadata, spec, status }: Node, client: Client, signal: AbortSignal): Promise<void> {
   const { name = '', resourceVersion } = metadata;
   const taints = spec?.taints ?? [];

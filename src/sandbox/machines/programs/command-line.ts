@@ -1,4 +1,4 @@
-/** Cuts a command line into words, as Windows programs do: blanks part them unless they stand in quotes. */
+/** Splits a command line as Windows does: at white space outside quotes. */
 export function wordsOf(command: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -15,7 +15,7 @@ export function wordsOf(command: string): string[] {
   return word === undefined ? words : [...words, word];
 }
 
-/** Name of a program without its folder, in lower case and with its ending: `kubelet.exe`. */
+/** File name of a program in lower case with extension: `kubelet.exe`. */
 export function programName(path: string): string {
   const name = path.slice(Math.max(path.lastIndexOf('\\'), path.lastIndexOf('/')) + 1).toLowerCase();
   return name.includes('.') ? name : `${name}.exe`;
@@ -23,7 +23,7 @@ export function programName(path: string): string {
 
 const logRunner = 'kube-log-runner.exe';
 
-/** The programs of a command line, each with its words: whoever writes the log of another one stands before it. */
+/** The programs of a command line; kube-log-runner comes before the program it runs. */
 export function programsOf(command: string): { path: string; words: string[] }[] {
   const [path = '', ...words] = wordsOf(command);
   if (programName(path) !== logRunner) return [{ path, words }];

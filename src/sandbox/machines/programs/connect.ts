@@ -3,7 +3,7 @@ import type { Client } from '#kube/client.ts';
 import { createClient } from '#kube/http-client.ts';
 import type { ProgramHost } from './program-host.ts';
 
-/** A client by a kubeconfig on the disk of a simulated host. */
+/** A client for a kubeconfig on the disk of a simulated host. */
 export async function connectFrom(host: ProgramHost, kubeconfigPath: string, userAgent: string): Promise<Client> {
   const { ports, clock, log } = host;
   const kubeconfig = new KubeconfigFile(kubeconfigPath, { files: ports.files, clock, log });

@@ -11,7 +11,7 @@ import type { ProgramHost } from './program-host.ts';
 const pollMs = 500;
 const baseSubnet = '192.168.255.0/30';
 
-/** hybrid-overlay-node.exe: makes the networks of the host once its Node has a subnet, and then merely runs. */
+/** hybrid-overlay-node.exe: creates the HNS networks when its Node has a subnet. */
 export function hybridOverlayProgram(words: readonly string[], host: ProgramHost): Program {
   return async life => {
     const log = host.log.with({ program: 'hybrid-overlay-node' });
@@ -22,9 +22,9 @@ export function hybridOverlayProgram(words: readonly string[], host: ProgramHost
       const subnet = await findSubnet(nodeName, kubeconfig, host, life);
       await host.delays.sleep(host.times.overlayMs, life.signal);
       addNetworks(host.state, subnet);
-      log.info('Networks are there', { subnet });
+      log.info('Created HNS networks', { subnet });
     } catch (error) {
-      if (!life.signal.aborted) log.error('Failed', { error });
+      if (!life.signal.aborted) log.error('Failed to create HNS networks', { error });
       return life.signal.aborted ? 0 : 1;
     }
     await untilAborted(life.signal);

@@ -1,6 +1,6 @@
 import type { Program } from '../host/process.ts';
 
-/** A program of which nothing can be seen but that it runs. */
+/** A program that does nothing until it is stopped. */
 export const idleProgram: Program = async life => {
   life.ready();
   await untilAborted(life.signal);

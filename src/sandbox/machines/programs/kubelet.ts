@@ -8,7 +8,7 @@ import { runKubelet } from '../kubelet/run.ts';
 import { connectFrom } from './connect.ts';
 import type { ProgramHost } from './program-host.ts';
 
-/** kubelet.exe of a simulated host. Windows takes it for running before it has done anything. */
+/** kubelet.exe of a simulated host; reports running before it has done anything. */
 export function kubeletProgram(words: readonly string[], host: ProgramHost): Program {
   return async life => {
     const { clock, delays, times, traits } = host;

@@ -2,7 +2,7 @@ import { createCipheriv, createHash, hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { stampOf } from './stamp.ts';
 
-/** A file that a host takes for a program, in the form in which the operator carries programs. */
+/** A program file for simulated hosts, as the payload has them. */
 export interface SimulatedFile {
   path: string;
   sha256: string;
@@ -20,21 +20,21 @@ export interface SimulatedPayload {
   files(platform: string): Promise<readonly SimulatedFile[]>;
 }
 
-export interface PayloadWish {
-  /** Of the operator, and so of the agent. */
+export interface PayloadOptions {
+  /** Version of operator and agent. */
   version: string;
-  /** Where the agent goes. */
+  /** Path of the agent. */
   agent: string;
-  /** Where the other programs go. */
+  /** Paths of the other programs. */
   programs: readonly string[];
-  /** Of all programs together. */
+  /** Total size. */
   bytes?: number;
 }
 
 const pieceBytes = 256 * 1024;
 
-/** Programs for simulated hosts: as large as wanted, never to be packed smaller, and the same each time they are made. */
-export function simulatedPayload({ version, agent, programs, bytes = 0 }: PayloadWish): SimulatedPayload {
+/** Programs for simulated hosts: of a given size, incompressible and reproducible. */
+export function simulatedPayload({ version, agent, programs, bytes = 0 }: PayloadOptions): SimulatedPayload {
   const share = Math.floor(bytes / (programs.length + 1));
   const made = new Map<string, Promise<SimulatedFile>>();
   const fileAt = (path: string): Promise<SimulatedFile> => {
@@ -56,7 +56,7 @@ async function makeFile(path: string, version: string, bytes: number): Promise<S
   for (const piece of piecesOf(head, name, bytes)) {
     digest.update(piece);
     total += piece.length;
-    // Others have something to do, too.
+    // Yields to other tasks.
     await setImmediate();
   }
   return {
@@ -71,7 +71,7 @@ async function makeFile(path: string, version: string, bytes: number): Promise<S
   };
 }
 
-/** A stream cipher makes bytes that look like chance. */
+/** A stream cipher produces incompressible bytes. */
 function* piecesOf(head: Uint8Array, name: string, bytes: number): Generator<Uint8Array> {
   yield head;
   const cipher = createCipheriv('aes-128-ctr', hash('md5', name, 'buffer'), Buffer.alloc(16));

@@ -5,13 +5,13 @@ import type { HostState } from '../host/state.ts';
 import type { Times } from '../times.ts';
 import type { Traits } from '../traits.ts';
 
-/** What a program on a simulated host can reach, as whoever it runs as. */
+/** Access of a program to its simulated host. */
 export interface ProgramHost {
   ports: HostPorts;
   state: HostState;
   /** The clock of the host. */
   clock: Clock;
-  /** For what only simulates work. */
+  /** Clock of simulated delays. */
   delays: Clock;
   times: Times;
   traits: Traits;

@@ -9,7 +9,7 @@ import { createClient } from '#kube/http-client.ts';
 import { certificateSigningRequests, clusterRoleBindings, nodes } from '#kube/resources.ts';
 import { recordedLog } from '../../../../test/kit/recorded-log.ts';
 import { startHost } from '../../../../test/kit/simulated-host.ts';
-import { startApprover } from '../../../../test/kit/winhost/cluster.ts';
+import { startApprover } from '../../../../test/kit/approve-requests.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../embedded-cluster.ts';
 import { hostPorts } from '../host/ports.ts';
 import { SimulatedProcesses } from '../host/processes.ts';
@@ -102,7 +102,7 @@ const patient = { timeout: 15_000, interval: 50 };
 const readyOf = async (name: string) => findCondition((await admin.get(nodes, name)).status?.conditions, 'Ready');
 
 test('the kubelet brings a Node by certificates that were asked for', async () => {
-  await using approver = startApprover(admin, 20);
+  await using approver = startApprover(admin, undefined, 20);
   await using made = await scene();
   const kubelet = made.run(file.kubelet, kubeletWords('programs-1'));
   expect(kubelet.isReady()).toBe(true);
@@ -115,13 +115,13 @@ test('the kubelet brings a Node by certificates that were asked for', async () =
   });
   await expect.poll(() => made.host.files.has(`${dir.kubeletPki}kubelet-server-current.pem`), patient).toBe(true);
   expect(made.host.files.paths().map(path => path.toLowerCase())).toContain(file.kubeconfig.toLowerCase());
-  expect(approver.approved.length).toBeGreaterThanOrEqual(2);
+  expect(approver.decided.length).toBeGreaterThanOrEqual(2);
   made.stop();
   expect(await kubelet.ended).toBe(0);
 });
 
 test('the Node is ready when containerd runs and there is a network, and says at once when not', async () => {
-  await using _ = startApprover(admin, 20);
+  await using _ = startApprover(admin, undefined, 20);
   await using made = await scene();
   await made.install(file.containerd);
   await made.host.services.create('containerd', {
@@ -142,7 +142,7 @@ test('the Node is ready when containerd runs and there is a network, and says at
 });
 
 test('a kubelet that never registers has its certificate and no Node', async () => {
-  await using _ = startApprover(admin, 20);
+  await using _ = startApprover(admin, undefined, 20);
   await using made = await scene({ kubelet: 'never registers' });
   made.run(file.kubelet, kubeletWords('programs-3'));
   await expect.poll(() => made.host.files.has(file.kubeconfig), patient).toBe(true);
@@ -150,7 +150,7 @@ test('a kubelet that never registers has its certificate and no Node', async () 
 });
 
 test('a kubelet that is never ready says so whatever runs', async () => {
-  await using _ = startApprover(admin, 20);
+  await using _ = startApprover(admin, undefined, 20);
   await using made = await scene({ kubelet: 'never ready' });
   await made.host.files.write(file.cniConfig, '{}');
   made.run(file.kubelet, kubeletWords('programs-4'));
@@ -220,7 +220,9 @@ test('the overlay makes its networks once the Node has a subnet, and once only',
     { name: hnsNetwork.overlay, subnets: ['10.132.5.0/24'], managementIp: '10.0.0.11' },
   ]);
   const again = made.run(file.hybridOverlay, overlayWords('programs-7'));
-  await expect.poll(() => made.messages().filter(message => message === 'Networks are there').length, patient).toBe(2);
+  await expect
+    .poll(() => made.messages().filter(message => message === 'Created HNS networks').length, patient)
+    .toBe(2);
   expect(made.host.state.networks).toHaveLength(2);
   made.stop();
   expect([await overlay.ended, await again.ended]).toEqual([0, 0]);
@@ -229,7 +231,7 @@ test('the overlay makes its networks once the Node has a subnet, and once only',
 test('the overlay fails without a kubeconfig, and ends in good order when it is told to', async () => {
   await using made = await scene();
   expect(await made.run(file.hybridOverlay, overlayWords('x')).ended).toBe(1);
-  expect(made.messages()).toContain('Failed');
+  expect(made.messages()).toContain('Failed to create HNS networks');
   await made.host.files.write(file.kubeconfig, cluster.kubeconfigFor());
   await admin.create(nodes, { metadata: { name: 'programs-8' } });
   const waiting = made.run(file.hybridOverlay, overlayWords('programs-8'));

@@ -1,12 +1,12 @@
 import type { Language } from '../traits.ts';
 
-/** What shells say about a program that they do not find. */
+/** Error messages for an unknown program. */
 interface Words {
   cmd(program: string): string;
   powershell(program: string): string;
 }
 
-/** Words in code page 932, a character for each byte: the name is not recognised as an internal or external command. */
+/** Code page 932, one character per byte: "is not recognized as an internal or external command". */
 const codePage932 = {
   term: bytesOf('97708cea'),
   isNoCommand: bytesOf(
@@ -44,7 +44,7 @@ const languages: Readonly<Record<Language, Words>> = {
   },
 };
 
-/** Letters of code page 850, in which a console of western Europe writes. */
+/** Code page 850 of Western European consoles. */
 const codePage850: Readonly<Record<string, number>> = {
   é: 0x82,
   è: 0x8a,
@@ -55,7 +55,7 @@ const codePage850: Readonly<Record<string, number>> = {
   '»': 0xaf,
 };
 
-/** The answer of a shell to an unknown program, as the bytes that it writes. */
+/** The message of a shell for an unknown program, in its code page. */
 export function unknownProgram(program: string, shell: 'cmd' | 'powershell', language: Language): Uint8Array {
   const letters = language === 'japanese' ? {} : codePage850;
   return Uint8Array.from(languages[language][shell](program), letter => letters[letter] ?? letter.charCodeAt(0));

@@ -16,7 +16,7 @@ const methods: Readonly<Record<Traits['login'], AuthenticationType[]>> = {
   'key and password': ['publickey'],
 };
 
-/** Lets a user in by a key it knows; nobody knows a password. */
+/** Accepts authorized keys; never a password. */
 export function decideLogin(context: AuthContext, { login, user, authorizedKeys }: LoginRules): void {
   const offered = methods[login];
   if (context.method !== 'publickey' || !offered.includes('publickey')) return context.reject(offered);
@@ -24,7 +24,7 @@ export function decideLogin(context: AuthContext, { login, user, authorizedKeys 
   const isUser = context.username.toLowerCase() === user.toLowerCase();
   const isKnown = authorizedKeys.some(known => sameBytes(known.blob, key.data));
   if (!isUser || !isKnown) return context.reject(offered);
-  // The client asks first whether a key would do, without proof.
+  // Clients first ask whether a key is acceptable, without a signature.
   if (signature === undefined || blob === undefined) return context.accept();
   const parsed = ssh2.utils.parseKey(key.data);
   const isProven = !(parsed instanceof Error) && parsed.verify(blob, signature, hashAlgo);

@@ -1,6 +1,6 @@
 import { writeWire } from '#host/keys/ssh-wire.ts';
 
-/** Numbers of the SFTP protocol, version 3. */
+/** SFTP version 3. */
 export const request = {
   init: 1,
   open: 3,
@@ -48,14 +48,12 @@ export const extension = {
   limits: 'limits@openssh.com',
 } as const;
 
-/** What is told about a file or folder. */
 export interface Attributes {
   isFolder: boolean;
   bytes: number;
   modifiedMs: number;
 }
 
-/** What a request is answered with. */
 export type Answer =
   | { is: 'status'; code: number }
   | { is: 'handle'; handle: string }
@@ -65,15 +63,15 @@ export type Answer =
   | { is: 'space'; totalBytes: number; freeBytes: number }
   | { is: 'limits' };
 
-/** No request of a client that writes 255 KB at once is longer. */
+/** Clients write at most 255 KB at once. */
 const maxPacketBytes = 256 * 1024;
 
-/** Puts packets together from the pieces in which they come. */
+/** Assembles packets from chunks. */
 export class PacketAssembler {
   #pieces: Uint8Array[] = [];
   #bytes = 0;
 
-  /** The packets that are complete now, each without its length. Throws when one is too long to be true. */
+  /** Complete packets without their length. Throws if one is too long. */
   add(piece: Uint8Array): Uint8Array[] {
     this.#pieces.push(piece);
     this.#bytes += piece.length;
@@ -87,7 +85,7 @@ export class PacketAssembler {
     if ((this.#pieces[0]?.length ?? 0) < 4) this.#join();
     const first = Buffer.from((this.#pieces[0] ?? new Uint8Array()).subarray(0, 4));
     const length = first.readUInt32BE();
-    if (length === 0 || length > maxPacketBytes) throw new Error(`an SFTP packet of ${length} bytes`);
+    if (length === 0 || length > maxPacketBytes) throw new Error(`SFTP packet of ${length} bytes is too long`);
     if (this.#bytes < 4 + length) return undefined;
     this.#join();
     const [all = new Uint8Array()] = this.#pieces;
@@ -149,10 +147,10 @@ function printAttributes({ isFolder, bytes, modifiedMs }: Attributes): Uint8Arra
   return Buffer.concat([number(hasSize | hasPermissions | hasTimes), long(bytes), mode, seconds, seconds]);
 }
 
-/** As OpenSSH has them: packet, read, write, and open handles without any. */
+/** As in OpenSSH: packet, read, write, open handles (no limit). */
 const limits = [maxPacketBytes, 255 * 1024, 255 * 1024, 0];
 
-/** Blocks of one byte: nobody has to calculate. */
+/** Uses a block size of one byte. */
 function printSpace({ totalBytes, freeBytes }: { totalBytes: number; freeBytes: number }): Uint8Array[] {
   return [1, 1, totalBytes, freeBytes, freeBytes, 0, 0, 0, 0, 0, 255].map(long);
 }

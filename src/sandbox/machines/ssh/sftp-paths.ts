@@ -1,6 +1,6 @@
 import { trimEndOf } from '#base/trim-end.ts';
 
-/** A path as Windows has it: `/C:/k/x` is `C:\k\x`. Whatever is not on a drive is taken from the home of the user. */
+/** Converts `/C:/k/x` to `C:\k\x`. Relative paths start at the home directory. */
 export function windowsPath(path: string): string {
   const plain = trimEndOf(path.replaceAll('\\', '/').replace(/^\//, ''), '/');
   const absolute = /^[A-Za-z]:/.test(plain) ? plain : ['C:/Users/Administrator', plain].join('/');
@@ -13,7 +13,6 @@ export function windowsPath(path: string): string {
   return parts.join('\\');
 }
 
-/** The other way round. */
 export function sftpPath(path: string): string {
   return `/${path.replaceAll('\\', '/')}`;
 }

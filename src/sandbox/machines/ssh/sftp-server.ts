@@ -8,15 +8,15 @@ import { sftpPath, windowsPath } from './sftp-paths.ts';
 export interface SftpHost {
   files: SimulatedFiles;
   diskBytes: () => number;
-  /** Whether the user may write there: below C:\\Windows only administrators may. */
+  /** Only administrators may write below C:\\Windows. */
   mayWrite(path: string): boolean;
-  /** Whether a program runs from that file, which Windows then does not let go. */
+  /** Windows does not replace the file of a running program. */
   isInUse(path: string): boolean;
-  /** Hears of what arrives, and lets it in as slowly as the network would. Whatever it throws ends the session. */
+  /** Called for each chunk; delays it as the network would. A rejection ends the session. */
   onUpload(bytes: number, closed: AbortSignal): Promise<void>;
-  /** Told of every file that was written to its end. */
+  /** Called for every completed upload. */
   onFile(path: string, bytes: number): void;
-  /** Told of every file that got another name. */
+  /** Called for every rename. */
   onRename(from: string, to: string): void;
 }
 
@@ -27,11 +27,11 @@ type Open =
 
 type Handler = (reader: WireReader) => Promise<Answer>;
 
-const said = (code: number): Answer => ({ is: 'status', code });
-const done = said(status.ok);
-const [wantsToWrite, mayCreate, mayNotExist] = [0x2, 0x8, 0x20];
+const statusAnswer = (code: number): Answer => ({ is: 'status', code });
+const ok = statusAnswer(status.ok);
+const [writeFlag, createFlag, exclusiveFlag] = [0x2, 0x8, 0x20];
 
-/** Answers the requests of one SFTP session, one after another. */
+/** Handles the requests of one SFTP session in order. */
 export class SftpServer {
   readonly #host: SftpHost;
   readonly #closed: AbortSignal;
@@ -39,7 +39,7 @@ export class SftpServer {
   readonly #handlers: ReadonlyMap<number, Handler>;
   #handles = 0;
 
-  /** The signal is aborted when the client is gone. */
+  /** `closed` is aborted when the client disconnects. */
   constructor(host: SftpHost, closed: AbortSignal) {
     this.#host = host;
     this.#closed = closed;
@@ -51,8 +51,8 @@ export class SftpServer {
       [request.lstat, reader => this.#stat(pathOf(reader))],
       [request.stat, reader => this.#stat(pathOf(reader))],
       [request.fstat, reader => this.#stat(this.#open.get(reader.text())?.path ?? '')],
-      [request.setstat, async () => done],
-      [request.fsetstat, async () => done],
+      [request.setstat, async () => ok],
+      [request.fsetstat, async () => ok],
       [request.opendir, reader => this.#openFolder(pathOf(reader))],
       [request.readdir, reader => this.#readFolder(reader.text())],
       [request.remove, reader => this.#remove(pathOf(reader))],
@@ -64,44 +64,47 @@ export class SftpServer {
     ]);
   }
 
-  /** The bytes to send for a packet; rejects when the session has to end. */
+  /** The response to a packet; rejects to end the session. */
   async answer(packet: Uint8Array): Promise<Uint8Array> {
     const type = packet[0] ?? 0;
     if (type === request.init) return printVersion();
     const found = readWire(packet.subarray(1), reader => {
       const id = reader.uint32();
       const handler = this.#handlers.get(type);
-      const answer = handler === undefined ? Promise.resolve(said(status.unsupported)) : handler(reader);
-      // What follows, attributes mostly, changes nothing here.
+      const answer = handler === undefined ? Promise.resolve(statusAnswer(status.unsupported)) : handler(reader);
+      // Ignores the rest, mostly attributes.
       reader.rest();
       return { id, answer };
     });
-    if (found === undefined) throw new Error(`an SFTP packet of type ${type} that makes no sense`);
+    if (found === undefined) throw new Error(`SFTP packet of type ${type} is malformed`);
     return printAnswer(found.id, await found.answer);
   }
 
-  /** What was being written stays as far as it came. */
+  /** Keeps partial uploads. */
   async end(): Promise<void> {
     for (const handle of this.#open.keys()) {
-      // The host may be gone altogether.
+      // The host may have been removed.
       await this.#close(handle, 'cut short').catch(() => undefined);
     }
   }
 
   async #openFile(path: string, flags: number): Promise<Answer> {
     const { files } = this.#host;
-    if (files.isFolder(path)) return said(status.failure);
-    if ((flags & wantsToWrite) === 0) return this.#openToRead(path);
-    if (!files.isFolder(parentOf(path))) return said(status.noSuchFile);
-    if (!this.#host.mayWrite(path) || this.#host.isInUse(path)) return said(status.denied);
-    if (files.has(path) ? (flags & mayNotExist) !== 0 : (flags & mayCreate) === 0) return said(status.failure);
+    if (files.isFolder(path)) return statusAnswer(status.failure);
+    if ((flags & writeFlag) === 0) return this.#openToRead(path);
+    if (!files.isFolder(parentOf(path))) return statusAnswer(status.noSuchFile);
+    if (!this.#host.mayWrite(path) || this.#host.isInUse(path)) return statusAnswer(status.denied);
+    if (files.has(path) ? (flags & exclusiveFlag) !== 0 : (flags & createFlag) === 0)
+      return statusAnswer(status.failure);
     await files.finish(files.draft(), path);
     return this.#remember({ is: 'file to write', path, draft: files.draft() });
   }
 
   #openToRead(path: string): Answer {
     const content = this.#host.files.content(path);
-    return content === undefined ? said(status.noSuchFile) : this.#remember({ is: 'file to read', path, content });
+    return content === undefined
+      ? statusAnswer(status.noSuchFile)
+      : this.#remember({ is: 'file to read', path, content });
   }
 
   #remember(open: Open): Answer {
@@ -112,36 +115,36 @@ export class SftpServer {
 
   async #close(handle: string, how: 'whole' | 'cut short' = 'whole'): Promise<Answer> {
     const open = this.#open.get(handle);
-    if (open === undefined) return said(status.failure);
+    if (open === undefined) return statusAnswer(status.failure);
     this.#open.delete(handle);
-    if (open.is !== 'file to write') return done;
+    if (open.is !== 'file to write') return ok;
     const { path, draft } = open;
     await this.#host.files.finish(draft, path);
     if (how === 'whole') this.#host.onFile(path, draft.bytes);
-    return done;
+    return ok;
   }
 
   async #read(handle: string, at: number, length: number): Promise<Answer> {
     const open = this.#open.get(handle);
-    if (open?.is !== 'file to read') return said(status.failure);
-    if (at >= open.content.bytes) return said(status.endOfFile);
+    if (open?.is !== 'file to read') return statusAnswer(status.failure);
+    if (at >= open.content.bytes) return statusAnswer(status.endOfFile);
     try {
       return { is: 'data', bytes: await this.#host.files.readAt(open.content, at, length) };
     } catch {
-      // The file has gone meanwhile, and nobody else has the same.
-      return said(status.failure);
+      // The file was deleted meanwhile.
+      return statusAnswer(status.failure);
     }
   }
 
   async #write(handle: string, at: number, data: Uint8Array): Promise<Answer> {
     const open = this.#open.get(handle);
-    if (open?.is !== 'file to write') return said(status.failure);
+    if (open?.is !== 'file to write') return statusAnswer(status.failure);
     await this.#host.onUpload(data.length, this.#closed);
     try {
       await this.#host.files.writeInto(open.draft, data, at);
-      return done;
+      return ok;
     } catch (error) {
-      if (error instanceof DiskFull) return said(status.failure);
+      if (error instanceof DiskFull) return statusAnswer(status.failure);
       throw error;
     }
   }
@@ -155,46 +158,46 @@ export class SftpServer {
 
   async #stat(path: string): Promise<Answer> {
     const attributes = await this.#attributes(path);
-    return attributes === undefined ? said(status.noSuchFile) : { is: 'attributes', attributes };
+    return attributes === undefined ? statusAnswer(status.noSuchFile) : { is: 'attributes', attributes };
   }
 
   async #openFolder(path: string): Promise<Answer> {
     const { files } = this.#host;
-    if (!files.isFolder(path)) return said(status.noSuchFile);
+    if (!files.isFolder(path)) return statusAnswer(status.noSuchFile);
     return this.#remember({ is: 'folder', path, names: await files.list(path) });
   }
 
   async #readFolder(handle: string): Promise<Answer> {
     const open = this.#open.get(handle);
-    if (open?.is !== 'folder') return said(status.failure);
+    if (open?.is !== 'folder') return statusAnswer(status.failure);
     const name = open.names.shift();
-    if (name === undefined) return said(status.endOfFile);
+    if (name === undefined) return statusAnswer(status.endOfFile);
     const attributes = await this.#attributes(`${open.path}\\${name}`);
     return { is: 'names', names: attributes === undefined ? [] : [{ name, attributes }] };
   }
 
   async #remove(path: string): Promise<Answer> {
-    if (!this.#host.files.has(path)) return said(status.noSuchFile);
-    if (!this.#host.mayWrite(path) || this.#host.isInUse(path)) return said(status.denied);
+    if (!this.#host.files.has(path)) return statusAnswer(status.noSuchFile);
+    if (!this.#host.mayWrite(path) || this.#host.isInUse(path)) return statusAnswer(status.denied);
     await this.#host.files.remove(path);
-    return done;
+    return ok;
   }
 
   async #makeFolder(path: string): Promise<Answer> {
     const { files } = this.#host;
-    if (files.isFolder(path) || files.has(path)) return said(status.failure);
-    if (!files.isFolder(parentOf(path))) return said(status.noSuchFile);
-    if (!this.#host.mayWrite(path)) return said(status.denied);
+    if (files.isFolder(path) || files.has(path)) return statusAnswer(status.failure);
+    if (!files.isFolder(parentOf(path))) return statusAnswer(status.noSuchFile);
+    if (!this.#host.mayWrite(path)) return statusAnswer(status.denied);
     await files.makeDirectory(path);
-    return done;
+    return ok;
   }
 
   async #removeFolder(path: string): Promise<Answer> {
     const { files } = this.#host;
-    if (!files.isFolder(path)) return said(status.noSuchFile);
-    if ((await files.list(path)).length > 0) return said(status.failure);
+    if (!files.isFolder(path)) return statusAnswer(status.noSuchFile);
+    if ((await files.list(path)).length > 0) return statusAnswer(status.failure);
     await files.removeDirectory(path);
-    return done;
+    return ok;
   }
 
   async #name(path: string): Promise<Answer> {
@@ -204,12 +207,12 @@ export class SftpServer {
 
   async #rename(from: string, to: string, replaces: boolean): Promise<Answer> {
     const { files } = this.#host;
-    if (!files.has(from) || !files.isFolder(parentOf(to))) return said(status.noSuchFile);
-    if (files.isFolder(to) || (files.has(to) && !replaces)) return said(status.failure);
-    if (!this.#host.mayWrite(to) || this.#host.isInUse(to)) return said(status.denied);
+    if (!files.has(from) || !files.isFolder(parentOf(to))) return statusAnswer(status.noSuchFile);
+    if (files.isFolder(to) || (files.has(to) && !replaces)) return statusAnswer(status.failure);
+    if (!this.#host.mayWrite(to) || this.#host.isInUse(to)) return statusAnswer(status.denied);
     await files.rename(from, to);
     this.#host.onRename(from, to);
-    return done;
+    return ok;
   }
 
   #extended(reader: WireReader): Promise<Answer> {
@@ -220,7 +223,7 @@ export class SftpServer {
     const answer: Answer =
       name === extension.space
         ? { is: 'space', totalBytes: diskBytes(), freeBytes: files.freeBytes }
-        : said(status.unsupported);
+        : statusAnswer(status.unsupported);
     return Promise.resolve(answer);
   }
 }

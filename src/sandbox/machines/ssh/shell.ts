@@ -2,23 +2,21 @@ import type { Traits } from '../traits.ts';
 import { programName, wordsOf } from '../programs/command-line.ts';
 import { unknownProgram } from './languages.ts';
 
-/** Where a command writes. */
 export interface Output {
   out(bytes: Uint8Array | string): void;
   err(bytes: Uint8Array | string): void;
-  /** Aborted when nobody listens any more. */
+  /** Aborted when the client disconnects. */
   closed: AbortSignal;
 }
 
-/** What the shell of a user can start. */
 export interface ShellHost {
   traits: Pick<Traits, 'shell' | 'language'>;
   hostName(): string;
-  /** Runs a program of the disk; undefined when there is no such file. */
+  /** Runs a program from the disk; undefined if it does not exist. */
   run(path: string, words: readonly string[], output: Output): Promise<number> | undefined;
 }
 
-/** Runs one command line in the default shell of the user and gives its exit code. */
+/** Runs a command line in the default shell; returns the exit code. */
 export async function runCommand(command: string, host: ShellHost, output: Output): Promise<number> {
   const [program = '', ...words] = wordsOf(command);
   const own = builtIn[programName(program)];
@@ -33,7 +31,6 @@ export async function runCommand(command: string, host: ShellHost, output: Outpu
   return 1;
 }
 
-/** The few commands of Windows that people try on a host. */
 const builtIn: Readonly<Record<string, (host: ShellHost, words: readonly string[]) => string>> = {
   'hostname.exe': host => `${host.hostName()}\r\n`,
   'echo.exe': (_, words) => `${words.join(' ')}\r\n`,

@@ -12,19 +12,19 @@ import type { Output } from './shell.ts';
 export interface SshdHost {
   traits: Pick<Traits, 'network' | 'changesHostKey' | 'hasSftp'>;
   greetingMs: number;
-  /** For the delays of simulation. */
+  /** Clock of simulated delays. */
   delays: Clock;
   loginRules(): LoginRules;
   sftp: SftpHost;
-  /** Runs a command; one that hangs ends when nobody listens any more. */
+  /** Runs a command; one that hangs ends when the client disconnects. */
   run(command: string, output: Output): Promise<number>;
-  /** Told of each connection, and of each session in it. */
+  /** Counts connections and sessions. */
   count(what: 'connections' | 'execSessions' | 'sftpSessions'): void;
 }
 
 const otherProtocol = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n';
 
-/** The SSH server of a simulated host: a real one, on a loopback port that stays the same. It is made when it is needed. */
+/** The SSH server of a simulated host: ssh2 on a fixed loopback port, created on demand. */
 export class SimulatedSshd {
   readonly #host: SshdHost;
   readonly #sockets = new Set<Socket>();
@@ -47,7 +47,6 @@ export class SimulatedSshd {
     return (this.#tcp.address() as AddressInfo | null)?.port ?? 0;
   }
 
-  /** Connections that stand. */
   get connections(): number {
     return this.#sockets.size;
   }
@@ -56,7 +55,7 @@ export class SimulatedSshd {
     this.#isUp = true;
   }
 
-  /** All connections break, and new ones are refused. */
+  /** Breaks all connections and rejects new ones. */
   down(): void {
     this.#isUp = false;
     this.cut();
@@ -93,7 +92,7 @@ export class SimulatedSshd {
     if (!socket.destroyed) this.#server(isOther ? 'other' : 'first').injectSocket(socket);
   }
 
-  /** Each has a host key of its own, made when it is first shown. */
+  /** Each has its own host key. */
   #server(which: 'first' | 'other'): ssh2.Server {
     const present = this.#servers.get(which);
     if (present !== undefined) return present;
@@ -104,7 +103,7 @@ export class SimulatedSshd {
   }
 
   #serve(connection: Connection): void {
-    // What a client does wrong ends its connection and nothing else.
+    // A client error only ends its connection.
     connection.on('error', () => undefined);
     connection.on('authentication', context => decideLogin(context, this.#host.loginRules()));
     connection.on('session', accept => this.#serveSession(accept()));
@@ -115,7 +114,7 @@ export class SimulatedSshd {
       this.#host.count('execSessions');
       void this.#exec(accept(), command);
     });
-    // The library's own SFTP tells of no extension, so that nobody could ask for the free space.
+    // The SFTP server of ssh2 has no extensions, which clients need to query free space.
     session.on('subsystem', (accept: () => ServerChannel, reject: () => void, { name }: { name: string }) => {
       if (name !== 'sftp' || !this.#host.traits.hasSftp) return reject();
       this.#host.count('sftpSessions');
@@ -151,7 +150,7 @@ async function serveFiles(channel: ServerChannel, host: SftpHost): Promise<void>
       for (const packet of packets.add(piece as Buffer)) channel.write(await server.answer(packet));
     }
   } catch {
-    // The connection broke, or the client speaks something else: the session is over either way.
+    // The connection broke or the client sent something other than SFTP.
   }
   await server.end();
   channel.end();

@@ -14,7 +14,7 @@ const rules = readRules(nodeRules);
 const leaseNamespace = 'kube-node-lease';
 const ownVerbs = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** What a kubelet may do: its rules, and of objects with secrets only those that its own pods refer to. */
+/** The node authorizer: fixed rules, and Secrets and ConfigMaps only if a pod on the node refers to them. */
 export function authorizeNode(api: ApiReader, request: AccessRequest): AccessDecision {
   const node = nodeNameOf(request.user);
   if (node === undefined) return refuse('');
@@ -56,7 +56,7 @@ function createToken(api: ApiReader, node: string, request: AccessRequest): Acce
 function useLease(_api: ApiReader, node: string, { verb, namespace, name }: AccessRequest): AccessDecision {
   if (!ownVerbs.includes(verb)) return refuse('can only get, create, update, patch, or delete a node lease');
   if (namespace !== leaseNamespace) return refuse(`can only access leases in the "${leaseNamespace}" system namespace`);
-  // The name of a new object is not known yet; admission looks at it.
+  // The name of a new object is checked by admission.
   return verb === 'create' || name === node
     ? allow
     : refuse('can only access node lease with the same name as the requesting node');
@@ -70,7 +70,7 @@ function ifReferenced(
 ): AccessDecision {
   if (name === '') return refuse('No Object name found');
   const bound = api.list(pods, namespace).filter(pod => textAt(pod, 'spec.nodeName') === node);
-  // A mirror pod is the kubelet's own report and must not open anything for it.
+  // A mirror pod comes from the kubelet itself and must not grant access.
   const scheduled = bound.filter(pod => pod.metadata.annotations?.['kubernetes.io/config.mirror'] === undefined);
   const related = scheduled.some(pod => {
     const names = referencesOf(pod)[what];

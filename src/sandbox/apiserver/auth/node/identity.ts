@@ -2,7 +2,7 @@ import type { UserInfo } from '../../ports.ts';
 
 const prefix = 'system:node:';
 
-/** The node a kubelet speaks for; undefined for everybody else. Empty when a member of the group names no node. */
+/** The node name of a kubelet; undefined for other users, empty if the user name has no node. */
 export function nodeNameOf({ username, groups }: UserInfo): string | undefined {
   return username.startsWith(prefix) && groups.includes('system:nodes') ? username.slice(prefix.length) : undefined;
 }

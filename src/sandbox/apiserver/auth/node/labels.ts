@@ -1,6 +1,6 @@
 import { byteOrder } from '#base/compare.ts';
 
-/** Labels of the Kubernetes domains that a kubelet may put on its own Node. */
+/** Labels in Kubernetes domains that a kubelet may set on its Node. */
 const kubeletLabels = new Set([
   'beta.kubernetes.io/arch',
   'beta.kubernetes.io/instance-type',
@@ -21,7 +21,7 @@ const restrictedDomain = 'node-restriction.kubernetes.io';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The labels that differ although a kubelet must leave them alone, in order. */
+/** Changed labels that a kubelet is not allowed to change, sorted. */
 export function forbiddenLabels(next: Labels = {}, old: Labels = {}): string[] {
   const keys = [...new Set([...Object.keys(next), ...Object.keys(old)])];
   const changed = keys.filter(key => next[key] !== old[key]);

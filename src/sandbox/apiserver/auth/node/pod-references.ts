@@ -4,14 +4,13 @@ import type { StoredObject } from '../../ports.ts';
 export interface PodReferences {
   secrets: Set<string>;
   configMaps: Set<string>;
-  /** The account it names; empty for one that names none. */
+  /** Empty if the pod names none. */
   serviceAccounts: Set<string>;
 }
 
-/** The account a pod runs under when it names none. */
 export const defaultAccount = 'default';
 
-/** Names of the objects of its own namespace that a pod cannot run without. */
+/** Names of objects in its namespace that a pod refers to. */
 export function referencesOf(pod: StoredObject): PodReferences {
   const volumes = listAt(pod, 'spec.volumes');
   const sources = [...volumes, ...volumes.flatMap(volume => listAt(volume, 'projected.sources'))];
@@ -37,7 +36,7 @@ export function referencesOf(pod: StoredObject): PodReferences {
   };
 }
 
-/** A volume names its Secret in a member of its driver. */
+/** The name of the Secret depends on the volume type. */
 function driverSecrets(volume: unknown): string[] {
   const drivers = Object.values(recordAt({ volume }, 'volume'));
   return ['secretName', 'secretRef.name', 'nodePublishSecretRef.name'].flatMap(path => textsAt(drivers, path));

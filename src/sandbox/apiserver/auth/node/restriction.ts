@@ -9,7 +9,7 @@ import { forbiddenLabels } from './labels.ts';
 
 const leaseNamespace = 'kube-node-lease';
 
-/** Keeps a kubelet to its own Node, its own lease and the pods bound to it; everybody else passes. */
+/** NodeRestriction: a kubelet may write only its own Node, its lease and its pods. */
 export function restrictNode(request: AdmissionRequest, api: ApiReader): void {
   const node = nodeNameOf(request.user);
   if (node === undefined) return;
@@ -23,7 +23,7 @@ export function restrictNode(request: AdmissionRequest, api: ApiReader): void {
   if (problem !== undefined) throw forbidden(resource, name ?? generateName ?? 'Unknown', problem);
 }
 
-/** Says why a request is refused. */
+/** Returns why the request is rejected. */
 type Rule = (node: string, request: AdmissionRequest, api: ApiReader) => string | undefined;
 
 const rules: Readonly<Record<string, Rule>> = {

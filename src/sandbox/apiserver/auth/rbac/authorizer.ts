@@ -3,7 +3,6 @@ import type { ApiReader } from '../token-review.ts';
 import { grantsFor } from './grants.ts';
 import { ruleAllows } from './rule.ts';
 
-/** What the roles and bindings in the store say. */
 export function authorizeByRoles(api: ApiReader, request: AccessRequest): AccessDecision {
   const { grants, problems } = grantsFor(api, request.user, request.namespace);
   const grant = grants.find(({ rule }) => ruleAllows(rule, request));
@@ -11,7 +10,7 @@ export function authorizeByRoles(api: ApiReader, request: AccessRequest): Access
   return { allowed: false, reason: problems.length === 0 ? '' : `RBAC: ${listed(problems)}` };
 }
 
-/** The rules that hold for somebody in a namespace, as they stand in the roles. */
+/** The rules of a user in a namespace. */
 export function rulesByRoles(api: ApiReader, user: UserInfo, namespace: string): AccessRules {
   const { grants, problems } = grantsFor(api, user, namespace);
   const rules = grants.map(({ rule }) => rule);

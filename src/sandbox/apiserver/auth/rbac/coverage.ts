@@ -1,16 +1,16 @@
 import { byteOrder } from '#base/compare.ts';
 import { includesOrAll, type PolicyRule, urlCovers } from './rule.ts';
 
-/** The parts of the rules wanted that no rule held covers, one permission each. */
+/** The single permissions of `wanted` that no held rule covers. */
 export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   return wanted.flatMap(breakDown).filter(part => !held.some(rule => covers(rule, part)));
 }
 
-/** The permissions in the server's notation, those that differ in the verb only put together, in order. */
+/** Permissions in the notation of the API server, merged by verb and sorted. */
 export function describePermissions(parts: readonly PolicyRule[]): string[] {
   const merged = new Map<string, PolicyRule>();
   for (const part of parts) {
-    // Only resources are put together; a URL stays a line for each verb.
+    // Only resource rules are merged; URLs get one line for each verb.
     const { verbs, ...rest } = part;
     const key = JSON.stringify(part.nonResourceURLs.length > 0 ? part : rest);
     const known = merged.get(key);
@@ -19,17 +19,17 @@ export function describePermissions(parts: readonly PolicyRule[]): string[] {
   return [...new Set([...merged.values()].map(describe))].toSorted(byteOrder);
 }
 
-/** Rules of one group, resource, verb and name each, or of one URL and verb. */
+/** Splits a rule into single permissions. */
 function breakDown(rule: PolicyRule): PolicyRule[] {
   const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
-  const nothing = { apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
+  const empty = { apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
   const names = resourceNames.length === 0 ? [[]] : resourceNames.map(name => [name]);
   return [
     ...apiGroups.flatMap(group =>
       resources.flatMap(resource =>
         verbs.flatMap(verb =>
           names.map(name => ({
-            ...nothing,
+            ...empty,
             apiGroups: [group],
             resources: [resource],
             verbs: [verb],
@@ -38,7 +38,7 @@ function breakDown(rule: PolicyRule): PolicyRule[] {
         ),
       ),
     ),
-    ...nonResourceURLs.flatMap(url => verbs.map(verb => ({ ...nothing, nonResourceURLs: [url], verbs: [verb] }))),
+    ...nonResourceURLs.flatMap(url => verbs.map(verb => ({ ...empty, nonResourceURLs: [url], verbs: [verb] }))),
   ];
 }
 
@@ -73,7 +73,7 @@ function describe(rule: PolicyRule): string {
   return `{${shown.join(', ')}}`;
 }
 
-/** A list as the server writes it: quoted, with spaces between. */
+/** Go notation of a string list. */
 export function quotedList(items: readonly string[]): string {
   return `[${items.map(item => JSON.stringify(item)).join(' ')}]`;
 }

@@ -1,5 +1,5 @@
 import { nodeRules } from './node-rules.ts';
-import { on, reading, type RoleRule } from './role-rule.ts';
+import { on, readPaths, type RoleRule } from './role-rule.ts';
 
 export interface DefaultRole {
   name: string;
@@ -56,11 +56,11 @@ const roles: readonly DefaultRole[] = [
   },
   {
     name: 'system:discovery',
-    rules: [reading(...apiPaths, '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz', '/version', '/version/')],
+    rules: [readPaths(...apiPaths, '/healthz', '/livez', '/openapi', '/openapi/*', '/readyz', '/version', '/version/')],
   },
   {
     name: 'system:monitoring',
-    rules: [reading('/healthz', '/healthz/*', '/livez', '/livez/*', '/metrics', '/readyz', '/readyz/*')],
+    rules: [readPaths('/healthz', '/healthz/*', '/livez', '/livez/*', '/metrics', '/readyz', '/readyz/*')],
   },
   {
     name: 'system:basic-user',
@@ -68,7 +68,7 @@ const roles: readonly DefaultRole[] = [
   },
   {
     name: 'system:public-info-viewer',
-    rules: [reading('/healthz', '/livez', '/readyz', '/version', '/version/')],
+    rules: [readPaths('/healthz', '/livez', '/readyz', '/version', '/version/')],
   },
   {
     name: 'system:auth-delegator',
@@ -100,7 +100,7 @@ const roles: readonly DefaultRole[] = [
 
 const groups = (...names: string[]) => names.map(name => ({ kind: 'Group' as const, name }));
 
-/** The roles and bindings every cluster has from the start, as far as anybody here asks for them. */
+/** Default roles and bindings of a cluster, as far as they are used here. */
 export const defaultPolicy: { roles: readonly DefaultRole[]; bindings: readonly DefaultBinding[] } = {
   roles,
   bindings: [
@@ -110,7 +110,7 @@ export const defaultPolicy: { roles: readonly DefaultRole[]; bindings: readonly 
     { role: 'system:basic-user', subjects: groups('system:authenticated') },
     { role: 'system:public-info-viewer', subjects: groups('system:authenticated', 'system:unauthenticated') },
     { role: 'system:node-proxier', subjects: [{ kind: 'User', name: 'system:kube-proxy' }] },
-    // The node authorizer stands in for it.
+    // The node authorizer replaces it.
     { role: 'system:node', subjects: [] },
   ],
 };

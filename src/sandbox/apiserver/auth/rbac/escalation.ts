@@ -9,22 +9,22 @@ import { describePermissions, quotedList, uncovered } from './coverage.ts';
 import { grantsFor, roleKind, roleRefOf, rulesOfRole } from './grants.ts';
 import { type PolicyRule, readRules } from './rule.ts';
 
-/** Nobody gives away what they do not have: refuses roles and bindings that would grant more than their author holds. */
+/** Rejects roles and bindings that grant more than their author holds. */
 export function refuseEscalation(request: AdmissionRequest, api: ApiReader, authorizer: Authorizer): void {
   const { user, operation, resource, object, old, subresource } = request;
   const isRole = isKind(resource, roles) || isKind(resource, clusterRoles);
   const isBinding = isKind(resource, roleBindings) || isKind(resource, clusterRoleBindings);
   if (operation === 'delete' || subresource !== '' || !(isRole || isBinding)) return;
-  if (user.groups.includes('system:masters') || isHousekeeping(object, old)) return;
+  if (user.groups.includes('system:masters') || changesOnlyOwners(object, old)) return;
   if (isRole) checkRole(request, api, authorizer);
   else checkBinding(request, api, authorizer);
 }
 
 function checkRole({ user, resource, object, old }: AdmissionRequest, api: ApiReader, authorizer: Authorizer): void {
   const { name = '', namespace = '' } = object.metadata;
-  // A new object has no name in its path, so a right to escalate one by name does not help to make it.
+  // A create has no name, so permission to escalate by name does not apply.
   const target = { resource, namespace, name: old === undefined ? '' : name };
-  if (mayDo(authorizer, user, 'escalate', target)) return;
+  if (isAllowed(authorizer, user, 'escalate', target)) return;
   const grants = grantsFor(api, user, namespace);
   const held = grants.grants.map(({ rule }) => rule);
   const missing = uncovered(held, readRules(object['rules']));
@@ -35,7 +35,7 @@ function checkBinding({ user, resource, object }: AdmissionRequest, api: ApiRead
   const { name = '', namespace = '' } = object.metadata;
   const ref = roleRefOf(object);
   const role = roleKind(ref);
-  if (role !== undefined && mayDo(authorizer, user, 'bind', { resource: role, namespace, name: ref.name })) return;
+  if (role !== undefined && isAllowed(authorizer, user, 'bind', { resource: role, namespace, name: ref.name })) return;
   const rules = rulesOfRole(api, ref, namespace);
   if (!Array.isArray(rules)) {
     throw role === undefined ? internal(rules.problem) : notFound(role, ref.name);
@@ -48,7 +48,7 @@ function checkBinding({ user, resource, object }: AdmissionRequest, api: ApiRead
   if (missing.length > 0) throw forbidden(resource, name, escalationText(user, missing, grants.problems));
 }
 
-function mayDo(
+function isAllowed(
   authorizer: Authorizer,
   user: UserInfo,
   verb: string,
@@ -67,13 +67,13 @@ function escalationText(user: UserInfo, missing: readonly PolicyRule[], problems
   return `${who} is attempting to grant RBAC permissions not currently held:\n${list}${unresolved}`;
 }
 
-/** The garbage collector's fields are no matter of permissions. */
-function isHousekeeping(object: StoredObject, old: StoredObject | undefined): boolean {
-  return old !== undefined && sameData(withoutHousekeeping(object), withoutHousekeeping(old));
+/** Changes of owners and finalizers need no permission check. */
+function changesOnlyOwners(object: StoredObject, old: StoredObject | undefined): boolean {
+  return old !== undefined && sameData(withoutOwners(object), withoutOwners(old));
 }
 
-function withoutHousekeeping(object: StoredObject): unknown {
-  const housekeeping = ['ownerReferences', 'finalizers', 'managedFields', 'resourceVersion'];
-  const metadata = Object.entries(object.metadata).filter(([name]) => !housekeeping.includes(name));
+function withoutOwners(object: StoredObject): unknown {
+  const ignored = ['ownerReferences', 'finalizers', 'managedFields', 'resourceVersion'];
+  const metadata = Object.entries(object.metadata).filter(([name]) => !ignored.includes(name));
   return { ...object, metadata: Object.fromEntries(metadata) };
 }

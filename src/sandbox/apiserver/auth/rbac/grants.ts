@@ -6,7 +6,7 @@ import { serviceAccountUsername } from '../service-account-user.ts';
 import type { ApiReader } from '../token-review.ts';
 import { type PolicyRule, readRules } from './rule.ts';
 
-/** A rule that holds for somebody, and the binding to thank for it. */
+/** A rule that applies to a user, and the binding that grants it. */
 export interface Grant {
   rule: PolicyRule;
   source: string;
@@ -14,7 +14,7 @@ export interface Grant {
 
 export interface Grants {
   grants: Grant[];
-  /** Roles that bindings name but nobody has made. */
+  /** Missing roles that bindings refer to. */
   problems: string[];
 }
 
@@ -23,7 +23,7 @@ export interface RoleRef {
   name: string;
 }
 
-/** Everything a user may do in a namespace, or in the whole cluster when there is none. */
+/** All rules of a user in a namespace, or cluster-wide if it is empty. */
 export function grantsFor(api: ApiReader, user: UserInfo, namespace: string): Grants {
   const found: Grants = { grants: [], problems: [] };
   for (const binding of api.list(clusterRoleBindings)) collect(found, api, user, binding);
@@ -33,7 +33,7 @@ export function grantsFor(api: ApiReader, user: UserInfo, namespace: string): Gr
   return { ...found, problems: [...new Set(found.problems)] };
 }
 
-/** The rules of the role that a binding names, or why there are none. The namespace is that of the binding. */
+/** The rules of a referenced role, or why there are none. The namespace is that of the binding. */
 export function rulesOfRole(api: ApiReader, ref: RoleRef, namespace: string): PolicyRule[] | { problem: string } {
   const kind = roleKind(ref);
   if (kind === undefined) return { problem: `unsupported role reference kind: "${ref.kind}"` };
@@ -42,7 +42,7 @@ export function rulesOfRole(api: ApiReader, ref: RoleRef, namespace: string): Po
   return readRules(role['rules']);
 }
 
-/** Undefined for a reference to something else. */
+/** Undefined for other kinds. */
 export function roleKind({ kind }: RoleRef): Resource | undefined {
   return [roles, clusterRoles].find(role => role.kind === kind);
 }

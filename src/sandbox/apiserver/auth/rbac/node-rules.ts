@@ -3,7 +3,7 @@ import { on } from './role-rule.ts';
 
 const read = ['get', 'list', 'watch'];
 
-/** What a kubelet may do at all. Which objects it may do it to is up to the node authorizer and to admission. */
+/** Rules of all kubelets; the node authorizer and admission restrict the objects. */
 export const nodeRules: readonly RoleRule[] = [
   on(['create'], 'authentication.k8s.io', 'tokenreviews'),
   on(['create'], 'authorization.k8s.io', 'subjectaccessreviews', 'localsubjectaccessreviews'),

@@ -1,4 +1,4 @@
-/** A rule as it stands in a role. */
+/** A rule as written in a role. */
 export interface RoleRule {
   verbs: string[];
   apiGroups?: string[];
@@ -7,12 +7,11 @@ export interface RoleRule {
   nonResourceURLs?: string[];
 }
 
-/** Verbs on resources of one API group. */
 export function on(verbs: readonly string[], group: string, ...resources: string[]): RoleRule {
   return { verbs: [...verbs], apiGroups: [group], resources };
 }
 
-/** Reading paths that are no resources. */
-export function reading(...nonResourceURLs: string[]): RoleRule {
+/** Read access to non-resource URLs. */
+export function readPaths(...nonResourceURLs: string[]): RoleRule {
   return { verbs: ['get'], nonResourceURLs };
 }

@@ -2,7 +2,7 @@ import { trimEndOf } from '#base/trim-end.ts';
 import { listAt } from '../../object.ts';
 import type { AccessRequest } from '../../ports.ts';
 
-/** What a role allows. Lists that are absent in the object are empty here. */
+/** A rule of a role; missing lists are empty. */
 export interface PolicyRule {
   verbs: readonly string[];
   apiGroups: readonly string[];
@@ -14,7 +14,7 @@ export interface PolicyRule {
 
 type RequestedAccess = Omit<AccessRequest, 'user' | 'version' | 'namespace'>;
 
-/** The namespace plays no part here: where a rule holds is up to the binding. */
+/** The namespace of a rule is that of its binding. */
 export function ruleAllows(rule: PolicyRule, request: RequestedAccess): boolean {
   if (!includesOrAll(rule.verbs, request.verb)) return false;
   if (request.path !== '') return rule.nonResourceURLs.some(url => urlCovers(url, request.path));
@@ -25,7 +25,7 @@ export function ruleAllows(rule: PolicyRule, request: RequestedAccess): boolean 
   );
 }
 
-/** Reads the member `rules` of a role. What is no rule grants nothing. */
+/** Reads `rules` of a role; malformed rules grant nothing. */
 export function readRules(value: unknown): PolicyRule[] {
   return (Array.isArray(value) ? value : []).map(rule => ({
     verbs: texts(rule, 'verbs'),
@@ -36,7 +36,7 @@ export function readRules(value: unknown): PolicyRule[] {
   }));
 }
 
-/** Whether a URL of a rule, which may end in a star, stands for another one. */
+/** The URL of a rule may end in a star. */
 export function urlCovers(url: string, other: string): boolean {
   return url === other || (url.endsWith('*') && other.startsWith(trimEndOf(url, '*')));
 }
