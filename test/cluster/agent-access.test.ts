@@ -7,7 +7,7 @@ import { reportName } from '../../src/contract/agent-report.ts';
 import { agentName, nodeAnnotation, secretName } from '../../src/contract/names.ts';
 import { ApiError, isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { findCondition } from '../../src/kube/conditions.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { Informer } from '../../src/kube/informer/informer.ts';
@@ -16,8 +16,8 @@ import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { newPrivateKey } from '../kit/new-private-key.ts';
 import { recordHost } from '../kit/recorded-host.ts';
 import { infrastructure, openshiftCluster } from '../kit/openshift-objects.ts';
+import { accountToken } from '../kit/account-token.ts';
 import {
-  accountToken,
   makeSecret,
   type OperatorScene,
   operatorScene,

@@ -17,7 +17,7 @@ import { configMaps, namespaces, type Node, nodes } from '#kube/resources.ts';
 import { startEmbeddedCluster } from '../../src/sandbox/embedded-cluster.ts';
 import { AgentRecords } from './agent-records.ts';
 import { AgentRights } from './agent-rights.ts';
-import { startApproving } from './approve-requests.ts';
+import { startRecordsApprover } from './approve-requests.ts';
 import { ModelHost } from './model-host.ts';
 import { type RecordedLog, recordedLog } from './recorded-log.ts';
 import { makeReport, readReport, startMirroring } from './report-mirror.ts';
@@ -103,7 +103,7 @@ export async function makeAgentBench(place: AgentPlace, over: Partial<VerbDeps> 
   await rights.addNode(nodeName);
   await makeReport(client, namespace, nodeName);
   const records = new AgentRecords(namespace);
-  const approver = startApproving(client, { operatorNamespace: namespace, hosts: {}, records });
+  const approver = startRecordsApprover(client, { operatorNamespace: namespace, hosts: {}, records });
   const mirror = startMirroring(client, namespace);
   const logged = recordedLog();
   const host = installedHost(place.kubeconfig, records);

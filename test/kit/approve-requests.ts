@@ -1,9 +1,8 @@
-import { systemClock as clock } from '../../src/base/clock.ts';
+import { setTimeout as delay } from 'node:timers/promises';
 import { identity, signer } from '../../src/contract/names.ts';
 import { readNode } from '../../src/contract/node.ts';
 import { readObject } from '../../src/contract/object.ts';
 import type { CsrDecision } from '../../src/controllers/csr/decide.ts';
-import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { type CertificateSigningRequest, certificateSigningRequests, nodes } from '../../src/kube/resources.ts';
 import { AgentRecords } from './agent-records.ts';
@@ -19,56 +18,78 @@ export interface ApproverOptions {
   tokens?: readonly string[];
 }
 
+/** Decides about pending certificate requests until it is stopped. */
 export interface Approver extends AsyncDisposable {
-  /** What was decided, in order. */
+  /** Names of the requests that were approved or denied. */
+  readonly decided: string[];
+  stop(): Promise<void>;
+}
+
+export interface RecordsApprover extends AsyncDisposable {
+  /** Each decision once, in order. */
   readonly decisions: { request: CertificateSigningRequest; decision: CsrDecision }[];
 }
 
-const everyMs = 200;
+export const approvedByTest = { type: 'Approved', status: 'True', reason: 'Test', message: 'approved by a test' };
+
+type ConditionFor = (request: CertificateSigningRequest) => object | undefined | Promise<object | undefined>;
+
+/** Approves every request unless `conditionFor` decides; undefined leaves a request pending and asks again later. */
+export function startApprover(
+  client: Client,
+  conditionFor: ConditionFor = () => approvedByTest,
+  everyMs = 100,
+): Approver {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const decided: string[] = [];
+  const running = (async () => {
+    while (!signal.aborted) {
+      try {
+        const { items } = await client.listAll(certificateSigningRequests, { signal });
+        for (const request of items.filter(({ status }) => !status?.conditions?.length)) {
+          const condition = await conditionFor(request);
+          if (condition !== undefined) decided.push(await patchApproval(client, request, condition));
+        }
+      } catch {
+        // The API server is away, or the test is over.
+      }
+      await delay(everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  })();
+  const stop = async () => {
+    ending.abort();
+    await running;
+  };
+  return { decided, stop, [Symbol.asyncDispose]: stop };
+}
 
 /**
  * Decides about certificate requests by the rules of the operator, and approves what the cluster itself would: the renewal of a
  * kubelet's own certificate.
  */
-export function startApproving(client: Client, options: ApproverOptions): Approver {
+export function startRecordsApprover(client: Client, options: ApproverOptions): RecordsApprover {
   const { operatorNamespace, hosts, tokens = [], records = new AgentRecords(operatorNamespace) } = options;
   for (const [address, name] of Object.entries(hosts)) {
     records.recordHost(name, [address]);
     for (const token of tokens) records.recordToken(name, 'kubelet', token);
   }
-  const stop = new AbortController();
-  const decisions: Approver['decisions'] = [];
-  const run = async () => {
-    const known = new Map<string, string>();
-    while (!stop.signal.aborted) {
-      const { items } = await client.list(certificateSigningRequests, { signal: stop.signal });
-      // Looked at again and again, for what was not recorded at first may be recorded later.
-      for (const request of items.filter(({ status }) => !status?.conditions)) {
-        const decision = await decide(client, request, records);
-        const { uid = '' } = request.metadata;
-        if (known.get(uid) !== decision.do) decisions.push({ request, decision });
-        known.set(uid, decision.do);
-        if (decision.do === 'approve') await approve(client, request, decision.condition);
-      }
-      await clock.sleep(everyMs, stop.signal);
-    }
-  };
-  const running = run().catch((error: unknown) => {
-    if (!stop.signal.aborted) throw error;
+  const decisions: RecordsApprover['decisions'] = [];
+  const known = new Map<string, string>();
+  const approver = startApprover(client, async request => {
+    const decision = await decide(client, request, records);
+    const { uid = '' } = request.metadata;
+    if (known.get(uid) !== decision.do) decisions.push({ request, decision });
+    known.set(uid, decision.do);
+    return decision.do === 'approve' ? decision.condition : undefined;
   });
-  return {
-    decisions,
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await running;
-    },
-  };
+  return { decisions, [Symbol.asyncDispose]: () => approver.stop() };
 }
 
 /** The record of each host that is listed here, beside what is recorded about its agent. */
 async function decide(client: Client, request: CertificateSigningRequest, records: AgentRecords): Promise<CsrDecision> {
   const name = records.nodeOf(request);
-  const found = name === undefined ? undefined : await client.get(nodes, name).catch(unlessGone);
+  const found = name === undefined ? undefined : await client.find(nodes, name);
   const node = found && readNode(readObject({ ...found, apiVersion: 'v1', kind: 'Node' }));
   // Some tests start an agent before there is a Node, which the operator never does.
   const isAgent = request.spec.signerName === signer.apiClient;
@@ -80,16 +101,13 @@ async function decide(client: Client, request: CertificateSigningRequest, record
   return { do: 'approve', condition };
 }
 
-function unlessGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
-}
-
-async function approve(client: Client, request: CertificateSigningRequest, condition: object): Promise<void> {
+async function patchApproval(
+  client: Client,
+  { metadata }: CertificateSigningRequest,
+  condition: object,
+): Promise<string> {
+  const { name = '' } = metadata;
   const body = { status: { conditions: [condition] } };
-  try {
-    const name = request.metadata.name ?? '';
-    await client.patch(certificateSigningRequests, name, { type: 'merge', body }, { subresource: 'approval' });
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  await client.patch(certificateSigningRequests, name, { type: 'merge', body }, { subresource: 'approval' });
+  return name;
 }

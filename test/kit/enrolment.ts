@@ -1,15 +1,14 @@
 import { toBase64 } from '../../src/base/bytes.ts';
-import { setTimeout as delay } from 'node:timers/promises';
 import { agentName, agentServiceAccountUser, identity } from '../../src/contract/names.ts';
 import type { Client } from '../../src/kube/client.ts';
 import * as kinds from '../../src/kube/resources.ts';
+import { accountToken } from './account-token.ts';
 import { AgentRecords } from './agent-records.ts';
 import { AgentRights } from './agent-rights.ts';
+import { approvedByTest, startApprover } from './approve-requests.ts';
 import { makeReport } from './report-mirror.ts';
 
-const requests = kinds.certificateSigningRequests;
-
-/** What an agent meets in a cluster when it enrols: its account and rights, its Node, and somebody who approves. */
+/** What an agent meets in a cluster when it enrols: its account and rights, its Node, and an approver. */
 export interface Enrolment extends AsyncDisposable {
   readonly namespace: string;
   readonly nodeName: string;
@@ -43,7 +42,6 @@ export async function enrol(
   const records = new AgentRecords(namespace);
   records.recordHost(nodeName);
   if (keyHash !== undefined) records.recordKeys(nodeName, { keyHash });
-  const stop = new AbortController();
   const enrolment: Enrolment = {
     namespace,
     nodeName,
@@ -51,7 +49,7 @@ export async function enrol(
     answer: 'judge',
     judged: [],
     token: async (seconds = 3600) => {
-      const token = await requestToken(admin, namespace, seconds);
+      const token = await accountToken(admin, namespace, agentName, seconds);
       records.recordToken(nodeName, 'agent', token);
       return token;
     },
@@ -68,57 +66,32 @@ export async function enrol(
         'current-context': 'wicd',
       }),
     [Symbol.asyncDispose]: async () => {
-      stop.abort();
-      await judging;
+      await approver.stop();
       await rights.revoke();
       await admin.delete(kinds.nodes, nodeName);
       await admin.delete(kinds.namespaces, namespace);
     },
   };
-  const judging = judgeAll(admin, enrolment, stop.signal);
+  const entries = new Map<string, Enrolment['judged'][number]>();
+  const approver = startApprover(admin, request => judge(enrolment, request, entries), 20);
   return enrolment;
 }
 
-async function requestToken(admin: Client, namespace: string, seconds: number): Promise<string> {
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${agentName}/token`;
-  const kind = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' };
-  const body = { ...kind, spec: { expirationSeconds: seconds } };
-  return (await admin.raw<{ status: { token: string } }>('POST', path, { body })).status.token;
-}
-
-/** Looks at the requests again and again, for what was not known at first may be known later. */
-async function judgeAll(admin: Client, enrolment: Enrolment, signal: AbortSignal): Promise<void> {
-  const entries = new Map<string, Enrolment['judged'][number]>();
-  while (!signal.aborted) {
-    try {
-      const { items } = await admin.listAll(requests, { signal });
-      for (const item of items.filter(({ status }) => status?.conditions === undefined))
-        await judge(admin, enrolment, item, entries);
-    } catch {
-      // The end of the test, or the API server is away.
-    }
-    await delay(20, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-async function judge(
-  admin: Client,
+/** What the test wants of a request of this agent; undefined leaves it pending. */
+function judge(
   { namespace, nodeName, answer, judged, records }: Enrolment,
   request: kinds.CertificateSigningRequest,
   entries: Map<string, Enrolment['judged'][number]>,
-): Promise<void> {
+): object | undefined {
   const { username = '' } = request.spec;
-  const isOurs =
+  const isOfAgent =
     username === agentServiceAccountUser(namespace) || username === `${identity.agentUserPrefix}${nodeName}`;
-  if (!isOurs) return;
+  if (!isOfAgent) return undefined;
   const verdict = answer === 'judge' ? (records.approves(request) === true ? 'approve' : 'pending') : answer;
   const { uid = '' } = request.metadata;
   const entry = entries.get(uid) ?? { username, verdict };
   if (!entries.has(uid)) judged.push(entry);
   entries.set(uid, Object.assign(entry, { verdict }));
-  if (verdict === 'leave' || verdict === 'pending') return;
-  const type = verdict === 'deny' ? 'Denied' : 'Approved';
-  const condition = { type, status: 'True', reason: 'Test', message: 'as the test wants' };
-  const status = { conditions: [condition] };
-  await admin.replace(requests, { ...request, status }, { subresource: 'approval' });
+  if (verdict === 'leave' || verdict === 'pending') return undefined;
+  return verdict === 'deny' ? { ...approvedByTest, type: 'Denied', message: 'denied by a test' } : approvedByTest;
 }

@@ -86,7 +86,7 @@ export class ModelHost implements AgentPorts, HostPorts {
   hostValues: Partial<Record<HostVariableSource, string>> = {};
   /** Whether a preparation changes a file. */
   prepared: (preparation: Preparation) => boolean = () => false;
-  /** Whether a preparation has excluded something that `takeBack` includes again. */
+  /** Whether a preparation has excluded something that `revertPreparations` includes again. */
   excluded = false;
   isAdministrator = true;
   listeningPorts = [22];
@@ -161,7 +161,7 @@ export class ModelHost implements AgentPorts, HostPorts {
       this.#note(`prepare ${preparation.kind}`);
       return this.prepared(preparation);
     },
-    takeBack: async (): Promise<void> => {
+    revertPreparations: async (): Promise<void> => {
       if (this.excluded) this.#note('take back');
       this.excluded = false;
     },

@@ -15,6 +15,7 @@ import { type OperatorParts, runOperator } from '../../src/operator/operator.ts'
 import { operatorPermissions } from '../../src/operator/permissions.ts';
 import { type Manifest, rbacManifests } from '../../src/operator/rbac-manifests.ts';
 import { type RunSettings, defaultSettings } from '../../src/operator/settings.ts';
+import { accountToken } from './account-token.ts';
 import { installDefinitions } from './cluster/openshift-crds.ts';
 import { openshiftCluster, type PlainObject } from './openshift-objects.ts';
 import { recordedLog } from './recorded-log.ts';
@@ -190,12 +191,6 @@ async function apply(admin: Client, object: PlainObject | Manifest): Promise<voi
 
 function isMissingNamespace(error: unknown): boolean {
   return error instanceof Error && /namespaces "[^"]+" not found/.test(error.message);
-}
-
-export async function accountToken(admin: Client, namespace: string, name: string): Promise<string> {
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } };
-  return (await admin.raw<{ status: { token: string } }>('POST', path, { body })).status.token;
 }
 
 export function tokenKubeconfig({ url, ca }: Pick<SceneOptions, 'url' | 'ca'>, token: string): string {

@@ -3,17 +3,17 @@ import { agentName, nodeAnnotation } from '../../src/contract/names.ts';
 import { nodes } from '../../src/kube/resources.ts';
 import type { Mishap } from '../../src/sandbox/machines/traits.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { HandOperator } from '../kit/hand-operator.ts';
+import { ManualSandboxOperator } from '../kit/manual-sandbox-operator.ts';
 
 /** A join that breaks anywhere can be begun again, and ends as if nothing had been. */
 
 let sandbox: Sandbox;
-let operator: HandOperator;
+let operator: ManualSandboxOperator;
 let count = 0;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ speed: 20 });
-  operator = await HandOperator.start(sandbox);
+  operator = await ManualSandboxOperator.start(sandbox);
 });
 afterAll(async () => {
   await operator?.[Symbol.asyncDispose]();

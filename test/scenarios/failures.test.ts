@@ -153,7 +153,7 @@ test('a host with the name of another Node is refused before it does any harm', 
   await checkTold({
     name: 'twin',
     code: 'NODE_NAME_TAKEN',
-    says: /the host is called ok, which is the Node of ok/,
+    says: /the host name ok is already the Node of ok/,
     remedy: /Rename one of the two hosts/,
     fix: () => undefined,
   });

@@ -6,18 +6,18 @@ import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { findFault } from '../../src/sandbox/machines/faults.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { HandOperator } from '../kit/hand-operator.ts';
+import { ManualSandboxOperator } from '../kit/manual-sandbox-operator.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
 
 /** Hosts with something wrong about them, met by somebody who does what the operator does. */
 
 let sandbox: Sandbox;
-let operator: HandOperator;
+let operator: ManualSandboxOperator;
 let count = 0;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ speed: 20 });
-  operator = await HandOperator.start(sandbox);
+  operator = await ManualSandboxOperator.start(sandbox);
 });
 afterAll(async () => {
   await operator?.[Symbol.asyncDispose]();
@@ -39,7 +39,7 @@ async function codeOf(act: () => Promise<unknown>): Promise<string> {
     return 'fine';
   } catch (error) {
     if (isAppError(error)) return error.code;
-    return /^(?:.* exit code \d+: )?([A-Z_]+): /m.exec(String(error).replace(/^Error: /, ''))?.[1] ?? String(error);
+    return /(?:^|: )error: ([A-Z_]+): /m.exec(String(error))?.[1] ?? String(error);
   }
 }
 

@@ -17,18 +17,18 @@ import { certificateSigningRequests, leases, nodes, secrets } from '../../src/ku
 import { machines } from '../../src/kube/resources-openshift.ts';
 import { userDataSecret } from '../../src/node/desired/user-data/user-data.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { HandOperator } from '../kit/hand-operator.ts';
+import { ManualSandboxOperator } from '../kit/manual-sandbox-operator.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
 
 /** What an operator does, played by hand: if this works, the sandbox can carry a real one. */
 
 let sandbox: Sandbox;
-let operator: HandOperator;
+let operator: ManualSandboxOperator;
 let joined: string[];
 
 beforeAll(async () => {
   sandbox = await startSandbox({ hosts: 3, speed: 10 });
-  operator = await HandOperator.start(sandbox);
+  operator = await ManualSandboxOperator.start(sandbox);
   joined = await Promise.all(
     ['win-1', 'win-2']
       .map(name => operator.join(sandbox.host(name).spec.address))
@@ -171,7 +171,7 @@ test('clean-up takes everything off the host again, and leaves the Node to the o
 test('a Machine becomes a Node by the approvers of the cluster alone, and runs', async () => {
   await using own = await startSandbox({ machines: 1, speed: 10 });
   const isAgents = ({ spec }: { spec: { signerName: string } }) => spec.signerName === signer.apiClient;
-  await using hand = await HandOperator.start(own, { approves: isAgents });
+  await using hand = await ManualSandboxOperator.start(own, { approves: isAgents });
   const namespace = 'openshift-machine-api';
   const { publicKey } = parsePrivateKey(own.privateKey.reveal());
   await hand.client.create(secrets, userDataSecret('None', authorizedKey(publicKey)));

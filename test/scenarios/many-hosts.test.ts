@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { nodes } from '../../src/kube/resources.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { HandOperator } from '../kit/hand-operator.ts';
+import { ManualSandboxOperator } from '../kit/manual-sandbox-operator.ts';
 
 /** How much a sandbox takes; this file has a process of its own. */
 
@@ -31,7 +31,7 @@ test('two hundred idle hosts take little memory, start in a moment and keep nobo
 
 test('ten hosts join at once, and the same payload is kept once', async () => {
   await using sandbox = await startSandbox({ hosts: 10, speed: 20 });
-  await using operator = await HandOperator.start(sandbox, { payloadBytes: 5_000_000 });
+  await using operator = await ManualSandboxOperator.start(sandbox, { payloadBytes: 5_000_000 });
   const startMs = performance.now();
   await Promise.all(sandbox.hosts.map(host => operator.join(host.spec.address)));
   console.log(`10 hosts by hand: ${(performance.now() - startMs).toFixed(0)} ms`);

@@ -16,7 +16,8 @@ import { rbacManifests } from '../../src/operator/rbac-manifests.ts';
 import { defaultSettings } from '../../src/operator/settings.ts';
 import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { accountToken, operatorVersion as version, tokenKubeconfig } from '../kit/operator-scene.ts';
+import { accountToken } from '../kit/account-token.ts';
+import { operatorVersion as version, tokenKubeconfig } from '../kit/operator-scene.ts';
 import { recordedLog } from '../kit/recorded-log.ts';
 import { checkSandbox, saidLines } from '../kit/secret-check.ts';
 

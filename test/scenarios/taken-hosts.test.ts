@@ -77,7 +77,7 @@ for (const [index, [name]] of attacks.entries()) {
 }
 
 test('the operator says what it has found', () => {
-  const told = operator.lines.filter(line => line.includes('Secured folders of the host'));
+  const told = operator.lines.filter(line => line.includes('Secured folders of host'));
   expect(told.length).toBeGreaterThanOrEqual(attacks.length);
   expect(told.join('\n')).toContain(`belongs to ${user}`);
 });

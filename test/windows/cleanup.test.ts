@@ -4,7 +4,7 @@ import { dir, file } from '../../src/contract/paths.ts';
 import { nodes } from '../../src/kube/resources.ts';
 import { TestCa } from '../kit/certificates.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
-import type { PretendOperator } from '../kit/winhost/operator.ts';
+import type { ManualLabOperator } from '../kit/winhost/operator.ts';
 import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { addRoot, seeRoots, seeServices, seeVariables, thumbprint } from '../kit/winhost/sight.ts';
 import { difference, type Snapshot, takeSnapshot } from '../kit/winhost/snapshot.ts';
@@ -20,7 +20,7 @@ const [ours, theirs] = [new TestCa('ours').cert, new TestCa('theirs').cert];
 const foreign = 'backup';
 
 let scene: Scene;
-let operator: PretendOperator;
+let operator: ManualLabOperator;
 /** Has variables, certificates and services of its own, and loses the API server. */
 let lonely: WindowsHost;
 let lonelyNode: string;
@@ -56,7 +56,7 @@ async function furnish(where: WindowsHost): Promise<void> {
   const key = 'HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
   await where.run(`reg add "${key}" /v NO_PROXY /d of-the-administrator /f`);
   await where.run(`sc.exe create ${foreign} binPath= "C:\\lab\\programs\\service.exe" depend= ${kubelet}`);
-  await where.drive.copyIn(operator.world.agent, file.agent);
+  await where.drive.copyIn(operator.deps.agent, file.agent);
   await where.run(installedAgent.inventory());
 }
 
@@ -71,7 +71,7 @@ async function joinWithReboot(where: WindowsHost): Promise<string> {
 }
 
 const hasMark = async (name: string, mark: keyof typeof nodeAnnotation) =>
-  nodeAnnotation[mark] in (await operator.marks(name));
+  nodeAnnotation[mark] in (await operator.annotations(name));
 
 interface Answer {
   code: number;
@@ -132,11 +132,11 @@ test('without the API server everything is taken back, within bounds', async () 
 });
 
 test('once the API server is back, the next run tells again that a reboot is needed, until there was one', async () => {
-  const marks = await operator.marks(lonelyNode);
+  const marks = await operator.annotations(lonelyNode);
   expect(await clean(lonely)).toEqual(done({ rebootNeeded: true }));
   await operator.reboot(lonely);
   expect(await clean(lonely)).toEqual(done({}));
-  expect(await operator.marks(lonelyNode)).toEqual(marks);
+  expect(await operator.annotations(lonelyNode)).toEqual(marks);
 });
 
 test('an API server that does not answer is not waited for without end either', async () => {
@@ -169,11 +169,11 @@ test('settings that are kept save the reboots of the next configuration', async 
 });
 
 test('with Node and API server the Node is left alone, too, and a second run has nothing to do', async () => {
-  const marks = await operator.marks(node);
+  const marks = await operator.annotations(node);
   await operator.removeAgentService(host);
   expect(await clean(host)).toEqual(done({ removed: lastFirst, rebootNeeded: true }));
   expect([await seeServices(host), await programsOn(host), await proxyOn(host)]).toEqual([{}, [], {}]);
-  expect(await operator.marks(node)).toEqual(marks);
+  expect(await operator.annotations(node)).toEqual(marks);
   const settled = await takeSnapshot(host);
   expect(await clean(host)).toEqual(done({ rebootNeeded: true }));
   expect(difference(settled, await takeSnapshot(host))).toEqual([]);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certificateSigningRequests } from '../../src/kube/resources.ts';
 import { makeCsr } from '../kit/csr.ts';
-import { type LabCluster, startApprover, startLabCluster } from '../kit/winhost/cluster.ts';
+import { startApprover } from '../kit/approve-requests.ts';
+import { type LabCluster, startLabCluster } from '../kit/winhost/cluster.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
 
@@ -71,5 +72,5 @@ test('every certificate request is approved and signed, until the approver stops
   await expect.poll(() => certificateOf('early'), { timeout: 10_000 }).not.toBe('');
   await approver.stop();
   await ask('late');
-  expect([approver.approved, await certificateOf('late')]).toEqual([['early'], '']);
+  expect([approver.decided, await certificateOf('late')]).toEqual([['early'], '']);
 });

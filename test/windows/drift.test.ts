@@ -4,7 +4,7 @@ import { nodeAnnotation, serviceName } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
 import { findCondition } from '../../src/base/condition.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
-import { PretendOperator } from '../kit/winhost/operator.ts';
+import { ManualLabOperator } from '../kit/winhost/operator.ts';
 import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { agentLog, passesOf, type SeenServices, seeServices } from '../kit/winhost/sight.ts';
 import { ServiceLab } from './programs/service-lab-host.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   windows = new ServiceLab(host);
   await windows.install();
   // Its ConfigMap is one of its own, so that no change of the other one makes its agent look.
-  const quietOperator = new PretendOperator(scene.operator.world, '11.0.0-0000000');
+  const quietOperator = new ManualLabOperator(scene.operator.deps, '11.0.0-0000000');
   await quietOperator.publish();
   [node] = await Promise.all([scene.operator.join(host), quietOperator.join(quietHost)]);
   quietStory = crashUnnoticed();
@@ -188,7 +188,7 @@ test('the node is ready again, as if nothing had happened', async () => {
   const isReady = async () =>
     findCondition((await scene.operator.node(node)).status?.conditions, 'Ready')?.status === 'True' ? true : undefined;
   await scene.operator.waitFor('a Node that is ready', isReady);
-  expect((await scene.operator.marks(node))[nodeAnnotation.version]).toBe(scene.operator.version);
+  expect((await scene.operator.annotations(node))[nodeAnnotation.version]).toBe(scene.operator.version);
 });
 
 const remarksOf = async (name: string) => (await scene.operator.report(name)).events;

@@ -52,7 +52,7 @@ beforeAll(async () => {
   await scene.operator.publish({ proxy, trustedCa: new TestCa('ours').cert });
   folder = await mkdtemp(join(tmpdir(), 'wmco-kills-'));
   const path = join(folder, 'bundle');
-  const bundle = { path, sha256: await scene.operator.pack(path) };
+  const bundle = { path, sha256: await scene.operator.packAll(path) };
   const create = async () => new Life(await scene.lab.createHost(), scene.operator, bundle);
   hosts = await Promise.all(Array.from({ length: hostCount }, create));
   undisturbed = await Promise.all(hosts.map(liveUndisturbed));

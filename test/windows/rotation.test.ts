@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { serviceName } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
-import { type Approver, startApprover } from '../kit/winhost/cluster.ts';
+import { type Approver, startApprover } from '../kit/approve-requests.ts';
 import {
   expiryOf,
   issuedTo,

@@ -5,7 +5,7 @@ import { nodes } from '../../src/kube/resources.ts';
 import { TestCa } from '../kit/certificates.ts';
 import { AgentService } from '../kit/winhost/agent-service.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
-import { PretendOperator, type Wanted } from '../kit/winhost/operator.ts';
+import { ManualLabOperator, type Wanted } from '../kit/winhost/operator.ts';
 import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { addRoot, agentLog, seeRoots, seeServices, seeVariables, thumbprint } from '../kit/winhost/sight.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
@@ -24,14 +24,14 @@ const [ours, second, theirs] = [new TestCa('ours'), new TestCa('second'), new Te
 const bundle = `# of the image registry\n${ours}\n${theirs}`;
 
 let scene: Scene;
-let operator: PretendOperator;
+let operator: ManualLabOperator;
 /** Joins first and gets a proxy later. */
 let host: WindowsHost;
 let node: string;
 /** Joins a cluster that has a proxy. */
 let newcomer: WindowsHost;
 let newcomerNode: string;
-let newcomerOperator: PretendOperator;
+let newcomerOperator: ManualLabOperator;
 const requests = new Map<string, number>();
 const ending = new AbortController();
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
   scene = await startScene(inject('agentProgram'));
   operator = scene.operator;
   followMarks().catch(() => undefined);
-  newcomerOperator = new PretendOperator(operator.world, '11.0.0-1111111');
+  newcomerOperator = new ManualLabOperator(operator.deps, '11.0.0-1111111');
   await newcomerOperator.publish({ proxy, trustedCa: bundle });
   [host, newcomer] = await Promise.all([scene.lab.createHost(), scene.lab.createHost()]);
   await addRoot(host, theirs);
@@ -69,7 +69,7 @@ async function followMarks(): Promise<void> {
   }
 }
 
-const hasMark = async (name: string) => nodeAnnotation.rebootRequired in (await operator.marks(name));
+const hasMark = async (name: string) => nodeAnnotation.rebootRequired in (await operator.annotations(name));
 const untilMark = (name: string) =>
   operator.waitFor('reboot-required', async () => ((await hasMark(name)) ? true : undefined));
 const variablesOf = async (where: WindowsHost) => {
@@ -120,7 +120,7 @@ test('a change is written to registry and certificate store, and a reboot is ask
   expect(await variablesOf(host)).toEqual(proxy);
   expect(await seeRoots(host)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
   expect(await otherServices()).toEqual(before);
-  expect(await operator.marks(node)).not.toHaveProperty([nodeAnnotation.version]);
+  expect(await operator.annotations(node)).not.toHaveProperty([nodeAnnotation.version]);
 });
 
 test('until the reboot nothing more happens, whatever else changes', async () => {
@@ -132,7 +132,7 @@ test('until the reboot nothing more happens, whatever else changes', async () =>
     agentLog(host).split('awaits a reboot').length > looks ? true : undefined,
   );
   expect(await seeServices(host)).toMatchObject({ ...before, [serviceName.csiProxy]: { state: 'STOPPED', pid: 0 } });
-  expect([requests.get(node), await operator.marks(node)]).toEqual([
+  expect([requests.get(node), await operator.annotations(node)]).toEqual([
     1,
     expect.not.objectContaining({ [nodeAnnotation.version]: expect.anything() }),
   ]);

@@ -299,7 +299,7 @@ test('is not ready while its requests are denied, and makes few of them', async 
   given.enrolment.answer = 'deny';
   const identity = await given.start();
   await until(() => given.troubles.length > 0);
-  expect(given.troubles[0]).toMatch(/^CertificateSigningRequest csr-\w+ was denied: Test as the test wants/);
+  expect(given.troubles[0]).toMatch(/^CertificateSigningRequest csr-\w+ was denied: Test denied by a test/);
   await pass(given, 300_000);
   expect(given.enrolment.judged).toHaveLength(2);
   given.enrolment.answer = 'judge';

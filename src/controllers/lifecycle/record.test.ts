@@ -130,7 +130,7 @@ test('a host that comes up under the name of another is refused before it gets a
   lab.host();
   const host = lab.host('10.0.0.6');
   host.model.state.containersFeature = 'disabled';
-  const boot = host.model.system.boot.bind(host.model.system);
+  const boot = host.model.boot;
   host.model.boot = () => {
     boot();
     host.model.state.hostName = 'win-5';
@@ -140,7 +140,7 @@ test('a host that comes up under the name of another is refused before it gets a
   await lab.ready();
   await lab.add({ address: '10.0.0.6', source: { kind: 'ConfigMap', name: '10.0.0.6' } }, 'other');
   const message = await lab.failed('NODE_NAME_TAKEN', 'other');
-  expect(message).toContain('the host is called win-5, which is the Node of win-5');
+  expect(message).toContain('the host name win-5 is already the Node of win-5');
   expect(host.verbs()).not.toContain('stage');
   expect((await lab.instance('other')).status?.tokens).toBeUndefined();
 });

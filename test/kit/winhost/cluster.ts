@@ -1,7 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../../src/kube/client.ts';
 import { createClient } from '../../../src/kube/http-client.ts';
-import { certificateSigningRequests } from '../../../src/kube/resources.ts';
 import { type Cluster, type ClusterOptions, startCluster } from '../cluster/cluster.ts';
 import { startRelay } from '../tcp-relay.ts';
 import type { WindowsLab } from './lab.ts';
@@ -54,38 +52,4 @@ export async function startLabCluster(lab: WindowsLab, options: ClusterOptions =
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-export interface Approver extends AsyncDisposable {
-  /** Names of the requests that were approved. */
-  readonly approved: readonly string[];
-  stop(): Promise<void>;
-}
-
-/** Approves every certificate request, as an administrator without time to look would; the controller manager signs them. */
-export function startApprover(client: Client, everyMs = 100): Approver {
-  const approved: string[] = [];
-  const ending = new AbortController();
-  const running = (async () => {
-    while (!ending.signal.aborted) {
-      await approvePending(client, approved).catch(() => undefined);
-      await delay(everyMs, undefined, { signal: ending.signal }).catch(() => undefined);
-    }
-  })();
-  const stop = async () => {
-    ending.abort();
-    await running;
-  };
-  return { approved, stop, [Symbol.asyncDispose]: stop };
-}
-
-async function approvePending(client: Client, approved: string[]): Promise<void> {
-  const { items } = await client.listAll(certificateSigningRequests);
-  for (const { metadata, status } of items) {
-    if ((status?.conditions ?? []).length > 0) continue;
-    const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'approved by a test' }];
-    const patch = { type: 'merge', body: { status: { conditions } } } as const;
-    await client.patch(certificateSigningRequests, metadata.name ?? '', patch, { subresource: 'approval' });
-    approved.push(metadata.name ?? '');
-  }
 }

@@ -1,7 +1,7 @@
 import { serviceName } from '../../../src/contract/names.ts';
 import { dir, file } from '../../../src/contract/paths.ts';
 import type { WindowsHost } from './host.ts';
-import { bundlePath } from './operator.ts';
+import { bundlePath } from '../manual-operator.ts';
 import { seeFiles, type Snapshot, takeSnapshot } from './snapshot.ts';
 
 const records = { state: `${dir.k}\\wicd-state.json`, manifest: `${dir.k}\\wicd-manifest.json` };

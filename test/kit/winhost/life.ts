@@ -7,7 +7,8 @@ import { AgentService } from './agent-service.ts';
 import type { WindowsHost } from './host.ts';
 import type { Interruption } from './interruption.ts';
 import { findBroken, seeLastingState, seePrograms } from './life-state.ts';
-import { bundlePath, nodeNameOf, type PretendOperator } from './operator.ts';
+import { bundlePath } from '../manual-operator.ts';
+import { type ManualLabOperator, nodeNameOf } from './operator.ts';
 import { namespace } from './rights.ts';
 import { seeFiles, type Snapshot } from './snapshot.ts';
 import { installedAgent } from '../installed-agent.ts';
@@ -38,7 +39,7 @@ const appearanceMs = 90_000;
 export class Life {
   readonly host: WindowsHost;
   readonly agent: AgentService;
-  readonly #operator: PretendOperator;
+  readonly #operator: ManualLabOperator;
   readonly #bundle: { path: string; sha256: string };
   #node = '';
   /** The boot that ended with the last reboot: what was reported in it is fulfilled. */
@@ -50,7 +51,7 @@ export class Life {
   /** Programs of Windows itself. */
   #usual: readonly string[] = [];
 
-  constructor(host: WindowsHost, operator: PretendOperator, bundle: { path: string; sha256: string }) {
+  constructor(host: WindowsHost, operator: ManualLabOperator, bundle: { path: string; sha256: string }) {
     this.host = host;
     this.agent = new AgentService(host);
     this.#operator = operator;
@@ -76,7 +77,7 @@ export class Life {
     }
     for (const path of ['C:\\var', dir.temp, 'C:\\lab\\services']) await this.host.drive.remove(path);
     await mkdir(this.host.drive.path('C:\\lab\\services'));
-    await this.#operator.world.client.delete(nodes, this.#node);
+    await this.#operator.deps.client.delete(nodes, this.#node);
     await this.#operator.emptyReport(this.host);
   }
 
@@ -84,7 +85,7 @@ export class Life {
     stage: async disturbance => {
       const { drive } = this.host;
       for (const directory of requiredDirectories) await mkdir(drive.path(directory), { recursive: true });
-      if (!drive.exists(file.agent)) await drive.copyIn(this.#operator.world.agent, file.agent);
+      if (!drive.exists(file.agent)) await drive.copyIn(this.#operator.deps.agent, file.agent);
       await drive.copyIn(this.#bundle.path, bundlePath);
       return this.#command(installedAgent.stage(bundlePath, this.#bundle.sha256), disturbance);
     },

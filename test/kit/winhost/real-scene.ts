@@ -25,7 +25,8 @@ import {
   openshiftCluster,
   type PlainObject,
 } from '../openshift-objects.ts';
-import { accountToken, makeSecret, operatorScene } from '../operator-scene.ts';
+import { accountToken } from '../account-token.ts';
+import { makeSecret, operatorScene } from '../operator-scene.ts';
 import { type LabCluster, startLabCluster } from './cluster.ts';
 import { buildKubelet } from './kubelet/build.ts';
 import { WindowsLab } from './lab.ts';

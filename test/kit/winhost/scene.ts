@@ -2,13 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dir } from '../../../src/contract/paths.ts';
 import type { ClusterOptions } from '../cluster/cluster.ts';
-import { type Approver, type LabCluster, startApprover, startLabCluster } from './cluster.ts';
+import { type Approver, startApprover } from '../approve-requests.ts';
+import { type LabCluster, startLabCluster } from './cluster.ts';
 import type { Said } from '../planted-secrets.ts';
 import { checkCluster } from '../secret-check.ts';
 import type { WindowsHost } from './host.ts';
 import { buildKubelet } from './kubelet/build.ts';
 import { WindowsLab } from './lab.ts';
-import { PretendOperator } from './operator.ts';
+import { ManualLabOperator } from './operator.ts';
 import { startMirroring } from '../report-mirror.ts';
 import { installRights, namespace } from './rights.ts';
 
@@ -20,7 +21,7 @@ export interface Scene extends AsyncDisposable {
   lab: WindowsLab;
   cluster: LabCluster;
   approver: Approver;
-  operator: PretendOperator;
+  operator: ManualLabOperator;
 }
 
 export async function startScene(agent: string, options: ClusterOptions = {}): Promise<Scene> {
@@ -32,7 +33,7 @@ export async function startScene(agent: string, options: ClusterOptions = {}): P
     const program = (name: string) => join(lab.parts.doubles, 'lab', 'programs', name);
     await installRights(cluster.client);
     const mirror = startMirroring(cluster.client, namespace);
-    const operator = new PretendOperator({
+    const operator = new ManualLabOperator({
       client: cluster.client,
       url: cluster.url,
       ca: cluster.cluster.ca,
