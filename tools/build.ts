@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sourceVersion } from '../src/cli/version.ts';
 import { bundle } from './bundle.ts';
 
-/** Bundles the command line into one file that needs nothing but Node.js. */
+/** Bundles the command line into one file that needs only Node.js. */
 const root = join(import.meta.dirname, '..');
 const outfile = join(root, 'dist', 'wmco.mjs');
 const version = process.env['WMCO_VERSION'] ?? sourceVersion();

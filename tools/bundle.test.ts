@@ -10,23 +10,23 @@ const made = () => join(folder, 'made.mjs');
 const run = (...words: string[]) => execFileSync(process.execPath, [made(), ...words], { encoding: 'utf8' });
 const root = join(import.meta.dirname, '..');
 
-/** Each test has a folder of its own far from our packages: whatever is not in the bundle is not found. */
+/** A folder far from node_modules: the bundle must contain everything. */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'wmco-bundle-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the whole command line is one file that runs anywhere', async () => {
+test('bundles the command line as one file that runs anywhere', async () => {
   await bundle(join(root, 'src/bin/wmco.ts'), made(), { "process.env['WMCO_VERSION']": '"1.2.3"' });
   expect(run('version')).toContain('1.2.3');
 });
 
-test('so is the operator, with its packages that are no ES modules', async () => {
+test('bundles the operator with its CommonJS packages', async () => {
   await bundle(join(root, 'src/bin/wmco.ts'), made(), { "process.env['WMCO_VERSION']": '"1.2.3"' });
   expect(run('operator', '--help')).toContain('--payload-dir');
 });
 
-test('what imports something that is not there makes no bundle', async () => {
+test('fails when an import does not exist', async () => {
   const source = join(folder, 'broken.ts');
   writeFileSync(source, `import './missing.ts';\n`);
   const outfile = join(folder, 'broken.mjs');

@@ -13,7 +13,7 @@ import { windowsApiPage } from './windows-api-page.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** Files that are made from code. `npm run generate` writes them; a test fails when one is not what it should be. */
+/** `npm run generate` writes these files; a test fails when one is out of date. */
 export const generated: Record<string, () => string> = {
   'docs/reference/errors.md': errorPage,
   'docs/windows-api.md': windowsApiPage,
@@ -31,7 +31,7 @@ export const generated: Record<string, () => string> = {
   'deploy/rbac/openshift-lasting-tokens.yaml': () => lastingTokenFile('openshift'),
 };
 
-/** Applied only by whoever sets `--allow-lasting-tokens`. */
+/** Needed only with `--allow-lasting-tokens`. */
 function lastingTokenFile(name: (typeof manifestFiles)[number]): string {
   const roles = roleManifests(lastingTokenPermissions, `${operatorName}-lasting-tokens`);
   return rbacFile(roles.filter(each => fileOf(each) === name));
@@ -51,8 +51,8 @@ function errorPage(): string {
   return [
     '# Error codes',
     '',
-    'Generated from `src/base/error-codes.ts` by `npm run generate`. A code never changes its meaning; the message beside it',
-    'names the object and the value, and the remedy says what to do.',
+    'Generated from `src/base/error-codes.ts` by `npm run generate`. A code never changes its meaning. The message names the',
+    'object and the value; the remedy says what to do.',
     '',
     '| code | meaning |',
     '|---|---|',

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the npm packages when the lock file is not the one they were installed from. Needs npm and any Node.js from 20 on;
-# the Node.js that runs this project comes as one of the packages.
+# Installs the npm packages when the lock file has changed. Needs npm and Node.js 20 or newer; the Node.js that runs this
+# project is one of the packages.
 set -eu
 cd "$(dirname "$0")/.."
 cmp -s package-lock.json node_modules/.installed-lock.json && exit 0

@@ -16,12 +16,12 @@ const packages = {
   'node_modules/@tool/linux-x64': { version: '1.2.3', optional: true },
 };
 
-test('keeps what is there and drops download addresses', () => {
+test('keeps existing entries and drops download addresses', () => {
   expect(complete(packages)['node_modules/tool']).not.toHaveProperty('resolved');
   expect(complete(packages)['node_modules/@tool/linux-x64']).toEqual({ version: '1.2.3', optional: true });
 });
 
-test('puts an optional entry in the place of each missing build', () => {
+test('adds an optional entry for each missing build', () => {
   expect(complete(packages)['node_modules/@tool/win32-arm64']).toEqual({
     version: '1.2.3',
     dev: true,
@@ -32,11 +32,11 @@ test('puts an optional entry in the place of each missing build', () => {
   expect(complete(packages)['node_modules/@tool/linux-x64-musl']).toMatchObject({ version: '1.2.3', libc: ['musl'] });
 });
 
-test('is stable: completing twice changes nothing', () => {
+test('is idempotent', () => {
   expect(complete(complete(packages))).toEqual(complete(packages));
 });
 
-test('the lock file of this repository names no server and lacks no build', () => {
+test('the lock file of this repository has no download addresses and all builds', () => {
   const text = readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8');
   const lock = JSON.parse(text) as { packages: typeof packages };
   expect(text).not.toContain('"resolved"');

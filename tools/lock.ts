@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Writes package-lock.json anew, without download addresses, so that it serves any mirror of the registry. A mirror may lack
- * the builds of a package for other operating systems; npm then leaves them out of the lock file and `npm ci` refuses it.
- * They are optional and never installed here, so an entry without a checksum is put in their place.
+ * Rewrites package-lock.json without download addresses, so that it works with any mirror of the registry. If a mirror lacks
+ * the builds of a package for other operating systems, npm omits them and `npm ci` fails. They are optional and never
+ * installed here, so an entry without a checksum replaces them.
  */
 interface Entry {
   version?: string;

@@ -19,7 +19,7 @@ const where = 'in the operator’s namespace';
 
 interface Holder {
   who: string;
-  /** How one gets to be it. */
+  /** The credential. */
   by: string;
   cluster: readonly PolicyRule[];
   namespace: readonly PolicyRule[];
@@ -64,7 +64,7 @@ const holders: readonly Holder[] = [
   },
 ];
 
-/** What each credential on a Windows host may do, printed from the rules that the operator writes. */
+/** docs/reference/rights.md, from the rules that the operator writes. */
 export function rightsPage(): string {
   const rows = holders.flatMap(({ who, by, cluster, namespace }) =>
     [...cluster.map(rule => ruleText(rule, '')), ...namespace.map(rule => ruleText(rule, ` ${where}`))].map(
@@ -72,12 +72,12 @@ export function rightsPage(): string {
     ),
   );
   return [
-    '# What credentials on a Windows host may do',
+    '# Permissions of credentials on a Windows host',
     '',
-    'Generated from `src/controllers/agent-access/rules.ts` by `npm run generate`. The kubelet has the rights that every kubelet',
-    'has (node authorizer and NodeRestriction). No other credential of the cluster is written to a host.',
+    'Generated from `src/controllers/agent-access/rules.ts` by `npm run generate`. The kubelet has the permissions of every',
+    'kubelet (node authorizer and NodeRestriction). The operator writes no other credential of the cluster to a host.',
     '',
-    '| who | by | may |',
+    '| who | credential | permissions |',
     '|---|---|---|',
     ...rows,
     '',

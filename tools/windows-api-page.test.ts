@@ -32,7 +32,7 @@ test.each(Object.entries(programs))('the page tells of the program %s', (_, { pr
   expect(page).toContain(`| \`${program}\` | \`${words.join(' ')}\` | ${why} |`);
 });
 
-test('every table of calls is in the list', async () => {
+test('the list contains every table of calls', async () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name =>
     /(^|[/-])calls\.ts$/.test(name),
   );
@@ -43,7 +43,7 @@ test('every table of calls is in the list', async () => {
   expect(prototypes.length).toBeGreaterThan(50);
 });
 
-test('nothing is bound outside of the tables', () => {
+test('there are no bindings outside of the tables', () => {
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     name => name.endsWith('.ts') && !name.endsWith('.test.ts'),
   );
@@ -51,7 +51,7 @@ test('nothing is bound outside of the tables', () => {
   expect(binding).toEqual(['native.ts']);
 });
 
-test('only the folder of the bindings knows native code', () => {
+test('only the folder of the bindings loads native code', () => {
   const files = readdirSync(join(folder, '../..'), { recursive: true, encoding: 'utf8' }).filter(
     name => name.endsWith('.ts') && !name.startsWith(join('agent', 'win32')),
   );

@@ -4,24 +4,26 @@ import { programs } from '../src/agent/win32/process/programs.ts';
 
 const proofs: Record<Proof, string> = {
   wine: 'Wine',
-  double: 'Wine, with a double of ours behind it',
+  double: 'Wine, with a double',
   reading: 'reading only',
 };
 
-/** docs/windows-api.md: everything the agent asks of Windows, from the tables of its bindings. */
+/** docs/windows-api.md, from the tables of the bindings. */
 export function windowsApiPage(): string {
   return [
-    '# What the agent asks of Windows',
+    '# Windows calls of the agent',
     '',
-    'Generated from the `calls.ts` files of `src/agent/win32/` and `src/agent/win32/process/programs.ts` by `npm run generate`; a binding that is not in',
-    'those tables does not exist. How it is tested: **Wine** means that the real call is made in a test on a Wine host; **with a',
-    'double of ours behind it** that Wine lacks the function or the program and the test has one that behaves as documented;',
-    '**reading only** that nothing here can carry it out, so it was checked against the documentation of Windows by eye.',
+    'Generated from `src/agent/win32/all-calls.ts` and `src/agent/win32/process/programs.ts` by `npm run generate`. There are',
+    'no other bindings.',
+    '',
+    '- **Wine**: a test makes the real call on a Wine host.',
+    '- **Wine, with a double**: Wine lacks the function or the program, and the lab has a double that behaves as documented.',
+    '- **reading only**: no test can run it; it was reviewed against the documentation of Windows.',
     '',
     ...Object.entries(allCalls).flatMap(([about, calls]) => callSection(about, calls)),
     '## Programs',
     '',
-    'They are run by their full path below the directory of Windows and ended after the time given.',
+    'The agent runs them by their full path below the Windows directory and kills them after the limit.',
     '',
     '| program | arguments | why | limit | tested on |',
     '|---|---|---|---|---|',

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { bundle, misplaced } from './bundle.ts';
+import { bundle, layerProblems } from './bundle.ts';
 import { packageFolders } from './components.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -34,36 +34,36 @@ const layers: [string, boolean][] = [
   ['src/operator/all.ts', false],
 ];
 for (const [path, isFine] of layers) {
-  test(`${path} ${isFine ? 'may' : 'may not'} go to a Windows host`, () => {
-    expect(misplaced([path])).toEqual(isFine ? [] : [expect.stringContaining(path)]);
+  test(`${path} is ${isFine ? '' : 'not '}allowed on a Windows host`, () => {
+    expect(layerProblems([path])).toEqual(isFine ? [] : [expect.stringContaining(path)]);
   });
 }
 
-test('the agent is made of what may go to a Windows host, and of few packages', async () => {
+test('the agent contains only allowed layers and few packages', async () => {
   const { inputs } = await bundle(join(root, 'src/bin/agent.ts'), '1');
   const layers = inputs.filter(path => path.startsWith('src/')).map(path => path.split('/')[1] ?? '');
   expect([...new Set(layers)]).toEqual(['agent', 'base', 'bin', 'contract', 'kube']);
   expect(packageFolders(inputs)).toEqual(['node_modules/yaml']);
 });
 
-test('refuses a program that holds a layer of the operator', async () => {
+test('rejects a program with a layer of the operator', async () => {
   await expect(bundle(join(root, 'src/node/payload.ts'), '1')).rejects.toThrow(
-    /src\/node\/payload\.ts is of layer node/,
+    /src\/node\/payload\.ts: layer node is not allowed/,
   );
 });
 
-test('puts the version in the place of the variable, however it is spelled', async () => {
+test('replaces the version variable in every spelling', async () => {
   const { code } = await bundle(program(`console.log(process.env['WMCO_VERSION'], process.env.WMCO_VERSION)`), '1.2-x');
   expect(code).toContain('console.log("1.2-x", "1.2-x")');
 });
 
-test('lists what the program is made of', async () => {
+test('lists the source files of the program', async () => {
   const { inputs } = await bundle(join(root, 'src/base/pem.ts'), '1');
   expect(inputs).toContain('src/base/pem.ts');
   expect(inputs.filter(path => !path.startsWith('src/base/'))).toEqual([]);
 });
 
-test('names no folder of this machine', async () => {
+test('contains no folder of this machine', async () => {
   const { code } = await bundle(join(root, 'src/contract/services/parse.ts'), '1');
   expect(code).not.toContain(root);
   expect(code.length).toBeGreaterThan(1000);
@@ -76,12 +76,12 @@ const unfit: [string, string, RegExp][] = [
   ['what esbuild warns of', 'console.log(process.pid === NaN);', /cannot be bundled.*NaN/s],
 ];
 for (const [name, text, message] of unfit) {
-  test(`refuses ${name}`, async () => {
+  test(`rejects ${name}`, async () => {
     await expect(bundle(program(text), '1')).rejects.toThrow(message);
   });
 }
 
-test('CommonJS parts find the modules of Node.js', async () => {
+test('CommonJS packages can require modules of Node.js', async () => {
   const path = program(`import kind from './old.cjs'; console.log(kind);`);
   writeFileSync(join(path, '..', 'old.cjs'), `module.exports = require('events').name;`);
   const { code } = await bundle(path, '1');

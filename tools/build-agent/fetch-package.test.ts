@@ -26,13 +26,13 @@ const sum = (algorithm: string, bytes: Buffer | string) => createHash(algorithm)
 const wanted: WindowsPackage = {
   name: '@some/tool',
   version: '1.2.3',
-  licence: 'MIT',
+  license: 'MIT',
   sha512: sum('sha512', readFileSync(packed)),
   file: 'bin/tool.exe',
   fileSha256: sum('sha256', 'the tool'),
 };
 
-/** A registry that has one file, and counts how often it was asked. */
+/** A registry with one file that counts requests. */
 function registry(file: string | undefined) {
   const asked: string[] = [];
   const get = async (specifier: string, target: string) => {
@@ -43,7 +43,7 @@ function registry(file: string | undefined) {
   return { asked, get };
 }
 
-test('fetches the package once and gives the path of its file', async () => {
+test('fetches the package once and returns the path of its file', async () => {
   const [cache, { asked, get }] = [freshCache(), registry(packed)];
   const path = await packageFile(wanted, cache, get);
   expect(path).toBe(join(cache, 'npm', 'some-tool-1.2.3', 'tool.exe'));
@@ -52,13 +52,13 @@ test('fetches the package once and gives the path of its file', async () => {
   expect(asked).toEqual(['@some/tool@1.2.3']);
 });
 
-test('two processes at once fetch it once', async () => {
+test('two processes at once fetch the package once', async () => {
   const [cache, { asked, get }] = [freshCache(), registry(packed)];
   await Promise.all([1, 2, 3].map(() => packageFile(wanted, cache, get)));
   expect(asked).toHaveLength(1);
 });
 
-test('fetches a damaged file anew', async () => {
+test('fetches a damaged file again', async () => {
   const [cache, { asked, get }] = [freshCache(), registry(packed)];
   const path = await packageFile(wanted, cache, get);
   writeFileSync(path, 'the to');
@@ -67,7 +67,7 @@ test('fetches a damaged file anew', async () => {
   expect(asked).toHaveLength(2);
 });
 
-test('needs no registry when somebody has put the file in place', async () => {
+test('needs no registry when the file is in the cache', async () => {
   const [cache, { asked, get }] = [freshCache(), registry(undefined)];
   mkdirSync(join(cache, 'npm', 'some-tool-1.2.3'), { recursive: true });
   writeFileSync(join(cache, 'npm', 'some-tool-1.2.3', 'tool.exe'), 'the tool');
@@ -78,11 +78,16 @@ test('needs no registry when somebody has put the file in place', async () => {
 const refusals: [string, string | undefined, Partial<WindowsPackage>, RegExp][] = [
   ['a package with another content', other, {}, /@some\/tool@1\.2\.3 has the sha512 [0-9a-f]{128}, not .*packages\.ts/],
   ['a file with another content', packed, { fileSha256: '00' }, /bin\/tool\.exe of @some\/tool@1\.2\.3 has the sha256/],
-  ['a package nobody has', undefined, {}, /needs @some\/tool@1\.2\.3.*404 Not Found.*or put its file at .*tool\.exe/s],
+  [
+    'a package that does not exist',
+    undefined,
+    {},
+    /fetch @some\/tool@1\.2\.3.*404 Not Found.*or copy its file to .*tool\.exe/s,
+  ],
   ['a package without the file', packed, { file: 'bin/none.exe' }, /none\.exe/],
 ];
 for (const [name, file, changes, message] of refusals) {
-  test(`refuses ${name} and leaves nothing behind`, async () => {
+  test(`rejects ${name} and leaves no files`, async () => {
     const cache = freshCache();
     await expect(packageFile({ ...wanted, ...changes }, cache, registry(file).get)).rejects.toThrow(message);
     const left = readdirSync(join(cache, 'npm'), { recursive: true, encoding: 'utf8' });
@@ -90,18 +95,20 @@ for (const [name, file, changes, message] of refusals) {
   });
 }
 
-test('says so when npm packs nothing', async () => {
-  await expect(packageFile(wanted, freshCache(), async () => {})).rejects.toThrow(/@some\/tool@1\.2\.3 gave no \.tgz/);
+test('fails when npm packs no file', async () => {
+  await expect(packageFile(wanted, freshCache(), async () => {})).rejects.toThrow(
+    /@some\/tool@1\.2\.3 returned no \.tgz/,
+  );
 });
 
-test('hashes a file, and nothing for a file that does not exist', async () => {
+test('hashes a file, and returns undefined for a missing one', async () => {
   expect(await hashOf('sha256', packed)).toBe(sum('sha256', readFileSync(packed)));
   expect(await hashOf('sha256', join(folder, 'none'))).toBeUndefined();
   await expect(hashOf('sha256', folder)).rejects.toThrow(/EISDIR/);
 });
 
 for (const item of [nodeForWindows, koffiForWindows]) {
-  test(`${item.name} is pinned by whole hashes`, () => {
+  test(`${item.name} is pinned by full hashes`, () => {
     expect(item.sha512).toMatch(/^[0-9a-f]{128}$/);
     expect(item.fileSha256).toMatch(/^[0-9a-f]{64}$/);
     expect(item.version).toMatch(/^\d+\.\d+\.\d+$/);
@@ -114,7 +121,7 @@ test('Node.js for Windows is the version that builds and tests', () => {
   expect(process.version).toBe(`v${nodeForWindows.version}`);
 });
 
-test('no file of the build names a registry', () => {
+test('no file of the build contains the address of a registry', () => {
   const files = readdirSync(import.meta.dirname).filter(name => !name.endsWith('.test.ts'));
   const named = files.filter(name =>
     /registry\.|https?:\/\//.test(readFileSync(join(import.meta.dirname, name), 'utf8')),

@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { exclusively } from './exclusive.ts';
+import { withLock } from './exclusive.ts';
 import type { WindowsPackage } from './packages.ts';
 
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ export const defaultCache = join(homedir(), '.cache', 'windows-machine-config-op
 /** Puts the packed package into the folder. */
 export type Pack = (specifier: string, folder: string) => Promise<void>;
 
-/** The path of the package's file, fetched once into the cache and checked each time. */
+/** Fetches the file of the package once into the cache, and checks its hash each time. */
 export async function packageFile(
   wanted: WindowsPackage,
   cache: string = defaultCache,
@@ -25,8 +25,8 @@ export async function packageFile(
 ): Promise<string> {
   const folder = join(cache, 'npm', `${wanted.name.replace('@', '').replace('/', '-')}-${wanted.version}`);
   const path = join(folder, basename(wanted.file));
-  return exclusively(`${folder}.lock`, async () => {
-    // A damaged file is fetched anew.
+  return withLock(`${folder}.lock`, async () => {
+    // Fetch a damaged file again.
     if ((await hashOf('sha256', path)) !== wanted.fileSha256) await fetchInto(path, wanted, pack);
     return path;
   });
@@ -38,37 +38,37 @@ async function fetchInto(path: string, wanted: WindowsPackage, pack: Pack): Prom
   try {
     const specifier = `${wanted.name}@${wanted.version}`;
     await pack(specifier, partial).catch((error: Error) => {
-      throw new Error(missing(specifier, path, error), { cause: error });
+      throw new Error(fetchFailure(specifier, path, error), { cause: error });
     });
     const packed = (await readdir(partial)).find(name => name.endsWith('.tgz'));
-    if (packed === undefined) throw new Error(`npm pack ${specifier} gave no .tgz file`);
-    await mustBe('sha512', join(partial, packed), { name: `the package ${specifier}`, sum: wanted.sha512 });
+    if (packed === undefined) throw new Error(`npm pack ${specifier} returned no .tgz file`);
+    await checkHash('sha512', join(partial, packed), { name: `the package ${specifier}`, sum: wanted.sha512 });
     await run('tar', ['-xzf', packed, '--strip-components=1', `package/${wanted.file}`], { cwd: partial });
     const unpacked = join(partial, wanted.file);
-    await mustBe('sha256', unpacked, { name: `${wanted.file} of ${specifier}`, sum: wanted.fileSha256 });
+    await checkHash('sha256', unpacked, { name: `${wanted.file} of ${specifier}`, sum: wanted.fileSha256 });
     await rename(unpacked, path);
   } finally {
     await rm(partial, { recursive: true, force: true });
   }
 }
 
-function missing(specifier: string, path: string, error: Error): string {
+function fetchFailure(specifier: string, path: string, error: Error): string {
   return [
-    `The .exe needs ${specifier}, which npm cannot fetch:`,
+    `npm cannot fetch ${specifier}, which the .exe needs:`,
     error.message,
-    `Let npm reach a registry that has it (npm config get registry), or put its file at ${path}.`,
+    `Use a registry that has it (npm config get registry), or copy its file to ${path}.`,
   ].join('\n');
 }
 
-async function mustBe(algorithm: string, path: string, want: { name: string; sum: string }): Promise<void> {
+async function checkHash(algorithm: string, path: string, want: { name: string; sum: string }): Promise<void> {
   const sum = await hashOf(algorithm, path);
   if (sum === want.sum) return;
   throw new Error(
-    `${want.name} has the ${algorithm} ${sum}, not ${want.sum} of tools/build-agent/packages.ts: use another registry, or pin the new one on purpose`,
+    `${want.name} has the ${algorithm} ${sum}, not ${want.sum} of tools/build-agent/packages.ts: use another registry, or update the hash`,
   );
 }
 
-/** Undefined when there is no such file. */
+/** Undefined when the file is missing. */
 export async function hashOf(algorithm: string, path: string): Promise<string | undefined> {
   const hash = createHash(algorithm);
   try {

@@ -14,7 +14,7 @@ const version = process.env['WMCO_VERSION'];
 const built = await buildAgent({ entry: join(root, 'src/bin/agent.ts'), output, ...(version && { version }) });
 const sbom = join(root, 'dist', `${agentName}.sbom.json`);
 const components = await componentsOf(built.inputs);
-await writeFile(sbom, printSbom({ ...built, name: agentName, licence: 'Apache-2.0' }, components));
+await writeFile(sbom, printSbom({ ...built, name: agentName, license: 'Apache-2.0' }, components));
 
 let packedBytes = 0;
 for await (const chunk of createReadStream(built.path).pipe(createGzip())) packedBytes += (chunk as Buffer).length;

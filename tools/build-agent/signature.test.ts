@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutSignature } from './signature.ts';
+import { removeSignature } from './signature.ts';
 
 const header = 0x80 + 24;
 const [checksum, table] = [header + 64, header + 144];
@@ -8,7 +8,7 @@ interface Shape {
   magic?: number;
   /** Of the certificate at the end; none when 0. */
   certificateBytes?: number;
-  /** What the header says of it. */
+  /** Size in the header. */
   listedBytes?: number;
 }
 
@@ -24,15 +24,15 @@ function program({ magic = 0x20b, certificateBytes = 16, listedBytes = certifica
   return Buffer.concat([body, certificate]);
 }
 
-test('takes the certificate and what points to it', () => {
-  const rest = withoutSignature(program());
+test('removes the certificate and its header entry', () => {
+  const rest = removeSignature(program());
   expect(rest.length).toBe(600);
   expect(rest.subarray(table, table + 8)).toEqual(Buffer.alloc(8));
   expect(rest.readUInt32LE(checksum)).toBe(0);
 });
 
-test('leaves every other byte as it is', () => {
-  const [before, rest] = [program(), withoutSignature(program())];
+test('keeps all other bytes', () => {
+  const [before, rest] = [program(), removeSignature(program())];
   const changed = [...rest.keys()].filter(index => rest[index] !== before[index]);
   expect(
     changed.every(index => (index >= checksum && index < checksum + 4) || (index >= table && index < table + 8)),
@@ -44,20 +44,20 @@ const kept: [string, Shape][] = [
   ['data at the end that is no certificate', { certificateBytes: 16, listedBytes: 12 }],
 ];
 for (const [name, shape] of kept) {
-  test(`keeps ${name} whole`, () => expect(withoutSignature(program(shape)).length).toBe(program(shape).length));
+  test(`keeps the size of ${name}`, () => expect(removeSignature(program(shape)).length).toBe(program(shape).length));
 }
 
-test('does not change the bytes given', () => {
+test('does not change its argument', () => {
   const exe = program();
-  withoutSignature(exe);
+  removeSignature(exe);
   expect(exe).toEqual(program());
 });
 
-test('doing it twice is doing it once', () => {
-  const once = withoutSignature(program());
-  expect(withoutSignature(once)).toEqual(once);
+test('is idempotent', () => {
+  const once = removeSignature(program());
+  expect(removeSignature(once)).toEqual(once);
 });
 
-test('refuses a 32-bit program', () => {
-  expect(() => withoutSignature(program({ magic: 0x10b }))).toThrow(/no 64-bit program/);
+test('rejects a 32-bit program', () => {
+  expect(() => removeSignature(program({ magic: 0x10b }))).toThrow(/not a 64-bit Windows program/);
 });

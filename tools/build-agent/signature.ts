@@ -6,12 +6,12 @@ const checksum = 64;
 const certificateTable = 112 + 4 * 8;
 
 /**
- * Takes away the signature of node.exe, which a changed program breaks: injection leaves its bytes at the end and a header
- * that points into other data, and a bad signature is worse than none. The checksum, which counts only for drivers, is unset.
+ * Removes the signature of node.exe. The injection leaves its bytes at the end and a header that points to other data, and an
+ * invalid signature is worse than none. The checksum, which only drivers need, is cleared.
  */
-export function withoutSignature(exe: Buffer): Buffer {
+export function removeSignature(exe: Buffer): Buffer {
   const header = exe.readUInt32LE(headerPointer) + optionalHeader;
-  if (exe.readUInt16LE(header) !== pe32Plus) throw new Error('node.exe is no 64-bit program for Windows');
+  if (exe.readUInt16LE(header) !== pe32Plus) throw new Error('node.exe is not a 64-bit Windows program');
   const size = exe.readUInt32LE(header + certificateTable + 4);
   const start = exe.length - size;
   const isLast = size > 0 && exe.readUInt32LE(start) === size;

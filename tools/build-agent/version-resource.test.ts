@@ -15,7 +15,7 @@ interface Block {
   children: Block[];
 }
 
-/** Reads the structure as Windows does: aligned to four bytes, lengths first. */
+/** Reads the structure like Windows: aligned to four bytes, lengths first. */
 function read(data: Buffer, start = 0): Block {
   const [length, valueLength, type] = [0, 2, 4].map(offset => data.readUInt16LE(start + offset)) as [
     number,
@@ -37,7 +37,7 @@ function read(data: Buffer, start = 0): Block {
 const textsOf = (data: Buffer) =>
   Object.fromEntries((read(data).children[0]?.children[0]?.children ?? []).map(({ key, text }) => [key, text]));
 
-test('says what Explorer shows', () => {
+test('contains what Explorer shows', () => {
   expect(textsOf(versionResource(about, 744))).toEqual({
     FileDescription: 'Some agent',
     ProductName: 'Some product',
@@ -47,7 +47,7 @@ test('says what Explorer shows', () => {
   });
 });
 
-test('has the parts Windows looks for', () => {
+test('has the parts that Windows needs', () => {
   const { key, children } = read(versionResource(about, 744));
   expect([key, children.map(child => child.key)]).toEqual(['VS_VERSION_INFO', ['StringFileInfo', 'VarFileInfo']]);
   expect(children[0]?.children[0]?.key).toBe('040904b0');
@@ -73,7 +73,7 @@ for (const [version, numbers] of versions) {
   });
 }
 
-test('what does not fit is left out, the least important first', () => {
+test('omits texts that do not fit, the least important first', () => {
   const whole = versionResource(about, 744).length;
   expect(Object.keys(textsOf(versionResource(about, whole - 1)))).not.toContain('OriginalFilename');
   const least = versionResource(about, 300);
@@ -81,22 +81,22 @@ test('what does not fit is left out, the least important first', () => {
   expect(textsOf(least)).toMatchObject({ FileDescription: 'Some agent' });
 });
 
-test('a description that does not fit at all is refused', () => {
+test('fails when the description does not fit', () => {
   expect(() => versionResource({ ...about, description: 'x'.repeat(400) }, 744)).toThrow(/no room for/);
 });
 
-test('names outside of ASCII stay whole', () => {
+test('keeps names outside of ASCII', () => {
   expect(textsOf(versionResource({ ...about, description: 'Agent – ü 日' }, 744))['FileDescription']).toBe(
     'Agent – ü 日',
   );
 });
 
-/** Some bytes, the resource of another program, and more bytes. */
+/** A resource of another program between other bytes. */
 function programWith(...resources: Buffer[]): Buffer {
   return Buffer.concat([Buffer.alloc(8, 1), ...resources.flatMap(item => [item, Buffer.alloc(8, 1)])]);
 }
 
-test('writes over every resource in place and touches nothing else', () => {
+test('overwrites every resource in place and changes no other byte', () => {
   const old = versionResource({ ...about, description: 'Node.js JavaScript Runtime, a long one' }, 744);
   const exe = programWith(old, old);
   replaceVersionResource(exe, about);
@@ -108,6 +108,6 @@ test('writes over every resource in place and touches nothing else', () => {
   expect(exe.includes(Buffer.from('JavaScript', 'utf16le'))).toBe(false);
 });
 
-test('a program without such a resource is refused', () => {
+test('fails for a program without a version resource', () => {
   expect(() => replaceVersionResource(Buffer.alloc(100), about)).toThrow(/no version resource/);
 });

@@ -1,4 +1,4 @@
-/** What Explorer and Task Manager show of an .exe; without it ours would be "Node.js JavaScript Runtime" of every process list. */
+/** Shown by Explorer and Task Manager; without it the agent would be "Node.js JavaScript Runtime". */
 export interface About {
   description: string;
   product: string;
@@ -8,11 +8,11 @@ export interface About {
 }
 
 const magic = Buffer.from('VS_VERSION_INFO', 'utf16le');
-/** Length, length of the value and type stand before the key. */
+/** Length, length of the value and type precede the key. */
 const headerBytes = 6;
 const english = '040904b0';
 
-/** Writes over each version resource of the .exe, in place: a resource cannot grow, so what does not fit is left out. */
+/** Overwrites each version resource of the .exe in place. A resource cannot grow, so texts that do not fit are omitted. */
 export function replaceVersionResource(exe: Buffer, about: About): void {
   let found = 0;
   for (let at = exe.indexOf(magic); at !== -1; at = exe.indexOf(magic, at + 1)) {
@@ -23,10 +23,9 @@ export function replaceVersionResource(exe: Buffer, about: About): void {
     resource.copy(exe, start);
     found += 1;
   }
-  if (found === 0) throw new Error('node.exe has no version resource to write over');
+  if (found === 0) throw new Error('node.exe has no version resource');
 }
 
-/** A VS_VERSIONINFO structure of at most so many bytes. */
 export function versionResource(about: About, maxBytes: number): Buffer {
   const texts: [string, string][] = [
     ['FileDescription', about.description],
@@ -53,7 +52,7 @@ function describe(texts: readonly [string, string][], version: string): Buffer {
 
 type Value = { text: string | undefined } | { bytes: Buffer };
 
-/** The one shape all parts have. Lengths of texts count characters with their end, those of bytes count bytes. */
+/** All parts have this structure. Lengths of texts count characters with the terminator, those of bytes count bytes. */
 function block(key: string, value: Value, children: readonly Buffer[] = []): Buffer {
   const [isText, bytes] = 'bytes' in value ? [0, value.bytes] : [1, wide(value.text)];
   const head = aligned(Buffer.concat([Buffer.alloc(headerBytes), wide(key)]));
@@ -72,7 +71,7 @@ function aligned(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)]);
 }
 
-/** VS_FIXEDFILEINFO: signature, structure version, file and product version, and that it is a program for Windows NT. */
+/** VS_FIXEDFILEINFO: signature, structure version, file and product version, flags for a Windows NT program. */
 function fixedInfo(version: string): Buffer {
   const [major, minor, patch, build] = numbersOf(version);
   const [high, low] = [major * 65_536 + minor, patch * 65_536 + build];
