@@ -19,20 +19,20 @@ afterAll(async () => {
   await cluster.close();
 });
 
-test('our own client works against it', async () => {
+test('works with the client in src/kube', async () => {
   const made = await admin.create(configMaps, { metadata: { name: 'a' }, data: { k: 'v' } }, { namespace: 'default' });
   expect(made.metadata.uid).toBeDefined();
   expect((await admin.get(configMaps, 'a', { namespace: 'default' })).data).toEqual({ k: 'v' });
 });
 
-test('somebody without rights is refused by name', async () => {
-  const nobody = clientOf({ commonName: 'nobody' });
-  await expect(nobody.list(configMaps, { namespace: 'default' })).rejects.toMatchObject({
+test('a user without permissions is rejected by name', async () => {
+  const client = clientOf({ commonName: 'nobody' });
+  await expect(client.list(configMaps, { namespace: 'default' })).rejects.toMatchObject({
     code: 403,
     reason: 'Forbidden',
     message: expect.stringContaining('User "nobody" cannot list resource "configmaps"') as string,
   });
-  await nobody.close();
+  await client.close();
 });
 
 test('a token Secret is filled in by its controller', async () => {

@@ -43,7 +43,7 @@ const connectTo = (sandbox: Sandbox, address: string) =>
     { dialTimeoutMs: 500 },
   );
 
-test('has the hosts asked for, every third known by a DNS name, all of them listed', async () => {
+test('starts the requested hosts, gives every third a DNS name and lists them all', async () => {
   await using sandbox = await open({ hosts: 6 });
   expect(sandbox.hosts.map(({ spec }) => spec.name)).toEqual(['win-1', 'win-2', 'win-3', 'win-4', 'win-5', 'win-6']);
   const { data = {} } = await sandbox.client.get(configMaps, 'windows-instances', { namespace: sandbox.namespace });
@@ -82,7 +82,7 @@ test('the private key of the Secret opens the hosts, and is new in every sandbox
   expect(JSON.stringify(one.privateKey)).toBe('"<redacted>"');
 });
 
-test('names and addresses that nobody has are met as on a network', async () => {
+test('unknown names and addresses fail as on a real network', async () => {
   await using sandbox = await open({ hosts: 1 });
   const codeOf = async (address: string) => {
     const error: unknown = await connectTo(sandbox, address).catch((thrown: unknown) => thrown);
@@ -93,7 +93,7 @@ test('names and addresses that nobody has are met as on a network', async () => 
   expect(await sandbox.resolver.addresses('typo.sandbox.test')).toEqual([]);
 });
 
-test('hosts come and go while it runs, and the cluster tells how to reach them', async () => {
+test('hosts can be added and removed at run time, and their routes are published', async () => {
   await using sandbox = await open();
   const { findRoute } = publishedNetwork(sandbox.client);
   const host = await sandbox.addHost({ name: 'late', hasDnsName: true });
@@ -107,7 +107,7 @@ test('hosts come and go while it runs, and the cluster tells how to reach them',
   expect(() => sandbox.host('late')).toThrow(expect.objectContaining({ code: 'USAGE' }));
 });
 
-test('faults go where they are sent', async () => {
+test('faults are assigned to the named hosts', async () => {
   await using sandbox = await open({ hosts: 3, faults: ['german@win-1', 'full-disk'] });
   expect(sandbox.hosts.map(({ spec }) => [spec.traits.language, spec.traits.diskBytes < 1e9])).toEqual([
     ['german', false],
@@ -116,7 +116,7 @@ test('faults go where they are sent', async () => {
   ]);
 });
 
-test('Machines wait for their user data, and become hosts that let in its key', async () => {
+test('Machines wait for their user data and become hosts that accept its key', async () => {
   await using sandbox = await open({ machines: 2, faults: ['german@machine-2'] });
   const namespace = 'openshift-machine-api';
   const phases = async () =>
@@ -148,7 +148,7 @@ const refusals: [string, SandboxOptions, RegExp][] = [
   ['a cloud that it cannot play', { platform: 'AWS' as 'None' }, /platform "AWS"/],
   ['no speed', { speed: 0 }, /speed/],
   ['a fault that there is not', { hosts: 1, faults: ['meteor'] }, /unknown fault "meteor"/],
-  ['a fault for nobody', { faults: ['german@win-1'] }, /unknown host "win-1"/],
+  ['a fault for an unknown host', { faults: ['german@win-1'] }, /unknown host "win-1"/],
 ];
 for (const [name, options, message] of refusals) {
   test(`refuses ${name}, before anything is started`, async () => {
@@ -161,16 +161,16 @@ for (const [name, options, message] of refusals) {
   });
 }
 
-test('each has its own API server and knows its own users', async () => {
+test('each sandbox has its own API server and users', async () => {
   await using one = await open();
   await using other = await open();
   expect(one.url).not.toBe(other.url);
-  const nobody = createClient(loadKubeconfig(one.kubeconfigFor({ commonName: 'nobody' })));
-  await expect(nobody.list(nodes)).rejects.toMatchObject({ code: 403 });
-  await nobody.close();
+  const stranger = createClient(loadKubeconfig(one.kubeconfigFor({ commonName: 'nobody' })));
+  await expect(stranger.list(nodes)).rejects.toMatchObject({ code: 403 });
+  await stranger.close();
 });
 
-test('the API server listens where it is told', async () => {
+test('the API server listens on the given port', async () => {
   const first = await startSandbox();
   const port = Number(new URL(first.url).port);
   await first.stop();
@@ -178,14 +178,14 @@ test('the API server listens where it is told', async () => {
   expect(new URL(second.url).port).toBe(String(port));
 });
 
-test('a port that is taken ends in an error, and leaves nothing', async () => {
+test('a port in use is an error and leaves no files behind', async () => {
   await using sandbox = await open();
   const port = Number(new URL(sandbox.url).port);
   await expect(startSandbox({ hosts: 2, port, folder })).rejects.toThrow(/EADDRINUSE/);
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('stops once, however often it is told, and leaves neither folder nor port', async () => {
+test('stops only once and leaves neither folder nor port', async () => {
   const sandbox = await startSandbox({ hosts: 3, speed: 100, folder });
   await using connection = await connectTo(sandbox, sandbox.host('win-1').spec.address);
   await connection.upload('C:\\k\\x', Buffer.alloc(500_000));

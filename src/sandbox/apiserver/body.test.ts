@@ -36,7 +36,7 @@ test.each(broken)('refuses broken %s %j', (type, text) => {
 
 test('reads a patch in JSON', () => expect(readJson(Buffer.from('[1]'))).toEqual([1]));
 
-test('says how much is too much', () => {
+test('reports the size limit', () => {
   expect(tooLarge().status).toEqual({
     code: 413,
     reason: 'RequestEntityTooLarge',

@@ -56,7 +56,7 @@ async function define(definition: StoredObject): Promise<void> {
   await quiet(api);
 }
 
-test('serves a resource and says so', async () => {
+test('serves a resource and sets its conditions', async () => {
   const created = api.create(crds, crd('apples'));
   expect(created).toMatchObject({
     metadata: { generation: 1 },
@@ -107,7 +107,7 @@ test('follows changes of the definition', async () => {
   expect(api.list(resource('cherries', 'v2'))).toEqual([]);
 });
 
-test('goes with its objects', async () => {
+test('a deleted CRD deletes its objects', async () => {
   await define(crd('dates'));
   for (const name of ['a', 'b']) api.create(resource('dates'), thing('dates', name));
   api.delete(crds, key('dates'));
@@ -133,7 +133,7 @@ test('waits for an object that is held', async () => {
   expect(api.get(crds, key('elders'))).toBeUndefined();
 });
 
-test('can be made anew after it has gone, without the old objects', async () => {
+test('can be recreated after deletion without the old objects', async () => {
   await define(crd('figs'));
   api.create(resource('figs'), thing('figs', 'a'));
   api.delete(crds, key('figs'));
@@ -142,7 +142,7 @@ test('can be made anew after it has gone, without the old objects', async () => 
   expect(api.list(resource('figs'))).toEqual([]);
 });
 
-test('keeps what a finalizer of somebody else holds', async () => {
+test('keeps objects with finalizers', async () => {
   await define({ ...crd('grapes'), metadata: { name: 'grapes.example.com', finalizers: ['example.com/hold'] } });
   api.delete(crds, key('grapes'));
   await quiet(api);

@@ -15,11 +15,11 @@ const bodyOf = (path: string): unknown => {
 };
 
 const texts = ['/healthz', '/livez', '/readyz', '/readyz/ping', '/healthz/etcd'];
-test.each(texts)('says at %s that all is well', path => {
+test.each(texts)('reports healthy at %s', path => {
   expect(get(path)).toEqual({ is: 'text', code: 200, text: 'ok' });
 });
 
-test('says its version', () => {
+test('reports its version', () => {
   expect(bodyOf('/version')).toMatchObject({ ...version, platform: 'linux/amd64' });
   expect(bodyOf('/version/')).toMatchObject(version);
 });
@@ -68,7 +68,7 @@ test('lists the resources of a version with their subresources', () => {
   ]);
 });
 
-test('says of which group the body of a subresource is', () => {
+test('reports the group of a subresource body', () => {
   const { resources } = bodyOf('/api/v1') as { resources: { name: string }[] };
   expect(resources).toContainEqual({
     name: 'pods/eviction',
@@ -104,7 +104,7 @@ const unknown = [
   '/openapi/v3/apis/nothing/v1',
   '/version/x',
 ];
-test.each(unknown)('knows nothing at %s', path => expect(get(path)).toBeUndefined());
+test.each(unknown)('does not know the path %s', path => expect(get(path)).toBeUndefined());
 
 test('refuses to be written to', () => {
   expect(refusal(() => routePath(discovery, 'POST', '/version', json))?.[0]).toBe(405);
@@ -112,7 +112,7 @@ test('refuses to be written to', () => {
   expect(routePath(discovery, 'POST', '/nothing', json)).toBeUndefined();
 });
 
-test('tells of custom resources as long as they are there', () => {
+test('lists custom resources while they exist', () => {
   const own = new Kinds();
   const here = { ...discovery, kinds: own };
   const crd = {
@@ -151,7 +151,7 @@ test('tells of custom resources as long as they are there', () => {
   expect(routePath(here, 'GET', '/apis/example.com', json)).toBeUndefined();
 });
 
-test('describes itself without any types, so that kubectl checks nothing', () => {
+test('has an OpenAPI v2 document without types, so that kubectl does not validate', () => {
   expect(bodyOf('/openapi/v2')).toEqual({
     swagger: '2.0',
     info: { title: 'Kubernetes', version: 'v1.33.1' },

@@ -8,7 +8,7 @@ import { recordedLog } from '../../../test/kit/recorded-log.ts';
 
 const configMaps = '/api/v1/namespaces/default/configmaps';
 
-test('refuses a body that is too large, on either protocol, and goes on', async () => {
+test('rejects a body that is too large on both protocols and keeps serving', async () => {
   await using sandbox = await startSandbox();
   const large = JSON.stringify({ metadata: { name: 'a' }, data: { k: 'x'.repeat(3 * 1024 * 1024) } });
   expect((await sandbox.send(`POST ${configMaps}`, large)).code).toBe(413);
@@ -28,7 +28,7 @@ test('takes a body of the largest size', async () => {
   expect((await sandbox.send(`POST ${configMaps}`, body)).code).toBe(201);
 });
 
-test('forgets a client that goes in the middle of its request', async () => {
+test('tolerates a client that disconnects during its request', async () => {
   const { log, lines } = recordedLog();
   await using sandbox = await startSandbox({ log });
   const { port } = new URL(sandbox.server.url);
@@ -42,14 +42,14 @@ test('forgets a client that goes in the middle of its request', async () => {
   expect(lines).toEqual([]);
 });
 
-test('is not disturbed by somebody who speaks no TLS', async () => {
+test('tolerates a client without TLS', async () => {
   await using sandbox = await startSandbox();
   const { port } = new URL(sandbox.server.url);
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   expect((await sandbox.send('GET /healthz')).code).toBe(200);
 });
 
-test('leaves nothing behind for a watch whose client has gone', async () => {
+test('a watch ends when its client disconnects', async () => {
   const clock = manualClock(Date.now());
   await using sandbox = await startSandbox({ clock });
   const session = connectHttp2(sandbox.server.url, { ca: sandbox.server.ca });
@@ -75,7 +75,7 @@ test('answers a watch at once, before anything happens', async () => {
   expect(await lines).toEqual([]);
 });
 
-test('cuts off a watch whose client reads too slowly', async () => {
+test('ends a watch with a slow client', async () => {
   await using sandbox = await startSandbox();
   const { port } = new URL(sandbox.server.url);
   const socket = connect({ host: '127.0.0.1', port: Number(port), ca: sandbox.server.ca, ALPNProtocols: ['http/1.1'] });
@@ -112,7 +112,7 @@ async function read(socket: ReturnType<typeof connect>): Promise<{ received: num
   return { received: text.split('"type":"ADDED"').length - 1 };
 }
 
-test('says when to come again', async () => {
+test('sends Retry-After', async () => {
   await using sandbox = await startSandbox();
   const headers = await new Promise<Record<string, unknown>>((resolve, reject) => {
     const call = request(
@@ -129,7 +129,7 @@ test('says when to come again', async () => {
   expect(headers['retry-after']).toBe('1');
 });
 
-test('tells of a defect in the log, and of it alone to the client', async () => {
+test('logs an internal error and reports it to the client', async () => {
   const { log, lines } = recordedLog();
   await using sandbox = await startSandbox({
     log,

@@ -53,7 +53,7 @@ test.each(names)('%s is complete', (_, kind) => {
   expect(kind.content).toBeDefined();
 });
 
-test.each(names)('%s comes back from the store as it went there', (_, kind) => {
+test.each(names)('%s survives a round trip through the store', (_, kind) => {
   const object = objectOf(kind, {});
   expect(kind.fromStored(kind.toStored(object))).toEqual(object);
 });
@@ -66,7 +66,7 @@ test.each(names)('%s drops what it does not know', (_, kind) => {
   expect(fitShape(kind.content ?? 'any', { unknown: 1 })).toEqual({});
 });
 
-test('is usual unless it says otherwise', () => {
+test('has defaults unless set otherwise', () => {
   const kind = defineKind({ group: 'example.com', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true });
   const object = objectOf(kind, { spec: 1 });
   expect(kind).toMatchObject({

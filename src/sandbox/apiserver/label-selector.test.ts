@@ -112,7 +112,7 @@ const specs: [string, Parameters<typeof selectorOfSpec>[0], Record<string, strin
     true,
   ],
 ];
-test.each(specs)('selects as a spec says it: %s', (_, spec, labels, matches) => {
+test.each(specs)('matches selectors of a spec: %s', (_, spec, labels, matches) => {
   expect(matchesLabels(selectorOfSpec(spec), labels)).toBe(matches);
 });
 

@@ -6,7 +6,7 @@ import { isSelected, isTrue, readListOptions, versionOf } from './list-options.t
 
 const read = (query: string) => readListOptions(new URLSearchParams(query), configMap);
 
-test('reads nothing as a plain list', () => {
+test('reads an empty query as a plain list', () => {
   expect(read('')).toEqual({
     labels: [],
     fields: [],

@@ -21,7 +21,7 @@ const configMap = (name: string, data: Record<string, string> = {}) => ({
   data,
 });
 
-test('creates, reads, changes and deletes like everybody', () => {
+test('creates, reads, updates and deletes', () => {
   const created = api.create(configMaps, configMap('a', { k: 'v' }));
   expect(created).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { uid: expect.any(String) } });
   expect(api.get(configMaps, key('a'))).toEqual(created);
@@ -67,13 +67,13 @@ test('evicts', () => {
   expect(api.get(pods, key('p'))).toBeUndefined();
 });
 
-test('knows each stored resource once', () => {
+test('lists each stored resource once', () => {
   const names = api.resources().map(({ group, plural }) => `${plural}.${group}`);
   expect(new Set(names).size).toBe(names.length);
   expect(names).toEqual(expect.arrayContaining(['pods.', 'poddisruptionbudgets.policy', 'events.']));
 });
 
-test('tells of changes after the write, in order, and in the stored version', async () => {
+test('reports changes after the write, in order, in the storage version', async () => {
   const changes: Change[] = [];
   const stop = api.onChange(change => changes.push(change));
   const created = api.create(configMaps, configMap('c', { k: '1' }));
@@ -101,7 +101,7 @@ test('lets a listener write', async () => {
   expect(api.get(configMaps, key('third'))).toBeDefined();
 });
 
-test('tells nothing once it was stopped, not even what waits', async () => {
+test('reports nothing once it is stopped, not even queued changes', async () => {
   const changes: Change[] = [];
   const stop = api.onChange(change => changes.push(change));
   api.create(configMaps, configMap('unseen'));
@@ -111,7 +111,7 @@ test('tells nothing once it was stopped, not even what waits', async () => {
   expect(changes).toEqual([]);
 });
 
-test('gives objects that nobody can change', () => {
+test('returns frozen objects', () => {
   const stored = api.create(configMaps, configMap('frozen', { k: 'v' }));
   expect(Object.isFrozen(stored['data'])).toBe(true);
 });

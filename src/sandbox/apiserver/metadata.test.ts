@@ -118,7 +118,7 @@ test('wants a version for a change', () => {
   ]);
 });
 
-test('lets finalizers of a going object only become fewer', () => {
+test('only allows removing finalizers of a terminating object', () => {
   const going = { ...old, deletionTimestamp: 'now', finalizers: ['a.b/c', 'a.b/d'] };
   expect(changedMetadataCauses({ ...going, finalizers: ['a.b/c'] }, going, rules)).toEqual([]);
   const more = changedMetadataCauses({ ...going, finalizers: ['a.b/c', 'a.b/x', 'a.b/y'] }, going, rules);
@@ -143,7 +143,7 @@ const read: [string, unknown, unknown][] = [
 ];
 test.each(read)('%s', (_, value, wanted) => expect(readMetadata(value)).toEqual(wanted));
 
-test('reads whatever it has read before in the same way', () => {
+test('is idempotent', () => {
   fc.assert(
     fc.property(fc.object({ key: fc.constantFrom('name', 'labels', 'finalizers', 'generation', 'x') }), value => {
       const once = readMetadata(value);

@@ -48,7 +48,7 @@ test.each(tooLong)('%s refuses more than %i characters', (rule, most) => {
   expect(nameProblems(rule, 'a'.repeat(most + 1))).toEqual([`must be no more than ${most} characters`]);
 });
 
-test('says everything that is wrong with a path', () => {
+test('reports all problems of a path', () => {
   expect(nameProblems('path', 'a/b%c')).toEqual(["may not contain '/'", "may not contain '%'"]);
 });
 

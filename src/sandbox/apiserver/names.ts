@@ -4,7 +4,7 @@ const label = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const qualified = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 
 interface Pattern {
-  says: string;
+  rule: string;
   regex: string;
   examples: readonly string[];
   maxLength: number;
@@ -12,37 +12,37 @@ interface Pattern {
 
 const patterns: Record<'subdomain' | 'label' | 'dns1035' | 'labelValue' | 'qualified' | 'configKey', Pattern> = {
   subdomain: {
-    says: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+    rule: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
     regex: `${label}(\\.${label})*`,
     examples: ['example.com'],
     maxLength: 253,
   },
   label: {
-    says: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+    rule: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
     regex: label,
     examples: ['my-name', '123-abc'],
     maxLength: 63,
   },
   dns1035: {
-    says: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+    rule: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
     regex: '[a-z]([-a-z0-9]*[a-z0-9])?',
     examples: ['my-name', 'abc-123'],
     maxLength: 63,
   },
   labelValue: {
-    says: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    rule: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
     regex: `(${qualified})?`,
     examples: ['MyValue', 'my_value', '12345'],
     maxLength: 63,
   },
   qualified: {
-    says: "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    rule: "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
     regex: qualified,
     examples: ['MyName', 'my.name', '123-abc'],
     maxLength: 63,
   },
   configKey: {
-    says: "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+    rule: "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     regex: '[-._a-zA-Z0-9]+',
     examples: ['key.name', 'KEY_NAME', 'key-name'],
     maxLength: 253,
@@ -59,8 +59,8 @@ export function labelKeyProblem(key: string): string | undefined {
   const parts = key.split('/');
   const [name = '', prefix] = parts.toReversed();
   if (parts.length > 2) {
-    const { says, regex, examples } = patterns.qualified;
-    return `a qualified name ${says} ${hint(regex, examples)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
+    const { rule, regex, examples } = patterns.qualified;
+    return `a qualified name ${rule} ${hint(regex, examples)} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
   }
   const wrong = [
     ...(prefix === undefined ? [] : prefixProblems(prefix)),
@@ -88,11 +88,11 @@ function prefixProblems(prefix: string): string[] {
   return problems(patterns.subdomain, prefix).map(problem => `prefix part ${problem}`);
 }
 
-function problems({ says, regex, examples, maxLength }: Pattern, text: string): string[] {
+function problems({ rule, regex, examples, maxLength }: Pattern, text: string): string[] {
   return [
     ...(text.length > maxLength ? [`must be no more than ${maxLength} characters`] : []),
     // Longer strings are rejected above without running the pattern.
-    ...(text.length <= 4096 && new RegExp(`^(${regex})$`).test(text) ? [] : [`${says} ${hint(regex, examples)}`]),
+    ...(text.length <= 4096 && new RegExp(`^(${regex})$`).test(text) ? [] : [`${rule} ${hint(regex, examples)}`]),
   ];
 }
 

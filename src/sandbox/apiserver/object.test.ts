@@ -35,7 +35,7 @@ const texts: [string, string][] = [
 ];
 test.each(texts)('reads %s as a text', (path, wanted) => expect(textAt(object, path)).toBe(wanted));
 
-test('reads numbers, lists and maps, and nothing where there are none', () => {
+test('reads numbers, lists and maps, with empty defaults', () => {
   expect([numberAt(object, 'spec.count'), numberAt(object, 'spec.nodeName'), numberAt(object, 'x')]).toEqual([3, 0, 0]);
   expect([listAt(object, 'spec.list'), listAt(object, 'spec'), listAt(undefined, 'x')]).toEqual([[1, 2], [], []]);
   expect([recordAt(object, 'metadata.labels'), recordAt(object, 'spec.list')]).toEqual([{ x: 'y' }, {}]);

@@ -7,7 +7,7 @@ import type { Credentials } from './ports.ts';
 import { startApiServer } from './server.ts';
 import { unauthorized } from './status.ts';
 
-test('shows the authenticator every credential, and refuses whom it does not know', async () => {
+test('passes all credentials to the authenticator and rejects unknown users', async () => {
   const seen: Credentials[] = [];
   const authority = createAuthority('sandbox', manualClock(Date.now()));
   const server = await startApiServer({
@@ -38,7 +38,7 @@ test('shows the authenticator every credential, and refuses whom it does not kno
   await server.close();
 });
 
-test('asks in order who it is, whom it plays and what it may do', async () => {
+test('authenticates, impersonates and authorizes in this order', async () => {
   const asked: string[] = [];
   await using sandbox = await startSandbox({
     identity: () => ({

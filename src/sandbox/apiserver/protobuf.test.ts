@@ -179,7 +179,7 @@ test('reads metadata in full', () => {
   });
 });
 
-test('takes a name of a map as it is', () => {
+test('keeps the keys of a map', () => {
   const object = decodeProtobuf(envelope('v1', 'ConfigMap', field(2, entry('__proto__', 'x'))));
   expect(Object.getOwnPropertyDescriptor(object?.['data'], '__proto__')?.value).toBe('x');
 });

@@ -84,7 +84,7 @@ test('shows of an object in a table what was asked for', () => {
   expect(viewOfObject(view('table', { included: 'None' }), object)).toMatchObject({ rows: [{ object: null }] });
 });
 
-test('shows a list, whose items do not repeat their kind unless they are custom', () => {
+test('shows a list with the kind in items of custom resources only', () => {
   const { apiVersion: _a, kind: _k, ...bare } = object;
   expect(viewOfPage(view('object'), page)).toEqual({
     kind: 'ConfigMapList',
@@ -100,7 +100,7 @@ test('shows a list, whose items do not repeat their kind unless they are custom'
   });
 });
 
-test('shows how a list goes on', () => {
+test('shows the continue token and the remaining count', () => {
   const first = { ...page, continue: 't', remaining: 3 };
   const metadata = { resourceVersion: '9', continue: 't', remainingItemCount: 3 };
   for (const form of ['object', 'table'] as const) expect(viewOfPage(view(form), first)).toMatchObject({ metadata });

@@ -83,7 +83,7 @@ test.each(paths)('takes %s for a path', (request, verb, path) => {
 });
 
 const user = { username: 'u', groups: [] };
-test('says it in the words of authorization', () => {
+test('converts a request for the authorizer', () => {
   expect(accessOf(read('GET /apis/apps/v1/namespaces/x/daemonsets/d/status'), user)).toEqual({
     user,
     verb: 'get',

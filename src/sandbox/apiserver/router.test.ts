@@ -63,7 +63,7 @@ test.each(shapes)('explains itself at %s', async (request, wanted) => {
 });
 
 const silent = ['/nothing', '/apis/example.com/v1/things', '/apis/example.com', '/apis/example.com/v1'];
-test.each(silent)('says only that nothing is at %s', async path => {
+test.each(silent)('answers %s with plain text', async path => {
   expect(await sandbox.send(`GET ${path}`)).toEqual({ code: 404, body: '404 page not found\n' });
 });
 

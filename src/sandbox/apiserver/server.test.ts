@@ -46,7 +46,7 @@ test.each(names)('is %s', async name => {
   socket.destroy();
 });
 
-test('speaks HTTP/2, many requests on one connection', async () => {
+test('serves many HTTP/2 requests on one connection', async () => {
   await using sandbox = await startSandbox();
   const session = connectHttp2(sandbox.server.url, { ca: sandbox.server.ca });
   const answers = await Promise.all(
@@ -67,7 +67,7 @@ test('speaks HTTP/2, many requests on one connection', async () => {
   session.destroy();
 });
 
-test('speaks HTTP/1.1 to those who want it', async () => {
+test('serves HTTP/1.1', async () => {
   await using sandbox = await startSandbox();
   const version = await new Promise<string>((resolve, reject) => {
     const call = request(`${sandbox.server.url}/version`, { ca: sandbox.server.ca, agent: false }, response => {
@@ -80,7 +80,7 @@ test('speaks HTTP/1.1 to those who want it', async () => {
   expect(version).toBe('1.1');
 });
 
-test('says what kind of text it sends', async () => {
+test('sets the content type', async () => {
   await using sandbox = await startSandbox();
   const headers = await new Promise<Record<string, unknown>>((resolve, reject) => {
     const call = request(`${sandbox.server.url}/version`, { ca: sandbox.server.ca, agent: false }, response => {
@@ -93,7 +93,7 @@ test('says what kind of text it sends', async () => {
   expect(headers).toMatchObject({ 'content-type': 'application/json', 'cache-control': 'no-cache, private' });
 });
 
-test('works with our own client', async () => {
+test('works with the client in src/kube', async () => {
   await using sandbox = await startSandbox();
   const client = createClient(loadKubeconfig(sandbox.server.kubeconfig()));
   await client.create(configMaps, { metadata: { name: 'a', namespace: 'default' } }, { namespace: 'default' });
@@ -109,7 +109,7 @@ test('works with our own client', async () => {
   await client.close();
 });
 
-test('has the usual namespaces', async () => {
+test('has the system namespaces', async () => {
   await using sandbox = await startSandbox();
   const { items } = (await sandbox.make('GET /api/v1/namespaces')) as { items: { metadata: { name: string } }[] };
   expect(items.map(({ metadata }) => metadata.name)).toEqual([
@@ -134,7 +134,7 @@ test('writes a kubeconfig with the credentials given', async () => {
   expect([user.clientCertificateData, user.clientKeyData?.reveal()]).toEqual(['cert', 'key']);
 });
 
-test('listens where it is told to, or says why not', async () => {
+test('listens on the given port or reports why it cannot', async () => {
   const blocker = createServer();
   await new Promise<void>(resolve => blocker.listen(0, '127.0.0.1', resolve));
   const { port } = blocker.address() as { port: number };
@@ -148,12 +148,12 @@ test('listens where it is told to, or says why not', async () => {
   await server.close();
 });
 
-test('says the version it was given', async () => {
+test('reports the given version', async () => {
   await using sandbox = await startSandbox({ version: { major: '1', minor: '20', gitVersion: 'v1.20.2' } });
   expect((await sandbox.send('GET /version')).body).toMatchObject({ minor: '20', gitVersion: 'v1.20.2' });
 });
 
-test('closes at once, whatever is under way, and as often as one likes', async () => {
+test('closes at once with open requests, and repeatedly', async () => {
   const sandbox = await startSandbox();
   const { lines } = await sandbox.target.stream({ method: 'GET', path: '/api/v1/pods?watch=1', headers: {} });
   const session = connectHttp2(sandbox.server.url, { ca: sandbox.server.ca });

@@ -37,7 +37,7 @@ export function statusBody(status: RefusalStatus): Record<string, unknown> {
 }
 
 export function notFound(subject: Pick<Subject, 'group' | 'plural'>, name: string): StatusError {
-  return named(404, 'NotFound', subject, { name, says: 'not found' });
+  return named(404, 'NotFound', subject, { name, problem: 'not found' });
 }
 
 /** For an unknown path. */
@@ -47,7 +47,7 @@ export function unknownPath(): StatusError {
 }
 
 export function alreadyExists(subject: Subject, name: string): StatusError {
-  return named(409, 'AlreadyExists', subject, { name, says: 'already exists' });
+  return named(409, 'AlreadyExists', subject, { name, problem: 'already exists' });
 }
 
 export function conflict(subject: Pick<Subject, 'group' | 'plural'>, name: string, why = modified): StatusError {
@@ -166,10 +166,10 @@ function named(
   code: number,
   reason: string,
   { plural, group }: Pick<Subject, 'group' | 'plural'>,
-  { name, says }: { name: string; says: string },
+  { name, problem }: { name: string; problem: string },
 ): StatusError {
   const details = detailsOf(plural, group, name);
-  return new StatusError({ code, reason, message: `${qualified(plural, group)} "${name}" ${says}`, details });
+  return new StatusError({ code, reason, message: `${qualified(plural, group)} "${name}" ${problem}`, details });
 }
 
 function qualified(name: string, group: string): string {

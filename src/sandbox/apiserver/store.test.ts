@@ -13,7 +13,7 @@ const object = (name: string, namespace = 'n', data = ''): StoredObject => ({
 const names = (objects: readonly StoredObject[]): string[] =>
   objects.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 
-test('counts one revision for each write, whatever the storageKey', () => {
+test('counts one revision for each write to any storage key', () => {
   const store = new Store({ startRevision: 7 });
   expect(store.revision).toBe(7);
   expect(store.write('a', object('x')).metadata.resourceVersion).toBe('8');
@@ -42,7 +42,7 @@ test('keeps objects without a namespace', () => {
   expect(store.list('nodes')).toHaveLength(1);
 });
 
-test('does nothing to remove what is not there', () => {
+test('ignores the removal of a missing object', () => {
   const store = new Store();
   store.remove('a', { namespace: 'n', name: 'x' });
   expect(store.revision).toBe(1);
@@ -73,7 +73,7 @@ test('freezes what it keeps, to the bottom', () => {
   expect(sent.metadata.resourceVersion).toBeUndefined();
 });
 
-test('tells of every write after a revision', () => {
+test('returns every write after a revision', () => {
   const store = new Store();
   store.write('a', object('x', 'n', '1'));
   const since = store.revision;
@@ -94,7 +94,7 @@ test('tells of every write after a revision', () => {
   expect(store.writesAfter('a', 1000)).toEqual([]);
 });
 
-test('forgets the oldest writes and says so', () => {
+test('drops the oldest writes and reports it', () => {
   const store = new Store({ historyLimit: 2 });
   for (let count = 0; count < 10; count += 1) store.write('a', object('x', 'n', String(count)));
   const oldest = store.oldestRevision('a');
@@ -107,7 +107,7 @@ test('forgets the oldest writes and says so', () => {
   ]);
 });
 
-test('forgets everything when told to', () => {
+test('drops the whole history on compaction', () => {
   const store = new Store();
   store.write('a', object('x'));
   store.write('a', object('y'));
@@ -117,7 +117,7 @@ test('forgets everything when told to', () => {
   expect(names(store.list('a'))).toEqual(['n/x', 'n/y']);
 });
 
-test('tells listeners of their storageKey and of all, until they stop', () => {
+test('notifies listeners of one and of all storage keys until they stop', () => {
   const store = new Store();
   const [own, all]: [string[], string[]] = [[], []];
   const stopOwn = store.listen('a', ({ type, object: { metadata } }) => own.push(`${type} ${metadata.name}`));

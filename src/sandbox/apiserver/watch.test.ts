@@ -48,38 +48,38 @@ const seen = ({ messages }: Watching): string[] =>
   });
 
 test('sends what there is and then what happens', () => {
-  const world = newCore();
-  world.core.store.write('configmaps', object('b'));
-  world.core.store.write('configmaps', object('a'));
-  const watching = watch('', world);
-  world.core.store.write('configmaps', object('a', { x: '1' }));
-  world.core.store.write('configmaps', object('c'));
-  world.core.store.remove('configmaps', { namespace: 'n', name: 'b' });
+  const server = newCore();
+  server.core.store.write('configmaps', object('b'));
+  server.core.store.write('configmaps', object('a'));
+  const watching = watch('', server);
+  server.core.store.write('configmaps', object('a', { x: '1' }));
+  server.core.store.write('configmaps', object('c'));
+  server.core.store.remove('configmaps', { namespace: 'n', name: 'b' });
   expect(seen(watching)).toEqual(['ADDED a@3', 'ADDED b@2', 'MODIFIED a@4', 'ADDED c@5', 'DELETED b@6']);
   watching.stop();
 });
 
 test('sends the same for version 0', () => {
-  const world = newCore();
-  world.core.store.write('configmaps', object('a'));
-  const watching = watch('resourceVersion=0', world);
+  const server = newCore();
+  server.core.store.write('configmaps', object('a'));
+  const watching = watch('resourceVersion=0', server);
   expect(seen(watching)).toEqual(['ADDED a@2']);
   watching.stop();
 });
 
-test('goes on after a version', () => {
-  const world = newCore();
-  for (const name of ['a', 'b', 'c']) world.core.store.write('configmaps', object(name));
-  const watching = watch('resourceVersion=3', world);
-  world.core.store.write('configmaps', object('d'));
+test('continues after a resourceVersion', () => {
+  const server = newCore();
+  for (const name of ['a', 'b', 'c']) server.core.store.write('configmaps', object(name));
+  const watching = watch('resourceVersion=3', server);
+  server.core.store.write('configmaps', object('d'));
   expect(seen(watching)).toEqual(['ADDED c@4', 'ADDED d@5']);
   watching.stop();
 });
 
-test('says when it cannot go on from there', () => {
-  const world = newCore(2);
-  for (let count = 0; count < 9; count += 1) world.core.store.write('configmaps', object('a', { n: String(count) }));
-  const watching = watch('resourceVersion=2', world);
+test('reports an expired resourceVersion', () => {
+  const server = newCore(2);
+  for (let count = 0; count < 9; count += 1) server.core.store.write('configmaps', object('a', { n: String(count) }));
+  const watching = watch('resourceVersion=2', server);
   expect(watching.messages).toEqual([
     {
       type: 'ERROR',
@@ -92,10 +92,10 @@ test('says when it cannot go on from there', () => {
     },
   ]);
   expect(watching.ended()).toBe(true);
-  expect(world.clock.sleepers()).toBe(0);
+  expect(server.clock.sleepers()).toBe(0);
 });
 
-test('says nothing until the server has reached the version', () => {
+test('sends nothing until the server has reached the resourceVersion', () => {
   const watching = watch('resourceVersion=3');
   for (const name of ['a', 'b', 'c', 'd']) watching.core.store.write('configmaps', object(name));
   expect(seen(watching)).toEqual(['ADDED c@4', 'ADDED d@5']);
@@ -103,22 +103,22 @@ test('says nothing until the server has reached the version', () => {
 });
 
 test('looks at one namespace', () => {
-  const world = newCore();
-  world.core.store.write('configmaps', object('a', {}, 'n'));
-  world.core.store.write('configmaps', object('a', {}, 'm'));
-  const watching = watch('', world, 'm');
-  world.core.store.write('configmaps', object('b', {}, 'n'));
-  world.core.store.write('configmaps', object('b', {}, 'm'));
+  const server = newCore();
+  server.core.store.write('configmaps', object('a', {}, 'n'));
+  server.core.store.write('configmaps', object('a', {}, 'm'));
+  const watching = watch('', server, 'm');
+  server.core.store.write('configmaps', object('b', {}, 'n'));
+  server.core.store.write('configmaps', object('b', {}, 'm'));
   expect(seen(watching)).toEqual(['ADDED a@3', 'ADDED b@5']);
   watching.stop();
 });
 
-test('lets objects come and go with the selector', () => {
-  const world = newCore();
-  world.core.store.write('configmaps', object('a', { x: '1' }));
-  const watching = watch('labelSelector=x%3D2', world);
-  for (const x of ['1', '2', '2', '3', '2']) world.core.store.write('configmaps', object('a', { x }));
-  world.core.store.remove('configmaps', { namespace: 'n', name: 'a' });
+test('adds and deletes objects as they start and stop matching', () => {
+  const server = newCore();
+  server.core.store.write('configmaps', object('a', { x: '1' }));
+  const watching = watch('labelSelector=x%3D2', server);
+  for (const x of ['1', '2', '2', '3', '2']) server.core.store.write('configmaps', object('a', { x }));
+  server.core.store.remove('configmaps', { namespace: 'n', name: 'a' });
   expect(seen(watching)).toEqual(['ADDED a@4', 'MODIFIED a@5', 'DELETED a@6', 'ADDED a@7', 'DELETED a@8']);
   expect(watching.messages.every(({ object: last }) => (last as StoredObject).metadata.labels?.['x'] === '2')).toBe(
     true,
@@ -144,7 +144,7 @@ test('ends when its time is up', async () => {
   expect(watching.clock.sleepers()).toBe(0);
 });
 
-test('ends after half an hour when nobody says when', async () => {
+test('ends after half an hour by default', async () => {
   const watching = watch('');
   await watching.clock.advance(1_799_999);
   expect(watching.ended()).toBe(false);
@@ -158,7 +158,7 @@ test('ends at once when it has no time at all', async () => {
   expect(watching.ended()).toBe(true);
 });
 
-test('tells how far it is every minute and shortly before the end', async () => {
+test('sends bookmarks every minute and shortly before the end', async () => {
   const watching = watch('allowWatchBookmarks=true&timeoutSeconds=150&resourceVersion=1');
   watching.core.store.write('secrets', object('other'));
   await watching.clock.advance(60_000);
@@ -171,7 +171,7 @@ test('tells how far it is every minute and shortly before the end', async () => 
   expect(watching.ended()).toBe(true);
 });
 
-test('tells nothing of the kind to those who did not ask, or have no time', async () => {
+test('sends no bookmarks unless requested, or for short watches', async () => {
   const [quiet, short] = [watch('timeoutSeconds=150'), watch('allowWatchBookmarks=true&timeoutSeconds=2')];
   await quiet.clock.advance(150_000);
   await short.clock.advance(2000);
@@ -179,23 +179,23 @@ test('tells nothing of the kind to those who did not ask, or have no time', asyn
 });
 
 test('marks the end of what there was for those who want it so', () => {
-  const world = newCore();
-  world.core.store.write('configmaps', object('a'));
+  const server = newCore();
+  server.core.store.write('configmaps', object('a'));
   const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
-  const watching = watch(`${query}&allowWatchBookmarks=true&resourceVersion=1`, world);
-  world.core.store.write('configmaps', object('b'));
+  const watching = watch(`${query}&allowWatchBookmarks=true&resourceVersion=1`, server);
+  server.core.store.write('configmaps', object('b'));
   expect(seen(watching)).toEqual(['ADDED a@2', 'BOOKMARK @2', 'ADDED b@3']);
   expect(watching.messages[1]?.object.metadata).toEqual({
     resourceVersion: '2',
     annotations: { 'k8s.io/initial-events-end': 'true' },
   });
   watching.stop();
-  const without = watch(query, world);
+  const without = watch(query, server);
   expect(seen(without)).toEqual(['ADDED a@2', 'ADDED b@3']);
   without.stop();
 });
 
-test('leaves nothing behind when it is stopped', async () => {
+test('leaves no listener when it is stopped', async () => {
   const watching = watch('allowWatchBookmarks=true');
   await settle();
   expect(watching.clock.sleepers()).toBe(2);
@@ -208,10 +208,10 @@ test('leaves nothing behind when it is stopped', async () => {
 });
 
 test('serves many at once, each by its own selectors', () => {
-  const world = newCore();
-  const watchers = ['', 'labelSelector=x', 'fieldSelector=metadata.name%3Db'].map(query => watch(query, world));
-  world.core.store.write('configmaps', object('a', { x: '' }));
-  world.core.store.write('configmaps', object('b'));
+  const server = newCore();
+  const watchers = ['', 'labelSelector=x', 'fieldSelector=metadata.name%3Db'].map(query => watch(query, server));
+  server.core.store.write('configmaps', object('a', { x: '' }));
+  server.core.store.write('configmaps', object('b'));
   expect(watchers.map(seen)).toEqual([['ADDED a@2', 'ADDED b@3'], ['ADDED a@2'], ['ADDED b@3']]);
   for (const { stop } of watchers) stop();
 });

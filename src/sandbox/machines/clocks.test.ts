@@ -69,7 +69,7 @@ test('the product of speed and real time is what was asked for', async () => {
   );
 });
 
-test('a clock that goes wrong is wrong in its dates and in nothing else', async () => {
+test('an offset clock differs only in its dates', async () => {
   const clock = manualClock(startMs);
   const late = offsetClock(clock, () => -7_200_000);
   expect(late.now()).toBe(startMs - 7_200_000);

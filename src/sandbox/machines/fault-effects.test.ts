@@ -9,7 +9,7 @@ import { type FaultName, faults, findFault } from './faults.ts';
 import { defaultTimes } from './times.ts';
 import { installedAgent } from '../../../test/kit/installed-agent.ts';
 
-/** What each fault does to whoever works on the host. The compiler sees to it that none is left out. */
+/** What each fault does to a client of the host. The compiler checks that none is missing. */
 
 interface Met extends TestHost {
   /** The stable code of a failure, or `fine`. */
@@ -106,7 +106,7 @@ const effects: Record<FaultName, (met: Met) => Promise<void>> = {
   },
   'foreign-containerd': async met =>
     expect((await met.inventory()).services).toMatchObject([{ name: 'containerd', isManaged: false }]),
-  // What kubelet and network do is seen in a cluster only; here it is enough that programs are told.
+  // Effects on kubelet and network need a cluster; here only the traits are checked.
   'never-ready': async met => expect(met.host.spec.traits.kubelet).toBe('never ready'),
   'no-node': async met => expect(met.host.spec.traits.kubelet).toBe('never registers'),
   'no-subnet': async met => expect(met.host.spec.traits.getsSubnet).toBe(false),

@@ -8,13 +8,13 @@ import { defaultTraits } from './traits.ts';
 
 const entries = Object.entries(faults) as [FaultName, Fault][];
 const hosts = ['win-1', 'win-2', 'win-3'];
-const given = (wishes: string[], machines: string[] = []) =>
+const given = (requests: string[], machines: string[] = []) =>
   Object.fromEntries(
-    [...assignFaults(wishes, hosts, machines)].map(([host, list]) => [host, list.map(each => each.description)]),
+    [...assignFaults(requests, hosts, machines)].map(([host, list]) => [host, list.map(each => each.description)]),
   );
 const described = (name: FaultName) => faults[name].description;
 
-test.each(entries)('%s says in one line what it is', (_, { description }) => {
+test.each(entries)('%s has a description of one line', (_, { description }) => {
   expect(description).toMatch(/^[a-zA-Z].{10,70}[^.\n]$/);
 });
 
@@ -27,17 +27,17 @@ test.each(entries)('%s makes a difference', (_, { traits = {}, times = {} }) => 
   expect(differs).not.toContain(false);
 });
 
-test.each(entries)('%s knows only traits and times that there are', (_, { traits = {}, times = {} }) => {
+test.each(entries)('%s changes only existing traits and times', (_, { traits = {}, times = {} }) => {
   for (const name of Object.keys(traits)) expect(Object.hasOwn(defaultTraits, name)).toBe(true);
   for (const name of Object.keys(times)) expect(Object.hasOwn(defaultTimes, name)).toBe(true);
 });
 
-test('no two faults are called alike or say the same', () => {
+test('no two faults have the same name or description', () => {
   const texts = entries.map(([, { description }]) => description);
   expect(new Set(texts).size).toBe(entries.length);
 });
 
-test('services that fail, hang or are foreign are services of ours', () => {
+test('services that fail, hang or are foreign have names of WMCO services', () => {
   const named = entries.flatMap(([, { traits = {} }]) => [
     ...(traits.failingServices ?? []),
     ...(traits.stubbornServices ?? []),
@@ -48,7 +48,7 @@ test('services that fail, hang or are foreign are services of ours', () => {
 
 const nothing = { 'win-1': [], 'win-2': [], 'win-3': [] };
 const assignments: [string, string[], Record<string, string[]>][] = [
-  ['nothing to nobody', [], nothing],
+  ['no faults', [], nothing],
   ['a fault to the last host', ['full-disk'], { ...nothing, 'win-3': [described('full-disk')] }],
   [
     'each further one to the host before',
@@ -62,12 +62,12 @@ const assignments: [string, string[], Record<string, string[]>][] = [
     { ...nothing, 'win-1': [described('french'), described('slow-disk')] },
   ],
   [
-    'named ones first, whatever their order, so that others find a free host',
+    'named ones first, so that others find a free host',
     ['full-disk', 'german@win-3'],
     { ...nothing, 'win-3': [described('german')], 'win-2': [described('full-disk')] },
   ],
 ];
-for (const [name, wishes, want] of assignments) test(`gives ${name}`, () => expect(given(wishes)).toEqual(want));
+for (const [name, requests, want] of assignments) test(`gives ${name}`, () => expect(given(requests)).toEqual(want));
 
 test('a Machine gets a fault only by its name', () => {
   const machines = ['machine-1', 'machine-2'];
@@ -86,9 +86,9 @@ const refusals: [string, string[], RegExp][] = [
   ['a host that there is not', ['refused@win-9'], /unknown host "win-9"; known hosts: win-1, win-2, win-3/],
   ['more faults than hosts', ['refused', 'no-ssh', 'no-sftp', 'german'], /4 faults for 3 hosts/],
 ];
-for (const [name, wishes, message] of refusals) {
-  test(`refuses ${name} and says where to look`, () => {
-    expect(() => assignFaults(wishes, hosts)).toThrow(
+for (const [name, requests, message] of refusals) {
+  test(`rejects ${name} with a remedy`, () => {
+    expect(() => assignFaults(requests, hosts)).toThrow(
       expect.objectContaining({
         code: 'USAGE',
         message: expect.stringMatching(message),
@@ -106,17 +106,17 @@ test('finds every fault by its name', () => {
   for (const [name, fault] of entries) expect(findFault(name)).toBe(fault);
 });
 
-test('whatever is wished for, it is given or refused in words', () => {
-  const wish = fc.oneof(
+test('any list of faults is assigned or rejected with an AppError', () => {
+  const request = fc.oneof(
     fc.constantFrom(...Object.keys(faults)),
     fc.string(),
     fc.constantFrom('german@win-1', '@', 'a@b'),
   );
   fc.assert(
-    fc.property(fc.array(wish, { maxLength: 5 }), wishes => {
+    fc.property(fc.array(request, { maxLength: 5 }), requests => {
       try {
-        const total = [...assignFaults(wishes, hosts).values()].flat().length;
-        return total === wishes.length;
+        const total = [...assignFaults(requests, hosts).values()].flat().length;
+        return total === requests.length;
       } catch (error) {
         return error instanceof AppError && error.code === 'USAGE';
       }

@@ -10,7 +10,7 @@ import { defaultTimes } from './times.ts';
 import { defaultTraits } from './traits.ts';
 
 const authorizedKeys = [makeKey().key.publicKey];
-const wish = (name: string, more: Partial<NewHost> = {}): NewHost => ({
+const newHost = (name: string, more: Partial<NewHost> = {}): NewHost => ({
   name,
   user: 'Administrator',
   authorizedKeys,
@@ -33,17 +33,17 @@ async function scene() {
   };
 }
 
-test('a host as usual has nothing unusual', async () => {
+test('a host without faults has the default traits', async () => {
   await using made = await scene();
-  const { spec } = made.fleet.add(wish('win-1'));
+  const { spec } = made.fleet.add(newHost('win-1'));
   expect(spec).toMatchObject({ name: 'win-1', user: 'Administrator', dnsSuffix: '', traits: defaultTraits });
   expect(spec.times).toEqual(defaultTimes);
 });
 
-test('faults, wishes of its own and the times of the sandbox come together', async () => {
+test('faults, its own options and the times of the sandbox are combined', async () => {
   await using made = await scene();
   const { spec } = made.fleet.add(
-    wish('win-1', {
+    newHost('win-1', {
       faults: [findFault('german'), findFault('slow-disk')],
       traits: { diskBytes: 7 },
       times: { bootMs: 9 },
@@ -55,7 +55,7 @@ test('faults, wishes of its own and the times of the sandbox come together', asy
 
 test('every host has an address of its own, however many there are', async () => {
   await using made = await scene();
-  const addresses = Array.from({ length: 600 }, (_, index) => made.fleet.add(wish(`w-${index}`)).spec.address);
+  const addresses = Array.from({ length: 600 }, (_, index) => made.fleet.add(newHost(`w-${index}`)).spec.address);
   expect(new Set(addresses).size).toBe(600);
   for (const address of addresses) {
     expect(isIpv4(address)).toBe(true);
@@ -63,16 +63,16 @@ test('every host has an address of its own, however many there are', async () =>
   }
 });
 
-test('an address is not given to another host when one is gone', async () => {
+test('addresses of removed hosts are not reused', async () => {
   await using made = await scene();
-  const { address } = made.fleet.add(wish('a')).spec;
+  const { address } = made.fleet.add(newHost('a')).spec;
   await made.fleet.remove('a');
-  expect(made.fleet.add(wish('b')).spec.address).not.toBe(address);
+  expect(made.fleet.add(newHost('b')).spec.address).not.toBe(address);
 });
 
 test('finds hosts by name and by address', async () => {
   await using made = await scene();
-  const host = made.fleet.add(wish('win-1'));
+  const host = made.fleet.add(newHost('win-1'));
   expect([made.fleet.host('win-1'), made.fleet.at(host.spec.address), made.fleet.at('10.9.9.9')]).toEqual([
     host,
     host,
@@ -82,12 +82,12 @@ test('finds hosts by name and by address', async () => {
 
 const refusals: [string, (fleet: Fleet) => unknown, RegExp][] = [
   ['a host that there is not', fleet => fleet.host('win-9'), /host "win-9" does not exist/],
-  ['a second host of one name', fleet => fleet.add(wish('win-1')), /host "win-1" already exists/],
+  ['a second host of one name', fleet => fleet.add(newHost('win-1')), /host "win-1" already exists/],
 ];
 for (const [name, act, message] of refusals) {
   test(`refuses ${name}`, async () => {
     await using made = await scene();
-    made.fleet.add(wish('win-1'));
+    made.fleet.add(newHost('win-1'));
     expect(() => act(made.fleet)).toThrow(
       expect.objectContaining({ code: 'USAGE', message: expect.stringMatching(message), remedy: expect.any(String) }),
     );
@@ -96,8 +96,8 @@ for (const [name, act, message] of refusals) {
 
 test('name servers know some hosts, without regard to case', async () => {
   await using made = await scene();
-  const known = made.fleet.add(wish('win-1', { hasDnsName: true }));
-  const unknown = made.fleet.add(wish('win-2'));
+  const known = made.fleet.add(newHost('win-1', { hasDnsName: true }));
+  const unknown = made.fleet.add(newHost('win-2'));
   const { names } = made.fleet;
   expect([dnsNameOf(known), dnsNameOf(unknown), dnsNameOf(undefined)]).toEqual([
     'win-1.sandbox.test',
@@ -114,7 +114,7 @@ test('name servers know some hosts, without regard to case', async () => {
 
 test('ways lead to hosts that are on, by address and by name', async () => {
   await using made = await scene();
-  const host = made.fleet.add(wish('win-1', { hasDnsName: true }));
+  const host = made.fleet.add(newHost('win-1', { hasDnsName: true }));
   const { findRoute } = made.fleet;
   expect(await findRoute(host.spec.address)).toBe('refused');
   await host.start();
@@ -126,14 +126,14 @@ test('ways lead to hosts that are on, by address and by name', async () => {
 
 test('a silent host has a way that leads nowhere', async () => {
   await using made = await scene();
-  const host = made.fleet.add(wish('win-1', { faults: [findFault('unreachable')] }));
+  const host = made.fleet.add(newHost('win-1', { faults: [findFault('unreachable')] }));
   await host.start();
   expect(await made.fleet.findRoute(host.spec.address)).toBe('silent');
 });
 
-test('tells of hosts that come up and of hosts that go', async () => {
+test('reports hosts that start and hosts that are removed', async () => {
   await using made = await scene();
-  const host = made.fleet.add(wish('win-1'));
+  const host = made.fleet.add(newHost('win-1'));
   await host.start();
   expect(made.changes()).toBe(1);
   await made.fleet.remove('win-1');
@@ -143,14 +143,14 @@ test('tells of hosts that come up and of hosts that go', async () => {
 
 test('removing what is not there is fine', async () => {
   await using made = await scene();
-  await made.fleet.remove('nobody');
+  await made.fleet.remove('missing');
 });
 
-test('a stop waits for all hosts, those too that were about to go', async () => {
+test('a stop waits for all hosts, including those being removed', async () => {
   await using made = await scene();
   const hosts = await Promise.all(
     ['a', 'b', 'c'].map(async name => {
-      const host = made.fleet.add(wish(name));
+      const host = made.fleet.add(newHost(name));
       await host.start();
       return host;
     }),

@@ -47,7 +47,7 @@ test('another process finds the same ways and names', async () => {
   expect(await names.addresses('10.0.1.12')).toEqual(['10.0.1.12']);
 });
 
-test('follows hosts that go down, move and go', async () => {
+test('publishes hosts that go down, move and are removed', async () => {
   const { findRoute } = publishedNetwork(client);
   publish(host('win-1', '10.0.1.12', { port: 4001 }));
   publish(host('win-1', '10.0.1.12', 'refused'));
@@ -58,14 +58,14 @@ test('follows hosts that go down, move and go', async () => {
   expect(await findRoute('10.0.1.12')).toBeUndefined();
 });
 
-test('writes nothing when nothing has changed', () => {
+test('does not write without a change', () => {
   publish(host('win-1', '10.0.1.12', { port: 4001 }));
   const before = version();
   publish(host('win-1', '10.0.1.12', { port: 4001 }));
   expect(version()).toBe(before);
 });
 
-test('before anything was told nothing can be found', async () => {
+test('finds no route before one is published', async () => {
   await using empty = await startEmbeddedCluster();
   const other = createClient(loadKubeconfig(empty.kubeconfigFor()));
   await expect(publishedNetwork(other).findRoute('10.0.1.12')).rejects.toMatchObject({ code: 404 });

@@ -27,14 +27,14 @@ function recorded(): { connect: Connect; asked: [HostTarget, ConnectOptions | un
   };
 }
 
-test('goes to the port of the host, and is still known by its address', async () => {
+test('connects to the port of the host but keeps its address', async () => {
   const { connect: inner, asked } = recorded();
   const options = { keepAliveMs: 77 };
   await routedConnect(async () => ({ port: 4711 }), inner, systemClock)(target(), options);
   expect(asked).toEqual([[target('10.0.0.11', { dialAt: { address: '127.0.0.1', port: 4711 } }), options]]);
 });
 
-test('a real connection names the host by its address in everything it says', async () => {
+test('a real connection uses the address of the host in its messages', async () => {
   await using server = await startSshServer({ onExec: (_, channel) => channel.close() });
   const routed = routedConnect(async () => ({ port: server.port }), connect, systemClock);
   await using connection = await routed(target());
@@ -44,15 +44,10 @@ test('a real connection names the host by its address in everything it says', as
 
 const failures: [string, Route | 'unknown name', string, RegExp][] = [
   ['a host that refuses', 'refused', 'HOST_UNREACHABLE', /^10\.0\.0\.11: .*refuses connections/],
-  [
-    'a name that nobody knows',
-    'unknown name',
-    'INSTANCE_ADDRESS_UNRESOLVED',
-    /^10\.0\.0\.11: the name does not resolve/,
-  ],
+  ['an unknown name', 'unknown name', 'INSTANCE_ADDRESS_UNRESOLVED', /^10\.0\.0\.11: the name does not resolve/],
 ];
 for (const [name, route, code, message] of failures) {
-  test(`${name} is met as on a real network, at once`, async () => {
+  test(`${name} fails at once, as on a real network`, async () => {
     const { connect: inner, asked } = recorded();
     const routed = routedConnect(async () => route, inner, systemClock);
     await expect(routed(target())).rejects.toMatchObject({
@@ -65,7 +60,7 @@ for (const [name, route, code, message] of failures) {
 }
 
 for (const route of ['silent', undefined] as const) {
-  test(`${route === undefined ? 'an address that nobody has' : 'a silent host'} is waited for as long as it may be`, async () => {
+  test(`${route === undefined ? 'an unknown address' : 'a silent host'} times out`, async () => {
     const clock = manualClock();
     const routed = routedConnect(async () => route, recorded().connect, clock);
     let failure: unknown;
@@ -79,7 +74,7 @@ for (const route of ['silent', undefined] as const) {
   });
 }
 
-test('a host that comes up while it is waited for answers', async () => {
+test('a host that starts while it is dialed answers', async () => {
   const clock = manualClock();
   const { connect: inner, asked } = recorded();
   let route: Route = 'silent';
@@ -91,7 +86,7 @@ test('a host that comes up while it is waited for answers', async () => {
   expect(asked).toHaveLength(1);
 });
 
-test('whoever waits for a silent host can give up', async () => {
+test('dialing a silent host can be aborted', async () => {
   const clock = manualClock();
   const stop = new AbortController();
   const waiting = routedConnect(async () => 'silent', recorded().connect, clock)(target(), { signal: stop.signal });

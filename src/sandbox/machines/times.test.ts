@@ -28,7 +28,7 @@ test('the measured model has what the Go operator was measured with', () => {
   expect(kubeletMs + 2 * serviceStartMs).toBeLessThanOrEqual(3000);
 });
 
-test('the usual host is a good one', () => {
+test('the default host has no limits', () => {
   expect(defaultTraits).toMatchObject({
     network: 'answers',
     login: 'key',

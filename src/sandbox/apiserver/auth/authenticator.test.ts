@@ -55,7 +55,7 @@ const server = der(issueServerPair(ca, ['x'], clock).certificate);
 const theirs = der(issueClientPair(createAuthority('theirs', clock), { commonName: 'jane' }, clock).certificate);
 
 const janeUser = { username: 'jane', groups: ['dev', 'system:authenticated'] };
-const nobody = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+const anonymous = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 const saUser = {
   username: 'system:serviceaccount:ns:sa',
   uid: account.metadata.uid,
@@ -68,17 +68,17 @@ const credentials: [string, ReturnType<typeof show>, UserInfo | undefined][] = [
   ['a token beside a bad certificate', show(`Bearer ${legacyToken}`, theirs), saUser],
   ['a bad certificate', show(undefined, theirs), undefined],
   ['a certificate for servers', show(undefined, server), undefined],
-  ['a certificate without a name', show(undefined, nameless), nobody],
+  ['a certificate without a name', show(undefined, nameless), anonymous],
   ['the scheme in other letters', show(`bearer ${legacyToken}`), saUser],
   ['space around', show(`  Bearer ${legacyToken} `), saUser],
   ['something behind the token', show(`Bearer ${legacyToken} more`), saUser],
   ['a wrong token', show('Bearer open-says-me'), undefined],
   ['a part of a token', show('Bearer open'), undefined],
-  ['no token after the scheme', show('Bearer '), nobody],
-  ['two spaces before the token', show(`Bearer  ${legacyToken}`), nobody],
-  ['another scheme', show('Basic YWRtaW46YWRtaW4='), nobody],
-  ['an empty header', show(''), nobody],
-  ['nothing at all', show(), nobody],
+  ['no token after the scheme', show('Bearer '), anonymous],
+  ['two spaces before the token', show(`Bearer  ${legacyToken}`), anonymous],
+  ['another scheme', show('Basic YWRtaW46YWRtaW4='), anonymous],
+  ['an empty header', show(''), anonymous],
+  ['no credentials', show(), anonymous],
   ['a service account token of a Secret', show(`Bearer ${legacyToken}`), saUser],
 ];
 test.each(credentials)('%s', (_, shown, want) => expect(authenticator.authenticate(shown)).toEqual(want));
@@ -105,7 +105,7 @@ const legacyEnds: [string, Objects][] = [
   ['its Secret is empty', [...without(tokenSecret), [secrets, { metadata: tokenSecret.metadata }]]],
   ['its account is gone', without(account)],
   ['its account is being deleted', replaced(account, deletedAt(0))],
-  ['its account was made anew', replaced(account, { uid: 'another' })],
+  ['its account was recreated', replaced(account, { uid: 'another' })],
 ];
 test.each(legacyEnds)('a token of a Secret ends when %s', (_, objects) => {
   expect(whoIs(legacyToken)).toEqual(saUser);
@@ -125,7 +125,7 @@ const podToken = signer.issue(boundTo(pod, 'Pod')).token;
 const secretToken = signer.issue(boundTo(bound, 'Secret')).token;
 const plainToken = signer.issue(request).token;
 
-test('a requested token says for whom and until when it is', () => {
+test('a requested token has audience and expiration', () => {
   const issued = signer.issue(request);
   expect(issued.audiences).toEqual([issuer, 'api']);
   expect(issued.expirationTimestamp).toBe('2030-01-01T01:00:00Z');
@@ -145,7 +145,7 @@ test('a requested token says for whom and until when it is', () => {
   );
 });
 
-test('the holder of a token that is bound to a pod is known by it', () => {
+test('a token bound to a pod identifies the pod', () => {
   expect(whoIs(plainToken)).toEqual(saUser);
   expect(whoIs(secretToken)).toEqual(saUser);
   expect(whoIs(podToken)).toEqual({
@@ -157,7 +157,7 @@ test('the holder of a token that is bound to a pod is known by it', () => {
   });
 });
 
-test('where tokens have ids, the holder of one is known by it', () => {
+test('a token with an ID identifies its credential', () => {
   const withIds = new TokenSigner({ key, issuer, audiences: [issuer], clock, givesIds: true });
   const issue = () =>
     withIds.issue({ serviceAccount: account, audiences: [], expirationSeconds: 3600, boundObject: undefined }).token;
@@ -215,10 +215,10 @@ const oddClaims: [string, Claims][] = [
   ['a binding to nothing', { ...claims, 'kubernetes.io': { ...own, pod: {} } }],
   ['a binding that is a text', { ...claims, 'kubernetes.io': { ...own, secret: 'bound' } }],
   ['claims that are a text', { ...claims, 'kubernetes.io': 'ns' }],
-  ['a legacy token for somebody else', { ...signer.read(legacyToken), sub: 'system:serviceaccount:ns:other' }],
+  ['a legacy token for another account', { ...signer.read(legacyToken), sub: 'system:serviceaccount:ns:other' }],
   ['a legacy token without a subject', { ...signer.read(legacyToken), sub: undefined }],
 ];
-test.each(oddClaims)('refuses a token of ours with %s', (_, odd) => {
+test.each(oddClaims)('rejects an issued token with %s', (_, odd) => {
   expect(whoIs(signJwt(claims, key))?.username).toBe(saUser.username);
   expect(whoIs(signJwt(odd, key))).toBeUndefined();
 });
@@ -232,12 +232,12 @@ const audienceCases: [string, string, string[], string[] | undefined][] = [
   ['those asked for', plainToken, ['api', 'vault'], ['api']],
   ['none that the token is not for', plainToken, ['vault'], undefined],
   [
-    'those of a token for somebody else',
+    'those of a token for another audience',
     signer.issue({ ...request, audiences: ['vault'] }).token,
     ['vault', 'x'],
     ['vault'],
   ],
-  ['none of a token for somebody else', signer.issue({ ...request, audiences: ['vault'] }).token, [], undefined],
+  ['none of a token for another audience', signer.issue({ ...request, audiences: ['vault'] }).token, [], undefined],
   ['the server’s own for legacy tokens', legacyToken, ['api'], ['api']],
   ['none elsewhere for legacy tokens', legacyToken, ['vault'], undefined],
   ['none for nonsense', 'nonsense', [], undefined],
@@ -246,11 +246,11 @@ test.each(audienceCases)('a review names %s', (_, token, asked, want) => {
   expect(authenticator.reviewToken(token, asked)?.audiences).toEqual(want);
 });
 
-test('a review tells who the holder is', () => {
+test('a review returns the user', () => {
   expect(authenticator.reviewToken(plainToken, [])?.user).toEqual(saUser);
 });
 
-test('a changed token of any kind makes nobody somebody', () => {
+test('a changed token of any kind is rejected', () => {
   const tokens = [legacyToken, plainToken, podToken];
   fc.assert(
     fc.property(

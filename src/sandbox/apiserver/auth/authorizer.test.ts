@@ -49,12 +49,12 @@ const jn = subject('User', 'jane');
 const bound = [clusterRole('reader'), everywhere('b', 'reader', jn)];
 
 const cases: [string, Objects, Partial<AccessRequest>, boolean][] = [
-  ['nobody without a binding', [clusterRole('reader')], {}, false],
+  ['no binding', [clusterRole('reader')], {}, false],
   ['a user by name', bound, {}, true],
   ['a user in any namespace by a cluster binding', bound, { namespace: 'other' }, true],
   ['a user outside namespaces by a cluster binding', bound, { namespace: '', verb: 'list', name: '' }, true],
   ['not more than the role says', bound, { verb: 'delete' }, false],
-  ['somebody else', bound, { user: { username: 'joe', groups: [] } }, false],
+  ['another user', bound, { user: { username: 'joe', groups: [] } }, false],
   ['a member of a group', [clusterRole('reader'), everywhere('b', 'reader', subject('Group', 'dev'))], {}, true],
   [
     'a group by the name of the user',
@@ -152,13 +152,13 @@ const reasons: [string, Objects, Partial<AccessRequest>, string][] = [
   ],
   ['nothing', [], {}, ''],
   [
-    'a role that nobody has made',
+    'a role that does not exist',
     [everywhere('b', 'ghost', jn)],
     {},
     'RBAC: clusterrole.rbac.authorization.k8s.io "ghost" not found',
   ],
   [
-    'several roles that nobody has made, each once',
+    'several roles that do not exist, each once',
     [everywhere('a', 'ghost', jn), everywhere('b', 'ghost', jn), inside('ns', ['Role', 'spook'], jn)],
     {},
     'RBAC: [clusterrole.rbac.authorization.k8s.io "ghost" not found, role.rbac.authorization.k8s.io "spook" not found]',
@@ -192,7 +192,7 @@ test('lists the rules that hold in a namespace', () => {
   });
 });
 
-test('says what could not be evaluated in a list of rules', () => {
+test('reports what could not be evaluated in a list of rules', () => {
   const ghost: Objects = [everywhere('b', 'ghost', jn)];
   const problem = 'clusterrole.rbac.authorization.k8s.io "ghost" not found';
   const nodes = 'node authorizer does not support user rule resolution';
@@ -260,7 +260,7 @@ const anyBinding = fc.record({
   subjects: fc.array(anySubject, { maxLength: 3 }),
 });
 
-test('nobody is allowed anything without a binding in scope to a role with a rule that says so', () => {
+test('every permission has a binding in scope to a role with a matching rule', () => {
   fc.assert(
     fc.property(
       fc.record({ a: anyRules, b: anyRules }),

@@ -75,7 +75,7 @@ test('a leaf names the key of its authority and its own', () => {
   expect(extensionsOf(ca.certificate).has('2.5.29.35')).toBe(false);
 });
 
-test('nothing outlives its authority', () => {
+test('no certificate outlives its authority', () => {
   const late = manualClock(ca.notAfter - dayMs);
   const { certificate } = issueClientPair(ca, { commonName: 'jane' }, late);
   expect(parse(certificate).validToDate.getTime()).toBe(ca.notAfter);

@@ -24,7 +24,7 @@ function recording(): { asked: Partial<AccessRequest>[]; authorizer: Authorizer 
 }
 const act = (...rawHeaders: string[]) => createImpersonation(recording().authorizer).impersonate(jane, rawHeaders);
 
-test('who asks for nothing stays who they are', () => {
+test('without impersonation headers the user stays the same', () => {
   expect(act()).toBe(jane);
   expect(act('Accept', '*/*', 'X-Impersonate-User', 'root')).toBe(jane);
   expect(act('Impersonate-User', '')).toBe(jane);
@@ -39,12 +39,12 @@ const cases: [string, string[], UserInfo][] = [
     { username: 'joe', groups: ['a', 'b,c', 'system:authenticated'] },
   ],
   [
-    'a user who is told to be authenticated',
+    'a user with the group authenticated',
     ['Impersonate-User', 'joe', 'Impersonate-Group', 'system:authenticated'],
     { username: 'joe', groups: ['system:authenticated'] },
   ],
   [
-    'a user who is told to be not authenticated',
+    'a user with the group unauthenticated',
     ['Impersonate-User', 'joe', 'Impersonate-Group', 'system:unauthenticated'],
     { username: 'joe', groups: ['system:unauthenticated'] },
   ],
@@ -62,12 +62,12 @@ const cases: [string, string[], UserInfo][] = [
     { username: 'system:serviceaccount:ns:sa', groups: ['a', 'system:authenticated'] },
   ],
   [
-    'nobody',
+    'the anonymous user',
     ['Impersonate-User', 'system:anonymous'],
     { username: 'system:anonymous', groups: ['system:unauthenticated'] },
   ],
   [
-    'nobody with groups',
+    'the anonymous user with groups',
     ['Impersonate-User', 'system:anonymous', 'Impersonate-Group', 'system:authenticated'],
     { username: 'system:anonymous', groups: ['system:authenticated', 'system:unauthenticated'] },
   ],
@@ -156,7 +156,7 @@ test.each(usernames)('%s stands for %o', (username, want) => {
   if (want !== undefined) expect(serviceAccountUsername(want)).toBe(username);
 });
 
-test('a group marks who is authenticated, unless one says so already', () => {
+test('system:authenticated is added unless a group says so', () => {
   expect(authenticated(jane)).toEqual({ ...jane, groups: ['dev', 'system:authenticated'] });
   expect(authenticated(anonymous)).toBe(anonymous);
 });

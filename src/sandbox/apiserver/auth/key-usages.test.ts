@@ -36,12 +36,12 @@ test.each(extendedCases)('%s is %s', (name, oid) => {
   expect(readKeyUsages([name])).toEqual({ bits: [], extendedOids: [oid], unknown: [] });
 });
 
-test('extended usages come in the order of the table, each once', () => {
+test('extended usages are in table order without duplicates', () => {
   const { extendedOids } = readKeyUsages(['s/mime', 'client auth', 'email protection', 'server auth', 'client auth']);
   expect(extendedOids).toEqual(['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2', '1.3.6.1.5.5.7.3.4']);
 });
 
-test('names nobody knows are told apart', () => {
+test('unknown names are reported', () => {
   expect(readKeyUsages(['client auth', 'Client Auth', 'toString', '']).unknown).toEqual([
     'Client Auth',
     'toString',

@@ -48,7 +48,7 @@ async function eventually(ask: () => Promise<Received>, holds: (received: Receiv
   throw new Error('never');
 }
 
-test('a user with a certificate may do what roles say, and no more', async () => {
+test('a user with a certificate has exactly the permissions of its roles', async () => {
   const jane = asUser('jane', 'dev');
   const list = 'GET /api/v1/namespaces/default/configmaps';
   expect(messageOf(await jane(list))).toEqual([
@@ -71,7 +71,7 @@ test('a user with a certificate may do what roles say, and no more', async () =>
   expect((await asUser('joe', 'ops')(list)).code).toBe(403);
 });
 
-test('bad credentials are 401, none are nobody', async () => {
+test('invalid credentials are rejected with 401, missing ones are anonymous', async () => {
   expect(messageOf(await sender({ token: 'wrong' })('GET /version'))).toEqual([401, 'Unauthorized']);
   const stranger = createAuthority('kubernetes', systemClock);
   const { certificate, key } = issueClientPair(
@@ -170,7 +170,7 @@ test('a token bound to a Secret ends with it', async () => {
   expect((await robot('GET /api')).code).toBe(401);
 });
 
-test('a kubelet asks for a certificate, somebody approves, and the certificate works', async () => {
+test('an approved kubelet request yields a working certificate', async () => {
   const csrs = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   const spec = {
     request: toBase64(makeCsr({ organizations: ['system:nodes'], commonNames: ['system:node:win1'] })),
@@ -224,7 +224,7 @@ test('approving needs a right on the signer besides the right on requests', asyn
   ]);
 });
 
-test('reviews answer what somebody may do', async () => {
+test('reviews report the permissions of a user', async () => {
   const resourceAttributes = { verb: 'list', resource: 'secrets', namespace: 'default' };
   const self = await asUser('nosy')(`POST ${reviews}/selfsubjectaccessreviews`, { spec: { resourceAttributes } });
   expect(memberAt(self.body, 'status')).toEqual({ allowed: false });
@@ -247,7 +247,7 @@ test('reviews answer what somebody may do', async () => {
   expect(memberAt(rules.body, 'status.incomplete')).toBe(false);
 });
 
-test('an administrator acts as somebody else, others may not', async () => {
+test('an administrator can impersonate, others cannot', async () => {
   const as = { 'impersonate-user': 'jack' };
   expect(messageOf(await asAdmin('GET /api/v1/nodes', undefined, as))[1]).toMatch(
     /^nodes is forbidden: User "jack" cannot list/,
@@ -258,7 +258,7 @@ test('an administrator acts as somebody else, others may not', async () => {
   ]);
 });
 
-test('nobody gives away what they do not have', async () => {
+test('users cannot grant permissions that they do not have', async () => {
   const rules = [
     { verbs: ['create'], apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'] },
     { verbs: ['get'], apiGroups: [''], resources: ['pods'] },

@@ -27,7 +27,7 @@ test('takes over subject, names and key', () => {
   expect(certificate.ca).toBe(false);
 });
 
-test('keeps parts of the subject that mean nothing to us', () => {
+test('keeps unknown attributes of the subject', () => {
   expect(signed({ attributes: [['2.5.4.11', 'unit']] }).subject).toContain('OU=unit');
 });
 

@@ -55,7 +55,7 @@ const bad: [string, Parameters<typeof issue>, number, RegExp][] = [
   ],
   ['a Secret of another time', [{ kind: 'Secret', name: 's', uid: 'old' }], 409, /on Secret "s"/],
   [
-    'a kind that nobody binds to',
+    'a kind that cannot be bound',
     [{ kind: 'ConfigMap', name: 'x' }],
     400,
     /cannot bind token to object of type v1, Kind=ConfigMap/,

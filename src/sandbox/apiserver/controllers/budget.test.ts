@@ -42,7 +42,7 @@ const amount = fc.oneof(
   fc.nat(100).map(percent => `${percent}%`),
 );
 
-test('evicting as many as allowed never goes below what is wanted', () => {
+test('the allowed number of evictions never violates the budget', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('minAvailable', 'maxUnavailable'),

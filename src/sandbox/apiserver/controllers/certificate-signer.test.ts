@@ -75,7 +75,7 @@ test('a denied request is not signed', async () => {
   expect(certificateOf(api)).toBeUndefined();
 });
 
-test('a request to a signer of somebody else is left alone', async () => {
+test('a request for another signer is ignored', async () => {
   await using api = await start();
   make(api, { signerName: 'example.com/ours', usages: ['client auth'] });
   judge(api);

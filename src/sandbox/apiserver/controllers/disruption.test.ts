@@ -56,7 +56,7 @@ test('counts the pods that are ready', async () => {
   });
 });
 
-test('follows pods that come, go and change', async () => {
+test('follows created, changed and deleted pods', async () => {
   await using api = await start();
   makeBudget(api, { minAvailable: 1 });
   await quiet(api);
@@ -73,7 +73,7 @@ test('follows pods that come, go and change', async () => {
   expect(statusOf(api)).toEqual(counts(0, 1, 1, 0));
 });
 
-test('a pod on its way out is not healthy', async () => {
+test('a terminating pod is not healthy', async () => {
   await using api = await start();
   makePod(api, 'a');
   makeBudget(api, { minAvailable: 0 });
@@ -125,7 +125,7 @@ const uncountable: [string, object[]][] = [
     [{ apiVersion: 'x/v1', kind: 'ReplicaSet', name: 'd', uid: 'x', controller: true }],
   ],
 ];
-test.each(uncountable)('allows nothing when a share is asked for and a pod %s', async (_, owners) => {
+test.each(uncountable)('allows no disruption for a percentage if a pod %s', async (_, owners) => {
   await using api = await start();
   makePod(api, 'a', { owners });
   makeBudget(api, { maxUnavailable: '100%' });

@@ -34,7 +34,7 @@ test('a new namespace gets account and certificate', async () => {
   expect(rootCa(api, 'new')?.['data']).toEqual({ 'ca.crt': caPem });
 });
 
-test('account and certificate come back when somebody deletes them', async () => {
+test('a deleted default account and CA ConfigMap are recreated', async () => {
   await using api = await start();
   await quiet(api);
   const before = account(api, 'default')?.metadata.uid;
@@ -45,7 +45,7 @@ test('account and certificate come back when somebody deletes them', async () =>
   expect(rootCa(api, 'default')).toBeDefined();
 });
 
-test('a changed certificate is put right, other ConfigMaps are left alone', async () => {
+test('a changed CA ConfigMap is restored, other ConfigMaps are not touched', async () => {
   await using api = await start();
   await quiet(api);
   const found = rootCa(api, 'default');
@@ -56,7 +56,7 @@ test('a changed certificate is put right, other ConfigMaps are left alone', asyn
   expect(api.get(configMaps, { namespace: 'default', name: 'mine' })?.['data']).toEqual({ a: 'b' });
 });
 
-test('a namespace of every cluster comes back when it was deleted', async () => {
+test('a deleted system namespace is recreated', async () => {
   await using api = await start();
   await quiet(api);
   const before = find(api, 'kube-node-lease')?.metadata.uid;
@@ -66,7 +66,7 @@ test('a namespace of every cluster comes back when it was deleted', async () => 
   expect(account(api, 'kube-node-lease')).toBeDefined();
 });
 
-test('a deleted namespace is emptied and goes', async () => {
+test('a deleted namespace is emptied and removed', async () => {
   await using api = await start();
   make(api, 'old');
   api.create(secrets, { metadata: { namespace: 'old', name: 's' } });
@@ -119,7 +119,7 @@ test('a namespace waits for pods that still run', async () => {
   expect(find(api, 'old')).toBeUndefined();
 });
 
-test('a namespace with a finalizer of somebody else is emptied, but stays', async () => {
+test('a namespace with another finalizer is emptied but not removed', async () => {
   await using api = await start();
   api.create(namespaces, { metadata: { name: 'old', finalizers: ['example.com/wait'] } });
   await quiet(api);
@@ -145,7 +145,7 @@ test('a namespace that was being deleted at the start is emptied too', async () 
   expect(find(api, 'old')).toBeUndefined();
 });
 
-test('a namespace that nobody deletes is left alone', async () => {
+test('a namespace that is not being deleted is not emptied', async () => {
   await using api = await start();
   make(api, 'a');
   await quiet(api);

@@ -54,21 +54,21 @@ const request = (user: UserInfo, members: Partial<AccessRequest>): AccessRequest
   name: '',
   ...members,
 });
-const anybody = { username: 'jane', groups: ['system:authenticated'] };
-const nobody = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+const user = { username: 'jane', groups: ['system:authenticated'] };
+const anonymous = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 const policyCases: [string, UserInfo, Partial<AccessRequest>, boolean][] = [
-  ['anybody learns what the server offers', anybody, { path: '/apis/apps/v1' }, true],
+  ['a user reads discovery', user, { path: '/apis/apps/v1' }, true],
   [
-    'anybody asks for their rights',
-    anybody,
+    'a user reviews their own permissions',
+    user,
     { verb: 'create', group: 'authorization.k8s.io', resource: 'selfsubjectaccessreviews' },
     true,
   ],
-  ['anybody reads no Secrets', anybody, { resource: 'secrets', namespace: 'default' }, false],
-  ['anybody reads no metrics', anybody, { path: '/metrics' }, false],
-  ['nobody learns the version', nobody, { path: '/version' }, true],
-  ['nobody learns whether the server lives', nobody, { path: '/healthz' }, true],
-  ['nobody learns no more', nobody, { path: '/apis' }, false],
+  ['a user cannot read Secrets', user, { resource: 'secrets', namespace: 'default' }, false],
+  ['a user cannot read metrics', user, { path: '/metrics' }, false],
+  ['an anonymous user reads the version', anonymous, { path: '/version' }, true],
+  ['an anonymous user reads health', anonymous, { path: '/healthz' }, true],
+  ['an anonymous user cannot read discovery', anonymous, { path: '/apis' }, false],
   ['monitoring reads metrics', { username: 'm', groups: ['system:monitoring'] }, { path: '/metrics' }, true],
   [
     'the proxy watches services',
@@ -117,5 +117,5 @@ test.each(roleCases)('the role %s and %o: %s', async (name, members, allowed) =>
   await using api = await start();
   await quiet(api);
   const rules = readRules(find(api, name)?.['rules']);
-  expect(rules.some(item => ruleAllows(item, request(anybody, members)))).toBe(allowed);
+  expect(rules.some(item => ruleAllows(item, request(user, members)))).toBe(allowed);
 });

@@ -69,7 +69,7 @@ test('what a Secret holds besides is kept, and so is its token', async () => {
   expect(dataOf(api, 'ca.crt')).toBe('the ca');
 });
 
-test('what somebody takes out is put in again', async () => {
+test('removed data of a token Secret is restored', async () => {
   await using api = await start();
   makeAccount(api);
   makeSecret(api);
@@ -83,7 +83,7 @@ test('what somebody takes out is put in again', async () => {
   expect(old).not.toBe('');
 });
 
-test('tokens go with their account', async () => {
+test('token Secrets are deleted with their account', async () => {
   await using api = await start();
   makeAccount(api);
   makeAccount(api, 'other');

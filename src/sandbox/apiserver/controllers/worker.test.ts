@@ -45,7 +45,7 @@ test('looks at what is there at the start, and at what changes', async () => {
   controller.stop();
 });
 
-test('merges changes that come while it has not looked', async () => {
+test('merges changes before a reconcile', async () => {
   await using api = await startLocalApi([]);
   const { seen, work } = recorder();
   const controller = createController(work);
@@ -59,7 +59,7 @@ test('merges changes that come while it has not looked', async () => {
   controller.stop();
 });
 
-test('does nothing more once it is stopped, and can be stopped twice', async () => {
+test('does nothing once it is stopped, also by a second stop', async () => {
   await using api = await startLocalApi([]);
   const { seen, work } = recorder();
   const controller = createController(work);
@@ -73,7 +73,7 @@ test('does nothing more once it is stopped, and can be stopped twice', async () 
   expect(seen).toEqual([]);
 });
 
-test('can be started again', async () => {
+test('can be restarted', async () => {
   await using api = await startLocalApi([]);
   const { seen, work } = recorder();
   const controller = createController(work);
@@ -91,7 +91,7 @@ const kinds: [string, unknown, keyof Log][] = [
   ['an object that makes no sense', new AppError('CSR_MALFORMED', 'odd', { remedy: 'fix it' }), 'debug'],
   ['a defect', new TypeError('oops'), 'error'],
 ];
-test.each(kinds)('tries again after %s, and says so', async (_, failure, level) => {
+test.each(kinds)('retries after %s and logs it', async (_, failure, level) => {
   const clock = manualClock();
   await using api = await startLocalApi([], clock);
   const { seen, work } = recorder([failure, failure]);
@@ -121,7 +121,7 @@ test('a failing key does not hold up another', async () => {
   expect(clock.sleepers()).toBe(0);
 });
 
-test('looks again after the time asked for', async () => {
+test('reconciles again after the returned delay', async () => {
   const clock = manualClock();
   await using api = await startLocalApi([], clock);
   const { seen, work, again } = recorder();

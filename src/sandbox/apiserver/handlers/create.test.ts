@@ -43,7 +43,7 @@ test('forgets the namespace of an object that has none', async () => {
   expect(metadataOf(made)).not.toHaveProperty('namespace');
 });
 
-test('keeps a generation that nobody counts, and begins where somebody does', async () => {
+test('starts the generation at 1 only for kinds that count it', async () => {
   const plain = await sandbox.make(`POST ${path}`, { metadata: { name: 'g', generation: 7 } });
   expect(metadataOf(plain)['generation']).toBe(7);
   const counted = await sandbox.make('POST /apis/policy/v1/namespaces/default/poddisruptionbudgets', {
@@ -52,7 +52,7 @@ test('keeps a generation that nobody counts, and begins where somebody does', as
   expect(metadataOf(counted)['generation']).toBe(1);
 });
 
-test('says everything that is wrong at once', async () => {
+test('reports all problems at once', async () => {
   const { code, body } = await sandbox.send(`POST ${path}`, {
     metadata: { name: 'A', labels: { '-': '' } },
     data: { 'x y': '' },

@@ -39,7 +39,7 @@ test.each(refused)('refuses %j', (body, code, message) => {
   expect(refusal(() => readDeleteOptions(body))).toEqual([code, wanted]);
 });
 
-test('knows one kind of dry run', () => {
+test('accepts only dryRun=All', () => {
   expect(dryRunCauses(undefined)).toEqual([]);
   expect(dryRunCauses([])).toEqual([]);
   expect(dryRunCauses(['All'])).toEqual([]);

@@ -99,7 +99,7 @@ test('keeps a pod for its finalizer when its time is over', async () => {
   expect(await codeOf(`GET ${pods}/held`)).toBe(404);
 });
 
-test('keeps a pod for its time when its finalizer is gone', async () => {
+test('keeps a pod for its grace period after its finalizer is removed', async () => {
   await pod('timed', {}, { finalizers: ['a.b/c'] });
   await sandbox.make(`DELETE ${pods}/timed`);
   await sandbox.make(`PATCH ${pods}/timed`, { metadata: { finalizers: [] } });
@@ -108,7 +108,7 @@ test('keeps a pod for its time when its finalizer is gone', async () => {
   expect(await codeOf(`GET ${pods}/timed`)).toBe(404);
 });
 
-test('marks a pod before it goes, so that watchers see why', async () => {
+test('marks a pod before it is removed so that watches see the deletion', async () => {
   await pod('seen', { nodeName: '' });
   const since = sandbox.server.store.revision;
   await sandbox.make(`DELETE ${pods}/seen`);

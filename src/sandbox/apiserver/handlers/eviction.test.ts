@@ -62,11 +62,7 @@ const outcomes: [string, Setting, RegExp | undefined][] = [
     { budget: {}, status: { disruptionsAllowed: -1, desiredHealthy: 2, currentHealthy: 1 } },
     needs(2, 1),
   ],
-  [
-    'a budget nobody has looked at',
-    { budget: {}, status: { observedGeneration: 0, disruptionsAllowed: 1 } },
-    processing,
-  ],
+  ['an unprocessed budget', { budget: {}, status: { observedGeneration: 0, disruptionsAllowed: 1 } }, processing],
   ['a pod that waits to start', { phase: 'Pending', budget: {} }, undefined],
   ['a pod that has ended', { phase: 'Succeeded', budget: {} }, undefined],
   ['a pod that has failed', { phase: 'Failed', budget: {} }, undefined],
@@ -113,7 +109,7 @@ test.each(outcomes)('evicts with %s', async (_, setting, refused) => {
   expect(await isGoing(name)).toBe(false);
 });
 
-test('notes in the budget whom it has cost', async () => {
+test('records the evicted pod in the budget', async () => {
   const name = await prepare({ budget: {}, status: { disruptionsAllowed: 2 } });
   await evict(name);
   expect(await sandbox.make(`GET ${budgets}/${name}`)).toMatchObject({
@@ -121,14 +117,14 @@ test('notes in the budget whom it has cost', async () => {
   });
 });
 
-test('costs nothing twice', async () => {
+test('does not count a pod twice', async () => {
   const name = await prepare({ budget: {}, status: { disruptionsAllowed: 2 } });
   await evict(name);
   expect((await evict(name)).code).toBe(201);
   expect(await sandbox.make(`GET ${budgets}/${name}`)).toMatchObject({ status: { disruptionsAllowed: 1 } });
 });
 
-test('does nothing on a dry run, told either way', async () => {
+test('does nothing on a dry run, by query or body', async () => {
   const name = await prepare({ budget: {}, status: { disruptionsAllowed: 1 } });
   expect((await evict(name, {}, '?dryRun=All')).code).toBe(201);
   expect((await evict(name, { deleteOptions: { dryRun: ['All'] } })).code).toBe(201);

@@ -9,7 +9,7 @@ import { Store } from '../store.ts';
 import { listObjects, type Page } from './list.ts';
 import { systemClock } from '#base/clock.ts';
 
-function world(objects: readonly string[], historyLimit = 1000): Core {
+function newCore(objects: readonly string[], historyLimit = 1000): Core {
   const store = new Store({ historyLimit });
   for (const path of objects) write(store, path);
   return { clock: systemClock, store, kinds: new Kinds(), identity: {} };
@@ -27,14 +27,14 @@ const names = ({ items }: Page): string[] => items.map(({ metadata }) => `${meta
 const many = ['b/2', 'a/1', 'a-b/1', 'a/2', 'b/1'];
 
 test('lists all, in order, at the newest version', () => {
-  const page = list(world(many));
+  const page = list(newCore(many));
   expect(names(page)).toEqual(['a-b/1', 'a/1', 'a/2', 'b/1', 'b/2']);
   expect(page).toMatchObject({ resourceVersion: '6', continue: '', remaining: undefined });
-  expect(names(list(world(many), '', 'a'))).toEqual(['a/1', 'a/2']);
+  expect(names(list(newCore(many), '', 'a'))).toEqual(['a/1', 'a/2']);
 });
 
-test('goes on where it stopped, in the same state, whatever happens meanwhile', () => {
-  const core = world(many);
+test('continues a list at the same revision despite later writes', () => {
+  const core = newCore(many);
   const first = list(core, 'limit=2');
   expect(names(first)).toEqual(['a-b/1', 'a/1']);
   expect(first.remaining).toBe(3);
@@ -48,25 +48,25 @@ test('goes on where it stopped, in the same state, whatever happens meanwhile', 
   expect(third.continue).toBe('');
 });
 
-test('goes on without a limit to the end', () => {
-  const core = world(many);
+test('continues to the end without a limit', () => {
+  const core = newCore(many);
   const { continue: token } = list(core, 'limit=1');
   expect(names(list(core, `continue=${token}`))).toEqual(['a/1', 'a/2', 'b/1', 'b/2']);
 });
 
 test('writes tokens as the API server does', () => {
-  const { continue: token } = list(world(many), 'limit=1', 'a');
+  const { continue: token } = list(newCore(many), 'limit=1', 'a');
   expect(JSON.parse(Buffer.from(token, 'base64url').toString())).toEqual({
     v: 'meta.k8s.io/v1',
     rv: 6,
     start: '1\u0000',
   });
-  const all = list(world(many), 'limit=1').continue;
+  const all = list(newCore(many), 'limit=1').continue;
   expect(JSON.parse(Buffer.from(all, 'base64url').toString())).toMatchObject({ start: 'a-b/1\u0000' });
 });
 
 test('does not count what a selector would have to choose', () => {
-  const core = world([]);
+  const core = newCore([]);
   for (const name of ['a', 'b', 'c']) write(core.store, `n/${name}`, { x: name });
   const page = list(core, 'limit=1&labelSelector=x');
   expect(page.remaining).toBeUndefined();
@@ -75,7 +75,7 @@ test('does not count what a selector would have to choose', () => {
 });
 
 test('rejects a continue token that is too old', () => {
-  const core = world(many, 1);
+  const core = newCore(many, 1);
   const { continue: token } = list(core, 'limit=2');
   for (const name of ['x', 'y', 'z']) write(core.store, `a/${name}`);
   expect(refusal(() => list(core, `limit=9&continue=${token}`))?.[0]).toBe(410);
@@ -91,11 +91,11 @@ const versions: [string, string[]][] = [
   ['resourceVersion=2&limit=5&resourceVersionMatch=NotOlderThan', ['n/a', 'n/b']],
 ];
 test.each(versions)('lists by %s', (query, wanted) =>
-  expect(names(list(world(['n/a', 'n/b']), query))).toEqual(wanted),
+  expect(names(list(newCore(['n/a', 'n/b']), query))).toEqual(wanted),
 );
 
-test('says which version it shows', () => {
-  const core = world(['n/a', 'n/b']);
+test('reports the listed revision', () => {
+  const core = newCore(['n/a', 'n/b']);
   expect(list(core, 'resourceVersion=2&resourceVersionMatch=Exact').resourceVersion).toBe('2');
   expect(list(core, 'resourceVersion=2').resourceVersion).toBe('3');
 });
@@ -110,11 +110,11 @@ const refused: [string, number, RegExp][] = [
   ['continue=abc&resourceVersion=2', 400, /^specifying resource version is not allowed when using continue$/],
 ];
 test.each(refused)('refuses %s', (query, code, message) => {
-  expect(refusal(() => list(world(['n/a', 'n/b']), query))).toEqual([code, expect.stringMatching(message)]);
+  expect(refusal(() => list(newCore(['n/a', 'n/b']), query))).toEqual([code, expect.stringMatching(message)]);
 });
 
 test('refuses an exact version it has forgotten, without an offer', () => {
-  const core = world(many, 1);
+  const core = newCore(many, 1);
   for (const name of ['x', 'y', 'z']) write(core.store, `a/${name}`);
   expect(refusal(() => list(core, 'resourceVersion=2&resourceVersionMatch=Exact'))).toEqual([
     410,
@@ -126,7 +126,7 @@ test('shows in pages of any size what it shows at once', () => {
   const name = fc.stringMatching(/^[a-c]{1,2}\/[a-d1-3]{1,3}$/);
   fc.assert(
     fc.property(fc.uniqueArray(name, { maxLength: 25 }), fc.integer({ min: 1, max: 7 }), (paths, limit) => {
-      const core = world(paths);
+      const core = newCore(paths);
       const whole = names(list(core));
       const pages: string[] = [];
       let token = '';

@@ -23,7 +23,7 @@ const types: [string, string][] = [
 ];
 test.each(types)('knows %s', (type, kind) => expect(patchKindOf(type, { kind: configMap })).toBe(kind));
 
-test('knows no other forms, and for custom resources not all of these', () => {
+test('rejects other patch types, and strategic merge for custom resources', () => {
   expect(refusal(() => patchKindOf('application/json', { kind: configMap }))).toEqual([
     415,
     '415: Unsupported Media Type',

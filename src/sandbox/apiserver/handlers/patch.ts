@@ -10,7 +10,7 @@ import { checkNames, checkVersion, updateObject } from './update.ts';
 export interface PatchRequest {
   type: PatchKind;
   body: unknown;
-  /** Undefined when the client does not say. */
+  /** Undefined if not set. */
   force: boolean | undefined;
 }
 

@@ -78,7 +78,7 @@ test('asks the authorizer about a path', async () => {
 });
 
 const elsewhere = ['subjectaccessreviews', 'namespaces/n/localsubjectaccessreviews'];
-test.each(elsewhere)('asks about somebody else by %s', async plural => {
+test.each(elsewhere)('reviews another user by %s', async plural => {
   asked.length = 0;
   const spec = {
     user: 'joe',
@@ -107,7 +107,7 @@ test('lists what one may do', async () => {
   });
 });
 
-test('allows everything where nobody authorizes', async () => {
+test('allows everything without an authorizer', async () => {
   const spec = { resourceAttributes: { verb: 'get', resource: 'pods' } };
   expect(await open.make(`POST ${authorization}/selfsubjectaccessreviews`, { spec })).toMatchObject({
     status: { allowed: true },
@@ -146,7 +146,7 @@ const refused: [string, string, unknown, [number, RegExp]][] = [
     [422, /exactly one of nonResourceAttributes or/],
   ],
   [
-    'nobody',
+    'no user',
     `${authorization}/subjectaccessreviews`,
     { spec: { resourceAttributes: {} } },
     [422, /at least one of user or group/],

@@ -58,7 +58,7 @@ test('shows what an object wants and has', async () => {
   });
 });
 
-test('changes the number of replicas and nothing else', async () => {
+test('changes only the number of replicas', async () => {
   const path = await thing(3);
   const scale = await sandbox.make(`GET ${path}/scale`);
   expect(await sandbox.make(`PUT ${path}/scale`, { ...scale, spec: { replicas: 5 } })).toMatchObject({

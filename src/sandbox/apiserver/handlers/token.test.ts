@@ -44,7 +44,7 @@ test('asks for a token and passes it on', async () => {
   ]);
 });
 
-test('fills in what is not said', async () => {
+test('sets defaults of a TokenRequest', async () => {
   const { sandbox, asked } = await withIssuer();
   await using _ = sandbox;
   expect(await sandbox.make(`POST ${account}/a/token`, { spec: {} })).toMatchObject({
@@ -70,7 +70,7 @@ test.each(refused)('refuses a token for %s', async (_, name, body, code) => {
   expect(asked).toEqual([]);
 });
 
-test('has no tokens where nobody issues them', async () => {
+test('issues no tokens without a token issuer', async () => {
   await using sandbox = await startSandbox();
   await sandbox.make(`POST ${account}`, { metadata: { name: 'a' } });
   expect((await sandbox.send(`POST ${account}/a/token`, { spec: {} })).code).toBe(405);

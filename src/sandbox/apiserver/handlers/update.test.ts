@@ -12,7 +12,7 @@ afterAll(() => sandbox[Symbol.asyncDispose]());
 const metadataOf = (object: Json) => object['metadata'] as Record<string, unknown>;
 const versionOf = (object: Json) => Number(metadataOf(object)['resourceVersion']);
 
-test('takes no version and version 0 as "whatever is there"', async () => {
+test('accepts an update without resourceVersion or with 0', async () => {
   await sandbox.make(`POST ${path}`, { metadata: { name: 'blind' } });
   await sandbox.make(`PUT ${path}/blind`, { metadata: { name: 'blind' }, data: { k: '1' } });
   await sandbox.make(`PUT ${path}/blind`, { metadata: { name: 'blind', resourceVersion: '0' }, data: { k: '2' } });
@@ -57,7 +57,7 @@ test('counts generations by what is wanted, not by what is noted', async () => {
   }
 });
 
-test('writes nothing when nothing changes, by whatever way', async () => {
+test('does not write an unchanged object with any method', async () => {
   const made = await sandbox.make(`POST ${path}`, { metadata: { name: 'same', labels: { a: 'b' } }, data: { k: 'v' } });
   const ways: [string, unknown, Record<string, string>?][] = [
     [`PUT ${path}/same`, { metadata: { name: 'same', labels: { a: 'b' } }, data: { k: 'v' } }],
@@ -84,7 +84,7 @@ test('creates by PUT what may be created so, with 201, and only under its own pa
   expect((await sandbox.send('PUT /api/v1/nodes/n/status', { metadata: { name: 'n' } })).code).toBe(404);
 });
 
-test('lets an object go with its last finalizer, by PUT as well', async () => {
+test('deletes an object with its last finalizer, also by PUT', async () => {
   const made = await sandbox.make(`POST ${path}`, { metadata: { name: 'last', finalizers: ['a.b/c'] } });
   await sandbox.make(`DELETE ${path}/last`);
   const gone = await sandbox.make(`PUT ${path}/last`, { metadata: { name: 'last' } });
@@ -99,7 +99,7 @@ test('keeps a going object on a dry run', async () => {
   expect((await sandbox.send(`GET ${path}/stays`)).code).toBe(200);
 });
 
-test('lets the finalizers of a namespace go by their own path', async () => {
+test('removes finalizers of a namespace only by the finalize subresource', async () => {
   await sandbox.make('POST /api/v1/namespaces', { metadata: { name: 'fin' } });
   await sandbox.make('DELETE /api/v1/namespaces/fin');
   expect(await sandbox.make('GET /api/v1/namespaces/fin')).toMatchObject({ status: { phase: 'Terminating' } });

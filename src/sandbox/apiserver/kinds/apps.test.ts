@@ -22,7 +22,7 @@ test.each(made)('fills in a %s', (_, kind, wanted, status) => {
   expect(object['status']).toEqual(status);
 });
 
-test.each(made)('keeps what a %s says itself', (_, kind) => {
+test.each(made)('keeps explicit values of a %s', (_, kind) => {
   expect(created(kind, { spec: { ...spec, replicas: 5, revisionHistoryLimit: 2 } })).toMatchObject({
     spec: { replicas: 5, revisionHistoryLimit: 2 },
   });

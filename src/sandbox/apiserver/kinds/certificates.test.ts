@@ -10,7 +10,7 @@ const pem = encoded('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE----
 const spec = { request, signerName: 'example.com/s', usages: ['client auth'] };
 const condition = (type: string, more: object = {}) => ({ type, status: 'True', ...more });
 
-test('notes who asks, and nothing that a client says of it', () => {
+test('stores the authenticated requester, not what the client sends', () => {
   const sent = {
     spec: { ...spec, username: 'evil', groups: ['evil'], uid: 'evil', extra: { a: ['b'] } },
     status: { certificate: 'x' },

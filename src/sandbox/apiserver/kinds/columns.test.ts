@@ -47,7 +47,7 @@ test('writes every duration in at most seven letters', () => {
   );
 });
 
-test('tells an age, or that it is not known', () => {
+test('formats an age or an unknown one', () => {
   const now = Date.parse('2026-01-01T00:01:00.900Z');
   expect(ageOf('2026-01-01T00:00:00Z', now)).toBe('60s');
   expect(ageOf(undefined, now)).toBe('<unknown>');

@@ -32,7 +32,7 @@ const thing = (more: Record<string, unknown> = {}, metadata: object = {}): Store
   ...more,
 });
 
-test('makes a kind of what a definition says', () => {
+test('creates a kind from a CRD', () => {
   expect(only()).toMatchObject({
     group: 'example.com',
     version: 'v1',
@@ -98,7 +98,7 @@ test('keeps a status of its own out of a new object, where there is a subresourc
   expect(only().prepareCreate(thing({ status: { x: 1 } }), context)).toEqual(thing({ status: { x: 1 } }));
 });
 
-test('changes by the subresource nothing but the status', () => {
+test('the status subresource changes only the status', () => {
   const old = thing({ spec: { x: 1 }, status: { y: 1 } }, { labels: { l: '1' }, resourceVersion: '5' });
   const next = thing({ spec: { x: 2 }, status: { y: 2 } }, { labels: { l: '2' }, resourceVersion: '6' });
   expect(withStatus.prepareUpdate(next, old, 'status')).toEqual(
@@ -156,7 +156,7 @@ test('describes its columns', () => {
   expect(second).toMatchObject({ type: 'string', priority: 1, format: 'byte', description: 'd' });
 });
 
-test('shows the age of those that say nothing', () => {
+test('shows the age if there are no printer columns', () => {
   expect(only().columns.map(({ name, type }) => [name, type])).toEqual([
     ['Name', 'string'],
     ['Age', 'date'],

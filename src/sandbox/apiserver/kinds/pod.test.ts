@@ -22,7 +22,7 @@ test('fills in the spec of a pod and begins its status', () => {
   });
 });
 
-test('keeps what a pod says itself', () => {
+test('keeps explicit values of a pod', () => {
   const said = {
     restartPolicy: 'Never',
     terminationGracePeriodSeconds: 0,
@@ -46,7 +46,7 @@ test.each(images)('pulls %s %s', (image, policy) => {
   expect(specOf({ containers: [{ name: 'c', image }] })['containers']).toMatchObject([{ imagePullPolicy: policy }]);
 });
 
-test('knows an account by both its names', () => {
+test('accepts both names of the service account field', () => {
   expect(withPodDefaults({ serviceAccountName: 's' })).toMatchObject({ serviceAccount: 's', serviceAccountName: 's' });
   expect(withPodDefaults({ serviceAccount: 's' })).toMatchObject({ serviceAccount: 's', serviceAccountName: 's' });
   expect(withPodDefaults({})).not.toHaveProperty('serviceAccountName');
@@ -142,7 +142,7 @@ const graces: [string, Record<string, unknown>, number | undefined, number][] = 
   ['nowhere and asked to wait', { spec: {} }, 30, 0],
   ['on a node', { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 } }, undefined, 30],
   ['on a node and asked to hurry', { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 } }, 5, 5],
-  ['on a node and told to go', { spec: { nodeName: 'n' } }, 0, 0],
+  ['on a node with a grace period of 0', { spec: { nodeName: 'n' } }, 0, 0],
   ['done', { spec: { nodeName: 'n' }, status: { phase: 'Succeeded' } }, 30, 0],
   ['failed', { spec: { nodeName: 'n' }, status: { phase: 'Failed' } }, undefined, 0],
 ];

@@ -193,6 +193,6 @@ function statusText(object: StoredObject): string {
 function gatesText(object: StoredObject): string {
   const gates = listAt(object, 'spec.readinessGates');
   if (gates.length === 0) return none;
-  const met = gates.filter(gate => hasCondition(object, textAt(gate, 'conditionType'), 'True'));
-  return `${met.length}/${gates.length}`;
+  const passed = gates.filter(gate => hasCondition(object, textAt(gate, 'conditionType'), 'True'));
+  return `${passed.length}/${gates.length}`;
 }

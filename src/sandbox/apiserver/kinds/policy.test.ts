@@ -4,7 +4,7 @@ import { podDisruptionBudget } from './policy.ts';
 
 const empty = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
 
-test('begins with an empty status, whatever a client says', () => {
+test('ignores the status of a new budget', () => {
   expect(created(podDisruptionBudget, { status: { disruptionsAllowed: 5 } })).toMatchObject({ status: empty });
 });
 

@@ -33,7 +33,7 @@ test.each(roles)('judges a role with %s', (_, kind, rules, wanted) =>
   expect(problems(kind, { rules })).toEqual(wanted),
 );
 
-test('says that a role has no rules', () => {
+test('stores null for a role without rules', () => {
   expect(created(role, {})).toMatchObject({ rules: null });
   expect(created(clusterRole, { rules: [] })).toMatchObject({ rules: null });
   expect(created(role, { rules: [rule] })).toMatchObject({ rules: [rule] });

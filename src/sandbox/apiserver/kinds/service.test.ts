@@ -58,7 +58,7 @@ test('gives every Service an address of its own', () => {
   expect(addresses.at(-1)).toBe('172.30.1.44');
 });
 
-test('uses an address again when its Service has gone', () => {
+test('reuses the address of a deleted Service', () => {
   const store = new Store();
   const make = () => created(service, { spec: { ports: [port()] } }, { store });
   store.write('services', { ...make(), metadata: { name: 's', namespace: 'n' } });

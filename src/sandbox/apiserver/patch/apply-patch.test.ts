@@ -69,7 +69,7 @@ test.each(deep)('takes by %s an object of many levels, but not of too many', (ki
   expect(statusOf(() => applyPatch(kind, node, body(nested(100_000)), type))).toMatchObject({ code: 400 });
 });
 
-test('refuses copies that go deeper and deeper', () => {
+test('rejects copies that exceed the depth limit', () => {
   const add = { op: 'add', path: '/spec', value: { a: {} } };
   const copies = Array.from({ length: 12 }, () => ({ op: 'copy', from: '/spec', path: '/spec/a' }));
   const deeper = copies.map((copy, index) => ({ ...copy, path: `/spec${'/a'.repeat(2 ** index)}` }));
@@ -82,7 +82,7 @@ test('never changes what it is given', () => {
   expect(frozen).toEqual(node);
 });
 
-test('throws nothing but statuses', () => {
+test('throws only StatusErrors', () => {
   const kind = fc.constantFrom<PatchKind>('merge', 'json', 'strategic');
   const current = fc.dictionary(fc.string(), fc.jsonValue());
   fc.assert(

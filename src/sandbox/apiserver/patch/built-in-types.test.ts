@@ -75,7 +75,7 @@ test('replaces the selector of a PodDisruptionBudget as a whole', () => {
   expect(typeAt('policy', 'PodDisruptionBudget', 'spec.selector')).toEqual({ is: 'replaced' });
 });
 
-test('does not mistake a kind of another group for a built-in one', () => {
+test('treats a kind of another group as custom', () => {
   expect(typeAt('example.com', 'Pod', 'spec.containers')).toEqual({ is: 'plain' });
   expect(builtInType('', 'constructor')).toEqual(builtInType('', 'ConfigMap'));
 });

@@ -44,7 +44,7 @@ const follows: [string, string, boolean][] = [
   ['aa', 'ab', false],
 ];
 
-test.each(follows)('says whether %j follows %j', (items, wanted, want) => {
+test.each(follows)('checks whether %j follows %j', (items, wanted, want) => {
   expect(followsOrder(items.split(''), wanted.split(''), sameData)).toBe(want);
 });
 
@@ -63,7 +63,7 @@ test('neither loses nor adds items, and respects the wanted order', () => {
   );
 });
 
-test('keeps the live order among items nobody asked for', () => {
+test('keeps the live order among other items', () => {
   fc.assert(
     fc.property(letters, letters, (live, wanted) => {
       const sorted = inOrder(live, { wanted, live, same: sameData });

@@ -127,7 +127,7 @@ test.each(malformed)('refuses %s for a patch', (_name, body) => {
   expect(statusOf({}, body)).toMatchObject({ code: 400, reason: 'BadRequest' });
 });
 
-test('changes nothing when the last operation fails', () => {
+test('changes nothing if the last operation fails', () => {
   const document = { a: 1 };
   const patch = [
     { op: 'add', path: '/b', value: 1 },
@@ -247,7 +247,7 @@ test('does what a naive implementation does, or refuses what that cannot do', ()
   );
 });
 
-test('throws nothing but statuses', () => {
+test('throws only StatusErrors', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (document, body) => {
       try {

@@ -74,7 +74,7 @@ test('has the empty patch as its neutral element', () => {
   );
 });
 
-test('makes any object without nulls out of nothing', () => {
+test('creates any object without nulls from an empty one', () => {
   fc.assert(
     fc.property(record, want => {
       expect(mergePatch({}, want)).toEqual(withoutNulls(want));

@@ -259,7 +259,7 @@ test('changes one variable of one container', () => {
   });
 });
 
-test('replaces the conditions of a certificate request, which its types say', () => {
+test('replaces the conditions of a certificate request, which have no merge key', () => {
   const type = builtInType('certificates.k8s.io', 'CertificateSigningRequest');
   const target = { status: { conditions: [{ type: 'Approved', status: 'True' }] } };
   const patch = { status: { conditions: [{ type: 'Failed', status: 'True' }] } };
@@ -304,7 +304,7 @@ test('is idempotent: applying a patch twice is applying it once', () => {
   );
 });
 
-test('keeps exactly the items nobody deletes', () => {
+test('keeps exactly the items that are not deleted', () => {
   fc.assert(
     fc.property(items, fc.uniqueArray(patchItem, { selector: ({ name }) => name }), (live, patch) => {
       const result = strategicMerge(type, { byName: live }, { byName: patch })['byName'] as { name: string }[];
@@ -327,7 +327,7 @@ test('never lets a directive into the object', () => {
   );
 });
 
-test('throws nothing but statuses', () => {
+test('throws only StatusErrors', () => {
   const directives = fc.constantFrom(
     '$patch',
     '$retainKeys',

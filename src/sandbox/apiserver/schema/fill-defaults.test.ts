@@ -83,7 +83,7 @@ test('is idempotent: filling in twice is filling in once', () => {
   );
 });
 
-test('only adds, and replaces nothing but nulls', () => {
+test('only adds members and replaces nulls', () => {
   fc.assert(
     fc.property(schemas.any, values.any, (schema, value) => {
       expect(isKeptIn(value, fillDefaults(schema as Schema, value))).toBe(true);

@@ -52,7 +52,7 @@ for (const [format, good, bad] of formats) {
   if (bad.length > 0) test.each(bad)(`${format} refuses %j`, text => expect(hasFormat(format, text)).toBe(false));
 }
 
-test('knows names with and without dashes', () => {
+test('accepts format names with and without dashes', () => {
   expect([hasFormat('date-time', 'x'), hasFormat('datetime', 'x'), hasFormat('d-a-t-e', 'x')]).toEqual([
     false,
     false,

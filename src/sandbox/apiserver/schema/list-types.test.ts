@@ -75,11 +75,11 @@ test.each(cases)('judges %s', (_name, schema, value, want) => {
   expect(found(schema, value)).toEqual(want);
 });
 
-test('looks at nothing without a schema', () => {
+test('checks nothing without a schema', () => {
   expect(found(undefined, ['a', 'a'])).toEqual([]);
 });
 
-test('gives the reasons the API server knows', () => {
+test('uses the reasons of the API server', () => {
   expect(listTypeCauses(set, ['a', 'a'], 'l')).toEqual([
     { reason: 'FieldValueDuplicate', field: 'l[1]', message: 'Duplicate value: "a"' },
   ]);

@@ -29,7 +29,7 @@ function found(object: StoredObject, by: unknown = schema): string[] {
   return validateAndPrune(by, object).causes.map(({ field }) => field ?? '');
 }
 
-test('fills in, drops and finds nothing wrong', () => {
+test('sets defaults, prunes and reports no causes', () => {
   const object = app({ spec: { size: 1, other: true, mode: null }, more: 1, status: { any: { thing: null } } });
   expect(validateAndPrune(schema, object)).toEqual({
     object: app({ spec: { size: 1, mode: 'slow' }, status: { any: { thing: null } } }),
@@ -63,7 +63,7 @@ test.each(wrong)('finds what is wrong with %s', (_name, content, want) => {
   expect(found(app(content))).toEqual(want);
 });
 
-test('holds names to what the schema says of them', () => {
+test('validates metadata.name by the schema', () => {
   const named = {
     type: 'object',
     properties: { metadata: { type: 'object', properties: { name: { type: 'string', pattern: '^a' } } } },
@@ -101,7 +101,7 @@ const content = fc.record(
   { requiredKeys: [] },
 );
 
-test('does not change what it has made, and says the same about it', () => {
+test('is idempotent', () => {
   fc.assert(
     fc.property(content, content => {
       const once = validateAndPrune(schema, app(content));

@@ -36,14 +36,14 @@ function typeName(value: unknown): string {
 }
 
 /** Keyword, whether it is violated, the message, and the value to show. */
-type Limit = readonly [name: string, isBroken: boolean, says: (limit: number) => string, shown?: unknown];
+type Limit = readonly [name: string, isViolated: boolean, message: (limit: number) => string, shown?: unknown];
 
 function limitCauses(schema: Schema, path: string, value: unknown, limits: readonly Limit[]): StatusCause[] {
-  return limits.flatMap(([name, isBroken, says, shown = value]) => {
+  return limits.flatMap(([name, isViolated, message, shown = value]) => {
     const limit = numberAt(schema, name);
-    return limit === undefined || !isBroken
+    return limit === undefined || !isViolated
       ? []
-      : [cause.invalid(path, shown, `${path} in body should ${says(limit)}`)];
+      : [cause.invalid(path, shown, `${path} in body should ${message(limit)}`)];
   });
 }
 
@@ -148,18 +148,20 @@ function logicCauses(schema: Schema, value: unknown, path: string): StatusCause[
       .map(part => validate(part, value, path));
   const [anyOf, oneOf, allOf] = [run('anyOf'), run('oneOf'), run('allOf')];
   const [not, valid] = [schemaAt(schema, 'not'), oneOf.filter(isEmpty).length];
-  const says = (text: string): StatusCause => cause.invalid('<nil>', '', `"${path}" must ${text}`);
+  const violation = (text: string): StatusCause => cause.invalid('<nil>', '', `"${path}" must ${text}`);
   const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
   return [
     ...(anyOf.length === 0 || anyOf.some(isEmpty)
       ? []
-      : [says('validate at least one schema (anyOf)'), ...closest(anyOf)]),
+      : [violation('validate at least one schema (anyOf)'), ...closest(anyOf)]),
     ...(oneOf.length === 0 || valid === 1
       ? []
-      : [says(`validate one and only one schema (oneOf). ${found}`), ...(valid === 0 ? closest(oneOf) : [])]),
+      : [violation(`validate one and only one schema (oneOf). ${found}`), ...(valid === 0 ? closest(oneOf) : [])]),
     ...allOf.flat(),
-    ...(allOf.every(isEmpty) ? [] : [says('validate all the schemas (allOf)')]),
-    ...(not !== undefined && validate(not, value, path).length === 0 ? [says('not validate the schema (not)')] : []),
+    ...(allOf.every(isEmpty) ? [] : [violation('validate all the schemas (allOf)')]),
+    ...(not !== undefined && validate(not, value, path).length === 0
+      ? [violation('not validate the schema (not)')]
+      : []),
   ];
 }
 

@@ -89,7 +89,7 @@ test('a Node is linked to its Machine, gets a subnet and loses the taint of its 
   await expect.poll(() => node()?.spec?.taints ?? [], patient).toEqual([]);
 });
 
-test('hosts come and go with the number of replicas', async () => {
+test('hosts follow the number of replicas', async () => {
   await using made = await scene();
   await expect.poll(() => made.fleet.hosts.length, patient).toBe(2);
   made.scale(4);

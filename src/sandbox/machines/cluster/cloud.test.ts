@@ -41,7 +41,7 @@ const others: [string, string, number][] = [
   ['a key with a comment', authorizedKey(key.publicKey).replace('\n', ' somebody@here\n'), 1],
 ];
 for (const [name, text, count] of others) {
-  test(`user data with ${name} let in ${count}`, async () => {
+  test(`user data with ${name} authorize ${count} keys`, async () => {
     await using made = await scene();
     made.cloud.create('m', text);
     expect(made.fleet.host('m').spec.authorizedKeys).toHaveLength(count);
@@ -87,7 +87,7 @@ test('the first Machines have the faults that were planned, later ones none', as
   ]);
 });
 
-test('a host goes with its Machine; one that never was is fine', async () => {
+test('a host is removed with its Machine; a missing one is ignored', async () => {
   await using made = await scene();
   made.cloud.create('m', script());
   made.cloud.remove('m');

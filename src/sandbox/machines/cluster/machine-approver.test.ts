@@ -59,7 +59,7 @@ const waiting: [string, Asked, Machine[]][] = [
   ['a kubelet of no Machine: the operator decides about those', client, []],
   ['a kubelet whose Machine has no address yet', client, [{ metadata: { name } }]],
   ['a first certificate for a Machine that has its Node already', client, [joined]],
-  ['somebody else who asks for a first certificate', { ...client, username: 'system:node:other' }, [machine]],
+  ['another user who requests a first certificate', { ...client, username: 'system:node:other' }, [machine]],
   ['a client certificate with names', { ...client, content: { commonNames: [node], dnsNames: ['x'] } }, [machine]],
   [
     'a serving certificate for another name',
@@ -92,7 +92,7 @@ test('requests of others than kubelets are left to others', () => {
 });
 
 for (const request of ['', 'no base64 !', toBase64('no PEM'), toBase64(makeCsr({}).slice(0, 100))]) {
-  test(`a request that makes no sense is left alone: ${JSON.stringify(request.slice(0, 12))}`, () => {
+  test(`ignores a malformed request: ${JSON.stringify(request.slice(0, 12))}`, () => {
     expect(decideRequest({ request, signerName: signer.kubeletClient, username: node }, [machine])).toBe('ignore');
   });
 }
@@ -114,7 +114,7 @@ async function scene() {
   const key = { namespace: '', name: 'csr-1' };
   return {
     api,
-    /** A local caller is known as the API server itself, so this plays the renewal of somebody by that name. */
+    /** A local caller is the API server itself, so this simulates a renewal by a user of that name. */
     async ask(content: CsrContent, status?: object) {
       const usages = ['digital signature', 'client auth'];
       const spec = { request: toBase64(makeCsr(content)), signerName: signer.kubeletClient, usages };
@@ -130,7 +130,7 @@ async function scene() {
   };
 }
 
-test('looks at a request again until its Machine is there, and leaves it when it is gone', async () => {
+test('retries a request until its Machine exists or the request is deleted', async () => {
   await using made = await scene();
   await made.ask({ commonNames: [node] });
   await made.wait(5000);
@@ -149,7 +149,7 @@ test('what was decided already stays decided', async () => {
   expect(made.conditions()).toMatchObject([{ type: 'Denied' }]);
 });
 
-test('knows Machines by what their status says', () => {
+test('identifies Machines by their status', () => {
   expect(machines.plural).toBe('machines');
   const renamed = { ...machine, status: { addresses: [{ type: 'InternalDNS', address: name }] } };
   expect(verdictOn(client, [renamed])).toBe('approve');

@@ -65,7 +65,7 @@ test('one without a number of replicas wants one', async () => {
   expect(all(api)).toHaveLength(1);
 });
 
-test('follows when it is scaled, up and down and to nothing', async () => {
+test('follows scaling up, down and to zero', async () => {
   await using api = await scene(1);
   for (const count of [4, 2, 0, 1]) {
     await scale(api, count);
@@ -92,7 +92,7 @@ test('one that is going counts no more, though it is still there', async () => {
   expect([all(api).length, alive(api).length]).toEqual([2, 1]);
 });
 
-test('when there are too many, those furthest from being a Node go first', async () => {
+test('scaling down deletes Machines without a Node first', async () => {
   await using api = await scene(3);
   const [one, two, three] = all(api);
   if (one === undefined || two === undefined || three === undefined) throw new Error('three Machines');
@@ -106,7 +106,7 @@ test('when there are too many, those furthest from being a Node go first', async
   expect(alive(api).map(({ metadata }) => metadata.name)).toEqual([one.metadata.name]);
 });
 
-test('tells how many there are and how many have become Nodes', async () => {
+test('reports replicas and ready replicas', async () => {
   await using api = await scene(2);
   expect(set(api).status).toEqual({ replicas: 2, readyReplicas: 0, availableReplicas: 0 });
   const [first] = all(api);
@@ -123,7 +123,7 @@ test('Machines of others are none of its business', async () => {
   expect(alive(api).map(({ metadata }) => metadata.name)).toEqual(['own']);
 });
 
-test('a set that is being deleted makes nothing any more', async () => {
+test('a MachineSet that is being deleted creates no Machines', async () => {
   await using api = await scene(1);
   const present = set(api);
   const metadata = { ...present.metadata, finalizers: ['wait'] };

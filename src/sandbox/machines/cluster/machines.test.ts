@@ -59,7 +59,7 @@ async function scene(speed = 1) {
   };
 }
 
-test('goes from nothing to provisioning to a host with an address', async () => {
+test('a new Machine is provisioned and gets a host with an address', async () => {
   await using made = await scene();
   await made.giveUserData('the script');
   await made.create();
@@ -159,7 +159,7 @@ test('each Machine gets a host of its own', async () => {
   expect(new Set(addresses).size).toBe(3);
 });
 
-test('a Machine that goes takes its host and its Node along', async () => {
+test('a deleted Machine deletes its host and Node', async () => {
   await using made = await scene();
   await made.giveUserData();
   await made.create();
@@ -174,7 +174,7 @@ test('a Machine that goes takes its host and its Node along', async () => {
   ]);
 });
 
-test('one that goes before it has a host goes, too', async () => {
+test('a Machine can be deleted before it has a host', async () => {
   await using made = await scene();
   await made.create();
   made.api.delete(machines, { namespace, name: 'm' });
@@ -184,7 +184,7 @@ test('one that goes before it has a host goes, too', async () => {
   expect(made.made).toEqual([]);
 });
 
-test('a Machine of the same name begins anew', async () => {
+test('a new Machine of the same name is provisioned again', async () => {
   await using made = await scene();
   await made.giveUserData();
   await made.create();

@@ -30,7 +30,7 @@ async function scene() {
       beats += 1;
       const key = { namespace: 'kube-node-lease', name };
       const present = api.get(leases, key);
-      // The time in it is whatever the clock of the host says.
+      // The time in it comes from the clock of the host.
       const spec = { renewTime: `2020-01-01T00:00:${String(beats % 60).padStart(2, '0')}.000000Z` };
       if (present === undefined) api.create(leases, { metadata: key, spec } as KubeResource);
       else api.replace(leases, { ...present, spec } as KubeResource);
@@ -61,7 +61,7 @@ async function scene() {
 const osTaint = { key: 'os', value: 'Windows', effect: 'NoSchedule' };
 const own = 'os:NoSchedule';
 
-test('a Node that is heard of stays as its kubelet says', async () => {
+test('a Node with a renewed lease keeps its status', async () => {
   await using made = await scene();
   await made.add();
   for (let turn = 0; turn < 10; turn += 1) {
@@ -71,7 +71,7 @@ test('a Node that is heard of stays as its kubelet says', async () => {
   expect(made.ready()).toMatchObject({ status: 'True' });
 });
 
-test('one that is silent for more than forty seconds is in a state that nobody knows', async () => {
+test('a Node without a renewal for more than 40 s becomes Unknown', async () => {
   await using made = await scene();
   await made.add();
   await made.beat();
@@ -103,7 +103,7 @@ test('one that never spoke is silent from the beginning', async () => {
   expect(made.ready()?.status).toBe('Unknown');
 });
 
-test('when it speaks again it is what its kubelet says', async () => {
+test('a Node that renews its lease again keeps the status of its kubelet', async () => {
   await using made = await scene();
   await made.add();
   await made.wait(60_000);
@@ -113,7 +113,7 @@ test('when it speaks again it is what its kubelet says', async () => {
   expect([made.ready()?.status, made.taints()]).toEqual(['True', [own]]);
 });
 
-test('Linux nodes have no kubelet here that could be heard', async () => {
+test('Linux Nodes are never marked Unknown', async () => {
   await using made = await scene();
   await made.add('linux', 'linux');
   await made.wait(600_000);
@@ -126,7 +126,7 @@ const states: [string, string[]][] = [
   ['Unknown', [own, 'node.kubernetes.io/unreachable:NoSchedule']],
 ];
 for (const [status, want] of states) {
-  test(`a Node whose readiness is ${status} has the taints for it and keeps others`, async () => {
+  test(`a Node with Ready=${status} gets matching taints and keeps others`, async () => {
     await using made = await scene();
     await made.add();
     await made.beat();
@@ -135,7 +135,7 @@ for (const [status, want] of states) {
   });
 }
 
-test('taints go when the reason goes', async () => {
+test('taints are removed with their reason', async () => {
   await using made = await scene();
   await made.add('win-1', 'windows', 'False');
   expect(made.taints()).toContain('node.kubernetes.io/not-ready:NoSchedule');
@@ -158,7 +158,7 @@ test('Linux nodes lose the taint of their first moments, too', async () => {
   expect(made.taints('linux')).toEqual([own]);
 });
 
-test('writes nothing when nothing has to change', async () => {
+test('does not write without a change', async () => {
   await using made = await scene();
   await made.add();
   await made.beat();
@@ -167,7 +167,7 @@ test('writes nothing when nothing has to change', async () => {
   expect(made.node()?.metadata.resourceVersion).toBe(before);
 });
 
-test('a Node that is gone is forgotten, and one of its name is looked at anew', async () => {
+test('a new Node of the same name does not inherit the lease of the old one', async () => {
   await using made = await scene();
   await made.add();
   await made.wait(30_000);

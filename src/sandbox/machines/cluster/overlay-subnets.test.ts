@@ -53,7 +53,7 @@ test('each node gets a subnet of its own, within the network of the overlay', as
   expect(new Set(names.map(name => made.macOf(name))).size).toBe(40);
 });
 
-test('a subnet that somebody has is not given again; one that became free is', async () => {
+test('a subnet in use is not assigned again; a released one is', async () => {
   await using made = await scene();
   await made.add('old', 'windows', { [nodeAnnotation.hybridOverlaySubnet]: '10.132.0.0/24' });
   await made.add('new');
@@ -79,7 +79,7 @@ test('keeps other annotations', async () => {
   expect(made.api.get(nodes, { namespace: '', name: 'win-1' })?.metadata.annotations).toMatchObject({ own: 'yes' });
 });
 
-test('a host that the network does not serve waits for ever', async () => {
+test('a host with the fault no-subnet never gets one', async () => {
   await using made = await scene(address => address !== '10.0.0.9');
   await made.add('win-1', 'windows', {}, '10.0.0.9');
   await made.add('win-2');
@@ -87,7 +87,7 @@ test('a host that the network does not serve waits for ever', async () => {
   expect([made.subnetOf('win-1'), made.subnetOf('win-2')]).toEqual([undefined, '10.132.0.0/24']);
 });
 
-test('a Node that was made anew waits anew', async () => {
+test('a recreated Node waits again', async () => {
   await using made = await scene();
   await made.add('win-1');
   await made.wait(1000);

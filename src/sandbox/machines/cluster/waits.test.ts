@@ -14,7 +14,7 @@ test('counts down from the first question', async () => {
   expect(waits.left('a', 1000)).toBe(0);
 });
 
-test('says in real time what is left of the time of a sandbox', async () => {
+test('converts the rest of a sandbox delay to real time', async () => {
   const clock = manualClock();
   const waits = new Waits(clock, 10);
   expect(waits.left('a', 5000)).toBe(500);
@@ -30,7 +30,7 @@ test('each name has its own time', async () => {
   expect([waits.left('a', 100), waits.left('b', 100)]).toEqual([40, 100]);
 });
 
-test('what was forgotten begins anew', async () => {
+test('a forgotten delay starts again', async () => {
   const clock = manualClock();
   const waits = new Waits(clock, 1);
   waits.left('a', 100);
@@ -40,11 +40,11 @@ test('what was forgotten begins anew', async () => {
   expect(waits.left('a', 100)).toBe(100);
 });
 
-test('nothing to wait for is over at once', () => {
+test('a zero delay is over at once', () => {
   expect(new Waits(manualClock(), 3).left('a', 0)).toBe(0);
 });
 
-test('never sends anybody back a moment too early', async () => {
+test('never returns before the delay is over', async () => {
   const clock = manualClock();
   const waits = new Waits(clock, 7);
   const leftMs = waits.left('a', 1000);

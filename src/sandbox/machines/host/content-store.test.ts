@@ -35,7 +35,7 @@ for (const bytes of sizes) {
   });
 }
 
-test('small contents stay in memory, larger ones go to the disk', async () => {
+test('small contents stay in memory, larger ones are on disk', async () => {
   const [small, big] = [await written([large(1, 1000)]), await written([large(1)])];
   expect([small.data?.length, big.data, filesOnDisk().length]).toEqual([1000, undefined, 1]);
 });
@@ -52,7 +52,7 @@ test('equal contents are on the disk once, however many have them', async () => 
   expect([filesOnDisk().length, store.size]).toEqual([1, 1]);
 });
 
-test('a content goes when the last who had it is gone', async () => {
+test('content is deleted with its last reference', async () => {
   const [one, other] = [await written([large()]), await written([large()])];
   await store.release(one);
   expect((await allOf(other)).length).toBe(100_000);
@@ -60,13 +60,13 @@ test('a content goes when the last who had it is gone', async () => {
   expect([filesOnDisk(), store.size]).toEqual([[], 0]);
 });
 
-test('whoever brings a content again after it went has it again', async () => {
+test('deleted content can be stored again', async () => {
   await store.release(await written([large()]));
   const again = await written([large()]);
   expect(await allOf(again)).toEqual(large());
 });
 
-test('content that comes while the same goes is not lost', async () => {
+test('content that is stored during its deletion is not lost', async () => {
   const first = await written([large()]);
   const draft = store.draft();
   await draft.write(large());
@@ -76,7 +76,7 @@ test('content that comes while the same goes is not lost', async () => {
   expect(await allOf(second)).toEqual(large());
 });
 
-test('somebody else can be given what is there already', async () => {
+test('another file can share existing content', async () => {
   const content = await written([large()]);
   store.retain(content);
   await store.release(content);
@@ -139,7 +139,7 @@ for (const [name, at, length, want] of parts) {
   }
 }
 
-test('a draft that is given up leaves nothing', async () => {
+test('a discarded draft leaves no file', async () => {
   const draft = store.draft();
   await draft.write(large());
   expect(filesOnDisk()).toHaveLength(1);
@@ -148,7 +148,7 @@ test('a draft that is given up leaves nothing', async () => {
   expect(filesOnDisk()).toEqual([]);
 });
 
-test('tells how much has come so far', async () => {
+test('reports the number of bytes so far', async () => {
   const draft = store.draft();
   expect(draft.bytes).toBe(0);
   await draft.write(large(1, 10));
@@ -161,13 +161,13 @@ test('a content can be made of bytes at hand', () => {
   expect(store.of(Buffer.from('abc'))).toEqual({ bytes: 3, sha256: sha256('abc'), data: Buffer.from('abc') });
 });
 
-test('large files come in pieces, so that memory does not grow with them', async () => {
+test('large files are read in chunks', async () => {
   const content = await written([large(3, 1_000_000)]);
   const lengths = (await Array.fromAsync(store.chunks(content))).map(chunk => chunk.length);
   expect(Math.max(...lengths)).toBeLessThanOrEqual(256 * 1024);
 });
 
-test('the folder goes with the store, with all that is in it', async () => {
+test('closing the store deletes its folder', async () => {
   const other = await ContentStore.open();
   const draft = other.draft();
   await draft.write(large());

@@ -39,7 +39,7 @@ const act = fc.record({
   letter: fc.constantFrom('a', 'b'),
 });
 
-test('whatever is done, files hold what they should, share what is equal and leave nothing', async () => {
+test('after any sequence of operations files have the right content, share equal content and leave nothing behind', async () => {
   const store = await ContentStore.open();
   await fc.assert(
     fc.asyncProperty(fc.array(act, { maxLength: 20 }), async acts => {

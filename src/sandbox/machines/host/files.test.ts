@@ -51,7 +51,7 @@ for (const other of spellings) {
   });
 }
 
-test('knows nothing of a file that is not there', async () => {
+test('a missing file has no content and cannot be read', async () => {
   expect([await files.read(path), await files.sha256(path), await files.stat(path), files.has(path)]).toEqual([
     undefined,
     undefined,
@@ -72,7 +72,7 @@ test('keeps who may read a file, until it is written for others', async () => {
   expect(files.accessOf(path)).toBeUndefined();
 });
 
-test('tells size and time, which differs for every change even within a millisecond', async () => {
+test('returns size and time, which differs even for changes within a millisecond', async () => {
   const seen = new Set<number>();
   for (const text of ['a', 'bb', 'bb']) {
     await files.write(path, text);
@@ -101,7 +101,7 @@ test('makes the folders above a file, and lists what is in a folder', async () =
   expect(await files.list('C:\\nothing')).toEqual([]);
 });
 
-test('a folder whose name begins like another one is another one', async () => {
+test('a folder with the same prefix is another folder', async () => {
   await files.write('C:\\k2\\x', '');
   await files.makeDirectory('C:\\k');
   expect(await files.list('C:\\k')).toEqual([]);
@@ -120,7 +120,7 @@ test('removes a file; one that is not there is fine', async () => {
   expect(files.paths()).toEqual([]);
 });
 
-test('removes a folder with all that is below it, and nothing beside it', async () => {
+test('removes a folder with its content and no sibling', async () => {
   for (const name of ['C:\\k\\a', 'C:\\k\\b\\c', 'C:\\k2\\d']) await files.write(name, 'x');
   await files.removeDirectory('C:\\k');
   expect([files.paths(), files.isFolder('C:\\k'), files.isFolder('C:\\k\\b')]).toEqual([['C:\\k2\\d'], false, false]);
@@ -134,7 +134,7 @@ test('renames a file over another one', async () => {
   expect([files.paths(), await files.read(path)]).toEqual([[path], 'new']);
 });
 
-test('renaming to itself, or what is not there, changes nothing', async () => {
+test('renaming a file to itself or a missing file has no effect', async () => {
   await files.write(path, 'x');
   await files.rename(path, path.toLowerCase());
   await files.rename('C:\\nothing', path);
@@ -246,7 +246,7 @@ test('reads parts of a content', async () => {
 
 const user = { ...descriptorOf('programs'), owner: 'S-1-5-21-1-2-3-1001' };
 
-test('tells what an entry is, with owner and rights that are inherited until they are set', async () => {
+test('returns the type of an entry with inherited or own permissions', async () => {
   await files.makeDirectory('C:\\k\\keys', 'secret');
   await files.write('C:\\k\\keys\\a.key', 'key');
   await files.write(path, 'text');

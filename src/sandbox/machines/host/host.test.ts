@@ -25,7 +25,7 @@ async function inventoryOf({ connection }: { connection: HostConnection }) {
   return parseInventory(stdout, 'win-1');
 }
 
-test('the real agent tells what the host is', async () => {
+test('the real agent reports the host', async () => {
   await using made = await withAgent();
   expect(await inventoryOf(made)).toMatchObject({
     agentVersion: '11.0.0-1',
@@ -44,19 +44,19 @@ test('the real agent tells what the host is', async () => {
   expect(made.host.stats.verbs).toEqual(['inventory']);
 });
 
-test('an agent whose file does not tell has the version of the sandbox', async () => {
+test('an agent without a stamp has the version of the sandbox', async () => {
   await using made = await withAgent();
   await made.host.files.write(file.agent, 'MZ something else');
   expect((await inventoryOf(made)).agentVersion).toBe('unknown');
 });
 
-test('a wrong clock shows in what the agent tells', async () => {
+test('a wrong clock is visible in the inventory', async () => {
   await using made = await withAgent(findFault('clock-skew'));
   const aheadMs = Date.parse((await inventoryOf(made)).time) - Date.now();
   expect(Math.round(aheadMs / 60_000)).toBe(-120);
 });
 
-test('what a host is short of shows in what the agent tells', async () => {
+test('missing requirements are visible in the inventory', async () => {
   const traits = {
     ...findFault('old-windows').traits,
     ...findFault('full-disk').traits,
@@ -74,7 +74,7 @@ test('what a host is short of shows in what the agent tells', async () => {
   });
 });
 
-test('somebody who is no administrator is told so by the agent', async () => {
+test('the agent reports a user who is not an administrator', async () => {
   await using made = await withAgent(findFault('no-admin'));
   const found = await inventoryOf(made);
   expect(found.isAdministrator).toBe(false);
@@ -83,13 +83,13 @@ test('somebody who is no administrator is told so by the agent', async () => {
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining('WINDOWS_ACCESS_DENIED')]);
 });
 
-test('a host that does not find the API server says so when it is asked', async () => {
+test('a host that cannot reach the API server reports it', async () => {
   await using made = await withAgent(findFault('no-api'));
   const { stdout } = await made.connection.exec(installedAgent.inventory({ apiServerUrl: 'https://127.0.0.1:6443' }));
   expect(parseInventory(stdout, 'x').probe).toMatchObject({ problem: expect.stringContaining('ECONNREFUSED') });
 });
 
-test('a reboot takes the host down, and up again with another boot id and what was asked for', async () => {
+test('a reboot takes the host down and up again with a new boot ID and pending changes', async () => {
   await using made = await withAgent(findFault('no-containers'));
   const before = await inventoryOf(made);
   expect(before.containersFeature).toBe('disabled');
@@ -105,7 +105,7 @@ test('a reboot takes the host down, and up again with another boot id and what w
   expect(made.host.stats.reboots).toBe(1);
 });
 
-test('an order to reboot that comes twice reboots once', async () => {
+test('two reboot requests cause one reboot', async () => {
   await using made = await withAgent();
   const { bootId } = await inventoryOf(made);
   await Promise.all([
@@ -120,7 +120,7 @@ test('an order to reboot that comes twice reboots once', async () => {
   expect(made.host.stats.reboots).toBe(1);
 });
 
-test('while it boots connections are refused, and the network hears of it', async () => {
+test('connections are refused during a boot, and the routes are updated', async () => {
   await using made = await withAgent({ times: { bootMs: 30_000 } });
   const before = made.changes();
   made.host.cutPower();
@@ -130,7 +130,7 @@ test('while it boots connections are refused, and the network hears of it', asyn
   expect(made.changes()).toBe(before + 2);
 });
 
-test('a host that does not come back from a reboot stays away', async () => {
+test('a host that does not return from a reboot stays off', async () => {
   await using made = await withAgent(findFault('lost-in-reboot'));
   const { bootId } = await inventoryOf(made);
   await made.connection.exec(installedAgent.reboot(bootId, 0));
@@ -155,7 +155,7 @@ test('power that fails twice in a row is one cut', async () => {
   expect(made.host.stats.reboots).toBe(1);
 });
 
-test('a command that hangs is given up by whoever waits, and its process goes with him', async () => {
+test('a hanging command ends when its client disconnects', async () => {
   await using made = await withAgent({ traits: { mishaps: [{ kind: 'hang', on: 'inventory', times: 1 }] } });
   expect(await codeOf(() => made.connection.exec(installedAgent.inventory(), { timeoutMs: 200 }))).toBe(
     'HOST_COMMAND_TIMEOUT',
@@ -181,7 +181,7 @@ test('a power cut at a command is one of the host, too', async () => {
   expect([made.host.stats.reboots, made.host.files.has(file.agent)]).toEqual([1, true]);
 });
 
-test('files are still there after a power cut, and services that start by themselves run again', async () => {
+test('files survive a power cut, and automatic services start again', async () => {
   await using made = await startHost();
   await made.install(file.csiProxy);
   const config = { command: file.csiProxy, description: '', dependencies: [], recovery: undefined };
@@ -212,7 +212,7 @@ test('the agent as a Windows service starts in the host, keeps its log there and
   expect((await made.host.services.query(agentName))?.state).toBe('start-pending');
 });
 
-test('a service whose process must fail fails', async () => {
+test('a service in failingServices fails', async () => {
   await using made = await startHost({ traits: { failingServices: ['csi-proxy'] } });
   await made.install(file.csiProxy);
   const config = { command: file.csiProxy, description: '', dependencies: [], recovery: undefined } as const;
@@ -235,7 +235,7 @@ test('a service that does not stop has to be killed', async () => {
   expect((await made.host.services.query('kube-proxy'))?.state).toBe('stop-pending');
 });
 
-test('other programs on the disk can be run, and nothing more', async () => {
+test('other programs on the disk just succeed', async () => {
   await using made = await startHost();
   await made.install(file.containerd);
   await using connection = await made.connect();
@@ -261,7 +261,7 @@ test('stops in the middle of anything, and leaves neither port nor file', async 
   expect([made.host.openConnections, made.store.size]).toEqual([0, 0]);
 });
 
-test('what is wrong with a host can be put right while it runs', async () => {
+test('traits of a host can be changed at run time', async () => {
   await using made = await withAgent({
     traits: { isAdministrator: false, busyPorts: [10_250], diskBytes: 10_000_000 },
   });
@@ -273,14 +273,14 @@ test('what is wrong with a host can be put right while it runs', async () => {
   expect(Date.parse(seen.time) - Date.now()).toBeGreaterThan(3_000_000);
 });
 
-test('a host that takes no key takes it once it is told', async () => {
+test('a host that rejects the key accepts it after a change', async () => {
   await using made = await startHost({ traits: { acceptsKey: false } });
   expect(await codeOf(() => made.connect())).toBe('HOST_REFUSED_KEY');
   made.host.change({ acceptsKey: true });
   await (await made.connect()).close();
 });
 
-test('a host that was lost in a reboot comes when somebody switches it on, in another boot', async () => {
+test('a host lost in a reboot can be powered on with a new boot ID', async () => {
   await using made = await withAgent({ traits: { returnsFromReboot: false } });
   const { bootId } = await inventoryOf(made);
   await made.connection.exec(installedAgent.reboot(bootId, 0));

@@ -165,7 +165,7 @@ test('a verb to which something happens has failed', async () => {
   expect(made.said).toEqual({ out: '', err: '' });
 });
 
-test('a verb that is killed has failed, and what is left of it reaches nothing', async () => {
+test('a killed verb fails and cannot reach the host any more', async () => {
   const made = scene();
   await made.install(file.agent);
   const running = made.run(file.agent, 'inventory', '-o', 'json');
@@ -190,7 +190,7 @@ test('a user without rights has them not by way of the agent either', async () =
   expect(made.said.err).toContain('WINDOWS_ACCESS_DENIED');
 });
 
-test('services run with all rights, whoever the user is', async () => {
+test('services have all permissions regardless of the user', async () => {
   const made = scene({ isAdministrator: false });
   await made.install(file.agent);
   const command = `${file.agent} controller --windows-service --log-dir C:\\l --kubeconfig C:\\none --namespace x --node win-1`;
@@ -216,7 +216,7 @@ test('other programs end at once and well', async () => {
   expect(made.verbs).toEqual([]);
 });
 
-test('is settled when nothing of what was started goes on', async () => {
+test('is settled when all programs have ended', async () => {
   const made = scene();
   await made.install(file.csiProxy);
   let isSettled = false;
@@ -228,7 +228,7 @@ test('is settled when nothing of what was started goes on', async () => {
   await waiting;
 });
 
-test('remembers the last few hundred lines of what programs say', async () => {
+test('keeps the last few hundred log lines', async () => {
   const made = scene();
   await made.install(file.kubelet);
   for (let turn = 0; turn < 600; turn += 1) made.launcher.launch(`${file.kubelet} --wrong`, 'kubelet');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Mishaps } from './mishaps.ts';
 
-test('nothing happens where nothing was planned', () => {
+test('without injected failures none happens', () => {
   const mishaps = new Mishaps([]);
   expect([mishaps.onVerb('bootstrap'), mishaps.onUpload(1e9)]).toEqual([undefined, undefined]);
 });
@@ -20,7 +20,7 @@ test('several kinds can be planned for one verb, one after another', () => {
   expect([1, 2, 3].map(() => mishaps.onVerb('stage'))).toEqual(['drop', 'power cut', undefined]);
 });
 
-test('an upload breaks once so many bytes have come, however they are cut', () => {
+test('an upload breaks after the given number of bytes', () => {
   const mishaps = new Mishaps([{ kind: 'drop', on: 'upload', times: 1, afterBytes: 1000 }]);
   expect([400, 400, 200, 1, 5000].map(bytes => mishaps.onUpload(bytes))).toEqual([
     undefined,

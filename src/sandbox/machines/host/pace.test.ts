@@ -28,7 +28,7 @@ for (const [name, rate, pieces, want] of cases) {
   test(name, async () => expect(await timesOf(rate, pieces)).toEqual(want));
 }
 
-test('what comes from several sides at once shares the way', async () => {
+test('concurrent senders share the throughput', async () => {
   const clock = manualClock();
   const pace = createPace(1000, clock);
   const done: string[] = [];
@@ -40,7 +40,7 @@ test('what comes from several sides at once shares the way', async () => {
   expect(done).toEqual(['one', 'other']);
 });
 
-test('time in which nothing came is not saved up', async () => {
+test('idle time is not accumulated', async () => {
   const clock = manualClock();
   const pace = createPace(1000, clock);
   await clock.advance(10_000);

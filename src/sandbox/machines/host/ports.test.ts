@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-test('tells who and what the host is', async () => {
+test('reports name and operating system', async () => {
   const { system } = ports;
   expect([await system.hostName(), await system.fqdn()]).toEqual(['win-1', 'win-1']);
   state.dnsSuffix = 'sandbox.test';
@@ -51,12 +51,12 @@ test('tells who and what the host is', async () => {
   expect(await system.bootId()).toBe('x-1');
 });
 
-test('tells the room that is left on the disk', async () => {
+test('reports free disk space', async () => {
   await files.write('C:\\x', 'x'.repeat(400));
   expect(await ports.system.freeBytes('C:\\k')).toBe(600);
 });
 
-test('gives copies of what it tells', async () => {
+test('returns copies', async () => {
   (await ports.system.adapters()).length = 0;
   (await ports.system.pendingReboot()).push('x');
   (await ports.network.networks()).push({} as never);
@@ -99,12 +99,12 @@ test('a new name counts from the next boot on', async () => {
   ]);
 });
 
-test('an order to reboot goes to whoever has the power', async () => {
+test('a reboot is passed on with its delay', async () => {
   await ports.system.reboot(3, 'because');
   expect(reboots).toEqual([3]);
 });
 
-test('tells which ports are in use: of Windows, of others, of our services that run', async () => {
+test('reports ports in use: of Windows, other programs and running services', async () => {
   expect(await ports.system.listeningPorts()).toEqual([22, 135, 445, 9000]);
   const config = { command: 'x', description: '', dependencies: [], startType: 'manual', recovery: undefined } as const;
   for (const name of ['kubelet', 'windows_exporter']) {
@@ -134,7 +134,7 @@ test('variables are set and removed without regard to case, and processes see no
   expect(Object.keys(await environment.machine())).toEqual(['OS', 'Path', 'TEMP']);
 });
 
-test('certificates are known by their hash', async () => {
+test('certificates are listed by hash', async () => {
   const { certificates } = ports;
   const der = Buffer.from('certificate');
   await certificates.add(der);
@@ -228,7 +228,7 @@ const denied: [string, (limited: HostPorts) => Promise<unknown>][] = [
   ['reboot the host', ({ system }) => system.reboot(1, 'x')],
 ];
 for (const [name, act] of denied) {
-  test(`somebody who is no administrator may not ${name}`, async () => {
+  test(`a user who is not an administrator cannot ${name}`, async () => {
     const before = JSON.stringify(state);
     await expect(act(restrictedPorts(ports))).rejects.toMatchObject({
       code: 'WINDOWS_ACCESS_DENIED',
@@ -239,7 +239,7 @@ for (const [name, act] of denied) {
   });
 }
 
-test('somebody who is no administrator still sees what everybody sees', async () => {
+test('a user who is not an administrator can read public values', async () => {
   const { system, environment, certificates, files: seen } = restrictedPorts(ports);
   expect(await system.isAdministrator()).toBe(false);
   expect([await system.hostName(), (await system.adapters()).length]).toEqual(['win-1', 1]);

@@ -23,7 +23,7 @@ test('a program that throws has failed', async () => {
   expect(await process.ended).toBe(1);
 });
 
-test('is told to end and ends in its own time', async () => {
+test('stops on request in its own time', async () => {
   const process = start(idle);
   await settle();
   expect(process.isAlive).toBe(true);
@@ -31,7 +31,7 @@ test('is told to end and ends in its own time', async () => {
   expect(await process.ended).toBe(7);
 });
 
-test('is ready when it says so', async () => {
+test('is ready when it reports so', async () => {
   let isReady = false;
   const ready = Promise.withResolvers<void>();
   const process = start(async life => {
@@ -47,13 +47,13 @@ test('is ready when it says so', async () => {
   process.kill();
 });
 
-test('a kill ends it at once, whatever it does', async () => {
+test('a kill ends it at once', async () => {
   const process = start(() => new Promise(() => undefined));
   process.kill();
   expect([process.isAlive, await process.ended]).toEqual([false, undefined]);
 });
 
-test('what is left of a killed one is told to end, and waited for by whoever wants to', async () => {
+test('a killed process is signaled to stop, and its end can be awaited', async () => {
   let isGone = false;
   const process = start(idle);
   void process.gone.then(() => void (isGone = true));
@@ -78,7 +78,7 @@ test('ports work while the process lives, and keep their own state', async () =>
   await expect(seen.read()).rejects.toThrow('process has ended');
 });
 
-test('a call that nobody waits for troubles nobody', async () => {
+test('a rejected call without a handler is harmless', async () => {
   const process = start(idle);
   const seen = whileAlive(new Port(), process);
   process.kill();
@@ -113,7 +113,7 @@ const spellings: [string, boolean][] = [
   ['kubelet2', false],
 ];
 for (const [name, want] of spellings) {
-  test(`${want ? 'knows' : 'does not know'} a process of two programs as ${name}`, () => {
+  test(`${want ? 'finds' : 'does not find'} a process of two programs by ${name}`, () => {
     const processes = new SimulatedProcesses();
     processes.start(['kube-log-runner.exe', 'kubelet.exe'], idle);
     expect(processes.isRunning(name)).toBe(want);

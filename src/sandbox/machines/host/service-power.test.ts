@@ -22,7 +22,7 @@ test('a power cut stops everything, and a boot starts what starts by itself', as
   expect(launched).toEqual(['needed', 'automatic']);
 });
 
-test('a power cut in the middle of a start, a stop or a recovery leaves nothing that would go on', async () => {
+test('a power cut during a start, stop or recovery cancels it', async () => {
   const { services, install, processes, clock, launched } = scene();
   await install('starting', { startType: 'manual' });
   await install('crashed', {
@@ -43,7 +43,7 @@ test('a power cut in the middle of a start, a stop or a recovery leaves nothing 
   expect(launched).toHaveLength(before);
 });
 
-test('what was marked for deletion is gone after a power cut', async () => {
+test('services marked for deletion are removed by a power cut', async () => {
   const { services, processes } = await running();
   await services.remove('kubelet');
   services.powerOff();
@@ -51,7 +51,7 @@ test('what was marked for deletion is gone after a power cut', async () => {
   expect(await services.list()).toEqual([]);
 });
 
-test('whatever is asked in whatever order, states and processes agree', async () => {
+test('after any sequence of calls, states and processes agree', async () => {
   const names = ['a', 'b', 'c'];
   const act = fc.record({
     what: fc.constantFrom('start', 'stop', 'remove', 'wait', 'kill', 'power'),

@@ -41,7 +41,7 @@ test('a start takes its time, with a process from the beginning', async () => {
   expect(await services.query('kubelet')).toEqual({ state: 'running', pid: pending?.pid });
 });
 
-test('a service that does not say it works stays in its start', async () => {
+test('a service that does not report running stays in start-pending', async () => {
   const { services, clock } = await running('unready.exe');
   await clock.advance(60_000);
   expect((await services.query('kubelet'))?.state).toBe('start-pending');
@@ -149,7 +149,7 @@ const refusals: [string, (made: Scene) => Promise<unknown>, string, number, stri
   [
     'the start of what needs a service that is not there',
     async ({ services, install }) => {
-      await install('needy', { dependencies: ['nobody'] });
+      await install('needy', { dependencies: ['missing'] });
       await services.start('needy');
     },
     'WINDOWS_SERVICE_DEPENDENCY',
@@ -242,7 +242,7 @@ test('a process that ends at once leaves a service that is stopped', async () =>
   expect(await services.query('kubelet')).toEqual({ state: 'stopped', pid: 0 });
 });
 
-test('after a crash it is started again after each delay in turn, the last one repeated', async () => {
+test('a crashed service is restarted after each delay in turn, then with the last one', async () => {
   const recovery = { resetSeconds: 300, restartDelaysMs: [1000, 5000] };
   const { clock, launched } = await running('failing.exe', { recovery });
   const counts: number[] = [launched.length];
@@ -261,7 +261,7 @@ test('a stop that was asked for is no crash', async () => {
   expect([launched.length, (await services.query('kubelet'))?.state]).toEqual([1, 'stopped']);
 });
 
-test('nobody starts again what was started by hand or deleted meanwhile', async () => {
+test('a service that was started or deleted meanwhile is not restarted', async () => {
   const recovery = { resetSeconds: 300, restartDelaysMs: [1000] };
   const { services, processes, clock, launched } = await running('idle.exe', { recovery });
   const kill = async () => (await processes.hold((await services.query('kubelet'))?.pid ?? 0))?.killTree();

@@ -5,7 +5,7 @@ import { bootIdOf, bootState, freshState } from './state.ts';
 const place = { hostName: 'win-1', address: '10.0.0.11', dnsSuffix: 'sandbox.test', id: 'abc' };
 const fresh = (traits = {}) => freshState(place, { ...defaultTraits, ...traits });
 
-test('a fresh host is as its traits say', () => {
+test('a new host has the state of its traits', () => {
   expect(fresh()).toMatchObject({
     hostName: 'win-1',
     dnsSuffix: 'sandbox.test',
@@ -31,19 +31,19 @@ test('has one adapter with its address and the way to everywhere', () => {
   ]);
 });
 
-test('has services that every Windows has, and none of ours', () => {
+test('has default Windows services and none of WMCO', () => {
   const names = [...fresh().services.keys()];
   expect(names).toEqual(['sshd', 'hns', 'w32time']);
   expect([...fresh().services.values()].every(({ state }) => state === 'stopped')).toBe(true);
 });
 
-test('services of somebody else do not bear our mark', () => {
+test('foreign services do not have the description of WMCO services', () => {
   const foreign = fresh({ foreignServices: ['containerd'] }).services.get('containerd');
   expect(foreign?.config).toMatchObject({ description: 'containerd (not installed by WMCO)', startType: 'automatic' });
   expect(foreign?.config.description).not.toContain('OpenShift managed');
 });
 
-test('traits go before the usual: name, feature, pending reboot, variables', () => {
+test('traits override defaults: name, feature, pending reboot, variables', () => {
   const state = fresh({
     hostName: 'WIN_HOST',
     containersFeature: 'disabled',
@@ -59,7 +59,7 @@ test('traits go before the usual: name, feature, pending reboot, variables', () 
   expect(state.variablesAtBoot).toEqual(state.variables);
 });
 
-test('two hosts share nothing that can be changed', () => {
+test('two hosts share no mutable state', () => {
   const [one, other] = [fresh({ pendingReboot: ['x'] }), fresh({ pendingReboot: ['x'] })];
   one.pendingReboot.push('y');
   one.services.clear();
@@ -84,7 +84,7 @@ test('a boot makes what was asked for true', () => {
   expect(bootIdOf(state)).not.toBe(before);
 });
 
-test('a boot for nothing changes nothing but its number', () => {
+test('a boot without pending changes changes only the boot ID', () => {
   const state = fresh({ containersFeature: 'disabled' });
   bootState(state);
   expect(state).toMatchObject({ hostName: 'win-1', boots: 2, containersFeature: 'disabled' });

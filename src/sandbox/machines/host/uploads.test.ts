@@ -44,7 +44,7 @@ test('what was uploaded can be downloaded', async () => {
   expect(await codeOf(() => connection.download('C:\\k\\none'))).toBe('HOST_FILE_MISSING');
 });
 
-test('tells how far it is, byte by byte', async () => {
+test('reports the progress in bytes', async () => {
   await using made = await startHost();
   await using connection = await made.connect();
   const seen: number[] = [];
@@ -69,14 +69,14 @@ test('the same content in many files is on the disk of this machine once', async
   expect([made.store.size, made.host.files.paths().length]).toEqual([1, 3]);
 });
 
-test('a full disk is known as one, and leaves no half file', async () => {
+test('a full disk is reported and leaves no partial file', async () => {
   await using made = await startHost(findFault('full-disk'));
   expect(await codeOf(() => uploaded(made, Buffer.alloc(20_000_000)))).toBe('HOST_DISK_FULL');
   expect(made.host.files.paths()).toEqual([]);
   await uploaded(made, Buffer.alloc(1_000_000));
 });
 
-test('a connection that breaks in the middle loses the upload; the next one goes through', async () => {
+test('a broken connection loses the upload; the next one succeeds', async () => {
   await using made = await startHost(findFault('dropped-connection'));
   expect(await codeOf(() => uploaded(made, Buffer.alloc(3_000_000)))).toBe('HOST_CONNECTION_LOST');
   expect(made.host.stats.uploads).toBe(0);
@@ -85,7 +85,7 @@ test('a connection that breaks in the middle loses the upload; the next one goes
   expect((await made.host.files.stat(path))?.bytes).toBe(3_000_000);
 });
 
-test('a power cut in the middle does the same, and the host comes back', async () => {
+test('a power cut loses the upload, and the host boots again', async () => {
   await using made = await startHost({
     traits: { mishaps: [{ kind: 'power cut', on: 'upload', times: 1, afterBytes: 500_000 }] },
   });
@@ -132,7 +132,7 @@ test('a program that runs cannot be replaced by an upload, until it has ended', 
   expect(await made.host.files.read(file.csiProxy)).toBe('new');
 });
 
-test('nothing of a host is left on the disk of this machine when it is gone', async () => {
+test('a removed host leaves no files on this machine', async () => {
   const made = await startHost();
   await uploaded(made, randomBytes(500_000));
   expect(made.store.size).toBe(1);

@@ -230,7 +230,7 @@ test('asks for a serving certificate with its name and address once it has a Nod
   await end(made);
 });
 
-test('says at once when containerd or the network fails, and when they are back', async () => {
+test('reports failures and recovery of containerd and the network at once', async () => {
   const made = await joined();
   expect(made.ready()).toBe('True');
   made.running.containerd = false;
@@ -246,7 +246,7 @@ test('says at once when containerd or the network fails, and when they are back'
   await end(made);
 });
 
-test('says nothing for a while when there is nothing to say, and then that it lives', async () => {
+test('reports an unchanged status only once in a while', async () => {
   const made = await joined();
   const reports = () => verbsOn(made, 'nodes/status').length;
   const before = reports();
@@ -321,7 +321,7 @@ for (const type of ['Denied', 'Failed']) {
   });
 }
 
-test('does not wait for its certificate for ever', async () => {
+test('stops waiting for its certificate after a timeout', async () => {
   const made = start();
   await made.clock.advance(16 * 60_000);
   await expect(made.ended).rejects.toThrow('was not approved in time');
@@ -339,7 +339,7 @@ for (const [name, files, message] of unfit) {
   });
 }
 
-test('fails as it is told: never ready, no Node, a crash, a slow end', async () => {
+test('supports injected faults: never ready, no Node, crash, slow stop', async () => {
   const unready = await joined({ faults: { neverReady: true } });
   expect(unready.ready()).toBe('False');
   const absent = await joined({ faults: { noRegister: true } });

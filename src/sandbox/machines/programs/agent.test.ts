@@ -30,7 +30,7 @@ async function ran(words: string[], over: Partial<AgentRun> = {}, stopAfterMs = 
     log: recorded.log,
   };
   const stop = new AbortController();
-  if (stopAfterMs > 0) setTimeout(() => stop.abort(new Error('told to end')), stopAfterMs);
+  if (stopAfterMs > 0) setTimeout(() => stop.abort(new Error('stopped')), stopAfterMs);
   const program = agentProgram(
     {
       path: 'C:\\k\\windows-instance-config-daemon.exe',
@@ -67,12 +67,12 @@ test('asks the host it runs on', async () => {
   expect([exitCode, JSON.parse(out)]).toMatchObject([0, { hostName: 'win-1', agentVersion: '11.0.0-5' }]);
 });
 
-test('says what is wrong with a command line', async () => {
+test('reports errors of the command line', async () => {
   const { exitCode, err } = await ran(['stage']);
   expect([exitCode, err]).toEqual([1, expect.stringMatching(/^error: missing --bundle and --sha256/)]);
 });
 
-test('tells its progress to whoever runs it', async () => {
+test('writes its progress to the terminal', async () => {
   const { exitCode, err } = await ran(['cleanup', '--kubeconfig', 'C:\\k\\none', '--namespace', 'ns']);
   expect(exitCode).toBe(0);
   expect(err).toContain('Cleaning up host');
@@ -83,7 +83,7 @@ test('a user cannot run it as a service', async () => {
   expect([exitCode, err, ready]).toEqual([1, expect.stringContaining('WINDOWS_NOT_A_SERVICE'), 0]);
 });
 
-test('the service manager can; then it logs in the host and ends when it is told to', async () => {
+test('the service manager can start the service, which logs to the host and stops on request', async () => {
   const words = [...controller, '--log-dir', 'C:\\l'];
   const { exitCode, out, logged } = await ran(words, { startedBy: 'service manager' }, 200);
   expect([exitCode, out]).toEqual([0, '']);
@@ -91,7 +91,7 @@ test('the service manager can; then it logs in the host and ends when it is told
   expect(logged.at(-1)).toBe('Stopped');
 });
 
-test('a verb without its kubeconfig fails with a code that says so', async () => {
+test('a verb without its kubeconfig fails with a matching error code', async () => {
   const words = [
     'bootstrap',
     '--kubeconfig',

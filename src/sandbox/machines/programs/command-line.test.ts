@@ -25,7 +25,7 @@ const quotable = fc.string().filter(text => !text.includes('"'));
 const quoted = (text: string) => `"${text}"`;
 const properties: [string, fc.Arbitrary<string>, (text: string) => string][] = [
   ['words without blanks and quotes come back as they were', word, text => text],
-  ['words in quotes come back whatever is in them', quotable, quoted],
+  ['quoted words survive', quotable, quoted],
 ];
 for (const [name, each, print] of properties) {
   test(name, () => {
@@ -75,7 +75,7 @@ for (const [name, command, want] of commands) {
   });
 }
 
-test('a stamp tells the version, whatever follows', () => {
+test('a stamp contains the version', () => {
   const head = Buffer.concat([Buffer.from(stampOf('kubelet.exe', '11.0.0-abc')), Buffer.alloc(1000, 0xff)]);
   expect(stampedVersion(head)).toBe('11.0.0-abc');
 });
@@ -88,5 +88,5 @@ const noStamps: [string, Uint8Array][] = [
   ['a stamp that is too long', Buffer.from(stampOf('a', 'x'.repeat(stampBytes)))],
 ];
 for (const [name, bytes] of noStamps) {
-  test(`${name} tells no version`, () => expect(stampedVersion(bytes)).toBeUndefined());
+  test(`${name} has no version`, () => expect(stampedVersion(bytes)).toBeUndefined());
 }

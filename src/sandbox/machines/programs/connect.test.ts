@@ -36,7 +36,7 @@ async function scene() {
   return Object.assign(made, { programs: host });
 }
 
-test('a program speaks to the API server by a kubeconfig on the disk of its host', async () => {
+test('a program connects to the API server with a kubeconfig on its host', async () => {
   await using made = await scene();
   await made.host.files.write(file.kubeconfig, cluster.kubeconfigFor());
   const client = await connectFrom(made.programs, file.kubeconfig, 'test');
@@ -57,7 +57,7 @@ test('certificates that the kubeconfig names are read from there, too', async ()
   await client.close();
 });
 
-test('whoever the kubeconfig names is who asks', async () => {
+test('requests come from the user of the kubeconfig', async () => {
   await using made = await scene();
   await made.host.files.write(file.kubeconfig, cluster.kubeconfigFor({ commonName: 'somebody' }));
   const client = await connectFrom(made.programs, file.kubeconfig, 'test');
@@ -77,7 +77,7 @@ for (const [name, text, code] of unusable) {
   });
 }
 
-test('a program that only runs is ready at once and ends when it is told to', async () => {
+test('an idle program is ready at once and stops on request', async () => {
   const stop = new AbortController();
   let ready = 0;
   const running = idleProgram({ signal: stop.signal, ready: () => void (ready += 1) });

@@ -6,10 +6,10 @@ import { type SimulatedFile, simulatedPayload } from './payload.ts';
 import { stampedVersion } from './stamp.ts';
 
 const programs = [file.kubelet, file.containerd, 'C:\\k\\cni\\win-overlay.exe'];
-const wish = { version: '11.0.0-1', agent: file.agent, programs };
+const options = { version: '11.0.0-1', agent: file.agent, programs };
 const allOf = async (each: SimulatedFile) => Buffer.concat(await Array.fromAsync(each.content()));
 const all = async (bytes?: number) => {
-  const payload = simulatedPayload(bytes === undefined ? wish : { ...wish, bytes });
+  const payload = simulatedPayload(bytes === undefined ? options : { ...options, bytes });
   return [await payload.agent(), ...(await payload.files('None'))];
 };
 
@@ -32,12 +32,12 @@ test('is as large as wanted', async () => {
   expect(total).toBe(4_000_000);
 });
 
-test('every program says its version to a simulated host', async () => {
+test('every program has a stamp with its version', async () => {
   for (const each of await all(10_000)) expect(stampedVersion(await allOf(each))).toBe('11.0.0-1');
 });
 
 test('programs differ from each other, and from those of another version', async () => {
-  const other = simulatedPayload({ ...wish, version: '11.0.0-2', bytes: 1000 });
+  const other = simulatedPayload({ ...options, version: '11.0.0-2', bytes: 1000 });
   const hashes = [...(await all(1000)), await other.agent(), ...(await other.files('None'))].map(each => each.sha256);
   expect(new Set(hashes).size).toBe(hashes.length);
 });
@@ -58,12 +58,12 @@ test('cannot be packed smaller', async () => {
 });
 
 test('is made once, however many ask', async () => {
-  const payload = simulatedPayload({ ...wish, bytes: 100_000 });
+  const payload = simulatedPayload({ ...options, bytes: 100_000 });
   const [one, other] = await Promise.all([payload.files('None'), payload.files('Azure')]);
   expect(one[0]).toBe(other[0]);
 });
 
-test('comes in pieces that no sender has to cut', async () => {
+test('content comes in chunks of a sendable size', async () => {
   const [agent] = await all(4_000_000);
   const pieces = await Array.fromAsync(agent?.packed() ?? []);
   expect(Math.max(...pieces.map(piece => piece.length))).toBeLessThanOrEqual(256 * 1024);

@@ -79,7 +79,7 @@ async function scene(traits: Partial<Traits> = {}) {
   return {
     ...made,
     run,
-    stop: () => stop.abort(new Error('told to end')),
+    stop: () => stop.abort(new Error('stopped')),
     messages: () => recorded.lines.map(({ message }) => message),
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the test is over'));
@@ -120,7 +120,7 @@ test('the kubelet brings a Node by certificates that were asked for', async () =
   expect(await kubelet.ended).toBe(0);
 });
 
-test('the Node is ready when containerd runs and there is a network, and says at once when not', async () => {
+test('the Node is ready while containerd and the network are up, and reports changes at once', async () => {
   await using _ = startApprover(admin, undefined, 20);
   await using made = await scene();
   await made.install(file.containerd);
@@ -149,7 +149,7 @@ test('a kubelet that never registers has its certificate and no Node', async () 
   await expect(admin.get(nodes, 'programs-3')).rejects.toMatchObject({ code: 404 });
 });
 
-test('a kubelet that is never ready says so whatever runs', async () => {
+test('a kubelet with the fault "never ready" never becomes ready', async () => {
   await using _ = startApprover(admin, undefined, 20);
   await using made = await scene({ kubelet: 'never ready' });
   await made.host.files.write(file.cniConfig, '{}');
@@ -169,7 +169,7 @@ const failures: [string, string[], (made: Awaited<ReturnType<typeof scene>>) => 
   ],
 ];
 for (const [name, words, spoil] of failures) {
-  test(`a kubelet ${name} fails and tells why`, async () => {
+  test(`a kubelet ${name} fails and logs the reason`, async () => {
     await using made = await scene();
     await spoil(made);
     expect(await made.run(file.kubelet, words).ended).toBe(1);
@@ -228,7 +228,7 @@ test('the overlay makes its networks once the Node has a subnet, and once only',
   expect([await overlay.ended, await again.ended]).toEqual([0, 0]);
 });
 
-test('the overlay fails without a kubeconfig, and ends in good order when it is told to', async () => {
+test('the overlay fails without a kubeconfig and stops cleanly on request', async () => {
   await using made = await scene();
   expect(await made.run(file.hybridOverlay, overlayWords('x')).ended).toBe(1);
   expect(made.messages()).toContain('Failed to create HNS networks');
@@ -239,7 +239,7 @@ test('the overlay fails without a kubeconfig, and ends in good order when it is 
   expect(await waiting.ended).toBe(0);
 });
 
-test('any other program just runs until it is told to end', async () => {
+test('any other program runs until it is stopped', async () => {
   await using made = await scene();
   const others = [file.containerd, file.csiProxy, 'C:\\k\\constructor', 'C:\\k\\unknown.exe'];
   const running = others.map(path => made.run(path, []));

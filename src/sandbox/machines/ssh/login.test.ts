@@ -68,12 +68,12 @@ const logins: [Traits['login'], Attempt, string][] = [
   ['key and password', { method: 'password' }, 'rejected: publickey'],
 ];
 for (const [login, attempt, want] of logins) {
-  test(`where one gets in by ${login}, ${JSON.stringify(attempt.method ?? 'a key')} is met: ${want}`, () => {
+  test(`login by ${login} answers ${JSON.stringify(attempt.method ?? 'a key')} with ${want}`, () => {
     expect(outcomeOf(attempt, { login })).toBe(want);
   });
 }
 
-test('nobody gets in where nobody is known', () => {
+test('without authorized keys every login is rejected', () => {
   expect(outcomeOf({}, { authorizedKeys: [] })).toBe(byKey);
 });
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeKey } from '../../../../test/kit/ssh-server.ts';
 import { startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 
-/** The server of a simulated host, asked by a client that is not ours: whatever a person may try with scp or sftp. */
+/** The SFTP server of a simulated host with the client of ssh2, as a user may try with scp or sftp. */
 
 let made: TestHost;
 let client: Client;
@@ -42,7 +42,7 @@ const call = <T>(start: (done: (error: Error | undefined | null, value?: T) => v
   });
 
 for (const bytes of [0, 100, 1_000_000]) {
-  test(`a file of ${bytes} bytes is put there and fetched again`, async () => {
+  test(`a file of ${bytes} bytes can be uploaded and downloaded`, async () => {
     const content = randomBytes(bytes);
     writeFileSync(local('in'), content);
     await call(done => sftp.fastPut(local('in'), '/C:/k/file', done));
@@ -79,7 +79,7 @@ test('folders are made, listed, and removed when they are empty', async () => {
   await expect(call(done => sftp.readdir('/C:/k/sub', done))).rejects.toMatchObject({ code: 2 });
 });
 
-test('files and folders are told apart', async () => {
+test('files and folders have different attributes', async () => {
   await call(done => sftp.writeFile('/C:/k/a.txt', 'abc', done));
   const file = await call<Stats>(done => sftp.stat('/C:/k/a.txt', done));
   const directory = await call<Stats>(done => sftp.lstat('/C:/k', done));
@@ -96,7 +96,7 @@ test('a rename replaces only when it is asked to', async () => {
   expect([made.host.files.has('C:\\k\\a'), await made.host.files.read('C:\\k\\b')]).toEqual([false, 'a']);
 });
 
-test('tells where one is, and how much room there is', async () => {
+test('reports the working directory and the free space', async () => {
   expect(await call<string>(done => sftp.realpath('.', done))).toBe('/C:/Users/Administrator');
   expect(await call<string>(done => sftp.realpath('/C:/k/../x', done))).toBe('/C:/x');
   const space = await call<{ f_frsize: number; f_bavail: number }>(done =>
@@ -111,7 +111,7 @@ test('attributes are taken without a word', async () => {
   await call(done => sftp.utimes('/C:/k/a', 1, 1, done));
 });
 
-test('what a server of Windows has not is said to be missing', async () => {
+test('unsupported requests are rejected as on Windows', async () => {
   await expect(call(done => sftp.symlink('/C:/k/a', '/C:/k/b', done))).rejects.toMatchObject({ code: 8 });
   await expect(call(done => sftp.readlink('/C:/k/a', done))).rejects.toMatchObject({ code: 8 });
 });
@@ -139,7 +139,7 @@ test('a shell, a forwarded port and another subsystem are refused, and commands 
   expect(output).toBe('win-1\r\n');
 });
 
-test('a session that speaks no SFTP ends, and the connection goes on', async () => {
+test('a session without SFTP ends without ending the connection', async () => {
   const channel = await call<NodeJS.ReadWriteStream>(done => client.subsys('sftp', done));
   channel.write(Buffer.from('GET / HTTP/1.1\r\n\r\n'));
   channel.resume();

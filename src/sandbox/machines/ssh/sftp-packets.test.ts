@@ -10,7 +10,7 @@ const framed = (body: Uint8Array) => {
   return Buffer.concat([length, body]);
 };
 
-test('a packet comes when it is complete', () => {
+test('a packet is returned when it is complete', () => {
   const assembler = new PacketAssembler();
   const bytes = framed(Buffer.from('hello'));
   expect(assembler.add(bytes.subarray(0, 2))).toEqual([]);
@@ -18,7 +18,7 @@ test('a packet comes when it is complete', () => {
   expect(assembler.add(bytes.subarray(7)).map(String)).toEqual([String(Buffer.from('hello'))]);
 });
 
-test('several packets in one piece come one by one, and the beginning of the next one is kept', () => {
+test('several packets in one chunk are returned in order, and an incomplete one is kept', () => {
   const assembler = new PacketAssembler();
   const [one, two] = [framed(Buffer.from('one')), framed(Buffer.from('two'))];
   const first = assembler.add(Buffer.concat([one, one, two.subarray(0, 5)]));
@@ -80,12 +80,12 @@ const shapes: [string, Answer, number][] = [
   ['limits', { is: 'limits' }, 201],
 ];
 for (const [name, answer, type] of shapes) {
-  test(`${name} goes out as type ${type} with the number of the request`, () => {
+  test(`${name} is written as type ${type} with the request ID`, () => {
     expect(bodyOf(answer)).toMatchObject({ type, id: 77 });
   });
 }
 
-test('a status says its code in words, too', () => {
+test('a status has a message', () => {
   const { body } = bodyOf({ is: 'status', code: 4 });
   expect(readWire(body, reader => [reader.uint32(), reader.text(), reader.text()])).toEqual([4, 'status 4', 'en']);
 });
@@ -111,7 +111,7 @@ test('a folder is marked as one', () => {
   expect(mode).toBe(0o040_777);
 });
 
-test('free space is told in bytes', () => {
+test('free space is in bytes', () => {
   const { body } = bodyOf({ is: 'space', totalBytes: 80e9, freeBytes: 12_345_678_901 });
   const numbers = Array.from({ length: 11 }, (_, index) => Number(Buffer.from(body).readBigUInt64BE(index * 8)));
   expect(numbers.slice(0, 5)).toEqual([1, 1, 80e9, 12_345_678_901, 12_345_678_901]);
@@ -152,7 +152,7 @@ for (const [given, want] of paths) {
   test(`takes ${JSON.stringify(given)} for ${want}`, () => expect(windowsPath(given)).toBe(want));
 }
 
-test('a path goes out as it would come in', () => {
+test('a path survives conversion in both directions', () => {
   for (const path of ['C:\\k\\x', 'C:\\', 'D:\\a b\\c']) {
     expect(windowsPath(sftpPath(path))).toBe(path.replace(/\\$/, ''));
   }

@@ -87,7 +87,7 @@ async function upload(path: string, text: string): Promise<void> {
   expect([await put(handle, text), await close(handle)]).toEqual([status.ok, status.ok]);
 }
 
-test('a file is written in pieces and read again', async () => {
+test('a file can be written in chunks and read back', async () => {
   const handle = await open('/C:/k/x', write);
   await put(handle, 'hello ');
   await put(handle, 'world', 6);
@@ -103,7 +103,7 @@ test('a file is written in pieces and read again', async () => {
   expect(await close(reading)).toBe(status.ok);
 });
 
-test('tells of files that came whole and of all bytes', async () => {
+test('reports completed files and all uploaded bytes', async () => {
   await upload('/C:/k/x', 'hello');
   const handle = await open('/C:/k/y', write);
   await put(handle, 'half');
@@ -188,16 +188,16 @@ test('a full disk is a failure, and what fitted stays', async () => {
   expect((await files.stat('C:\\k\\x'))?.bytes).toBe(900_000);
 });
 
-test('tells the room on the disk when asked', async () => {
+test('reports free disk space', async () => {
   await upload('/C:/k/x', 'x'.repeat(1000));
   expect(await ask(request.extended, writeWire('statvfs@openssh.com', '/C:/k'))).toBe('type 201');
 });
 
-test('tells its limits when asked', async () => {
+test('reports its limits', async () => {
   expect(await ask(request.extended, writeWire('limits@openssh.com'))).toBe('type 201');
 });
 
-test('what goes wrong with an upload ends the session', async () => {
+test('a failing upload ends the session', async () => {
   const handle = await open('/C:/k/x', write);
   fail = new Error('the cable was pulled');
   await expect(put(handle, 'x')).rejects.toThrow('the cable was pulled');
@@ -210,14 +210,14 @@ const stats: [string, string, number | string][] = [
 ];
 for (const [name, path, want] of stats) {
   for (const type of [request.stat, request.lstat]) {
-    test(`tells about ${name} (${type})`, async () => {
+    test(`returns the attributes of ${name} (${type})`, async () => {
       await upload('/C:/k/x', 'x');
       expect(await onPath(type, path)).toBe(want);
     });
   }
 }
 
-test('tells about an open file', async () => {
+test('returns the attributes of an open file', async () => {
   const handle = await open('/C:/k/x', write);
   expect(await ask(request.fstat, writeWire(handle))).toBe('type 105');
   expect(await ask(request.fstat, writeWire('99'))).toBe(status.noSuchFile);
@@ -276,7 +276,7 @@ test('removes a file that is there and not in use', async () => {
 const renames: [string, (from: string, to: string) => Promise<unknown>, string, string, number][] = [
   ['renames', (from, to) => rename(from, to), '/C:/k/a', '/C:/k/new', status.ok],
   ['does not rename over another one', (from, to) => rename(from, to), '/C:/k/a', '/C:/k/b', status.failure],
-  ['replaces another one when told so', (from, to) => replace(from, to), '/C:/k/a', '/C:/k/b', status.ok],
+  ['replaces another one on request', (from, to) => replace(from, to), '/C:/k/a', '/C:/k/b', status.ok],
   ['does not rename what is not there', (from, to) => replace(from, to), '/C:/k/none', '/C:/k/b', status.noSuchFile],
   ['does not rename into no folder', (from, to) => replace(from, to), '/C:/k/a', '/C:/none/a', status.noSuchFile],
   ['does not replace a folder', (from, to) => replace(from, to), '/C:/k/a', '/C:/k', status.failure],
@@ -293,11 +293,11 @@ for (const [name, act, from, to, code] of renames) {
   });
 }
 
-test('tells where it is', async () => {
+test('returns the working directory', async () => {
   expect(await onPath(request.realpath, '.')).toBe('type 104');
 });
 
-test('says that it does not know other requests and extensions', async () => {
+test('rejects unknown requests and extensions', async () => {
   expect(await ask(19, writeWire('/C:/k/x'))).toBe(status.unsupported);
   expect(await ask(request.extended, writeWire('hardlink@openssh.com', 'a', 'b'))).toBe(status.unsupported);
 });
@@ -307,7 +307,7 @@ test('answers the greeting with its version', async () => {
   expect(answer[4]).toBe(2);
 });
 
-test('a packet that makes no sense ends the session, and nothing else happens', async () => {
+test('a malformed packet ends the session and changes nothing', async () => {
   await upload('/C:/k/x', 'x');
   await fc.assert(
     fc.asyncProperty(

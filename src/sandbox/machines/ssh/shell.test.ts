@@ -70,7 +70,7 @@ const answers: [Language, Traits['shell'], RegExp][] = [
   ['japanese', 'powershell', /^foo : \x97\x70\x8c\xea 'foo' \x82\xcd/],
 ];
 for (const [language, shell, message] of answers) {
-  test(`${shell} says in ${language} what it does not know, and fails`, async () => {
+  test(`${shell} reports an unknown program in ${language} and fails`, async () => {
     const { exitCode, err, out } = await ran('foo bar', { language, shell });
     expect([exitCode, out]).toEqual([1, '']);
     expect(err).toMatch(message);
@@ -82,7 +82,7 @@ test('what a console of France writes is no UTF-8', () => {
   expect(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes)).toThrow();
 });
 
-test('a program that is not on the disk is as unknown as any other', async () => {
+test('a program that is not on the disk is unknown', async () => {
   expect(await ran('C:\\k\\other.exe version')).toMatchObject({ exitCode: 1, started: [] });
 });
 

@@ -10,7 +10,7 @@ import { installedAgent } from '../../../../test/kit/installed-agent.ts';
 
 const hostWith = (fault: FaultName) => startHost(findFault(fault));
 
-test('lets in the user with the key that it knows, and presents itself as OpenSSH of Windows', async () => {
+test('accepts the user with an authorized key and identifies as OpenSSH for Windows', async () => {
   await using made = await startHost();
   await using connection = await made.connect();
   expect(connection.facts).toMatchObject({
@@ -44,10 +44,10 @@ const logins: [string, FaultName | undefined, (made: TestHost) => Promise<unknow
   ['a host that wants both', 'key-and-password', made => made.connect(), 'HOST_WANTS_PASSWORD'],
   ['something else at the port', 'no-ssh', made => made.connect(), 'HOST_NOT_SSH'],
   ['an SSH server that does not run', 'refused', made => made.connect(), 'HOST_UNREACHABLE'],
-  ['nobody at the address', 'unreachable', made => made.connect(), 'HOST_UNREACHABLE'],
+  ['no answer at the address', 'unreachable', made => made.connect(), 'HOST_UNREACHABLE'],
 ];
 for (const [name, fault, act, code] of logins) {
-  test(`${name} is met as ${code}`, async () => {
+  test(`${name} fails with ${code}`, async () => {
     await using made = await (fault === undefined ? startHost() : hostWith(fault));
     expect(await codeOf(() => act(made))).toBe(code);
     expect(made.host.stats.execSessions).toBe(0);
@@ -147,7 +147,7 @@ test('a cut breaks connections with a reset; new ones are fine', async () => {
   expect((await again.exec('hostname')).exitCode).toBe(0);
 });
 
-test('a client that goes in the middle of everything leaves nothing open', async () => {
+test('a client that disconnects during a command leaves nothing open', async () => {
   await using made = await startHost();
   const connection = await made.connect();
   const running = connection.exec('hostname').catch(() => undefined);
@@ -156,7 +156,7 @@ test('a client that goes in the middle of everything leaves nothing open', async
   await expect.poll(() => made.host.openConnections).toBe(0);
 });
 
-test('somebody who does not speak SSH is put up with', async () => {
+test('a client without SSH is tolerated', async () => {
   await using made = await startHost();
   const route = made.host.route();
   if (typeof route === 'string') throw new Error(route);
@@ -169,7 +169,7 @@ test('somebody who does not speak SSH is put up with', async () => {
   expect((await connection.exec('hostname')).exitCode).toBe(0);
 });
 
-test('the port stays the same while the host is off, and nobody gets in', async () => {
+test('the port stays the same while the host is off and rejects connections', async () => {
   await using made = await startHost({ times: { bootMs: 100_000 } });
   const before = made.host.route();
   made.host.cutPower();
@@ -187,7 +187,7 @@ test('many hosts listen at once, each on its own port', async () => {
   await Promise.all(made.map(each => each[Symbol.asyncDispose]()));
 });
 
-test('tells the size of a file over the session that uploads use', async () => {
+test('returns the size of a file in the session of an upload', async () => {
   await using made = await startHost();
   await using connection = await made.connect();
   const program = agentProgram('ab'.repeat(32));

@@ -115,7 +115,7 @@ const cases: [string, Partial<AccessRequest>, true | string][] = [
     unrelated,
   ],
   [
-    'a token for nobody',
+    'a token without an account',
     { resource: 'serviceaccounts', subresource: 'token', verb: 'create' },
     'can only create tokens for individual service accounts',
   ],
@@ -156,7 +156,7 @@ const cases: [string, Partial<AccessRequest>, true | string][] = [
   ['read roles', { group: 'rbac.authorization.k8s.io', resource: 'roles', verb: 'list' }, ''],
   ['read a path', { path: '/metrics', resource: '', namespace: '' }, ''],
 ];
-test.each(cases)('a kubelet may or may not: %s', (_, members, want) => {
+test.each(cases)('permission of a kubelet: %s', (_, members, want) => {
   expect(decide(members)).toEqual({ allowed: want === true, reason: want === true ? '' : want });
 });
 
@@ -166,9 +166,9 @@ const identities: [string, UserInfo, string | undefined][] = [
   ['the group without a name', { username: 'jane', groups: ['system:nodes'] }, undefined],
   ['the group with an empty name', { username: 'system:node:', groups: ['system:nodes'] }, ''],
 ];
-test.each(identities)('tells the node of %s', (_, user, want) => expect(nodeNameOf(user)).toBe(want));
+test.each(identities)('finds the node of %s', (_, user, want) => expect(nodeNameOf(user)).toBe(want));
 
-test('a kubelet without a name may do nothing', () => {
+test('a kubelet without a node name has no permissions', () => {
   const nameless = { username: 'system:node:', groups: ['system:nodes'] };
   expect(decide({ user: nameless, resource: 'nodes', verb: 'list' })).toEqual({
     allowed: false,
@@ -176,7 +176,7 @@ test('a kubelet without a name may do nothing', () => {
   });
 });
 
-test('who is no kubelet gets nothing from the rules for nodes', () => {
+test('the rules for nodes apply only to kubelets', () => {
   const fake = { username: 'system:node:n1', groups: ['system:authenticated'] };
   expect(decide({ user: fake, resource: 'nodes', verb: 'list', namespace: '' })).toEqual({
     allowed: false,

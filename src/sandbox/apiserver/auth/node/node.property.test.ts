@@ -74,7 +74,7 @@ test('a kubelet reads exactly those Secrets and ConfigMaps that a pod on its nod
   );
 });
 
-test('no kubelet writes the Node or the lease of another, whatever is in it', () => {
+test('a kubelet can never write the Node or the lease of another', () => {
   const anyMetadata = fc.record({
     name: fc.constantFrom(...nodeNames),
     labels: fc.dictionary(fc.constantFrom('a', 'kubernetes.io/os', 'node-role.kubernetes.io/x'), fc.constant('1')),
@@ -99,7 +99,7 @@ test('no kubelet writes the Node or the lease of another, whatever is in it', ()
   );
 });
 
-test('kinds that are nobody’s in particular are left to roles', () => {
+test('other kinds are not restricted', () => {
   for (const resource of [secrets, configMaps]) {
     const object = stored(resource, { metadata: { namespace: 'ns', name: 'a' } });
     restrictNode(
@@ -109,7 +109,7 @@ test('kinds that are nobody’s in particular are left to roles', () => {
   }
 });
 
-test('labels outside the domains of Kubernetes are free, and nothing is forbidden that does not change', () => {
+test('labels outside Kubernetes domains and unchanged labels are never forbidden', () => {
   const domain = fc.constantFrom(
     '',
     'example.com/',

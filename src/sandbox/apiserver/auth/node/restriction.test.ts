@@ -182,7 +182,7 @@ test('others are not restricted', () => {
   expect(attempt({ resource: nodes, object: named('n2'), user })).toBe('allowed');
 });
 
-test('a kubelet without a name may write nothing', () => {
+test('a kubelet without a node name cannot write', () => {
   const user = { username: 'system:node:', groups: ['system:nodes'] };
   expect(attempt({ resource: configMaps, object: named('x'), user })).toBe(
     'configmaps "x" is forbidden: could not determine node from user "system:node:"',

@@ -89,7 +89,7 @@ test.each(cases)('%s', (_, held, wanted, missing) => {
   expect(describePermissions(uncovered(held, wanted))).toEqual(missing);
 });
 
-test('the same path wanted twice is told once', () => {
+test('a path that is requested twice is reported once', () => {
   expect(describePermissions([urls(['get'], '/x'), urls(['get'], '/x')])).toHaveLength(1);
 });
 
@@ -136,7 +136,7 @@ test('who covers a rule may do all that the rule allows', () => {
   expect(covered).toBeGreaterThan(100);
 });
 
-test('what is told to be missing is missing', () => {
+test('reported permissions are really missing', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 3 }), anyRule, (held, wanted) => {
       const missing = uncovered(held, [wanted]);
@@ -146,7 +146,7 @@ test('what is told to be missing is missing', () => {
   );
 });
 
-test('everybody covers what they hold', () => {
+test('rules cover themselves', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 4 }), rules => {
       expect(uncovered(rules, rules)).toEqual([]);

@@ -26,7 +26,7 @@ const anyRule = fc.oneof(
 );
 const anyRules = fc.array(anyRule, { maxLength: 3 });
 
-/** Roles by somebody with all rights: jane holds some of them, others wait to be bound. */
+/** Roles created by an administrator: jane holds some, others can be bound. */
 const anyWorld = fc.record({
   held: anyRules,
   heldInNs: anyRules,
@@ -76,21 +76,21 @@ const inside = (namespace: string, object: KubeResource & Record<string, unknown
   metadata: { ...object.metadata, ...(namespace && { namespace }) },
 });
 
-test('whatever roles and bindings somebody may write, they never get more than they had', () => {
+test('no sequence of allowed writes of roles and bindings escalates permissions', () => {
   let written = 0;
   fc.assert(
     fc.property(
       anyWorld,
       fc.array(anyWrite, { minLength: 1, maxLength: 8 }),
       fc.array(anyRequest, { minLength: 5, maxLength: 40 }),
-      (world, writes, requests) => {
+      (setup, writes, requests) => {
         const entries: Entry[] = [
-          [clusterRoles, { metadata: { name: 'held' }, rules: world.held }],
+          [clusterRoles, { metadata: { name: 'held' }, rules: setup.held }],
           [clusterRoleBindings, bindJane('held', 'ClusterRole', 'held')],
-          [roles, { metadata: { namespace: 'ns', name: 'held' }, rules: world.heldInNs }],
+          [roles, { metadata: { namespace: 'ns', name: 'held' }, rules: setup.heldInNs }],
           [roleBindings, inside('ns', bindJane('held', 'Role', 'held'))],
-          [clusterRoles, { metadata: { name: 'waiting' }, rules: world.waiting }],
-          [roles, { metadata: { namespace: 'other', name: 'waiting' }, rules: world.waiting }],
+          [clusterRoles, { metadata: { name: 'waiting' }, rules: setup.waiting }],
+          [roles, { metadata: { namespace: 'other', name: 'waiting' }, rules: setup.waiting }],
         ];
         const allowedNow = () => {
           const authorizer = createAuthorizer(readerOf(entries));
@@ -108,7 +108,7 @@ test('whatever roles and bindings somebody may write, they never get more than t
 
 type Write = typeof anyWrite extends fc.Arbitrary<infer T> ? T : never;
 
-/** Lets jane write, whatever her rights to write are; only the guard against escalation stands in her way. */
+/** Lets jane write regardless of her permissions; only escalation is checked. */
 function attempt(entries: Entry[], write: Write): boolean {
   const kinds = write.is === 'role' ? [clusterRoles, roles] : [clusterRoleBindings, roleBindings];
   const resource = kinds[write.where === '' ? 0 : 1] as Resource;

@@ -159,7 +159,7 @@ const bindingCases: [string, Objects, Write, string][] = [
     'allowed',
   ],
   [
-    'by the masters, of a role nobody has made',
+    'by the masters, of a role that does not exist',
     [],
     { ...bind('ClusterRole', clusterRoleBindings), user: master },
     'allowed',
@@ -195,13 +195,13 @@ const bindingCases: [string, Objects, Write, string][] = [
     `clusterrolebindings.rbac.authorization.k8s.io "new" is forbidden: ${heading}\n{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`,
   ],
   [
-    'of a role nobody has made',
+    'of a role that does not exist',
     [],
     bind('Role', roleBindings, 'ghost'),
     'roles.rbac.authorization.k8s.io "ghost" not found',
   ],
   [
-    'of a cluster role nobody has made',
+    'of a cluster role that does not exist',
     [],
     bind('ClusterRole', roleBindings, 'ghost'),
     'clusterroles.rbac.authorization.k8s.io "ghost" not found',

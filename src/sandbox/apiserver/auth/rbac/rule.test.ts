@@ -86,7 +86,7 @@ const anyRequest = fc.record({
   name: fc.constantFrom('', 'web'),
 });
 
-test('a rule without stars allows nothing that it does not name', () => {
+test('a rule without wildcards allows only what it names', () => {
   fc.assert(
     fc.property(anyRule, anyRequest, (rule, request) => {
       if (!ruleAllows(rule, request)) return;

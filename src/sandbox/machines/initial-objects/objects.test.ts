@@ -161,13 +161,13 @@ const without: [string, Partial<InitialFacts>, string][] = [
   ['Machines', { machines: 0 }, 'winworker'],
 ];
 for (const [name, over, missing] of without) {
-  test(`a world without ${name} lacks ${missing} and nothing else`, () => {
+  test(`a cluster without ${name} lacks only ${missing}`, () => {
     const names = (given: InitialFacts) => initialObjects(given).map(({ object }) => object.metadata.name);
     expect(names({ ...facts, ...over })).toEqual(names(facts).filter(each => each !== missing));
   });
 }
 
-test('every kind that a world has is defined, or is one of every cluster', () => {
+test('every kind of the initial objects has a CRD or is built in', () => {
   const defined = new Set(definitions().map(({ metadata }) => metadata.name));
   for (const { resource } of initialObjects(facts)) {
     const isCore = ['', 'rbac.authorization.k8s.io'].includes(resource.group);
@@ -198,6 +198,6 @@ test('kubectl shows what matters of Machines', () => {
   ]);
 });
 
-test('a world can be installed once only', async () => {
+test('the initial objects can be created only once', async () => {
   await expect(createInitialObjects(cluster.api, facts, systemClock)).rejects.toThrow(/already exists/);
 });
