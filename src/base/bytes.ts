@@ -1,7 +1,7 @@
-// A byte order mark is kept, so that a text that is read and written again has the same bytes.
+// Keeps a byte order mark, so that a text has the same bytes when it is written again.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Strict base64 (standard alphabet, padded); undefined when the text is anything else. Line breaks are allowed. */
+/** Decodes strict base64 (standard alphabet, padded); undefined when invalid. Line breaks are allowed. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const compact = text.replaceAll(/[\r\n]/g, '');
   if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) return undefined;
@@ -12,7 +12,7 @@ export function toBase64(bytes: Uint8Array | string): string {
   return (typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes).toBase64();
 }
 
-/** Strict UTF-8; undefined when the bytes are not text. */
+/** Decodes strict UTF-8; undefined when invalid. */
 export function fromUtf8(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -21,13 +21,13 @@ export function fromUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The text that was written in base64; undefined when it is no base64, or not of a text. */
+/** Decodes base64 of UTF-8 text; undefined when invalid. */
 export function textFromBase64(encoded: string): string | undefined {
   const bytes = fromBase64(encoded);
   return bytes === undefined ? undefined : fromUtf8(bytes);
 }
 
-/** The same for base64 in the one form that encoders write: without line breaks, and with no stray bits in its last character. */
+/** Like `textFromBase64`, but only the form that encoders write: no line breaks, no stray bits in the last character. */
 export function textFromCanonicalBase64(encoded: string): string | undefined {
   const text = textFromBase64(encoded);
   return text !== undefined && toBase64(text) === encoded ? text : undefined;

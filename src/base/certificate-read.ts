@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-// toLegacyObject() of Node 26 leaves `node:tls` without half of its functions when it is the first to load it.
+// In Node 26 toLegacyObject() breaks `node:tls` when it is the first to load it.
 import 'node:tls';
 import { sha256 } from './sha256.ts';
 
-/** What is recorded of an issued certificate. */
 export interface IssuedCertificate {
   commonName: string;
   /** SHA-256 of the public key (DER of SubjectPublicKeyInfo), lower-case hex. */
@@ -11,7 +10,7 @@ export interface IssuedCertificate {
   notAfterMs: number;
 }
 
-/** Parts of the subject by their short names: CN, O. */
+/** Attributes of the subject by their short names: CN, O. */
 export function subjectOf(certificate: X509Certificate): Partial<Record<string, string[]>> {
   const parts = Object.entries<string | string[] | undefined>({ ...certificate.toLegacyObject().subject });
   return Object.fromEntries(parts.map(([name, value = []]) => [name, [value].flat()]));

@@ -44,7 +44,7 @@ test('no two have the same number', () => {
 
 test('a key of another kind signs nothing', () => {
   const { privateKey } = generateKeyPairSync('ed25519');
-  expect(() => writeCertificate(fields, privateKey)).toThrow('an authority needs an RSA or an EC key');
+  expect(() => writeCertificate(fields, privateKey)).toThrow('a CA needs an RSA or EC key');
 });
 
 test('an extension is critical only if it says so', () => {

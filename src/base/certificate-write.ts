@@ -31,10 +31,10 @@ const algorithms: Readonly<Record<string, Uint8Array>> = {
   rsa: sequence(oid('1.2.840.113549.1.1.11'), element(0x05)),
 };
 
-/** A certificate of version 3 with a random number, signed with SHA-256, in PEM form. */
+/** An X.509 v3 certificate with a random serial number, signed with SHA-256, in PEM form. */
 export function writeCertificate(fields: CertificateFields, issuerKey: KeyObject): string {
   const algorithm = algorithms[issuerKey.asymmetricKeyType ?? ''];
-  if (algorithm === undefined) throw new Error('an authority needs an RSA or an EC key');
+  if (algorithm === undefined) throw new Error('a CA needs an RSA or EC key');
   const info = sequence(
     element(0xa0, integer([2])),
     integer([0x01, ...randomBytes(15)]),

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time, as an argument: whoever waits or dates something gets a clock, so that tests own it. */
+/** Passed as an argument wherever time matters, so that tests control it. */
 export interface Clock {
-  /** Milliseconds since 1970. May jump when somebody sets the clock. */
+  /** Milliseconds since 1970. Jumps when the system clock is set. */
   now(): number;
-  /** Milliseconds of a clock that never jumps; only differences mean something. */
+  /** Milliseconds of a clock that never jumps; only differences are meaningful. */
   monotonicMs(): number;
-  /** Resolves after the time given; rejects with the signal's reason when it is aborted. Keeps the process alive. */
+  /** Rejects with the signal's reason when it is aborted. Keeps the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -17,17 +17,18 @@ export const systemClock: Clock = {
     try {
       await delay(ms, undefined, signal === undefined ? {} : { signal });
     } catch {
-      // The timer wraps the reason into an error of its own.
+      // The timer rejects with its own error instead of the reason.
       throw signal?.reason;
     }
   },
 };
 
-/** RFC 3339 with seconds, as in metadata; with microseconds where a Lease wants them. */
+/** RFC 3339 with seconds, as in metadata. */
 export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
+/** RFC 3339 with microseconds, as in a Lease. */
 export function microTimestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
 }

@@ -1,32 +1,31 @@
 import { AppError, shown } from './errors.ts';
 
-/** One flag of a command, as data: parser and help are made from it. */
+/** One flag of a command; parser and help are generated from it. */
 export interface Flag {
-  /** What help calls the value; a flag without one is a switch. */
+  /** Placeholder of the value in help; a flag without one is a switch. */
   value?: string;
   /** `o` for `-o`. */
   short?: string;
   help: string;
   default?: string;
-  /** Takes all words up to the next flag, and can be repeated. */
+  /** Accepts all words up to the next flag, and can be repeated. */
   isList?: true;
   /** Can be given without a value, which is '' then. */
   isValueOptional?: true;
-  /** What is expected, when a value is not that. */
+  /** Returns what was expected when the value is invalid. */
   expected?: (value: string) => string | undefined;
 }
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** A command and everything that help says about it. */
 export interface CommandLine<F extends Flags = Flags> {
-  /** As it is typed: `wmco status`. */
+  /** As typed: `wmco status`. */
   name: string;
   /** Completes "This command ...": `shows the hosts`. */
   summary: string;
   flags: F;
   required?: readonly string[];
-  /** Its only word that is not a flag; it can be left out. */
+  /** Its only positional argument, always optional. */
   argument?: { name: string; help: string };
   /** Examples and exit codes, printed at the end of help. */
   details?: string;
@@ -34,15 +33,15 @@ export interface CommandLine<F extends Flags = Flags> {
 
 export interface ParsedLine<Name extends string = string> {
   argument: string | undefined;
-  /** Of every flag, given or default: '' where there is neither, and `true` or `false` for a switch. */
+  /** Of every flag: given or default, '' if neither; `true` or `false` for a switch. */
   values: Readonly<Record<Name, string>>;
-  /** What was given, for flags that can be repeated. */
+  /** All values given, for flags that can be repeated. */
   given: ReadonlyMap<string, readonly string[]>;
 }
 
 const helpFlag = { short: 'h', help: 'print this help' } as const satisfies Flag;
 
-/** Reads `--name value`, `--name=value` and `-n value`, also with one dash, as Go has it. Undefined when help is requested. */
+/** Parses `--name value`, `--name=value` and `-n value`, also with one dash, as in Go. Undefined when help is requested. */
 export function parseCommandLine<F extends Flags>(
   line: CommandLine<F>,
   words: readonly string[],
@@ -73,7 +72,7 @@ export function parseCommandLine<F extends Flags>(
   return { argument, given, values: Object.fromEntries(values) as Record<keyof F & string, string> };
 }
 
-/** The command that the first word names, and the words behind it; undefined when help is requested. */
+/** The command named by the first word, and the remaining words; undefined when help is requested. */
 export function pickCommand<C extends { name: string }>(
   program: string,
   commands: readonly C[],
@@ -122,7 +121,7 @@ export function programHelp(
   ].join('\n');
 }
 
-/** A lone dash is a word: it stands for standard input. So is a negative number. */
+/** A lone dash (standard input) and a negative number are arguments, not flags. */
 function isFlag(word: string): boolean {
   return /^-[^\d]/.test(word);
 }
@@ -142,7 +141,7 @@ function defaultOf({ value, default: preset = '' }: Flag): string {
   return value === undefined ? 'false' : preset;
 }
 
-/** A forgotten value must not swallow the next flag. */
+/** The next flag is never used as a value. */
 function valuesOf(flag: Flag, value: string | undefined, rest: string[]): string[] {
   if (value !== undefined) return [value];
   const end = rest.findIndex(isFlag);

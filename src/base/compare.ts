@@ -1,12 +1,12 @@
-/** Order by code units, for ASCII that of the bytes: the same on every machine, unlike localeCompare. */
+/** Compares by code units: the same on every machine, unlike localeCompare. */
 export function byteOrder(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }
 
-/** Deep equality of plain data, members compared by name whatever their order. */
+/** Deep equality of plain data; the order of members does not matter. */
 export function sameData(one: unknown, other: unknown): boolean {
-  // JSON knows a negative zero, but it means nothing else than zero.
+  // `===` for zero and negative zero, Object.is for NaN.
   if (one === other || Object.is(one, other)) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
   if (Array.isArray(one) !== Array.isArray(other)) return false;

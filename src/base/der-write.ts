@@ -1,4 +1,4 @@
-/** One DER element with the parts as its content, one after another. */
+/** A DER element whose content is the concatenated parts. */
 export function element(tag: number, ...parts: (Uint8Array | readonly number[])[]): Uint8Array<ArrayBuffer> {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const head = [tag, ...lengthOctets(length)];
@@ -19,20 +19,20 @@ export function set(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return element(0x31, ...parts);
 }
 
-/** The number whose octets are given, highest first, taken as positive. */
+/** A non-negative number from its big-endian octets. */
 export function integer(octets: Uint8Array | readonly number[]): Uint8Array<ArrayBuffer> {
   const first = octets.findIndex((octet: number) => octet !== 0);
   const digits = first === -1 ? [0] : octets.slice(first);
-  // A leading one would make it negative.
+  // A leading one bit would make it negative.
   return element(0x02, (digits[0] ?? 0) >= 0x80 ? [0] : [], digits);
 }
 
-/** Bits that fill whole octets, such as a signature. */
+/** A bit string of whole octets, such as a signature. */
 export function bitString(octets: Uint8Array | readonly number[]): Uint8Array<ArrayBuffer> {
   return element(0x03, [0], octets);
 }
 
-/** A set of flags by their numbers; trailing zero bits are left out, as DER wants. */
+/** Flags by their bit numbers, without trailing zero bits, as DER requires. */
 export function namedBits(numbers: readonly number[]): Uint8Array<ArrayBuffer> {
   const highest = Math.max(-1, ...numbers);
   const octets = new Uint8Array(Math.ceil((highest + 1) / 8));
@@ -57,7 +57,7 @@ export function utf8String(text: string): Uint8Array<ArrayBuffer> {
   return element(0x0c, new TextEncoder().encode(text));
 }
 
-/** UTCTime until 2049, GeneralizedTime from 2050 on, as X.509 wants it. Milliseconds are dropped. */
+/** UTCTime until 2049, GeneralizedTime from 2050 on, as X.509 requires. Milliseconds are dropped. */
 export function time(ms: number): Uint8Array<ArrayBuffer> {
   const digits = new Date(ms).toISOString().replaceAll(/[-:T]/g, '').slice(0, 14);
   const short = Number(digits.slice(0, 4)) < 2050;

@@ -136,7 +136,7 @@ const noOids: [string, number[]][] = [
   ['an arc beyond exact numbers', [0x55, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]],
 ];
 for (const [name, octets] of noOids) {
-  test(`is no object identifier: ${name}`, () => expect(readOid(new Uint8Array(octets))).toBeUndefined());
+  test(`is not an object identifier: ${name}`, () => expect(readOid(new Uint8Array(octets))).toBeUndefined());
 }
 
 test('tells any two object identifiers apart', () => {

@@ -1,4 +1,4 @@
-/** One DER element: its tag octet, its content, and the whole encoding it was read from. */
+/** A DER element: tag octet, content and whole encoding. */
 export interface DerElement {
   tag: number;
   content: Uint8Array;
@@ -14,7 +14,7 @@ export const derTag = {
   set: 0x31,
 } as const;
 
-/** All elements in a row; undefined unless the bytes are nothing but complete definite-length elements. */
+/** Reads all elements; undefined unless the bytes are complete definite-length elements only. */
 export function readDer(bytes: Uint8Array): DerElement[] | undefined {
   const elements: DerElement[] = [];
   let offset = 0;
@@ -29,7 +29,7 @@ export function readDer(bytes: Uint8Array): DerElement[] | undefined {
 
 function readElement(bytes: Uint8Array, start: number): DerElement | undefined {
   const [tag, first] = [bytes[start], bytes[start + 1]];
-  // Tags over 30 and indefinite lengths do not occur in what we read; refusing them keeps the reader small.
+  // Tags over 30 and indefinite lengths do not occur in keys and requests.
   if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f || first === 0x80) return undefined;
   const lengthOctets = first < 0x80 ? 0 : first & 0x7f;
   if (lengthOctets > 4) return undefined;
@@ -39,14 +39,14 @@ function readElement(bytes: Uint8Array, start: number): DerElement | undefined {
     if (octet === undefined) return undefined;
     length = length * 256 + octet;
   }
-  // Every length has one encoding only, so that nothing can be written in two ways.
+  // Only the shortest encoding of a length is valid, so that no value has two encodings.
   if (lengthOctets > 0 && length < Math.max(0x80, 256 ** (lengthOctets - 1))) return undefined;
   const from = start + 2 + lengthOctets;
   if (from + length > bytes.length) return undefined;
   return { tag, content: bytes.subarray(from, from + length), whole: bytes.subarray(start, from + length) };
 }
 
-/** Dotted form of an object identifier; undefined when it is not one. */
+/** Dotted form of an object identifier; undefined when invalid. */
 export function readOid(content: Uint8Array): string | undefined {
   const arcs: number[] = [];
   let value = 0;

@@ -83,7 +83,7 @@ const shownCases: [string, unknown, string][] = [
   ],
   ['escapes the line breaks that JSON leaves', 'a\u2028b\u2029c\u0085d', String.raw`"a\u2028b\u2029c\u0085d"`],
   ['escapes half a surrogate pair', 'a\ud800', String.raw`"a\ud800"`],
-  ['says nothing for undefined', undefined, 'nothing'],
+  ['is missing for undefined', undefined, 'missing'],
   ['says null for null', null, 'null'],
   ['shows numbers and booleans', [1, -2.5, true], '[1,-2.5,true]'],
   ['shows an object as JSON', { a: { b: [] } }, '{"a":{"b":[]}}'],

@@ -3,12 +3,12 @@ import { printableJson } from './printable.ts';
 import { redacted } from './secret.ts';
 
 export interface ErrorDetails {
-  /** One sentence that tells a tired person what to do now. */
+  /** One sentence that says what to do. */
   remedy: string;
   cause?: unknown;
 }
 
-/** An error a user can act upon: a stable code, a message that names object and value, one remedy. Bugs are not AppErrors. */
+/** An error that a user can fix: stable code, message with object and value, remedy. Bugs are not AppErrors. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
@@ -21,12 +21,11 @@ export class AppError extends Error {
   }
 }
 
-/** The words of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Runs a function that may throw an AppError and gives the error back as a value; anything else is a bug and goes on. */
+/** Returns an AppError as a value; any other error is a bug and is rethrown. */
 export function attempt<T>(run: () => T): { ok: true; value: T } | { ok: false; error: AppError } {
   try {
     return { ok: true, value: run() };
@@ -40,17 +39,17 @@ export function isAppError(error: unknown, code?: ErrorCode): error is AppError 
   return error instanceof AppError && (code === undefined || error.code === code);
 }
 
-/** Far more than is shown, so that no login is cut in two before it is found. */
+/** Far more than is shown, so that a login is not cut in two before it is hidden. */
 const maxSearched = 4096;
 
-/** A value in a message: quoted, on one line, never so long that it drowns the sentence, without the login of a URL. */
+/** Formats a value for a message: as JSON, on one line, shortened, without the login of a URL. */
 export function shown(value: unknown): string {
-  if (value === undefined) return 'nothing';
+  if (value === undefined) return 'missing';
   const searched = safeJson(value)
     .slice(0, maxSearched)
-    // Up to the last @ of a text in quotes: proxies and mirrors are often given with a password.
+    // Up to the last @ of a quoted text: URLs of proxies and mirrors may contain a password.
     .replaceAll(/\/\/(?:\\.|[^"\\])*@/g, `//${redacted}@`);
-  // JSON leaves some signs as they are although they break a line or steer a terminal.
+  // JSON does not escape all characters that break a line or control a terminal.
   const text = printableJson(searched);
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;
 }
@@ -63,7 +62,7 @@ function safeJson(value: unknown): string {
   }
 }
 
-/** How an error begins in the output of every command; the code of a usage error would tell nothing. */
+/** Prefix of an error in the output of every command; the code of a usage error adds no information. */
 export function errorLabel({ code }: AppError): string {
   return code === 'USAGE' ? 'error' : `error: ${code}`;
 }

@@ -61,11 +61,19 @@ const values: [string, unknown, unknown][] = [
 for (const [name, got, want] of values) test(`reads ${name}`, () => expect(got).toEqual(want));
 
 const wrong: [string, () => unknown, string][] = [
-  ['a number as text', () => fields.string('number'), 'Node win-1: number is 5, not a text'],
-  ['an object as text', () => fields.string('map'), 'Node win-1: map is {"a":"1","b":null}, not a text'],
-  ['an absent required text', () => fields.requiredString('absent'), 'Node win-1: absent is nothing, not a text'],
-  ['null as required text', () => fields.requiredString('nothing'), 'Node win-1: nothing is nothing, not a text'],
-  ['a required text of another type', () => fields.requiredString('yes'), 'Node win-1: yes is true, not a text'],
+  ['a number as text', () => fields.string('number'), 'Node win-1: number is 5, not a string'],
+  ['an object as text', () => fields.string('map'), 'Node win-1: map is {"a":"1","b":null}, not a string'],
+  [
+    'an absent required text',
+    () => fields.requiredString('absent'),
+    'Node win-1: absent is missing; expected a string',
+  ],
+  [
+    'null as required text',
+    () => fields.requiredString('nothing'),
+    'Node win-1: nothing is missing; expected a string',
+  ],
+  ['a required text of another type', () => fields.requiredString('yes'), 'Node win-1: yes is true, not a string'],
   ['a text as number', () => fields.number('text'), 'Node win-1: text is "core", not a number'],
   ['infinity as number', () => fields.number('infinite'), 'Node win-1: infinite is null, not a number'],
   ['a text as boolean', () => fields.boolean('text'), 'Node win-1: text is "core", not true or false'],
@@ -74,19 +82,19 @@ const wrong: [string, () => unknown, string][] = [
   ['a list as object', () => fields.object('texts'), 'Node win-1: texts is ["a","b"], not an object'],
   ['an object as list', () => fields.strings('map'), 'Node win-1: map is {"a":"1","b":null}, not a list'],
   ['a text as list', () => fields.objects('text'), 'Node win-1: text is "core", not a list'],
-  ['a list with a number', () => fields.strings('mixed'), 'Node win-1: mixed[1] is 5, not a text'],
+  ['a list with a number', () => fields.strings('mixed'), 'Node win-1: mixed[1] is 5, not a string'],
   ['a list of texts as objects', () => fields.objects('texts'), 'Node win-1: texts[0] is "a", not an object'],
-  ['a map with a number', () => fields.stringMap('badMap'), 'Node win-1: badMap.b is 2, not a text'],
+  ['a map with a number', () => fields.stringMap('badMap'), 'Node win-1: badMap.b is 2, not a string'],
   ['a text as map', () => fields.stringMap('text'), 'Node win-1: text is "core", not an object'],
   [
     'a wrong member of an item',
     () => fields.objects('objects')[2]?.string('name'),
-    'Node win-1: objects[2].name is 3, not a text',
+    'Node win-1: objects[2].name is 3, not a string',
   ],
   [
     'a wrong list deep inside',
     () => fields.object('object').object('inner').strings('list'),
-    'Node win-1: object.inner.list[0] is 1, not a text',
+    'Node win-1: object.inner.list[0] is 1, not a string',
   ],
   ['a text instead of the whole object', () => new Fields('x', 'Node win-1'), 'Node win-1 is "x", not an object'],
   ['a list instead of the whole object', () => new Fields([], 'Node win-1'), 'Node win-1 is [], not an object'],
@@ -99,9 +107,9 @@ for (const [name, read, message] of wrong) {
 }
 
 const remedies: [() => unknown, string][] = [
-  [() => fields.string('number'), 'Set number to a text.'],
-  [() => fields.object('object').object('inner').strings('list'), 'Set object.inner.list[0] to a text.'],
-  [() => new Fields('x', 'Node win-1'), 'Give an object.'],
+  [() => fields.string('number'), 'Set number to a string.'],
+  [() => fields.object('object').object('inner').strings('list'), 'Set object.inner.list[0] to a string.'],
+  [() => new Fields('x', 'Node win-1'), 'Provide an object.'],
 ];
 for (const [read, remedy] of remedies) {
   test(`says what to do: ${remedy}`, () => expect(attempt(read)).toMatchObject({ error: { remedy } }));

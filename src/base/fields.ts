@@ -1,8 +1,7 @@
 import { AppError, shown } from './errors.ts';
 
 /**
- * Reads an object somebody else wrote. Every access checks the type, so that a wrong value becomes an AppError which
- * names object, field and value, and never a crash three functions later.
+ * Reads an untrusted object. Every access checks the type and throws an AppError that names object, field and value.
  */
 export class Fields {
   readonly label: string;
@@ -12,28 +11,27 @@ export class Fields {
   constructor(value: unknown, label: string, path = '') {
     this.label = label;
     this.path = path;
-    // JSON and YAML write "no value" as null; for a reader that is the same as an absent object.
+    // null in JSON and YAML counts as missing.
     if (value !== undefined && value !== null && !isRecord(value)) throw this.#wrong('', value, 'an object');
     this.#value = isRecord(value) ? value : {};
   }
 
-  /** The names of all members that are present. */
   names(): string[] {
     return Object.keys(this.#value);
   }
 
-  /** A member as it is, own members only, with null read as absent. */
+  /** An own member of any type; null counts as missing. */
   raw(name: string): unknown {
     return ownMember(this.#value, name) ?? undefined;
   }
 
   string(name: string): string | undefined {
-    return this.#typed(name, 'a text', value => typeof value === 'string') as string | undefined;
+    return this.#typed(name, 'a string', value => typeof value === 'string') as string | undefined;
   }
 
   requiredString(name: string): string {
     const value = this.string(name);
-    if (value === undefined) throw this.#wrong(name, undefined, 'a text');
+    if (value === undefined) throw this.#wrong(name, undefined, 'a string');
     return value;
   }
 
@@ -55,12 +53,12 @@ export class Fields {
 
   strings(name: string): string[] {
     return this.#list(name).map((item, index) => {
-      if (typeof item !== 'string') throw this.#wrong(`${name}[${index}]`, item, 'a text');
+      if (typeof item !== 'string') throw this.#wrong(`${name}[${index}]`, item, 'a string');
       return item;
     });
   }
 
-  /** A map of texts, such as labels or the data of a ConfigMap. */
+  /** A map of strings, such as labels or the data of a ConfigMap. */
   stringMap(name: string): Record<string, string> {
     const member = this.object(name);
     return Object.fromEntries(member.names().map(key => [key, member.string(key) ?? '']));
@@ -83,13 +81,14 @@ export class Fields {
   #wrong(name: string, value: unknown, expected: string): AppError {
     const field = name === '' ? this.path : this.#join(name);
     const subject = field === '' ? this.label : `${this.label}: ${field}`;
-    return new AppError('FIELD_INVALID', `${subject} is ${shown(value)}, not ${expected}`, {
-      remedy: field === '' ? `Give ${expected}.` : `Set ${field} to ${expected}.`,
+    const problem = value === undefined ? `is missing; expected ${expected}` : `is ${shown(value)}, not ${expected}`;
+    return new AppError('FIELD_INVALID', `${subject} ${problem}`, {
+      remedy: field === '' ? `Provide ${expected}.` : `Set ${field} to ${expected}.`,
     });
   }
 }
 
-/** A member that the map itself has: a name such as `constructor` finds nothing that is only inherited. */
+/** An own member: `constructor` does not find the inherited one. */
 export function ownMember<T>(map: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(map, name) ? map[name] : undefined;
 }
@@ -98,7 +97,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a JSON text says; undefined when it is none. */
+/** Parses JSON; undefined when invalid. */
 export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -12,17 +12,17 @@ const nanosecondsOf: Record<string, bigint> = {
 const part = String.raw`(?:(\d+)(?:\.(\d*))?|\.(\d+))(ns|us|µs|μs|ms|s|m|h)`;
 const grammar = new RegExp(`^(?:${part})+$`);
 
-/** Milliseconds of a duration in Go's syntax (`1h30m`, `1.5h`, `0`), which all Kubernetes components use; undefined if it is none. */
+/** Milliseconds of a Go duration (`1h30m`, `1.5h`, `0`); undefined when invalid. */
 export function parseGoDuration(text: string): number | undefined {
   const isNegative = text.startsWith('-');
   const body = text.replace(/^[+-]/, '');
   if (body === '0') return 0;
-  // No real duration is longer; the bound keeps hostile input from costing time.
+  // No real duration is longer; the limit bounds the time for hostile input.
   if (body.length > 256 || !grammar.test(body)) return undefined;
   let nanoseconds = 0n;
   for (const [, whole = '0', fraction, bare, unit = ''] of body.matchAll(new RegExp(part, 'g'))) {
     const digits = fraction ?? bare ?? '';
-    // A fraction of a nanosecond is cut off, as Go does.
+    // Fractions of a nanosecond are truncated, as in Go.
     nanoseconds += (BigInt(whole + digits) * (nanosecondsOf[unit] ?? 0n)) / 10n ** BigInt(digits.length);
   }
   // Go holds a duration in 64 bits with sign, about 292 years.

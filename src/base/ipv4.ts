@@ -1,4 +1,4 @@
-/** The 32 bits of an IPv4 literal in plain dotted form; undefined for anything else (no leading zeros, no short forms). */
+/** The 32 bits of an IPv4 address in dotted form; undefined when invalid (no leading zeros, no short forms). */
 export function parseIpv4(text: string): number | undefined {
   const parts = text.split('.');
   if (parts.length !== 4) return undefined;
@@ -14,12 +14,11 @@ export function isIpv4(text: string): boolean {
   return parseIpv4(text) !== undefined;
 }
 
-/** Good enough to tell an IPv6 literal, with or without a zone, from a name: only IPv6 has two colons or more. */
+/** Distinguishes an IPv6 address, with or without a zone, from a name: only IPv6 has two colons or more. */
 export function isIpv6(text: string): boolean {
   return text.indexOf(':') !== text.lastIndexOf(':') && /^[0-9a-fA-F:.]+(%.*)?$/.test(text);
 }
 
-/** An address of either family, not a name. */
 export function isIp(text: string): boolean {
   return isIpv4(text) || isIpv6(text);
 }
@@ -32,7 +31,7 @@ export interface Ipv4Network {
   /** Address of the network with all host bits cleared. */
   base: number;
   prefixLength: number;
-  /** How many addresses the network has. */
+  /** Number of addresses. */
   size: number;
 }
 

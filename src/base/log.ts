@@ -4,7 +4,7 @@ import { printableJson } from './printable.ts';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** For operators: constant text, values as fields, said before the act. What a user must know is a condition or an event. */
+/** Constant text, values as fields. What a user must know is a condition or an event. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -18,14 +18,13 @@ export interface Log {
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-const nothing = (): void => undefined;
+const ignore = (): void => undefined;
 
-/** For whoever does not want to hear anything. */
 export const silentLog: Log = {
-  debug: nothing,
-  info: nothing,
-  warn: nothing,
-  error: nothing,
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
   with: () => silentLog,
 };
 
@@ -35,10 +34,10 @@ export function createLog(write: (line: string) => void, clock: Clock, lowest: L
 
   function logWith(common: LogFields): Log {
     const at = (level: LogLevel) => {
-      if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return nothing;
+      if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return ignore;
       return (message: string, fields: LogFields = {}) => {
         const time = new Date(clock.now()).toISOString();
-        write(`${printed({ time, level, message, ...common, ...fields })}\n`);
+        write(`${printLine({ time, level, message, ...common, ...fields })}\n`);
       };
     };
     return {
@@ -51,19 +50,18 @@ export function createLog(write: (line: string) => void, clock: Clock, lowest: L
   }
 }
 
-function printed(line: LogFields): string {
+function printLine(line: LogFields): string {
   try {
     const print = (_: string, value: unknown) => (value instanceof Error ? errorFields(value) : value);
-    // Logs are read on terminals, too.
     return printableJson(JSON.stringify(line, print));
   } catch {
-    // A line that cannot be printed whole (a cycle, a bigint) must not be lost, nor stop the work it speaks of.
+    // Fields that JSON cannot represent (a cycle, a bigint) must not lose the line or stop the caller.
     const { time, level, message } = line;
     return JSON.stringify({ time, level, message, unprintable: true });
   }
 }
 
-/** Errors have no enumerable members of their own, so JSON alone would print them empty. */
+/** JSON prints errors as {}, since their members are not enumerable. */
 function errorFields(error: Error): LogFields {
   return {
     message: error.message,

@@ -5,18 +5,18 @@ export interface PemBlock {
   der: Uint8Array<ArrayBuffer>;
 }
 
-/** What was found in a text: whole blocks in order, and the lines where one is damaged: no good end, or no beginning. */
+/** Complete blocks in order, and the lines of damaged ones. */
 export interface PemScan {
   blocks: PemBlock[];
   broken: { line: number; why: string }[];
 }
 
-/** A line that wants to begin or end a block, well written or not. */
+/** A line that begins or ends a block, correctly written or not. */
 const marker = /^-{2,}\s*(BEGIN|END)\b/;
 
 const begin = /^-----BEGIN ([A-Z0-9 ]{1,64})-----$/;
 
-/** Scans line by line, so text between blocks is skipped and a truncated block is reported instead of silently dropped. */
+/** Scans line by line: text between blocks is skipped, a truncated block is reported. */
 export function scanPem(text: string): PemScan {
   const scan: PemScan = { blocks: [], broken: [] };
   let open: { type: string; line: number; body: string[] } | undefined;
@@ -37,7 +37,7 @@ export function scanPem(text: string): PemScan {
 }
 
 function finish(scan: PemScan, block: { type: string; line: number; body: string[] }): void {
-  // Header lines such as "Proc-Type: 4,ENCRYPTED" end at a blank line; what follows is base64.
+  // Headers such as "Proc-Type: 4,ENCRYPTED" end at a blank line.
   const blank = block.body.indexOf('');
   const hasHeaders = block.body.some(line => line.includes(':'));
   const body = hasHeaders && blank !== -1 ? block.body.slice(blank + 1) : block.body;
@@ -46,12 +46,11 @@ function finish(scan: PemScan, block: { type: string; line: number; body: string
   else scan.blocks.push({ type: block.type, der });
 }
 
-/** A whole text that is one block, or why it is not. */
 export type OnlyPem = { ok: true; der: Uint8Array<ArrayBuffer> } | { ok: false; why: string };
 
 /**
- * Reads a text in which every reader finds the same bytes: exactly what `printPem` writes, where the last line break may be missing.
- * For texts that others read again after us and act upon; `scanPem` is for files that people put together.
+ * Accepts exactly what `printPem` writes (the last line break is optional), so that every reader finds the same bytes. For texts that
+ * other programs read as well; `scanPem` is for files written by users.
  */
 export function readOnlyPem(type: string, text: string): OnlyPem {
   const whole = text.endsWith('\n') ? text : `${text}\n`;
@@ -59,8 +58,7 @@ export function readOnlyPem(type: string, text: string): OnlyPem {
   if (!whole.startsWith(begins)) return { ok: false, why: `it does not begin with the line ${begins.trimEnd()}` };
   if (!whole.endsWith(ends)) return { ok: false, why: `it does not end with the line ${ends.trim()}` };
   const der = fromBase64(whole.slice(begins.length, -ends.length));
-  if (der === undefined || der.length === 0)
-    return { ok: false, why: 'what is between its two lines is not base64 alone' };
+  if (der === undefined || der.length === 0) return { ok: false, why: 'the text between its two lines is not base64' };
   if (printPem(type, der) === whole) return { ok: true, der };
   return { ok: false, why: 'its base64 is not in lines of 64 characters that end in a line feed' };
 }

@@ -18,7 +18,7 @@ const small: Record<string, bigint> = { n: 10n ** 9n, u: 10n ** 6n, m: 10n ** 3n
 const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 export function parseQuantity(text: string): Quantity | undefined {
-  // No real quantity is longer; the bound keeps hostile input from costing time.
+  // No real quantity is longer; the limit bounds the time for hostile input.
   const match = text.length <= 64 ? grammar.exec(text) : null;
   if (match === null) return undefined;
   const [, sign, whole = '', fraction = '', suffix = ''] = match;
@@ -39,7 +39,7 @@ function scale(quantity: Quantity, suffix: string): Quantity {
   return exponent < 0 ? { numerator, denominator: denominator * power } : { numerator: numerator * power, denominator };
 }
 
-/** How many whole units of the given size hold the quantity, rounded up. */
+/** The quantity in units of this size, rounded up. */
 export function unitsRoundedUp(quantity: Quantity, unit: bigint): bigint {
   const divisor = quantity.denominator * unit;
   const whole = quantity.numerator / divisor;

@@ -1,4 +1,4 @@
-/** A text that must not appear in a log, an error, an event or a status. Whoever really needs it says `.reveal()`. */
+/** A text that must not appear in logs, errors, events or status. `reveal()` returns it. */
 export class Secret {
   readonly #text: string;
 
@@ -25,7 +25,7 @@ export class Secret {
 
 export const redacted = '<redacted>';
 
-/** The address of a proxy with whatever stands before its last @ hidden: user and password. */
+/** Hides user and password of a URL: everything before its last @. */
 export function withoutLogin(url: string): string {
   const at = url.lastIndexOf('@');
   const [scheme = ''] = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url) ?? [];

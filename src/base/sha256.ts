@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Lower-case hex SHA-256, the form of `sha256sum` and of our annotations. */
+/** Lower-case hex, as `sha256sum` prints it. */
 export function sha256(content: string | Uint8Array): string {
   return hash('sha256', content, 'hex');
 }

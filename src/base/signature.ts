@@ -3,13 +3,13 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 export interface SignedBytes {
   content: Uint8Array;
   signature: Uint8Array;
-  /** DER of the SubjectPublicKeyInfo whose private half has signed. */
+  /** DER of the SubjectPublicKeyInfo. */
   publicKey: Uint8Array;
-  /** Undefined where the kind of key has one of its own. */
+  /** Undefined for Ed25519, which has its own. */
   digest: 'sha256' | 'sha384' | 'sha512' | undefined;
 }
 
-/** False as well for a key that is none, such as a point beside its curve. */
+/** Also false for an invalid key, such as a point that is not on its curve. */
 export function isSigned({ content, signature, publicKey, digest }: SignedBytes): boolean {
   const key = readKey(publicKey);
   return key !== undefined && verify(digest, content, key, signature);

@@ -1,4 +1,4 @@
-/** A text without the given characters at its end. A pattern such as `/x+$/` would look at each run of them again and again. */
+/** Removes these characters from the end. A pattern such as `/x+$/` takes quadratic time. */
 export function trimEndOf(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;

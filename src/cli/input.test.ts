@@ -56,11 +56,11 @@ const bad: [string, string, RegExp][] = [
   ['broken YAML', 'a: [1, 2\n', /standard input, document 1: not valid YAML or JSON: \w+ at line 2, column 1/],
   ['a key given twice', 'a: 1\na: 2\n', /DUPLICATE_KEY/],
   ['a plain text', 'hello\n', /a text of 5 characters is not a Kubernetes object/],
-  ['an object without kind', 'apiVersion: v1\nmetadata: {name: x}\n', /kind is nothing, not a text/],
+  ['an object without kind', 'apiVersion: v1\nmetadata: {name: x}\n', /kind is missing; expected a string/],
   [
     'a label that is no text',
     'apiVersion: v1\nkind: Pod\nmetadata: {name: x, labels: {a: true}}\n',
-    /metadata\.labels\.a is true, not a text/,
+    /metadata\.labels\.a is true, not a string/,
   ],
   ['metadata that is a list', 'apiVersion: v1\nkind: Pod\nmetadata: []\n', /metadata/],
 ];
@@ -150,7 +150,7 @@ test('messages about an object name its file', async () => {
   const path = join(folder, 'b.yaml');
   const input = await readInput([path, '-'], terminal(pod('in')));
   expect(input.objects.map(object => object.label)).toEqual([`Pod b (${path})`, 'Pod in (standard input)']);
-  expect(() => input.objects[0]?.fields.requiredString('spec')).toThrow(`Pod b (${path}): spec is nothing`);
+  expect(() => input.objects[0]?.fields.requiredString('spec')).toThrow(`Pod b (${path}): spec is missing`);
 });
 
 test('reads a folder with a file extension, and reports a broken link', async () => {

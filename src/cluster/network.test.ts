@@ -59,7 +59,7 @@ for (const [name, networkType, shown] of badTypes)
 
 test('names field and value when the network type is no text', () => {
   const error = errorOf(() => readNetworkType(config({ networkType: 7 })));
-  expect(error).toMatchObject({ code: 'FIELD_INVALID', message: 'Network cluster: spec.networkType is 7, not a text' });
+  expect(error).toMatchObject({ code: 'FIELD_INVALID', message: 'Network cluster: spec.networkType is 7, not a string' });
 });
 
 const badServiceNetworks: [name: string, serviceNetwork: unknown, part: string][] = [
@@ -246,7 +246,7 @@ for (const [cidr, refused] of classE)
 
 test('refuses a cluster network without a CIDR', () => {
   const error = errorOf(() => readPodNetworks(config({ clusterNetwork: [{ hostPrefix: 23 }] }), operator()));
-  expect(error?.message).toBe('Network cluster: spec.clusterNetwork[0].cidr is nothing, not a text');
+  expect(error?.message).toBe('Network cluster: spec.clusterNetwork[0].cidr is missing; expected a string');
 });
 
 for (const cidr of [

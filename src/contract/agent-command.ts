@@ -2,39 +2,38 @@ import { AppError, shown } from '#base/errors.ts';
 import { dir, file } from './paths.ts';
 import type { HostVariableSource } from './services/manifest.ts';
 
-/** How long a client certificate of the agent lives, unless a setting says otherwise. */
+/** Default lifetime of an agent's client certificate. */
 export const defaultCertificateLifetime = '24h';
 
-/** What the agent's service is told. */
 export interface AgentServiceOptions {
   namespace: string;
-  /** Name of the Node of this host: the agent does not search for it. */
+  /** Node of this host. */
   node: string;
   /** Go duration. */
   certificateLifetime?: string;
   /** Size of one log file. */
   logMegabytes?: number;
-  /** Whether the agent keeps a certificate for cloud-node-manager, too. */
+  /** The agent also renews a certificate for cloud-node-manager. */
   cloudNode?: boolean;
 }
 
 export interface InstallOptions extends AgentServiceOptions {
-  /** Make a new key instead of keeping the one that is there. */
+  /** Create a new key even if one exists. */
   newKey: boolean;
-  /** Leave the command line of a service that is there: it fits the program of the version that has made it. */
+  /** Keep the command line of an existing service: it fits the program version that created it. */
   keepCommand?: boolean;
 }
 
 export interface InventoryOptions {
-  /** API server that the host should reach. */
+  /** API server that the host must reach. */
   apiServerUrl?: string;
   /** Where the kubelet's `--hostname-override` comes from; the computer name when missing. */
   nameSource?: HostVariableSource;
 }
 
 /**
- * Command lines the operator runs on a host, with the agent program at the path given. Every word is checked, so that they mean
- * the same in cmd.exe and in PowerShell and no value can become a command of its own.
+ * Command lines that the operator runs on a host with the agent program at this path. Every word is checked, so that a command means
+ * the same in cmd.exe and in PowerShell and no value can inject a command.
  */
 export function agentCommands(program: string) {
   const run = (...words: (string | false)[]) =>
@@ -47,15 +46,15 @@ export function agentCommands(program: string) {
     version: run('version', ...json),
     enableContainers: run('enable-containers', ...json),
     inventory: (options: InventoryOptions = {}) => run('inventory', ...inventoryFlags(options), ...json),
-    /** Secures our folders, copies the program to where services run it, and answers with an inventory, too. */
+    /** Secures the folders of the operator, copies the program to where services run it, and returns an inventory. */
     secure: (options: InventoryOptions = {}) => run('secure', ...inventoryFlags(options), ...json),
-    /** Settings are kept where the host is configured again at once: their removal and return would take two reboots. */
+    /** Settings are kept when the host is configured again at once: removing and restoring them would take two reboots. */
     cleanup: (namespace: string, settings: 'remove settings' | 'keep settings' = 'remove settings') =>
       run('cleanup', ...credentials(namespace), settings === 'keep settings' && '--keep-settings'),
-    /** Fails when the kubelet would register under another name than the one given. */
+    /** Fails when the kubelet would register under another name. */
     bootstrap: ({ version, namespace, node }: { version: string; namespace: string; node: string }) =>
       run('bootstrap', '--desired-version', version, ...credentials(namespace), '--node', node),
-    /** Makes the keys, makes or corrects the agent's Windows service, starts it, and prints the hashes of the public keys. */
+    /** Creates the keys, creates or corrects and starts the agent's Windows service, and prints the hashes of the public keys. */
     install: ({ newKey, keepCommand, ...options }: InstallOptions) =>
       run(
         'install',
@@ -70,9 +69,9 @@ export function agentCommands(program: string) {
         keepCommand === true && '--keep-command',
         ...json,
       ),
-    /** Takes an uploaded bundle, of which the whole must have the hash given. */
+    /** Installs the files of an uploaded bundle with this hash. */
     stage: (bundle: string, sha256: string) => run('stage', '--bundle', bundle, '--sha256', sha256, ...json),
-    /** Does nothing in any other boot than the one given, so that a command sent twice reboots once. */
+    /** No effect in another boot than this one, so that a command sent twice reboots once. */
     reboot: (bootId: string, delaySeconds = 3) =>
       run('reboot', '--boot-id', bootId, '--delay', `${delaySeconds}s`, ...json),
     rename: (hostName: string) => run('rename', '--name', hostName, ...json),
@@ -105,24 +104,24 @@ export function controllerCommand(options: AgentServiceOptions): string {
   ]);
 }
 
-/** Characters that neither cmd.exe nor PowerShell takes for anything but themselves. */
+/** Characters without a special meaning in cmd.exe and PowerShell. */
 const plainWord = /^[A-Za-z0-9:\\/._[\]=-]{1,1024}$/;
 
-/** Words joined by blanks; rejects a word that a shell could take for something else. */
+/** Joins words by spaces; rejects words with a special meaning in a shell. */
 function commandLine(program: string, words: readonly string[]): string {
   for (const word of [program, ...words]) checkWord(word);
   return [program, ...words].join(' ');
 }
 
-/** Checks a command as it is sent: plain words with one blank between them. */
+/** Checks a whole command: plain words separated by one space. */
 export function checkCommand(command: string): void {
   for (const word of command.split(' ')) checkWord(word);
 }
 
 function checkWord(word: string): void {
   if (plainWord.test(word)) return;
-  throw new AppError('COMMAND_WORD_INVALID', `${shown(word)} cannot be part of a command for a Windows host`, {
-    remedy: 'Use letters, digits, dots and hyphens only in names that reach a host, such as spec.hostname.',
+  throw new AppError('COMMAND_WORD_INVALID', `${shown(word)} is not allowed in a command for a Windows host`, {
+    remedy: 'Use only letters, digits, dots and hyphens in names that are sent to a host, such as spec.hostname.',
   });
 }
 
@@ -134,7 +133,7 @@ function inventoryFlags({ apiServerUrl, nameSource }: InventoryOptions): string[
   return [...probe(apiServerUrl), ...flag('name-source', nameSource)];
 }
 
-/** A URL that is not plain cannot be the address of an API server, and is not asked about. */
+/** A URL with other characters cannot be that of an API server, and is not probed. */
 function probe(url: string | undefined): string[] {
   return url !== undefined && /^https:\/\/[\w.:/[\]-]+$/.test(url) ? ['--probe', url] : [];
 }
@@ -143,5 +142,5 @@ function flag(name: string, value: string | number | undefined): string[] {
   return value === undefined ? [] : [`--${name}`, String(value)];
 }
 
-/** How Windows restarts the agent after a crash; Windows counts in milliseconds. */
+/** How Windows restarts the agent after a crash. */
 export const agentRecovery = { resetSeconds: 300, restartDelaysMs: [10_000, 30_000, 60_000, 120_000] } as const;

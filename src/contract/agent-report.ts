@@ -1,17 +1,17 @@
-import { isRecord } from '#base/fields.ts';
+import { isRecord, jsonIn } from '#base/fields.ts';
 import { sha256 } from '#base/sha256.ts';
 import type { EventText } from './events.ts';
 
 /**
- * What the agent tells about its host: one ConfigMap in the operator's namespace, made by the operator, written by the agent. It is
- * evidence about this host only.
+ * What the agent reports about its host: one ConfigMap in the operator's namespace, created by the operator and updated by the agent.
+ * It is evidence about this host only.
  */
 export interface AgentReport {
-  /** Operator version that the agent has applied; '' while there is none. */
+  /** Operator version that the agent has applied; '' before the first. */
   version: string;
-  /** Boot in which this was written. */
+  /** Boot in which the report was written. */
   bootId: string;
-  /** The host has to be rebooted for variables or certificates. */
+  /** New variables or certificates need a reboot. */
   rebootRequired: boolean;
   /** Newest last. */
   events: ReportEvent[];
@@ -19,13 +19,13 @@ export interface AgentReport {
 
 /** Becomes an event on the Node. */
 export interface ReportEvent extends EventText {
-  /** RFC 3339, of the host's clock. */
+  /** RFC 3339, by the clock of the host. */
   time: string;
 }
 
 export const emptyReport: AgentReport = { version: '', bootId: '', rebootRequired: false, events: [] };
 
-/** Larger ones are dropped unread. */
+/** Larger reports are ignored. */
 export const maxReportBytes = 16 * 1024;
 const maxEvents = 10;
 const maxMessageLength = 1000;
@@ -55,7 +55,7 @@ export function printReport({ version, bootId, rebootRequired, events }: AgentRe
   return { version, bootID: bootId, rebootRequired: String(rebootRequired), events: JSON.stringify(kept) };
 }
 
-/** What can be read of it; anything else counts as missing. */
+/** Invalid parts count as missing. */
 export function parseReport(data: Readonly<Record<string, string>> = {}): AgentReport {
   const { version = '', bootID = '', rebootRequired, events = '' } = data;
   return {
@@ -71,13 +71,8 @@ const reasonPattern = /^[A-Za-z]{1,64}$/;
 const timePattern = /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/;
 
 function parseEvents(text: string): ReportEvent[] {
-  if (text.length > maxReportBytes) return [];
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list.slice(-maxEvents).flatMap(readEvent) : [];
-  } catch {
-    return [];
-  }
+  const list = text.length > maxReportBytes ? undefined : jsonIn(text);
+  return Array.isArray(list) ? list.slice(-maxEvents).flatMap(readEvent) : [];
 }
 
 function readEvent(item: unknown): ReportEvent[] {

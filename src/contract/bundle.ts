@@ -1,11 +1,11 @@
 import { fromUtf8 } from '#base/bytes.ts';
 import { AppError, attempt, shown } from '#base/errors.ts';
-import { Fields } from '#base/fields.ts';
+import { Fields, jsonIn } from '#base/fields.ts';
 import { checkPlaces } from './host-path.ts';
 
 /**
- * Files for a host as one upload: eight bytes of magic, the length of the header in four, the header in JSON, and then the
- * packed content of every entry in turn. The whole is known by its SHA-256, which travels on another way.
+ * Files for a host as one upload: eight bytes of magic, the length of the header in four, the header in JSON, then the packed content
+ * of every entry in order. The SHA-256 of the bundle is sent separately.
  */
 
 export const bundleEncodings = ['none', 'zstd'] as const;
@@ -14,7 +14,7 @@ export type BundleEncoding = (typeof bundleEncodings)[number];
 /** A file to put in place. */
 export interface BundleEntry {
   path: string;
-  /** Of the content as it is used, in lower-case hex. */
+  /** Of the unpacked content, in lower-case hex. */
   sha256: string;
   bytes: number;
   encoding: BundleEncoding;
@@ -24,17 +24,17 @@ export interface BundleEntry {
 }
 
 export interface BundleHeader {
-  /** Version of the operator that made it. */
+  /** Version of the operator that created it. */
   version: string;
   entries: BundleEntry[];
-  /** Paths of files that are to go. */
+  /** Files to delete. */
   remove: string[];
 }
 
 const magic = new TextEncoder().encode('WMCOFILE');
 const format = 1;
 
-/** What has to be read before the length of the header is known. */
+/** The bytes up to and including the length of the header. */
 export const preambleBytes = magic.length + 4;
 const maxHeaderBytes = 4 * 1024 * 1024;
 const maxFileBytes = 4 * 1024 * 1024 * 1024;
@@ -54,7 +54,7 @@ export function printHeader(header: BundleHeader): Uint8Array {
 /** The length of the header in bytes. */
 export function readPreamble(bytes: Uint8Array): number {
   if (bytes.length !== preambleBytes || magic.some((byte, index) => byte !== bytes[index])) {
-    throw malformed('it does not begin like a bundle');
+    throw malformed('it does not begin with the bundle magic');
   }
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(magic.length);
   if (length > maxHeaderBytes) throw malformed(`its header has ${length} bytes, more than ${maxHeaderBytes}`);
@@ -64,14 +64,14 @@ export function readPreamble(bytes: Uint8Array): number {
 export function parseHeader(bytes: Uint8Array): BundleHeader {
   const header = attempt(() => readHeader(bytes));
   if (header.ok) return header.value;
-  // One code for all of it: whoever sent the bundle sends it again.
+  // One code for every problem: the sender uploads the bundle again in each case.
   throw header.error.code === 'BUNDLE_MALFORMED' ? header.error : malformed(header.error.message);
 }
 
 function readHeader(bytes: Uint8Array): BundleHeader {
-  const fields = new Fields(parseJson(fromUtf8(bytes)), 'bundle header');
+  const fields = new Fields(parseJson(bytes), 'bundle header');
   if (fields.number('format') !== format) {
-    throw malformed(`its format is ${shown(fields.raw('format'))}, and this agent knows ${format}`);
+    throw malformed(`its format is ${shown(fields.raw('format'))}; this agent supports ${format}`);
   }
   const header = {
     version: fields.requiredString('version'),
@@ -85,7 +85,7 @@ function readHeader(bytes: Uint8Array): BundleHeader {
 function parseEntry(fields: Fields): BundleEntry {
   const encoding = fields.requiredString('encoding');
   const known = bundleEncodings.find(one => one === encoding);
-  if (known === undefined) throw malformed(`${fields.path}.encoding is ${shown(encoding)}, which is not known`);
+  if (known === undefined) throw malformed(`${fields.path}.encoding is ${shown(encoding)}, which is not supported`);
   return {
     path: fields.requiredString('path'),
     sha256: fields.requiredString('sha256'),
@@ -105,20 +105,19 @@ function checkHeader({ entries, remove }: BundleHeader): void {
         throw malformed(`a size of ${path} is ${size}, not a whole number of bytes up to ${maxFileBytes}`);
       }
     }
-    if (encoding === 'none' && packedBytes !== bytes) throw malformed(`${path} is not packed and yet has two sizes`);
+    if (encoding === 'none' && packedBytes !== bytes)
+      throw malformed(`${path} is not packed but has two different sizes`);
   }
 }
 
-function parseJson(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    throw malformed('its header is no JSON');
-  }
+function parseJson(bytes: Uint8Array): unknown {
+  const value = jsonIn(fromUtf8(bytes) ?? '');
+  if (value === undefined) throw malformed('its header is not JSON');
+  return value;
 }
 
 function malformed(what: string): AppError {
-  return new AppError('BUNDLE_MALFORMED', `bundle of files: ${what}`, {
+  return new AppError('BUNDLE_MALFORMED', `bundle: ${what}`, {
     remedy: 'Upload the bundle again; it must come from an operator of the same version as the agent.',
   });
 }

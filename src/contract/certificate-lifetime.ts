@@ -1,22 +1,22 @@
 import { parseGoDuration } from '#base/go-duration.ts';
 import { isServerAtLeast } from './server-version.ts';
 
-/** API servers take no request for less. What is issued may live shorter all the same: the signer decides. */
+/** API servers reject shorter requests. The signer may still issue a shorter lifetime. */
 const minSeconds = 600;
 
-/** The `expirationSeconds` by which a certificate of this lifetime is requested. */
+/** `expirationSeconds` of a request for this lifetime. */
 export function certificateSeconds(durationMs: number): number {
   return Math.max(minSeconds, Math.floor(durationMs / 1000));
 }
 
-/** For how long agents may request certificates for themselves and for cloud-node-manager. */
+/** Limit for certificates that agents request for themselves and for cloud-node-manager. */
 export interface LifetimeLimit {
   maxSeconds: number;
-  /** Whether the API server keeps what a request says about it. */
+  /** The API server stores `expirationSeconds`; servers before 1.22 drop it. */
   isKept: boolean;
 }
 
-/** By the setting, a Go duration, which is what agents are told as well. Servers before 1.22 drop `expirationSeconds`. */
+/** `setting` is a Go duration, the same that agents get. */
 export function lifetimeLimit(setting: string, serverVersion: string): LifetimeLimit {
   return {
     maxSeconds: certificateSeconds(parseGoDuration(setting) ?? 0),

@@ -3,7 +3,7 @@ import { bitString, element, integer, oid, sequence } from '#base/der-write.ts';
 import { isSigned } from '#base/signature.ts';
 import { expectBits, expectOid, expectTag, malformedRequest, partsOf, readParts } from './csr-der.ts';
 
-/** A public key of a kind that kubelets, agents and the API server all know, taken apart. */
+/** A parsed public key of a kind that kubelets, agents and the API server support. */
 export type RequestKey =
   | { kind: 'ec'; curve: string; point: Uint8Array }
   | { kind: 'rsa'; modulus: Uint8Array; exponent: Uint8Array }
@@ -14,17 +14,17 @@ export type RequestSignature = { algorithm: string } & (
   | { kind: 'rsa' | 'ed25519'; octets: Uint8Array }
 );
 
-/** The NULL that RSA wants where other kinds have no parameters. */
-const nothing = element(0x05);
+/** The parameters of RSA; other kinds have none. */
+const derNull = element(0x05);
 
 const keyOids = { ec: '1.2.840.10045.2.1', rsa: '1.2.840.113549.1.1.1', ed25519: '1.3.101.112' } as const;
 
-/** Named curves, and the length of a point that is not compressed. */
+/** Named curves, and the length of an uncompressed point. */
 const curves: Readonly<Record<string, number>> = { '1.2.840.10045.3.1.7': 65, '1.3.132.0.34': 97 };
 const rsaBits = { least: 2048, most: 8192 };
 const ed25519Octets = 32;
 
-/** Which keys go with a signature algorithm, and by which digest. */
+/** Key type and digest of each signature algorithm. */
 const algorithms: Readonly<
   Record<string, { kind: RequestKey['kind']; digest: 'sha256' | 'sha384' | 'sha512' | undefined }>
 > = {
@@ -46,14 +46,14 @@ export function readKey(info: DerElement | undefined, label: string): RequestKey
   if (kind === keyOids.ec) return readPoint(expectOid(parameters, 'curve', label), octets, label);
   if (kind === keyOids.rsa) return readModulus(octets, label);
   if (kind === keyOids.ed25519 && octets.length === ed25519Octets) return { kind: 'ed25519', octets };
-  throw malformedRequest(label, `its key of the kind ${kind} is none of ECDSA, RSA or Ed25519`);
+  throw malformedRequest(label, `its key type ${kind} is not ECDSA, RSA or Ed25519`);
 }
 
 function readPoint(curve: string, point: Uint8Array, label: string): RequestKey {
   const length = curves[curve];
-  if (length === undefined) throw malformedRequest(label, `its curve ${curve} is none of P-256 and P-384`);
+  if (length === undefined) throw malformedRequest(label, `its curve ${curve} is not P-256 or P-384`);
   if (point.length === length && point[0] === 4) return { kind: 'ec', curve, point };
-  throw malformedRequest(label, 'its key is no uncompressed point of its curve');
+  throw malformedRequest(label, 'its key is not an uncompressed point of its curve');
 }
 
 function readModulus(octets: Uint8Array, label: string): RequestKey {
@@ -67,10 +67,10 @@ function readModulus(octets: Uint8Array, label: string): RequestKey {
   }
   const value = exponent.reduce((sum, octet) => sum * 256 + octet, 0);
   if (value >= 3 && value < 2 ** 31 && value % 2 === 1) return { kind: 'rsa', modulus, exponent };
-  throw malformedRequest(label, 'the exponent of its RSA key is none that is in use');
+  throw malformedRequest(label, 'the exponent of its RSA key is not supported');
 }
 
-/** A positive number may have one zero in front; any other form does not survive being written again. */
+/** A positive number may have one leading zero; any other form differs when it is written again. */
 function withoutZero(content: Uint8Array): Uint8Array {
   return content[0] === 0 ? content.subarray(1) : content;
 }
@@ -83,7 +83,7 @@ export function readSignature(
   const oidText = expectOid(type, 'signature algorithm', label);
   const kind = algorithms[oidText]?.kind;
   if (kind === undefined) {
-    throw malformedRequest(label, `its signature algorithm ${oidText} is none of ECDSA, RSA or Ed25519 with SHA-2`);
+    throw malformedRequest(label, `its signature algorithm ${oidText} is not ECDSA, RSA or Ed25519 with SHA-2`);
   }
   const octets = expectBits(value, 'signature', label);
   if (kind !== 'ec') return { algorithm: oidText, kind, octets };
@@ -94,7 +94,6 @@ export function readSignature(
   return { algorithm: oidText, kind, r: number(r), s: number(s) };
 }
 
-/** Whether the request was signed by the key that is in it. */
 export function isSignedByKey(
   key: RequestKey,
   signature: RequestSignature,
@@ -110,13 +109,13 @@ export function writeKey(key: RequestKey): Uint8Array {
   if (key.kind === 'ec') return sequence(sequence(type, oid(key.curve)), bitString(key.point));
   if (key.kind === 'ed25519') return sequence(sequence(type), bitString(key.octets));
   const numbers = sequence(integer(key.modulus), integer(key.exponent));
-  return sequence(sequence(type, nothing), bitString(numbers));
+  return sequence(sequence(type, derNull), bitString(numbers));
 }
 
-/** The two parts behind the request info. */
+/** The two parts after the request info. */
 export function writeSignature(signature: RequestSignature): Uint8Array[] {
   const type = oid(signature.algorithm);
-  const algorithm = signature.kind === 'rsa' ? sequence(type, nothing) : sequence(type);
+  const algorithm = signature.kind === 'rsa' ? sequence(type, derNull) : sequence(type);
   return [algorithm, bitString(signatureOctets(signature))];
 }
 

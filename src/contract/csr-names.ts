@@ -8,7 +8,7 @@ import { expectOid, malformedRequest, partsOf, readParts } from './csr-der.ts';
 export interface Subject {
   commonName: string;
   organizations: string[];
-  /** Object identifiers of whatever else the subject holds; some of them mean something to an API server. */
+  /** Object identifiers of other attributes; some have a meaning for API servers. */
   otherAttributes: string[];
 }
 
@@ -17,11 +17,10 @@ export interface AlternativeNames {
   ipAddresses: string[];
   emailAddresses: string[];
   uris: string[];
-  /** Names of other kinds are refused, because signers drop them. */
+  /** Names of other kinds are rejected, because signers drop them. */
   otherNames: 0;
 }
 
-/** One part of a subject as it is written. */
 export interface SubjectPart {
   type: string;
   tag: number;
@@ -31,7 +30,7 @@ export interface SubjectPart {
 const commonNameOid = '2.5.4.3';
 const organizationOid = '2.5.4.10';
 
-/** Kinds of text that every reader takes for the same characters. */
+/** String types that every reader decodes alike. */
 const utf8String = 0x0c;
 const printableString = 0x13;
 const printable = /^[A-Za-z0-9 '()+,./:=?-]*$/;
@@ -39,10 +38,10 @@ const control = /\p{Cc}/u;
 
 const maxParts = 8;
 
-/** Parts with several attributes are refused: signers write them in another order, or apart. */
+/** Rejects parts with several attributes: signers reorder or split them. */
 export function readSubjectParts(subject: DerElement | undefined, label: string): SubjectPart[] {
   const parts = partsOf(subject, 'subject', label);
-  // Kubelets and agents write one organization and one common name; each part costs time in every reader.
+  // Kubelets and agents write one organization and one common name.
   if (parts.length > maxParts) throw malformedRequest(label, `its subject has more than ${maxParts} parts`);
   return parts.map(part => {
     const [attribute, ...more] = partsOf(part, 'subject', label, derTag.set);
@@ -54,7 +53,7 @@ export function readSubjectParts(subject: DerElement | undefined, label: string)
   });
 }
 
-/** Two common names are refused: which of them counts would be the reader's choice. */
+/** Rejects two common names: readers differ in which one they use. */
 export function subjectOf(parts: readonly SubjectPart[], label: string): Subject {
   const valuesOf = (type: string) => parts.filter(part => part.type === type).map(({ text }) => text);
   const [commonName = '', ...more] = valuesOf(commonNameOid);
@@ -63,7 +62,6 @@ export function subjectOf(parts: readonly SubjectPart[], label: string): Subject
   return { commonName, organizations: valuesOf(organizationOid), otherAttributes: others.map(({ type }) => type) };
 }
 
-/** The subject of a request or of a certificate. */
 export function readSubject(subject: DerElement, label: string): Subject {
   return subjectOf(readSubjectParts(subject, label), label);
 }
@@ -75,23 +73,20 @@ export function writeSubject(parts: readonly SubjectPart[]): Uint8Array {
 
 function subjectText({ tag, content }: DerElement, label: string): string {
   if (tag !== utf8String && tag !== printableString)
-    throw malformedRequest(
-      label,
-      `its subject is written in another kind of text (tag ${tag}) than UTF-8 or printable`,
-    );
+    throw malformedRequest(label, `its subject has a string of tag ${tag}, not UTF8String or PrintableString`);
   const text = fromUtf8(content);
   const isGood = text !== undefined && (tag === utf8String ? !control.test(text) : printable.test(text));
-  if (!isGood) throw malformedRequest(label, 'its subject has characters that its kind of text does not allow');
+  if (!isGood) throw malformedRequest(label, 'its subject has characters that its string type does not allow');
   return text;
 }
 
-/** One name as it is written: its tag tells the kind. */
+/** One encoded name; its tag is the kind. */
 export interface GeneralName {
   tag: number;
   content: Uint8Array;
 }
 
-/** Context tags of the names we read, and where they go. */
+/** Context tags of the supported kinds of names. */
 const nameKinds = {
   0x81: 'emailAddresses',
   0x82: 'dnsNames',
@@ -104,8 +99,8 @@ export function readGeneralNames(extension: Uint8Array, label: string): GeneralN
   const [list, ...rest] = readParts(extension, 'alternative names', label);
   const items = partsOf(list, 'alternative names', label);
   if (items.length === 0 || rest.length > 0) throw malformedRequest(label, 'its list of alternative names is empty');
-  // A kubelet asks for a handful; each name costs time where it is compared with those of others.
-  if (items.length > maxNames) throw malformedRequest(label, `it asks for more than ${maxNames} alternative names`);
+  // A kubelet requests a handful; each name is compared with those of other hosts.
+  if (items.length > maxNames) throw malformedRequest(label, `it requests more than ${maxNames} alternative names`);
   return items.map(({ tag, content }) => ({ tag, content }));
 }
 
@@ -115,13 +110,13 @@ export function namesOf(items: readonly GeneralName[], label: string): Alternati
   const names: AlternativeNames = { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [], otherNames: 0 };
   for (const { tag, content } of items) {
     const kind = nameKinds[tag as keyof typeof nameKinds];
-    if (kind === undefined) throw malformedRequest(label, `it holds a name of another kind (tag ${tag})`);
+    if (kind === undefined) throw malformedRequest(label, `it has a name of an unsupported kind (tag ${tag})`);
     names[kind].push(readName(kind, content, label));
   }
   return names;
 }
 
-/** URIs that come out of a parser as they went in; signers write all others anew. */
+/** URIs that a parser does not change; signers rewrite all others. */
 function isPlainUri(text: string): boolean {
   const cut = text.indexOf(':');
   const [scheme, rest] = [text.slice(0, cut), text.slice(cut + 1)];
@@ -139,7 +134,7 @@ function readName(kind: (typeof nameKinds)[keyof typeof nameKinds], content: Uin
   if (kind === 'ipAddresses') return printIp(content, label);
   const text = asciiText(content, kind, label);
   if (kind === 'uris' && !isPlainUri(text))
-    throw malformedRequest(label, `it holds the URI ${shown(text)}, which is not plain`);
+    throw malformedRequest(label, `it has the URI ${shown(text)}, which signers would rewrite`);
   return text;
 }
 
@@ -150,17 +145,17 @@ export function writeGeneralNames(items: readonly GeneralName[]): Uint8Array {
 function asciiText(content: Uint8Array, what: string, label: string): string {
   const isPlain = content.length > 0 && content.every(octet => octet >= 0x20 && octet < 0x7f);
   const text = isPlain ? fromUtf8(content) : undefined;
-  if (text === undefined) throw malformedRequest(label, `one of its ${what} is empty or not plain ASCII text`);
+  if (text === undefined) throw malformedRequest(label, `one of its ${what} is empty or not printable ASCII`);
   return text;
 }
 
 function printIp(octets: Uint8Array, label: string): string {
   if (octets.length === 4) return printIpv4(bitsOf(octets));
-  if (octets.length !== 16) throw malformedRequest(label, `it holds an IP address of ${octets.length} octets`);
+  if (octets.length !== 16) throw malformedRequest(label, `it has an IP address of ${octets.length} octets`);
   const groups = Array.from({ length: 8 }, (_, index) => bitsOf(octets.subarray(2 * index, 2 * index + 2)));
-  // Signers write it as plain IPv4, so the certificate would hold another name than the request.
+  // Signers write it as plain IPv4, so the certificate would have another name than the request.
   if (groups.slice(0, 5).every(group => group === 0) && groups[5] === 0xffff)
-    throw malformedRequest(label, 'it holds an IPv4 address in the form of IPv6');
+    throw malformedRequest(label, 'it has an IPv4 address in IPv6 form');
   return printIpv6(groups);
 }
 

@@ -28,7 +28,7 @@ import {
   writeSubject,
 } from './csr-names.ts';
 
-/** What a certificate signing request (PKCS #10) asks for. Its own signature is verified. */
+/** A certificate signing request (PKCS #10) with a verified signature. */
 export interface CertificateRequest extends Subject, AlternativeNames {
   subjectPublicKeyInfo: Uint8Array;
   /** Lower-case hex SHA-256 of the DER of SubjectPublicKeyInfo: it names the key. */
@@ -36,7 +36,7 @@ export interface CertificateRequest extends Subject, AlternativeNames {
   signed: { content: Uint8Array; algorithm: string; signature: Uint8Array };
 }
 
-/** All that a request consists of; what else one could hold is refused. */
+/** All parts of a request; anything else in it is rejected. */
 interface RequestParts {
   subject: SubjectPart[];
   key: RequestKey;
@@ -45,10 +45,10 @@ interface RequestParts {
 }
 
 const blockType = 'CERTIFICATE REQUEST';
-/** Real requests have one to three kilobytes. The largest key with 64 names of a hundred characters each would have twelve. */
+/** Real requests have one to three kilobytes; the largest key with 64 long names has twelve. */
 const maxCharacters = 16_384;
 
-/** Of `spec.request`, which is the text in base64 once more. What is longer is refused before anything is done with it. */
+/** Of `spec.request`, which is the text in base64 once more. Longer ones are rejected unread. */
 export const maxRequestCharacters = 4 * Math.ceil(maxCharacters / 3);
 
 const extensionRequestOid = '1.2.840.113549.1.9.14';
@@ -56,19 +56,19 @@ const alternativeNamesOid = '2.5.29.17';
 const attributesTag = 0xa0;
 
 /**
- * Reads the decoded text of `spec.request`. Whoever signs reads the same text with another program, so there must be nothing in it
- * that could be read in another way or skipped: it is refused unless what was read, written again, gives the same text.
+ * Parses the decoded text of `spec.request`. Signers parse the same text with another program, so it must not be ambiguous: a request
+ * is rejected unless its parsed parts, written again, give the same text.
  */
 export function parseCertificateRequest(text: string, label = 'CSR'): CertificateRequest {
   const der = decodePem(text, label);
   const parts = readRequest(der, label);
   const info = writeInfo(parts);
   if (!sameBytes(sequence(info, ...writeSignature(parts.signature)), der))
-    throw malformedRequest(label, 'it holds more than a request needs, or is not in the one form that DER has for it');
+    throw malformedRequest(label, 'it has unexpected parts, or is not in canonical DER');
   const subjectPublicKeyInfo = writeKey(parts.key);
   if (!isSignedByKey(parts.key, parts.signature, { content: info, publicKey: subjectPublicKeyInfo })) {
-    throw new AppError('CSR_MALFORMED', `${label}: the signature of the certificate request does not fit its key`, {
-      remedy: 'Sign the request with the private key whose public half it holds, by RSA, ECDSA or Ed25519 with SHA-2.',
+    throw new AppError('CSR_MALFORMED', `${label}: the signature of the certificate request does not match its key`, {
+      remedy: 'Sign the request with the private key of its public key, with RSA, ECDSA or Ed25519 and SHA-2.',
     });
   }
   return {
@@ -83,7 +83,7 @@ export function parseCertificateRequest(text: string, label = 'CSR'): Certificat
 function decodePem(text: string, label: string): Uint8Array {
   if (text === '') {
     throw new AppError('CSR_MALFORMED', `${label}: CSR request spec should not be empty`, {
-      remedy: 'Put a PEM encoded certificate request into spec.request.',
+      remedy: 'Set spec.request to a PEM encoded certificate request.',
     });
   }
   if (text.length > maxCharacters) throw malformedRequest(label, `its text is longer than ${maxCharacters} characters`);
@@ -109,26 +109,26 @@ function readRequest(der: Uint8Array, label: string): RequestParts {
   };
 }
 
-/** The names asked for. No attribute but a list of extensions is taken, and in it no extension but the alternative names. */
+/** The requested names. Allows only one attribute, a list of extensions, with one extension, the alternative names. */
 function readAttributes(attributes: DerElement | undefined, label: string): GeneralName[] {
   const [attribute, ...more] = partsOf(attributes, 'attributes', label, attributesTag);
   if (attribute === undefined) return [];
   const [type, values] = partsOf(attribute, 'attribute', label);
   const name = expectOid(type, 'attribute', label);
-  if (name !== extensionRequestOid) throw malformedRequest(label, `it has the attribute ${name}, which is not known`);
+  if (name !== extensionRequestOid) throw malformedRequest(label, `it has the unsupported attribute ${name}`);
   if (more.length > 0) throw malformedRequest(label, 'it has more than one attribute');
   const [list] = partsOf(values, 'attribute', label, derTag.set);
   const extensions = partsOf(list, 'extensions', label).map(extension => readExtension(extension, label));
   const other = extensions.find(({ oid: extension }) => extension !== alternativeNamesOid);
   if (other !== undefined)
-    throw malformedRequest(label, `it asks for the extension ${other.oid}, and may ask for alternative names only`);
+    throw malformedRequest(label, `it requests the extension ${other.oid}; only alternative names are allowed`);
   const [names, ...twice] = extensions;
-  if (names === undefined) throw malformedRequest(label, 'it asks for an empty list of extensions');
-  if (twice.length > 0) throw malformedRequest(label, 'it asks for alternative names twice');
+  if (names === undefined) throw malformedRequest(label, 'it requests an empty list of extensions');
+  if (twice.length > 0) throw malformedRequest(label, 'it requests alternative names twice');
   return readGeneralNames(names.content, label);
 }
 
-/** The mark "critical" is refused with all else that does not belong there: signers do not take it over. */
+/** The flag "critical" is rejected too: signers drop it. */
 function readExtension(extension: DerElement, label: string): { oid: string; content: Uint8Array } {
   const [type, value] = partsOf(extension, 'extension', label);
   const name = expectOid(type, 'extension', label);

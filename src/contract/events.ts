@@ -9,7 +9,7 @@ export interface EventText {
 const normal = (reason: string, message: string): EventText => ({ type: 'Normal', reason, message });
 const warning = (reason: string, message: string): EventText => ({ type: 'Warning', reason, message });
 
-/** Every event the operator records, worded as users' alerts and scripts know them. */
+/** Every event of the operator, in the words that users' alerts and scripts match. */
 export const eventText = {
   instanceSetup: (address: string) =>
     normal('InstanceSetup', `Configured instance with address ${address} as a worker node`),
@@ -52,7 +52,7 @@ export const eventText = {
       `Cluster monitoring ${monitoringLabel} label is not enabled in ${namespace} namespace`,
     ),
   operatorConditionError: (message: string) => warning('OperatorConditionError', message),
-  /** Ours: the Go operator leaves refused requests pending without a word. */
+  /** New: the Go operator emits no event for a rejected request. */
   csrRefused: (rule: string, why: string) => warning('CSRRefused', `Not approved (${rule}): ${why}`),
   csrCrowd: (requester: string, limit: number) =>
     warning(

@@ -99,7 +99,7 @@ const messages: [string, Record<string, string>, string, string][] = [
   [
     'a bad user name',
     { 'win-1': 'username=a/b' },
-    'windows-instances: win-1: user name "a" is followed by "/", which no user name has',
+    'windows-instances: win-1: user name "a" is followed by "/", which is not allowed in a user name',
     'win-1',
   ],
   [
@@ -114,17 +114,17 @@ const messages: [string, Record<string, string>, string, string][] = [
     'windows-instances: win-1: user name is empty',
     'username=Administrator',
   ],
-  ['a bad key', { win_1: 'username=a' }, 'windows-instances: key "win_1" is no IPv4 address or DNS name', 'IPv4'],
+  ['a bad key', { win_1: 'username=a' }, 'windows-instances: key "win_1" is not an IPv4 address or DNS name', 'IPv4'],
   [
     'an IPv6 key',
     { 'fd00::1': 'username=a' },
-    'windows-instances: key "fd00::1" is an IPv6 address, and Windows nodes are reached over IPv4',
+    'windows-instances: key "fd00::1" is an IPv6 address; Windows nodes need IPv4',
     'IPv4',
   ],
   [
     'one name written twice',
     { 'WIN-1': 'username=a', 'win-1': 'username=b' },
-    'windows-instances: win-1 and WIN-1 are one host (the same name)',
+    'windows-instances: win-1 and WIN-1 are the same host (the same name)',
     'WIN-1 is used',
   ],
 ];

@@ -6,26 +6,26 @@ import { isIpv4, isIpv6 } from '#base/ipv4.ts';
 import { configMapName } from './names.ts';
 import { findNodeByAddress, type NodeView } from './node.ts';
 
-/** One entry of the ConfigMap windows-instances that can be used. */
+/** A valid entry of the ConfigMap windows-instances. */
 export interface Instance {
-  /** As the administrator wrote it; the host key is stored under it. */
+  /** The key of the entry; the host key is stored under it. */
   address: string;
   ipv4: string;
   username: string;
   node: NodeView | undefined;
 }
 
-/** Answers to DNS questions, by name as written; null or absent when a name has no IPv4 address. */
+/** Results of DNS queries, by name as written; null or missing when a name has no IPv4 address. */
 export type Ipv4Answers = Readonly<Record<string, string | null | undefined>>;
 
-/** Each entry stands alone: a bad one carries its error and never hides the others. */
+/** An invalid entry has an error and does not affect the others. */
 export type EntryResult =
   | { address: string; ok: true; username: string }
   | { address: string; ok: false; error: AppError };
 
 /**
- * Reads the data of windows-instances without asking DNS. Entries come in the byte order of their keys; `label` names the
- * ConfigMap in messages.
+ * Parses the data of windows-instances without DNS queries. Entries are in the byte order of their keys; `label` names the ConfigMap
+ * in messages.
  */
 export function parseEntries(
   data: Readonly<Record<string, string>>,
@@ -45,7 +45,7 @@ export interface ResolvedInstances {
   failures: { address: string; error: AppError }[];
 }
 
-/** Puts names, IPv4 addresses and Nodes together. Of two entries that are one host the first is kept, the second reported. */
+/** Combines entries, IPv4 addresses and Nodes. Of two entries of the same host the first is kept, the second reported. */
 export function resolveInstances(
   data: Readonly<Record<string, string>>,
   answers: Ipv4Answers,
@@ -65,7 +65,7 @@ export function resolveInstances(
   return result;
 }
 
-/** The user name under which a Node was joined: that of the entry whose host is recorded as this Node. Addresses do not count. */
+/** The user name of the entry whose host is recorded as this Node. Addresses do not count. */
 export function usernameForNode(
   data: Readonly<Record<string, string>>,
   node: string | undefined,
@@ -78,7 +78,7 @@ export function usernameForNode(
   if (entry?.ok === true) return entry.username;
   if (entry !== undefined) throw entry.error;
   throw new AppError('INSTANCE_NOT_LISTED', `${configMapName.instances}: no entry for node ${node ?? '(none)'}`, {
-    remedy: 'List the host, and wait until it has joined.',
+    remedy: 'Add an entry for the host, and wait until it has joined.',
   });
 }
 
@@ -86,7 +86,6 @@ function nameAndUser(entry: { address: string; username: string }): { address: s
   return { address: entry.address, username: entry.username };
 }
 
-/** An entry as messages name it. */
 interface Entry {
   label: string;
   address: string;
@@ -101,7 +100,7 @@ function parseEntry(entry: Entry, value: string, seen: Map<string, string>): str
   const text = value.trim();
   const cut = text.indexOf('=');
   if (cut === -1 || text.slice(0, cut).trim() !== 'username') {
-    // Only the first word is told: people put passwords here, and messages become events.
+    // Quotes only the first word: entries may contain passwords, and messages become events.
     const [word = ''] = text.split(/[\s=:]/, 1);
     throw new AppError(
       'INSTANCE_ENTRY_MALFORMED',
@@ -121,36 +120,36 @@ function tooLong({ label, address }: Entry, length: number): AppError {
   });
 }
 
-/** Of what is read at all: `username=`, the name and blanks around. */
+/** Of a whole entry. */
 const maxValue = 1024;
-/** As the custom resource has it. */
+/** As in the custom resource. */
 const maxUsername = 256;
-/** Of a DNS name, with a dot at its end. */
+/** A DNS name with a trailing dot. */
 const maxAddress = 254;
 
-/** What Windows forbids in the name of a local user, and control characters. An equals sign has always been let through. */
+/** Characters that Windows forbids in local user names, and control characters. An equals sign has always been allowed. */
 const forbiddenInUsername = /(["/[\]:;|,+*?<>\p{Cc}])/u;
 
 function checkUsername({ label, address }: Entry, username: string): void {
   const problem = usernameProblem(username);
   if (problem === undefined) return;
   throw new AppError('INSTANCE_USERNAME_INVALID', `${label}: ${address}: user name ${problem}`, {
-    remedy: `Name a Windows user with administrator rights in the value of ${address}, for example username=Administrator.`,
+    remedy: `Set the value of ${address} to a Windows user with administrator rights, for example username=Administrator.`,
   });
 }
 
-/** Says nothing of what follows a sign that ends the name: it may be a password. */
+/** Does not quote the text after a forbidden character: it may be a password. */
 export function usernameProblem(username: string): string | undefined {
   if (username === '') return 'is empty';
   if (username.length > maxUsername) return `has ${username.length} characters, more than ${maxUsername}`;
   const [name = '', sign = ''] = username.split(forbiddenInUsername, 2);
-  if (sign !== '') return `${shown(name)} is followed by ${shown(sign)}, which no user name has`;
+  if (sign !== '') return `${shown(name)} is followed by ${shown(sign)}, which is not allowed in a user name`;
   const words = username.split(/\s+/);
   const setting = words.findIndex((word, index) => index > 0 && word.lastIndexOf('=') > 0);
   if (setting !== -1) {
-    return `${shown(words.slice(0, setting).join(' '))} is followed by another setting; there is none but username`;
+    return `${shown(words.slice(0, setting).join(' '))} is followed by another setting; only username is supported`;
   }
-  // A user of a domain is written user@domain or with one backslash: domain\user.
+  // A domain user is user@domain or domain\user.
   const parts = username.split('\\');
   return parts.length <= 2 && !parts.includes('') ? undefined : `is ${shown(username)}, not user or domain\\user`;
 }
@@ -167,9 +166,7 @@ export function addressProblem(address: string): string | undefined {
   if (address.length > maxAddress) return `has ${address.length} characters, more than any DNS name`;
   const numeric = /^[\d.]+$/.test(address);
   if (numeric ? isIpv4(address) : isHostName(address)) return undefined;
-  return isIpv6(address)
-    ? 'is an IPv6 address, and Windows nodes are reached over IPv4'
-    : 'is no IPv4 address or DNS name';
+  return isIpv6(address) ? 'is an IPv6 address; Windows nodes need IPv4' : 'is not an IPv4 address or DNS name';
 }
 
 function ipv4Of(entry: Entry, answers: Ipv4Answers, taken: Map<string, string>): string {
@@ -177,7 +174,7 @@ function ipv4Of(entry: Entry, answers: Ipv4Answers, taken: Map<string, string>):
   const ipv4 = isIpv4(address) ? address : ownMember(answers, address);
   if (ipv4 === undefined || ipv4 === null || !isIpv4(ipv4)) {
     throw new AppError('INSTANCE_ADDRESS_UNRESOLVED', `${label}: ${address} does not resolve to an IPv4 address`, {
-      remedy: 'Mend the DNS record (type A) or list the host by its IPv4 address.',
+      remedy: 'Fix the DNS record (type A), or list the host by its IPv4 address.',
     });
   }
   const same = taken.get(ipv4);
@@ -187,7 +184,7 @@ function ipv4Of(entry: Entry, answers: Ipv4Answers, taken: Map<string, string>):
 }
 
 function duplicate({ label, address }: Entry, same: string, what: string): AppError {
-  return new AppError('INSTANCE_DUPLICATE', `${label}: ${address} and ${same} are one host (${what})`, {
+  return new AppError('INSTANCE_DUPLICATE', `${label}: ${address} and ${same} are the same host (${what})`, {
     remedy: `Remove one of the two entries; ${same} is used.`,
   });
 }

@@ -1,41 +1,41 @@
 import { AppError } from '#base/errors.ts';
-import { Fields } from '#base/fields.ts';
+import { Fields, jsonIn } from '#base/fields.ts';
 
-/** What `inventory` tells about a host in one document, so that the operator need not ask twice. */
+/** The result of the agent command `inventory`. */
 export interface Inventory {
   agentVersion: string;
   hostName: string;
   fqdn: string;
-  /** Name under which the kubelet registers, in lower case; '' when it is not known. */
+  /** Name under which the kubelet registers, in lower case; '' when unknown. */
   nodeName: string;
   os: { product: string; build: string; installationType: string };
   bootId: string;
-  /** Reasons why Windows wants a reboot. */
+  /** Why Windows needs a reboot. */
   pendingReboot: string[];
   containersFeature: string;
   adapters: InventoryAdapter[];
-  /** Whether the user of the operator has the rights of an administrator. */
+  /** Whether the SSH user has administrator rights. */
   isAdministrator: boolean;
-  /** TCP ports that our services need and on which somebody listens. */
+  /** TCP ports of our services on which a program listens. */
   portsInUse: number[];
-  /** Services that bear our mark, and those of the names we use that do not. */
+  /** Services that the operator manages, and others with the same names. */
   services: InventoryService[];
-  /** SHA-256 of our files by path; absent ones are not listed. */
+  /** SHA-256 of the operator's files by path; missing files are not listed. */
   files: Record<string, string>;
-  /** Version of the operator whose files were staged last; empty when there were none. */
+  /** Operator version of the files that were staged last; may be empty. */
   stagedVersion: string;
-  /** Bundles that are complete and wait to be staged: their size by hash. */
+  /** Sizes of complete bundles that are not staged yet, by hash. */
   bundles: Record<string, number>;
   networks: InventoryNetwork[];
-  /** RFC 3339 with milliseconds, of the host's own clock. */
+  /** RFC 3339 with milliseconds, by the clock of the host. */
   time: string;
-  /** On the disk where our files are. */
+  /** On the disk of the operator's files. */
   freeBytes: number;
-  /** Expiry of the agent's client certificate, RFC 3339; absent without one. */
+  /** Expiry of the agent's client certificate, RFC 3339. */
   certificateExpires?: string;
-  /** What the host sees of the API server; absent when it was not asked. */
+  /** Connection of the host to the API server; missing when it was not requested. */
   probe?: InventoryProbe;
-  /** What could not be found out, and why; the parts in question are empty. */
+  /** Why some of the parts above are empty. */
   problems: string[];
 }
 
@@ -63,16 +63,16 @@ export interface InventoryNetwork {
 
 export interface InventoryProbe {
   url: string;
-  /** By how much the clock of the host is ahead of the one of the server; absent when the server did not tell its time. */
+  /** How far the clock of the host is ahead of the server's; missing when the server did not send its time. */
   clockAheadMs?: number;
-  /** Why the server could not be reached; absent when it could. */
+  /** Why the server is not reachable. */
   problem?: string;
 }
 
-/** Hundreds of files fit; a host that sends more is not the one we know. */
+/** Room for hundreds of files. */
 const maxCharacters = 4 * 1024 * 1024;
 
-/** Reads what the agent of a host has printed. `host` is how messages name it. */
+/** Parses the output of the agent. `host` names the host in messages. */
 export function parseInventory(text: string, host: string): Inventory {
   const fields = new Fields(parseJson(text, host), `inventory of ${host}`);
   const certificateExpires = fields.string('certificateExpires');
@@ -149,8 +149,8 @@ function parseProbe(fields: Fields): InventoryProbe {
 function parseNumbers(fields: Fields, name: string): number[] {
   const value = fields.raw(name) ?? [];
   if (Array.isArray(value) && value.every(item => Number.isInteger(item))) return value as number[];
-  throw new AppError('FIELD_INVALID', `${fields.label}: ${name} is no list of whole numbers`, {
-    remedy: `Set ${name} to a list of whole numbers.`,
+  throw new AppError('FIELD_INVALID', `${fields.label}: ${name} is not a list of integers`, {
+    remedy: `Set ${name} to a list of integers.`,
   });
 }
 
@@ -161,21 +161,19 @@ function parseSizes(fields: Fields): Record<string, number> {
 function parseTime(fields: Fields, name: string): string {
   const text = fields.requiredString(name);
   if (/^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text))) return text;
-  throw invalid(`${fields.label}: ${name} is no time`);
+  throw invalid(`${fields.label}: ${name} is not a time`);
 }
 
-/** Not a word of the text itself: nobody knows what a host prints when something is wrong with it. */
+/** Does not quote the text, which may be anything. */
 function parseJson(text: string, host: string): unknown {
   if (text.length > maxCharacters) throw invalid(`inventory of ${host} has ${text.length} characters`);
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid(`inventory of ${host} is no JSON but ${text.length} characters of something else`);
-  }
+  const value = jsonIn(text);
+  if (value === undefined) throw invalid(`inventory of ${host} is not JSON (${text.length} characters)`);
+  return value;
 }
 
 function invalid(message: string): AppError {
   return new AppError('AGENT_ANSWER_INVALID', message, {
-    remedy: 'Run the agent with `inventory` on the host to see what it prints; it is asked again.',
+    remedy: 'Run the agent with `inventory` on the host and check its output.',
   });
 }

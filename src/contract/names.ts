@@ -1,4 +1,4 @@
-/** Names that users, other components and already configured clusters rely on. None of them may ever change. */
+/** Names that users, other components and existing clusters depend on. They must never change. */
 
 export const prefix = 'windowsmachineconfig.openshift.io';
 
@@ -12,11 +12,11 @@ export const nodeAnnotation = {
   desiredVersion: `${prefix}/desired-version`,
   pubKeyHash: `${prefix}/pub-key-hash`,
   username: `${prefix}/username`,
-  /** Presence asks the operator to reboot the host; the value is empty. */
+  /** Requests a reboot of the host; the value is empty. */
   rebootRequired: `${prefix}/reboot-required`,
   sshHostKey: `${prefix}/ssh-host-key`,
   sshHostKeyType: `${prefix}/ssh-host-key-type`,
-  /** Ours: the operator keeps pods away from this Node. A Node that is cordoned without it was cordoned by somebody else. */
+  /** New: the operator has cordoned this Node. A Node that is cordoned without it was cordoned by a user. */
   cordoned: `${prefix}/cordoned`,
   /** Owned by OVN. */
   hybridOverlaySubnet: 'k8s.ovn.org/hybrid-overlay-node-subnet',
@@ -37,11 +37,11 @@ export const machineLabel = {
 } as const;
 
 export const instanceAnnotation = {
-  /** UID of the Machine or ConfigMap a WindowsInstance was made for: events about it are shown only where they bear it. */
+  /** UID of the Machine or ConfigMap of a WindowsInstance; only its events are shown. */
   sourceUid: `${prefix}/source-uid`,
 } as const;
 
-/** The kubelet registers with it, so that no Linux pod lands on a Windows node. */
+/** Keeps Linux pods off Windows nodes; the kubelet registers with it. */
 export const windowsTaint = { key: 'os', value: 'Windows', effect: 'NoSchedule' } as const;
 
 export const secretName = {
@@ -96,7 +96,7 @@ export const serviceName = {
   cloudNodeManager: 'cloud-node-manager',
 } as const;
 
-/** Every service we manage says so in its description; that is how left-overs are found. */
+/** Prefix of the description of every managed service; leftovers are found by it. */
 export const managedTag = 'OpenShift managed';
 
 export function managedDescription(service: string): string {
@@ -121,7 +121,6 @@ export const identity = {
   nodeBootstrapper: 'system:serviceaccount:openshift-machine-config-operator:node-bootstrapper',
 } as const;
 
-/** Of users that are accounts, which show tokens. */
 const serviceAccountPrefix = 'system:serviceaccount:';
 
 export function isServiceAccount(username: string): boolean {
@@ -132,7 +131,7 @@ export function agentServiceAccountUser(namespace: string): string {
   return `${serviceAccountPrefix}${namespace}:${agentName}`;
 }
 
-/** The account with whose token a kubelet asks for its first certificate. OpenShift has it; elsewhere the operator makes one. */
+/** Service account whose token a kubelet uses to request its first certificate. OpenShift has it; elsewhere the operator creates it. */
 export const bootstrapperName = 'node-bootstrapper';
 
 export function bootstrapperUser(namespace: string): string {
@@ -145,10 +144,10 @@ export const signer = {
   apiClient: 'kubernetes.io/kube-apiserver-client',
 } as const;
 
-/** Platforms whose handling differs; any other platform is handled without special cases. */
+/** Platforms with special cases. */
 export const platforms = ['AWS', 'Azure', 'GCP', 'VSphere', 'Nutanix', 'None'] as const;
 
-/** The proxy variables we carry to the hosts, in the order in which they are written. */
+/** Proxy variables that are copied to hosts, in the order in which they are written. */
 export const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 
 export const ports = { ssh: 22, kubelet: 10250, exporter: 9182 } as const;

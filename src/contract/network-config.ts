@@ -1,7 +1,7 @@
 import { hnsNetwork } from './names.ts';
 import { file } from './paths.ts';
 
-/** What the agent finds on its host once the hybrid overlay has made its network. */
+/** The network of the hybrid overlay, as the agent finds it on its host. */
 export interface OverlayNetwork {
   /** Address prefix of the node's pod network. */
   subnet: string;
@@ -9,7 +9,7 @@ export interface OverlayNetwork {
   managementIp: string;
 }
 
-/** Configuration of the CNI plug-in. Node readiness depends on it: without the file the kubelet reports no network. */
+/** Configuration of the CNI plug-in. Without the file the kubelet reports NetworkNotReady. */
 export function cniConfig(network: OverlayNetwork, serviceCidr: string): string {
   const policy = (value: object) => ({ name: 'EndpointPolicy', value });
   return JSON.stringify(
@@ -43,7 +43,7 @@ export interface KubeProxyFacts {
   verbosity: number;
 }
 
-/** Configuration of kube-proxy; what is not said here is its default. */
+/** Configuration of kube-proxy; all other settings keep their defaults. */
 export function kubeProxyConfig(facts: KubeProxyFacts): string {
   return JSON.stringify(
     {

@@ -3,12 +3,12 @@ import type { NodeView } from './node.ts';
 
 type Marked = Pick<NodeView, 'annotations'>;
 
-/** The agent has confirmed that the node is configured by exactly this operator version. */
+/** True when the agent has confirmed this operator version. */
 export function isUpToDate(node: Marked | undefined, version: string): boolean {
   return node?.annotations[nodeAnnotation.version] === version;
 }
 
-/** The node was fully configured by another version. A node that was never finished is not upgraded, it is finished. */
+/** True when another version has configured the node completely. */
 export function needsUpgrade(node: Marked | undefined, version: string): boolean {
   const current = node?.annotations[nodeAnnotation.version];
   return current !== undefined && current !== version;
@@ -23,7 +23,7 @@ export interface Marks {
   annotations?: Record<string, string | null>;
 }
 
-/** Merge patch that sets the marks given and removes those given as null; works whether or not the maps exist yet. */
+/** A merge patch that sets these labels and annotations, or removes those that are null. */
 export function marksPatch(marks: Marks): { metadata: Marks } {
   return {
     metadata: {

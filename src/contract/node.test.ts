@@ -66,7 +66,7 @@ const malformed: [string, object, string][] = [
   [
     'an address',
     { status: { addresses: [{ address: 5 }] } },
-    'Node win-1: status.addresses[0].address is 5, not a text',
+    'Node win-1: status.addresses[0].address is 5, not a string',
   ],
   ['conditions', { status: { conditions: {} } }, 'Node win-1: status.conditions is {}, not a list'],
   ['the cordon', { spec: { unschedulable: 'yes' } }, 'Node win-1: spec.unschedulable is "yes", not true or false'],

@@ -9,7 +9,6 @@ export interface NodeAddress {
   address: string;
 }
 
-/** What we need to know of a Node, read once from the API object. */
 export interface NodeView {
   name: string;
   uid: string;
@@ -48,11 +47,11 @@ export function usableAddress(addresses: readonly NodeAddress[], node = 'node'):
   const usable = internal.find(({ address }) => address !== '' && !isIpv6(address));
   if (usable !== undefined) return usable.address;
   throw new AppError('NODE_ADDRESS_MISSING', `${node}: no usable address`, {
-    remedy: 'Let the kubelet report an InternalIP (IPv4) or InternalDNS address.',
+    remedy: 'Configure the kubelet to report an InternalIP (IPv4) or InternalDNS address.',
   });
 }
 
-/** The Node that carries the address, of whatever type; names in any case. */
+/** The Node with this address of any type; names are compared without case. */
 export function findNodeByAddress<T extends Pick<NodeView, 'addresses'>>(
   address: string,
   nodes: readonly T[],

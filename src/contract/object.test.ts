@@ -61,14 +61,14 @@ const labels: [string, { name: string; namespace?: string }, string][] = [
 for (const [kind, meta, want] of labels) test(`is called ${want}`, () => expect(objectLabel(kind, meta)).toBe(want));
 
 const invalid: [string, unknown, string, string][] = [
-  ['a text', 'kind: Node', 'INPUT_MALFORMED', 'a text of 10 characters is not a Kubernetes object'],
+  ['a text', 'kind: Node', 'INPUT_MALFORMED', 'a string of 10 characters is not a Kubernetes object'],
   ['a list', [node], 'INPUT_MALFORMED', 'a list of 1 is not a Kubernetes object'],
   ['a number', 5, 'INPUT_MALFORMED', 'a number is not a Kubernetes object'],
-  ['null', null, 'INPUT_MALFORMED', 'nothing is not a Kubernetes object'],
-  ['nothing', undefined, 'INPUT_MALFORMED', 'nothing is not a Kubernetes object'],
-  ['no kind', { apiVersion: 'v1' }, 'FIELD_INVALID', 'object: kind is nothing, not a text'],
-  ['no version', { kind: 'Node' }, 'FIELD_INVALID', 'object: apiVersion is nothing, not a text'],
-  ['a kind that is no text', { apiVersion: 'v1', kind: 5 }, 'FIELD_INVALID', 'object: kind is 5, not a text'],
+  ['null', null, 'INPUT_MALFORMED', 'an empty document is not a Kubernetes object'],
+  ['nothing', undefined, 'INPUT_MALFORMED', 'an empty document is not a Kubernetes object'],
+  ['no kind', { apiVersion: 'v1' }, 'FIELD_INVALID', 'object: kind is missing; expected a string'],
+  ['no version', { kind: 'Node' }, 'FIELD_INVALID', 'object: apiVersion is missing; expected a string'],
+  ['a kind that is no text', { apiVersion: 'v1', kind: 5 }, 'FIELD_INVALID', 'object: kind is 5, not a string'],
   [
     'metadata that is no object',
     { ...node, metadata: 'win-1' },
@@ -79,13 +79,13 @@ const invalid: [string, unknown, string, string][] = [
     'a name that is no text',
     { ...node, metadata: { name: 1 } },
     'FIELD_INVALID',
-    'Node: metadata.name is 1, not a text',
+    'Node: metadata.name is 1, not a string',
   ],
   [
     'a label that is no text',
     { ...node, metadata: { name: 'a', labels: { byoh: true } } },
     'FIELD_INVALID',
-    'Node: metadata.labels.byoh is true, not a text',
+    'Node: metadata.labels.byoh is true, not a string',
   ],
 ];
 for (const [name, value, code, message] of invalid) {

@@ -12,12 +12,12 @@ export interface ObjectMeta {
   resourceVersion: string | undefined;
 }
 
-/** A Kubernetes object whose identity has been checked; everything else in it is still to be read with care. */
+/** A Kubernetes object with checked apiVersion, kind and metadata. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
   meta: ObjectMeta;
-  /** `ConfigMap openshift-x/windows-instances`, and the file it comes from if there is one: how messages name the object. */
+  /** Names the object in messages: `ConfigMap openshift-x/windows-instances`, with its file if any. */
   label: string;
   fields: Fields;
 }
@@ -25,7 +25,7 @@ export interface KubeObject {
 export function readObject(value: unknown): KubeObject {
   if (!isRecord(value)) {
     throw new AppError('INPUT_MALFORMED', `${kindOfData(value)} is not a Kubernetes object`, {
-      remedy: 'Give objects with apiVersion, kind and metadata.',
+      remedy: 'Provide objects with apiVersion, kind and metadata.',
     });
   }
   const fields = new Fields(value, 'object');
@@ -36,7 +36,7 @@ export function readObject(value: unknown): KubeObject {
   return { apiVersion, kind, meta, label, fields: new Fields(value, label) };
 }
 
-/** An object out of a file, which messages then name as well. */
+/** An object from a file; messages name the file too. */
 export function readObjectOf(file: string, value: unknown): KubeObject {
   const object = readObject(value);
   const label = `${object.label} (${file})`;
@@ -47,10 +47,10 @@ export function objectLabel(kind: string, meta: { name: string; namespace?: stri
   return meta.namespace ? `${kind} ${meta.namespace}/${meta.name}` : `${kind} ${meta.name}`;
 }
 
-/** Not the value itself: a file given by mistake may well be a private key. */
+/** Does not quote the value: a file given by mistake may be a private key. */
 function kindOfData(value: unknown): string {
-  if (value === undefined || value === null) return 'nothing';
-  if (typeof value === 'string') return `a text of ${value.length} characters`;
+  if (value === undefined || value === null) return 'an empty document';
+  if (typeof value === 'string') return `a string of ${value.length} characters`;
   return Array.isArray(value) ? `a list of ${value.length}` : `a ${typeof value}`;
 }
 

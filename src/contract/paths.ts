@@ -1,4 +1,4 @@
-/** Every path on a Windows host that operator, agent and services agree on. Backslashes, never a trailing one. */
+/** Paths on a Windows host that operator, agent and services share. Backslashes, none at the end. */
 
 export const dir = {
   temp: 'C:\\Temp',
@@ -10,18 +10,17 @@ export const dir = {
   tls: 'C:\\k\\tls',
   tlsCerts: 'C:\\k\\tls\\certs',
   agentCerts: 'C:\\k\\wicd-certs',
-  /** What was uploaded, kept packed by the hash of its content, so that a damaged file can be put right. */
+  /** Packed copies of uploaded files, named by hash, to restore damaged files from. */
   staged: 'C:\\k\\staged',
-  /** Where bundles are uploaded to, each under its hash: for SYSTEM and Administrators only, once `stage` has made it so. */
+  /** Uploaded bundles, named by hash; `stage` restricts it to SYSTEM and Administrators. */
   incoming: 'C:\\k\\incoming',
-  /** Native code of the agent: a place where only administrators may write. Left to the operator to remove. */
+  /** Native code of the agent; only administrators can write here. The operator removes it. */
   agentNative: 'C:\\Program Files\\windows-instance-config-daemon',
   /**
-   * Below it one folder per agent program, named by the hash of the program. Ordinary users cannot write below C:\Windows, so
-   * what is found here was put here by an administrator.
+   * One folder per agent program, named by its hash. Only administrators can write below C:\Windows, so its content can be trusted.
    */
   agentPrograms: 'C:\\Windows\\windows-instance-config-daemon',
-  /** Where files of other users go that were found in our folders. Nothing is ever run from there. */
+  /** Files of other users that were found in the operator's folders. Never executed. */
   quarantine: 'C:\\Windows\\windows-instance-config-daemon\\quarantine',
   staticPods: 'C:\\k\\etc\\kubernetes\\manifests',
   log: 'C:\\var\\log',
@@ -33,11 +32,11 @@ export const dir = {
   containerdLog: 'C:\\var\\log\\containerd',
   exporterLog: 'C:\\var\\log\\windows_exporter',
   cniState: 'C:\\var\\lib\\cni',
-  /** Spelled with a small c and a trailing backslash: kubelets of live clusters were started with exactly this text. */
+  /** Lower-case c and a trailing backslash, exactly as in the command line of kubelets in existing clusters. */
   kubeletPki: 'c:\\var\\lib\\kubelet\\pki\\',
 } as const;
 
-/** Created in this order before anything is copied. */
+/** Created in this order before the first upload. */
 export const requiredDirectories = [
   dir.temp,
   dir.cni,
@@ -86,13 +85,13 @@ export const file = {
   importedCerts: `${dir.k}\\imported-certs.pem`,
   agentKubeconfig: `${dir.k}\\wicd-kubeconfig`,
   agentCertificate: `${dir.agentCerts}\\wicd-client-current.pem`,
-  /** Key of the agent, made by `install`; SEC 1 in PEM form. */
+  /** Key of the agent, created by `install`; SEC 1 in PEM form. */
   agentKey: `${dir.agentCerts}\\wicd-client-key.pem`,
-  /** Certificate and key of cloud-node-manager, kept by the agent; its kubeconfig names this file. */
+  /** Certificate and key of cloud-node-manager, renewed by the agent; its kubeconfig refers to this file. */
   cloudNodeCertificate: `${dir.agentCerts}\\cloud-node-current.pem`,
   cloudNodeKey: `${dir.agentCerts}\\cloud-node-key.pem`,
   cloudNodeKubeconfig: `${dir.k}\\cloud-node-manager-kubeconfig`,
-  /** What `stage` has put in place, with hashes. */
+  /** The files that `stage` installed, with their hashes. */
   stagedRecord: `${dir.staged}\\files.json`,
   cniConfig: `${dir.cniConfig}\\cni.conf`,
   kubeletLog: `${dir.kubeletLog}\\kubelet.log`,
@@ -103,12 +102,12 @@ export const file = {
   csiProxyLog: `${dir.csiProxyLog}\\csi-proxy.log`,
 } as const;
 
-/** Where a bundle is kept until it is staged; only a complete one has this name. */
+/** Path of a bundle until it is staged; only a complete one has this name. */
 export function bundlePath(sha256: string): string {
   return `${dir.incoming}\\${sha256}`;
 }
 
-/** The agent program of this hash: what the operator uploads and runs. The copy at `file.agent` is what Windows services run. */
+/** The agent program that the operator uploads and runs. Windows services run the copy at `file.agent`. */
 export function agentProgram(sha256: string): string {
   return `${dir.agentPrograms}\\${sha256}\\${agentFile}`;
 }

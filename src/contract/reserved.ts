@@ -1,7 +1,7 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { isIp, isIpv6, parseIpv4, parseIpv4Cidr } from '#base/ipv4.ts';
 
-/** Names and addresses that belong to the cluster itself: no host may have one, and no certificate of a node may name one. */
+/** Names and addresses of the cluster itself, which no host and no node certificate may have. */
 export interface Reserved {
   /** Service and pod networks, as CIDR. */
   networks: readonly string[];
@@ -9,13 +9,13 @@ export interface Reserved {
   addresses: readonly string[];
   /** Host names of the API servers. */
   names: readonly string[];
-  /** Domains of which every name is reserved, such as that of the ingress. */
+  /** Domains whose names are all reserved, such as that of the ingress. */
   domains: readonly string[];
 }
 
 export const noReservations: Reserved = { networks: [], addresses: [], names: [], domains: [] };
 
-/** Why a name or address cannot belong to a host; undefined when it can. */
+/** Why a name or address is reserved; undefined when it is not. */
 export function reservedProblem(text: string, reserved: Reserved): string | undefined {
   return isIp(text) ? addressProblem(text, reserved) : nameProblem(normalHostName(text), reserved);
 }
@@ -37,18 +37,18 @@ function contains(cidr: string, bits: number): boolean {
   return network !== undefined && bits >= network.base && bits < network.base + network.size;
 }
 
-/** Of the Service in the namespace `default`; OpenShift has both. */
+/** Services in the namespace `default`; OpenShift has both. */
 const apiServerNames = ['kubernetes', 'openshift'];
 const ownDomains = ['svc', 'cluster.local', 'localhost'];
 
 function nameProblem(name: string, { names, domains }: Reserved): string | undefined {
   if (name.includes('*')) return 'is a wildcard';
   if (apiServerNames.some(each => name === each || name.startsWith(`${each}.`))) return 'is a name of the API server';
-  // Many programs take `10.1` and `0x7f000001` for addresses.
-  if (/^(\d+|0x[0-9a-f]*)$/.test(name.split('.').at(-1) ?? '')) return 'can be taken for an address';
+  // Many programs parse `10.1` and `0x7f000001` as addresses.
+  if (/^(\d+|0x[0-9a-f]*)$/.test(name.split('.').at(-1) ?? '')) return 'can be parsed as an address';
   if (names.some(each => normalHostName(each) === name)) return 'is a name of the API server';
   const isBelow = (domain: string) => name === domain || name.endsWith(`.${domain}`);
-  // `x.svc.cluster.local` and `x.svc` are names of services, whatever the cluster's domain is called.
+  // `x.svc.cluster.local` and `x.svc` are names of services in any cluster domain.
   if (name.split('.').slice(1).includes('svc') || ownDomains.some(isBelow)) return 'is a name of a service';
   const domain = domains.map(normalHostName).find(isBelow);
   return domain === undefined ? undefined : `is below the domain ${domain} of the cluster`;

@@ -40,13 +40,13 @@ const bad: [string, object, string][] = [
     { data: { token: hidden } },
     'Secret wmco/cloud-private-key: data["token"] is not base64',
   ],
-  ['bytes that are no text', { data: { token: '/////w==' } }, 'data["token"] is not base64 of a text'],
+  ['bytes that are no text', { data: { token: '/////w==' } }, 'data["token"] is not base64 of UTF-8 text'],
   ['data that is a text', { data: hidden }, 'Secret wmco/cloud-private-key: data is not a map'],
   ['data that is a list', { data: [hidden] }, 'data is not a map'],
   ['plain data that is a text', { stringData: hidden }, 'stringData is not a map'],
-  ['a number', { stringData: { password: 4711 } }, 'stringData["password"] is not a text'],
-  ['an object', { data: { token: { value: hidden } } }, 'data["token"] is not a text'],
-  ['a list', { stringData: { token: [hidden] } }, 'stringData["token"] is not a text'],
+  ['a number', { stringData: { password: 4711 } }, 'stringData["password"] is not a string'],
+  ['an object', { data: { token: { value: hidden } } }, 'data["token"] is not a string'],
+  ['a list', { stringData: { token: [hidden] } }, 'stringData["token"] is not a string'],
 ];
 for (const [name, members, message] of bad) {
   test(`refuses ${name}, naming Secret and key but never the value`, () => {

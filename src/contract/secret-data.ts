@@ -4,38 +4,38 @@ import { isRecord, ownMember } from '#base/fields.ts';
 import { Secret } from '#base/secret.ts';
 import type { KubeObject } from './object.ts';
 
-/** The values of a Secret as texts: `data` decoded, `stringData` (as written by people in files) over it. */
+/** The values of a Secret: decoded `data`, overridden by `stringData`. */
 export function secretData(secret: KubeObject): Record<string, Secret> {
   const decoded = texts(secret, 'data').map(([key, value]) => [key, new Secret(decode(secret, key, value))] as const);
   const plain = texts(secret, 'stringData').map(([key, value]) => [key, new Secret(value)] as const);
   return Object.fromEntries([...decoded, ...plain]);
 }
 
-/** One value of a Secret that must be there. */
+/** A required value of a Secret. */
 export function secretMember(data: Readonly<Record<string, Secret>>, key: string, label: string): Secret {
   const value = ownMember(data, key);
   if (value !== undefined) return value;
   throw new AppError('SECRET_KEY_MISSING', `${label}: data has no ${key}`, {
-    remedy: `Wait until whoever owns ${label} has filled it in, or recreate it.`,
+    remedy: `Add ${key} to ${label}, or wait until its owner has done so.`,
   });
 }
 
-/** Read by hand, because the messages of Fields quote what they find. */
+/** Not with Fields, whose messages quote values. */
 function texts(secret: KubeObject, member: 'data' | 'stringData'): [string, string][] {
   const map = secret.fields.raw(member) ?? {};
-  if (!isRecord(map)) throw invalid(`${secret.label}: ${member} is not a map`, `Write ${member} as a map of texts.`);
+  if (!isRecord(map)) throw invalid(`${secret.label}: ${member} is not a map`, `Write ${member} as a map of strings.`);
   return Object.entries(map).map(([key, value]) => {
     if (typeof value === 'string' || value === null) return [key, value ?? ''];
-    throw invalid(`${secret.label}: ${member}[${JSON.stringify(key)}] is not a text`, 'Put the value into quotes.');
+    throw invalid(`${secret.label}: ${member}[${JSON.stringify(key)}] is not a string`, 'Put the value in quotes.');
   });
 }
 
 function decode(secret: KubeObject, key: string, value: string): string {
   const text = textFromBase64(value);
   if (text !== undefined) return text;
-  // The value itself is not shown: it may be the secret in the clear, put there by mistake.
+  // Does not quote the value: it may be the secret in plain text.
   throw invalid(
-    `${secret.label}: data[${JSON.stringify(key)}] is not base64 of a text`,
+    `${secret.label}: data[${JSON.stringify(key)}] is not base64 of UTF-8 text`,
     'Encode the value with base64, or move it to stringData.',
   );
 }

@@ -1,4 +1,4 @@
-/** Whether an API server is of 1.`wantedMinor` or newer, by its gitVersion; one that cannot be read is taken for old. */
+/** Whether the gitVersion of an API server is 1.`wantedMinor` or newer; an invalid one counts as old. */
 export function isServerAtLeast(serverVersion: string, wantedMinor: number): boolean {
   const [, major = '0', minor = '0'] = /^v(\d{1,5})\.(\d{1,5})/.exec(serverVersion) ?? [];
   return Number(major) > 1 || (Number(major) === 1 && Number(minor) >= wantedMinor);

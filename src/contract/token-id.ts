@@ -3,14 +3,14 @@ import { isRecord } from '#base/fields.ts';
 import { isServerAtLeast } from './server-version.ts';
 
 /**
- * Which token a request was made with. Since Kubernetes 1.30 every token of a service account has an id, and the server writes
- * down on a request for a certificate which one its maker showed. So a token is only good for the host it was made for.
+ * The token that a CSR was created with. Since Kubernetes 1.30 every service account token has an id, which the server stores in the
+ * CSR. So a token can be restricted to the host that it was issued for.
  */
 export const credentialIdKey = 'authentication.kubernetes.io/credential-id';
 
 const maxCharacters = 65_536;
 
-/** In the form in which the server tells it; undefined for a token that has none. */
+/** In the form of the server; undefined for a token without an id. */
 export function tokenIdOf(token: string): string | undefined {
   const [, body, ...rest] = token.split('.');
   if (token.length > maxCharacters || body === undefined || rest.length !== 1) return undefined;
@@ -23,7 +23,6 @@ export function tokenIdOf(token: string): string | undefined {
   }
 }
 
-/** Kubernetes 1.30 and newer write the id of a token on requests that were made with it. */
 export function writesTokenIds(serverVersion: string): boolean {
   return isServerAtLeast(serverVersion, 30);
 }

@@ -1,9 +1,9 @@
 import { configMapName } from './names.ts';
 
-/** The kubelet in our payload. What the cluster may run beside it follows from the kubelet's skew rule. */
+/** Version of the kubelet in the payload; the version skew policy decides which clusters it supports. */
 export const payloadKubeletVersion = 'v1.36.2';
 
-/** `<semver>-<first 7 digits of the commit>[-dirty]`. Compared for equality only, never ordered. */
+/** `<semver>-<first 7 digits of the commit>[-dirty]`. Compared only for equality. */
 export function versionString(semver: string, commit: string, dirty: boolean): string {
   return `${semver}-${commit.slice(0, 7)}${dirty ? '-dirty' : ''}`;
 }

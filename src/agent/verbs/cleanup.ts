@@ -8,49 +8,49 @@ import { retry } from '#base/waiting/retry.ts';
 import { clientIn, portsIn, waitingIn } from './one-shot.ts';
 import type { Answer, Verb, VerbDeps } from './verb.ts';
 
-/** How long the API server may keep a host from being cleaned. */
+/** How long cleanup waits for the API server. */
 const reachMs = 30_000;
 
 export const cleanup: Verb = {
   name: 'cleanup',
-  summary: 'take from the host what the agent has put there; works without the API server, too',
+  summary: 'remove services and settings of the agent from the host; works without the API server, too',
   required: ['kubeconfig', 'namespace'],
   optional: ['keep-settings'],
-  async run(values, world) {
+  async run(values, deps) {
     const keepSettings = values['keep-settings'] === 'true';
-    await using cluster = new ClusterOfCleanup(values.kubeconfig, values.namespace, world);
-    world.log.info('Cleaning the host', { keepSettings });
-    const onWarning = (text: string) => world.log.warn(text);
-    const ports = { ...portsIn(world), manifests: cluster };
-    const outcome = await cleanUp(ports, { keepSettings, onWarning }, waitingIn(world));
+    await using cluster = new CleanupManifests(values.kubeconfig, values.namespace, deps);
+    deps.log.info('Cleaning up host', { keepSettings });
+    const onWarning = (text: string) => deps.log.warn(text);
+    const ports = { ...portsIn(deps), manifests: cluster };
+    const outcome = await cleanUp(ports, { keepSettings, onWarning }, waitingIn(deps));
     return answerOf(outcome, cluster.unreached, keepSettings);
   },
 };
 
-/** The cluster as far as it can be reached: opened when it is needed, and given up after the first failure. */
-class ClusterOfCleanup implements ManifestSource, AsyncDisposable {
+/** Connects on first use, and gives up after the first failure. */
+class CleanupManifests implements ManifestSource, AsyncDisposable {
   readonly #kubeconfig: string;
   readonly #namespace: string;
-  readonly #world: VerbDeps;
+  readonly #deps: VerbDeps;
   #client: Client | undefined;
-  /** Why the API server could not be asked; not set when it could. */
+  /** Why the API server could not be reached. */
   unreached: string | undefined;
 
-  constructor(kubeconfig: string, namespace: string, world: VerbDeps) {
+  constructor(kubeconfig: string, namespace: string, deps: VerbDeps) {
     this.#kubeconfig = kubeconfig;
     this.#namespace = namespace;
-    this.#world = world;
+    this.#deps = deps;
   }
 
   async servicesConfigMap(version: string): Promise<unknown> {
     if (this.unreached !== undefined) return undefined;
-    const { clock, signal, log } = this.#world;
-    const onFailure = (error: unknown) => log.warn('The API server does not answer; retrying', { error });
+    const { clock, signal, log } = this.#deps;
+    const onFailure = (error: unknown) => log.warn('Reading services ConfigMap failed; retrying', { error });
     try {
-      const client = (this.#client ??= await clientIn(this.#world, this.#kubeconfig));
+      const client = (this.#client ??= await clientIn(this.#deps, this.#kubeconfig));
       const read = (within: AbortSignal) =>
         createManifestSource({ client, namespace: this.#namespace, signal: within }).servicesConfigMap(version);
-      return await retry(read, { clock, signal, limitMs: reachMs, isAnswer: isForbidden, onFailure });
+      return await retry(read, { clock, signal, limitMs: reachMs, isFinal: isForbidden, onFailure });
     } catch (error) {
       signal.throwIfAborted();
       if (!isForbidden(error)) this.unreached = messageOf(error);
@@ -63,7 +63,7 @@ class ClusterOfCleanup implements ManifestSource, AsyncDisposable {
   }
 }
 
-/** Tokens are for the ConfigMaps in use; one that is not among them tells nothing that the host does not know. */
+/** The token allows only ConfigMaps in use; the host does not need any other. */
 function isForbidden(error: unknown): boolean {
   return isApiError(error, 'Forbidden');
 }
@@ -71,9 +71,9 @@ function isForbidden(error: unknown): boolean {
 function answerOf(outcome: CleanupOutcome, unreached: string | undefined, keepSettings: boolean): Answer {
   const { removed, rebootNeeded } = outcome;
   const lines = [
-    removed.length === 0 ? 'No services of ours were there.' : `Removed services: ${removed.join(', ')}`,
+    removed.length === 0 ? 'No services of the agent were found.' : `Removed services: ${removed.join(', ')}`,
     ...(keepSettings ? ['Variables and certificates were kept.'] : []),
-    ...(rebootNeeded ? ['A reboot is needed: reboot the host.'] : []),
+    ...(rebootNeeded ? ['Reboot required.'] : []),
     ...(unreached === undefined ? [] : [`The API server was not reached: ${unreached}`]),
   ];
   return {

@@ -1,19 +1,17 @@
 import type { Clock } from '../clock.ts';
 
-/** How long to wait for something and how often to look. */
 export interface Patience {
   everyMs: number;
   limitMs: number;
 }
 
-/** Time and the wish to stop, handed down to everything that waits. */
 export interface Waiting {
   clock: Clock;
   signal: AbortSignal;
   patience: Patience;
 }
 
-/** Looks at once and then again and again until there is an answer; undefined when the time is up. */
+/** Calls `look` at once and then at intervals until it returns a value; undefined when the time is over. */
 export async function poll<T>(look: () => Promise<T | undefined>, waiting: Waiting): Promise<T | undefined> {
   const { clock, signal, patience } = waiting;
   const started = clock.monotonicMs();

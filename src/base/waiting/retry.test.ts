@@ -50,7 +50,7 @@ test('ends with the last error when the time is up', async () => {
 });
 
 test('does not ask again when it was given an answer, though it be an error', async () => {
-  const { run, calls } = failing(99, { isAnswer: () => true });
+  const { run, calls } = failing(99, { isFinal: () => true });
   expect(await run()).toMatchObject({ message: 'failure 1' });
   expect(calls()).toBe(1);
 });

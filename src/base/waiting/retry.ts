@@ -5,29 +5,29 @@ import { withDeadline } from './deadline.ts';
 export interface RetryLimits {
   clock: Clock;
   signal: AbortSignal;
-  /** For all attempts together; without it they go on until the signal ends them. */
+  /** For all attempts together; no limit when missing. */
   limitMs?: number;
   firstPauseMs?: number;
   longestPauseMs?: number;
-  /** Whether an error is an answer, and not a reason to ask again. */
-  isAnswer?(error: unknown): boolean;
+  /** True for an error that must not be retried. */
+  isFinal?(error: unknown): boolean;
   onFailure?(error: unknown, pauseMs: number): void;
 }
 
-/** Tries with growing pauses until it works or the time is up, and then fails with the last error. */
+/** Retries with backoff until it succeeds or the time is over; then fails with the last error. */
 export async function retry<T>(act: (signal: AbortSignal) => Promise<T>, limits: RetryLimits): Promise<T> {
   const { clock, signal, limitMs: ms } = limits;
   const failures: Failures = { last: undefined };
-  if (ms === undefined) return attempts(act, signal, limits, failures);
+  if (ms === undefined) return runAttempts(act, signal, limits, failures);
   const error = () => failures.last ?? new Error(`no answer within ${ms / 1000} s`);
-  return withDeadline({ clock, ms, error, signal }, deadline => attempts(act, deadline, limits, failures));
+  return withDeadline({ clock, ms, error, signal }, deadline => runAttempts(act, deadline, limits, failures));
 }
 
 interface Failures {
   last: Error | undefined;
 }
 
-async function attempts<T>(
+async function runAttempts<T>(
   act: (signal: AbortSignal) => Promise<T>,
   signal: AbortSignal,
   limits: RetryLimits,
@@ -40,7 +40,7 @@ async function attempts<T>(
       return await act(signal);
     } catch (thrown) {
       signal.throwIfAborted();
-      if (limits.isAnswer?.(thrown) === true) throw thrown;
+      if (limits.isFinal?.(thrown) === true) throw thrown;
       failures.last = thrown instanceof Error ? thrown : new Error(String(thrown));
       limits.onFailure?.(thrown, pauseMs);
     }

@@ -1,4 +1,4 @@
-/** A number of places, each taken by one at a time; whoever asks first gets the next. */
+/** A semaphore; slots are given in the order of requests. */
 export class Slots {
   readonly #count: number;
   #taken = 0;
@@ -16,12 +16,12 @@ export class Slots {
     return this.#waiting.size;
   }
 
-  /** Resolves with the place, which its disposal gives back; rejects with the signal's reason. */
+  /** Disposing the slot returns it. Rejects with the signal's reason when that is aborted first. */
   async take(signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
     if (this.#taken < this.#count && this.#waiting.size === 0) this.#taken += 1;
     else await this.#wait(signal);
-    return this.#place();
+    return this.#newSlot();
   }
 
   #wait(signal: AbortSignal): Promise<void> {
@@ -39,7 +39,7 @@ export class Slots {
     return promise;
   }
 
-  #place(): Disposable {
+  #newSlot(): Disposable {
     let isHeld = true;
     return {
       [Symbol.dispose]: () => {

@@ -87,7 +87,7 @@ test('instances: reports a value that is not a string by its field and keeps the
   );
   expect(code).toBe(1);
   expect(out).toContain('2 entries, 1 good, 1 bad');
-  expect(err).toContain('data.a is 5, not a text');
+  expect(err).toContain('data.a is 5, not a string');
 });
 
 test('instances: reports an unreadable Node and keeps all entries', async () => {

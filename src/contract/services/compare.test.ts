@@ -107,7 +107,7 @@ test('the error has its code and tells that nothing is to be done', () => {
   const result = attempt(() => checkContent({ ...expected, services: [] }, expected));
   expect(result).toMatchObject({ ok: false, error: { code: 'SERVICES_CONTENT_DIFFERS' } });
   expect(result.ok ? '' : result.error.message).toMatch(/^services ConfigMap: /);
-  expect(result.ok ? '' : result.error.remedy).toContain('Nothing to do');
+  expect(result.ok ? '' : result.error.remedy).toContain('No action is needed');
 });
 
 test('a password in a variable is never told', () => {

@@ -2,12 +2,12 @@ import { sameData } from '#base/compare.ts';
 import { AppError } from '#base/errors.ts';
 import type { ServicesManifest } from './manifest.ts';
 
-/** Throws unless the ConfigMap in the cluster says what this operator would write. Order matters only for watched variables. */
+/** Throws unless the ConfigMap has the content that this operator writes. Order matters only for watched variables. */
 export function checkContent(actual: ServicesManifest, expected: ServicesManifest, label = 'services ConfigMap'): void {
   const difference = findDifference(actual, expected);
   if (difference === undefined) return;
   throw new AppError('SERVICES_CONTENT_DIFFERS', `${label}: ${difference}`, {
-    remedy: 'Nothing to do: the operator deletes the ConfigMap and writes it anew.',
+    remedy: 'No action is needed: the operator deletes the ConfigMap and writes it again.',
   });
 }
 
@@ -22,7 +22,7 @@ function findDifference(actual: ServicesManifest, expected: ServicesManifest): s
   }
   const file = expected.files.find(wanted => !actual.files.some(one => sameData(one, wanted)));
   if (file !== undefined) return `file ${file.path} is missing or differs`;
-  // Values may hold a proxy password: the names of the variables are all that is told.
+  // Does not quote values: they may contain a proxy password.
   if (!sameData(actual.environment, expected.environment)) return 'environment variables differ';
   if (!sameData(actual.watchedEnvironment, expected.watchedEnvironment)) {
     return `required environment variables to watch are ${actual.watchedEnvironment.join(', ') || 'none'}, expected ${expected.watchedEnvironment.join(', ') || 'none'}`;

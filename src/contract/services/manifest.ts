@@ -1,19 +1,19 @@
-/** A value taken from the Node object and put into a command line in place of its name. */
+/** A variable of a command line that is replaced by a value of the Node object. */
 export interface NodeVariable {
   name: string;
-  /** kubectl JSONPath template; text without braces stands for itself. */
+  /** kubectl JSONPath template; text without braces is literal. */
   jsonPath: string;
 }
 
-/** PowerShell run before a service is configured; written by the Go operator, still understood. */
+/** A PowerShell script that runs before a service is configured; only the Go operator writes them. */
 export interface PreScript {
-  /** Name in the command that the output replaces; absent when the script runs for its effect only. */
+  /** Variable that the output replaces; missing when the output is not used. */
   variable?: string;
   path: string;
   args: NodeVariable[];
 }
 
-/** Values the agent finds out natively on its host. */
+/** Values that the agent determines on its host. */
 export const hostVariableSources = ['nodeIP', 'fqdn', 'awsLocalHostname', 'gcpHostname'] as const;
 export type HostVariableSource = (typeof hostVariableSources)[number];
 
@@ -22,7 +22,7 @@ export interface HostVariable {
   source: HostVariableSource;
 }
 
-/** What the agent must bring about natively before a service starts. */
+/** What the agent must prepare before a service starts. */
 export const preparationKinds = ['defender-exclusion', 'cni-and-kube-proxy'] as const;
 export type PreparationKind = (typeof preparationKinds)[number];
 
@@ -33,14 +33,14 @@ export interface Preparation {
 
 export interface Service {
   name: string;
-  /** Full command line with the names of variables in it. */
+  /** Full command line with variables. */
   command: string;
   nodeVariables: NodeVariable[];
   preScripts: PreScript[];
   hostVariables: HostVariable[];
   prepare: Preparation[];
   dependencies: string[];
-  /** Started by `bootstrap`, before there is a Node. */
+  /** Started by `bootstrap`, before the Node exists. */
   bootstrap: boolean;
   /** Lower starts earlier. */
   priority: number;
@@ -51,7 +51,7 @@ export interface FileInfo {
   checksum: string;
 }
 
-/** The content of the ConfigMap `windows-services-<version>`: what the agent makes true on its host. */
+/** The content of the ConfigMap `windows-services-<version>`: the desired state of a host. */
 export interface ServicesManifest {
   services: Service[];
   files: FileInfo[];
@@ -59,7 +59,7 @@ export interface ServicesManifest {
   watchedEnvironment: string[];
 }
 
-/** A service with nothing but the members given; the others are empty. */
+/** A service with defaults for the other members. */
 export function service(of: Pick<Service, 'name' | 'command'> & Partial<Service>): Service {
   return {
     nodeVariables: [],
@@ -73,7 +73,7 @@ export function service(of: Pick<Service, 'name' | 'command'> & Partial<Service>
   };
 }
 
-/** Services in the order in which they are handled: by priority, in the order given where priorities are equal. */
+/** Sorted by priority; the order of equal priorities is kept. */
 export function byPriority(services: readonly Service[]): Service[] {
   return services.toSorted((one, other) => one.priority - other.priority);
 }

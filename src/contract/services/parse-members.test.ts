@@ -8,27 +8,27 @@ const parseAll = (services: unknown) => parseManifest({ services: JSON.stringify
 const parseOne = (members: object) => parseAll([{ name: 'a', path: 'a.exe', ...members }])[0];
 
 const badMembers: [string, object, string, string][] = [
-  ['a name that is a number', { name: 5 }, 'FIELD_INVALID', 'services[0].name is 5, not a text'],
-  ['no command', { path: null }, 'FIELD_INVALID', 'services[0].path is nothing, not a text'],
-  ['a command that is a list', { path: [] }, 'FIELD_INVALID', 'services[0].path is [], not a text'],
+  ['a name that is a number', { name: 5 }, 'FIELD_INVALID', 'services[0].name is 5, not a string'],
+  ['no command', { path: null }, 'FIELD_INVALID', 'services[0].path is missing; expected a string'],
+  ['a command that is a list', { path: [] }, 'FIELD_INVALID', 'services[0].path is [], not a string'],
   ['bootstrap as text', { bootstrap: 'true' }, 'FIELD_INVALID', 'services[0].bootstrap is "true", not true or false'],
   ['a priority as text', { priority: '1' }, 'FIELD_INVALID', 'services[0].priority is "1", not a number'],
-  ['a negative priority', { priority: -1 }, 'SERVICES_MALFORMED', 'services[0].priority is -1, not a whole number'],
-  ['half a priority', { priority: 1.5 }, 'SERVICES_MALFORMED', 'services[0].priority is 1.5, not a whole number'],
+  ['a negative priority', { priority: -1 }, 'SERVICES_MALFORMED', 'services[0].priority is -1, not an integer'],
+  ['half a priority', { priority: 1.5 }, 'SERVICES_MALFORMED', 'services[0].priority is 1.5, not an integer'],
   ['a huge priority', { priority: 1e20 }, 'SERVICES_MALFORMED', 'services[0].priority is 100000000000000000000, not'],
   ['dependencies as text', { dependencies: 'b' }, 'FIELD_INVALID', 'services[0].dependencies is "b", not a list'],
-  ['a dependency as number', { dependencies: [1] }, 'FIELD_INVALID', 'services[0].dependencies[0] is 1, not a text'],
+  ['a dependency as number', { dependencies: [1] }, 'FIELD_INVALID', 'services[0].dependencies[0] is 1, not a string'],
   [
     'a variable without a path',
     { nodeVariablesInCommand: [{ name: 'X' }] },
     'FIELD_INVALID',
-    'services[0].nodeVariablesInCommand[0].nodeObjectJsonPath is nothing, not a text',
+    'services[0].nodeVariablesInCommand[0].nodeObjectJsonPath is missing; expected a string',
   ],
   [
     'a script without a path',
     { powershellPreScripts: [{}] },
     'FIELD_INVALID',
-    'services[0].powershellPreScripts[0].path is nothing, not a text',
+    'services[0].powershellPreScripts[0].path is missing; expected a string',
   ],
   [
     'arguments of a script as text',
@@ -52,7 +52,7 @@ const badMembers: [string, object, string, string][] = [
     'an argument of a preparation as number',
     { prepare: [{ kind: 'defender-exclusion', arguments: { path: 1 } }] },
     'FIELD_INVALID',
-    'services[0].prepare[0].arguments.path is 1, not a text',
+    'services[0].prepare[0].arguments.path is 1, not a string',
   ],
 ];
 for (const [name, members, code, message] of badMembers) {

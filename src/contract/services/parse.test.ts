@@ -117,27 +117,27 @@ const refused: [string, Record<string, string>, string][] = [
   [
     'variables that are a list',
     { ...data([]), environmentVars: '[]' },
-    'data["environmentVars"] is not a JSON object of texts',
+    'data["environmentVars"] is not a JSON object of strings',
   ],
   [
     'a variable that is a number',
     { ...data([]), environmentVars: '{"A":1}' },
-    'data["environmentVars"] is not a JSON object of texts',
+    'data["environmentVars"] is not a JSON object of strings',
   ],
   [
     'a variable that is null',
     { ...data([]), environmentVars: '{"A":null}' },
-    'data["environmentVars"] is not a JSON object of texts',
+    'data["environmentVars"] is not a JSON object of strings',
   ],
   [
     'watched variables that are no list',
     { ...data([]), watchedEnvironmentVars: '{}' },
-    'data["watchedEnvironmentVars"] is not a JSON array of texts',
+    'data["watchedEnvironmentVars"] is not a JSON array of strings',
   ],
   [
     'a watched variable that is a number',
     { ...data([]), watchedEnvironmentVars: '[1]' },
-    'data["watchedEnvironmentVars"] is not a JSON array of texts',
+    'data["watchedEnvironmentVars"] is not a JSON array of strings',
   ],
 ];
 for (const [name, input, message] of refused) {
@@ -148,7 +148,7 @@ for (const [name, input, message] of refused) {
       error: {
         code: 'SERVICES_MALFORMED',
         message: `ConfigMap wmco/windows-services-v2: ${message}`,
-        remedy: 'Delete the ConfigMap; the operator writes it anew.',
+        remedy: 'Delete the ConfigMap; the operator writes it again.',
       },
     });
   });

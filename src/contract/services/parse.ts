@@ -1,5 +1,5 @@
 import { AppError } from '#base/errors.ts';
-import { Fields, isRecord } from '#base/fields.ts';
+import { Fields, isRecord, jsonIn } from '#base/fields.ts';
 import {
   byPriority,
   type HostVariable,
@@ -11,11 +11,11 @@ import {
   type Service,
   type ServicesManifest,
 } from './manifest.ts';
-import { checkDependencies, checkNames, checkPriorities } from './validate.ts';
+import { checkDependencies, checkNames, checkPriorities, remedy } from './validate.ts';
 
 type Data = Readonly<Record<string, string>>;
 
-/** Parses and validates the data of a services ConfigMap. Services come out in the order in which they are handled. */
+/** Parses and validates the data of a services ConfigMap. Services are sorted by priority. */
 export function parseManifest(data: Data, label = 'services ConfigMap'): ServicesManifest {
   const keys = Object.keys(data);
   if (keys.length < 2 || keys.length > 4) {
@@ -40,7 +40,7 @@ export function parseManifest(data: Data, label = 'services ConfigMap'): Service
 function parseService(fields: Fields): Service {
   const priority = fields.number('priority') ?? 0;
   if (!Number.isSafeInteger(priority) || priority < 0) {
-    throw malformed(fields.label, `${fields.path}.priority is ${priority}, not a whole number from 0`);
+    throw malformed(fields.label, `${fields.path}.priority is ${priority}, not an integer of 0 or more`);
   }
   return {
     name: fields.requiredString('name'),
@@ -61,7 +61,7 @@ function parseVariable(fields: Fields): NodeVariable {
 
 function parseScript(fields: Fields): PreScript {
   const variable = fields.string('variableName') ?? '';
-  // The Go operator writes "NodeArgs" for want of a tag and reads it in any case.
+  // The Go operator writes "NodeArgs", since its struct has no tag, and reads it in any case.
   const args = fields.names().find(name => name.toLowerCase() === 'nodeargs') ?? 'NodeArgs';
   return {
     ...(variable !== '' && { variable }),
@@ -95,11 +95,11 @@ function list(data: Data, key: string, label: string): Fields[] {
   });
 }
 
-/** Values may hold a proxy password, so no message quotes them. */
+/** Messages do not quote values, which may contain a proxy password. */
 function environment(data: Data, label: string): Record<string, string> {
   const value = optionalJson(data, 'environmentVars', label) ?? {};
   if (!isRecord(value) || !Object.values(value).every(text => typeof text === 'string')) {
-    throw malformed(label, 'data["environmentVars"] is not a JSON object of texts');
+    throw malformed(label, 'data["environmentVars"] is not a JSON object of strings');
   }
   return value as Record<string, string>;
 }
@@ -107,7 +107,7 @@ function environment(data: Data, label: string): Record<string, string> {
 function watched(data: Data, label: string): string[] {
   const value = optionalJson(data, 'watchedEnvironmentVars', label) ?? [];
   if (!Array.isArray(value) || !value.every(name => typeof name === 'string')) {
-    throw malformed(label, 'data["watchedEnvironmentVars"] is not a JSON array of texts');
+    throw malformed(label, 'data["watchedEnvironmentVars"] is not a JSON array of strings');
   }
   return value;
 }
@@ -117,15 +117,11 @@ function optionalJson(data: Data, key: string, label: string): unknown {
 }
 
 function json(data: Data, key: string, label: string): unknown {
-  try {
-    return JSON.parse(data[key] ?? '') as unknown;
-  } catch {
-    throw malformed(label, `data["${key}"] is not valid JSON`);
-  }
+  const value = jsonIn(data[key] ?? '');
+  if (value === undefined) throw malformed(label, `data["${key}"] is not valid JSON`);
+  return value;
 }
 
 function malformed(label: string, what: string): AppError {
-  return new AppError('SERVICES_MALFORMED', `${label}: ${what}`, {
-    remedy: 'Delete the ConfigMap; the operator writes it anew.',
-  });
+  return new AppError('SERVICES_MALFORMED', `${label}: ${what}`, { remedy });
 }

@@ -1,7 +1,7 @@
 import { servicesConfigMapName } from '../version.ts';
 import type { NodeVariable, PreScript, Service, ServicesManifest } from './manifest.ts';
 
-/** Member names are those of the Go operator, oddities included: agents of both generations read them. */
+/** Member names are those of the Go operator, whose agents read them too. */
 function wireService(service: Service): object {
   return {
     name: service.name,
@@ -32,7 +32,7 @@ export function printServices(services: readonly Service[]): string {
   return JSON.stringify(services.map(wireService));
 }
 
-/** The data of the ConfigMap; the key for variables is left out when there are none. */
+/** The data of the ConfigMap; the key for variables is omitted when there are none. */
 export function printManifest(manifest: ServicesManifest): Record<string, string> {
   return {
     services: printServices(manifest.services),

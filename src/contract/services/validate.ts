@@ -1,9 +1,9 @@
 import { AppError } from '#base/errors.ts';
 import { byPriority, type Service } from './manifest.ts';
 
-const remedy = 'Delete the ConfigMap; the operator writes it anew.';
+export const remedy = 'Delete the ConfigMap; the operator writes it again.';
 
-/** Names and commands must be there, and a name only once. */
+/** Every service needs a unique name and a command. */
 export function checkNames(services: readonly Service[], label = 'services ConfigMap'): void {
   const seen = new Set<string>();
   const problems = services.flatMap((service, index) => {
@@ -16,7 +16,7 @@ export function checkNames(services: readonly Service[], label = 'services Confi
   if (problems.length > 0) throw new AppError('SERVICES_MALFORMED', `${label}: ${problems.join('; ')}`, { remedy });
 }
 
-/** Bootstrap services run before there is a Node, so they may need neither the Node nor a service that comes after it. */
+/** Bootstrap services run before the Node exists, so they must not depend on it or on services that need it. */
 export function checkDependencies(services: readonly Service[], label = 'services ConfigMap'): void {
   const byName = new Map(services.map(service => [key(service.name), service]));
   const problems = services
@@ -35,7 +35,7 @@ export function checkDependencies(services: readonly Service[], label = 'service
   }
 }
 
-/** In order of priority all bootstrap services come first, and none shares its priority with another kind. */
+/** All bootstrap services must have lower priorities than the others. */
 export function checkPriorities(services: readonly Service[], label = 'services ConfigMap'): void {
   const sorted = byPriority(services);
   const lastBootstrap = sorted.findLast(service => service.bootstrap);
@@ -49,7 +49,7 @@ export function checkPriorities(services: readonly Service[], label = 'services 
   );
 }
 
-/** Things that work but that nobody wants: shown by `wmco check services`. */
+/** Problems that are not errors, for `wmco check services`. */
 export function servicesWarnings(services: readonly Service[]): string[] {
   const byName = new Map(services.map(service => [key(service.name), service]));
   return services.flatMap(service =>
@@ -70,12 +70,12 @@ function needsNode(service: Service): boolean {
   return service.nodeVariables.length > 0 || service.preScripts.some(script => script.args.length > 0);
 }
 
-/** Windows does not tell names of services apart by case. */
+/** Windows ignores case in service names. */
 function key(name: string): string {
   return name.toLowerCase();
 }
 
-/** Depth-first search in three colours; returns the names on the first cycle found. */
+/** Depth-first search; returns the names on the first cycle. */
 function findCycle(byName: ReadonlyMap<string, Service>): string[] | undefined {
   const done = new Set<string>();
   for (const start of byName.keys()) {

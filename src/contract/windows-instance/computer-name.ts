@@ -4,7 +4,7 @@ const pattern = new RegExp(computerNamePattern);
 /** NetBIOS. */
 export const maxComputerName = 15;
 
-/** Whether Windows takes it as a computer name, and no shell takes it for anything else. */
+/** Valid on Windows, and without characters that are special in a shell. */
 export function isComputerName(name: string): boolean {
   return name.length <= maxComputerName && pattern.test(name);
 }

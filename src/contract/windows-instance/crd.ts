@@ -19,10 +19,10 @@ const listOf = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', i
 const count = (description: string): Schema => ({ type: 'integer', format: 'int64', description });
 const time = (description: string): Schema => text(description, { format: 'date-time' });
 
-/** IPv4 or a host name; the operator's own check says more than a pattern can. */
+/** IPv4 address or host name; the operator checks more than a pattern can. */
 const addressPattern = '^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$';
 
-/** NetBIOS name: what Windows takes as a computer name. */
+/** A NetBIOS name, as Windows requires. */
 export const computerNamePattern = '^[A-Za-z0-9]([A-Za-z0-9-]{0,13}[A-Za-z0-9])?$';
 
 const specSchema = object(

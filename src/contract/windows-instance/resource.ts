@@ -1,7 +1,6 @@
 import type { Condition } from '#base/condition.ts';
 import { prefix } from '../names.ts';
 
-/** One Windows host the operator looks after: a view for people and a work item for the lifecycle. */
 export const windowsInstanceGroup = prefix;
 export const windowsInstanceVersion = 'v1alpha1';
 export const windowsInstanceKind = 'WindowsInstance';
@@ -32,19 +31,19 @@ export interface InstanceTaint {
 export interface WindowsInstanceSpec {
   /** IPv4 address or DNS name. */
   address: string;
-  /** SSH port; 22 when absent. */
+  /** SSH port; default: 22. */
   port?: number;
   username?: string;
-  /** Secret in the operator's namespace; cloud-private-key when absent. */
+  /** Secret in the operator's namespace; default: cloud-private-key. */
   keySecret?: { name: string; key?: string };
-  /** Host key supplied in advance, as in known_hosts: `<type> <base64>`. */
+  /** Host key known in advance, as in known_hosts: `<type> <base64>`. */
   hostKey?: string;
-  /** Computer name the host is given before it joins. */
+  /** New computer name of the host before it joins. */
   hostname?: string;
   source?: { kind: InstanceSource; name?: string };
   labels?: Record<string, string>;
   taints?: InstanceTaint[];
-  /** Nothing is done to a paused host. */
+  /** The operator does not change a paused host. */
   paused?: boolean;
   /** Further DNS names and IP addresses for the serving certificate of the kubelet. */
   servingNames?: string[];
@@ -61,31 +60,31 @@ export interface TimelineStep {
 /** The conditions the operator sets. */
 export const instanceCondition = {
   /**
-   * Whether the host may be set up at all: its source and its spec can be used, and no other instance is the same host. The reason
-   * is the code of what is wrong; absent means that nothing is. While it is False the host is left alone.
+   * False when source or spec are invalid, or another instance is the same host; the reason is the error code. Missing means
+   * accepted. The operator does not touch a rejected host.
    */
   accepted: 'Accepted',
-  /** The host of a Machine has not let the operator in since the time of transition; after five minutes the Machine is replaced. */
+  /** The host of a Machine has rejected the SSH key since the time of transition; after five minutes the Machine is replaced. */
   keyRefused: 'KeyRefused',
-  /** The host has become a Node and the agent has confirmed the version; otherwise the reason is the code of what is wrong. */
+  /** The host is a Node and the agent has confirmed the version; otherwise the reason is the error code. */
   configured: 'Configured',
   /** Configured, and its Node is ready. */
   ready: 'Ready',
 } as const;
 
-/** How far the upload under way has come. */
+/** Progress of the current upload. */
 export interface InstanceProgress {
   bytes: number;
   totalBytes: number;
 }
 
-/** A reboot the operator has asked for, written down before it does: in another boot it is not asked for again. */
+/** A reboot that the operator requested; recorded before the request, so that it is not repeated in another boot. */
 export interface InstanceReboot {
   bootId: string;
   because: string;
 }
 
-/** What the operator has read from the host over the pinned connection. */
+/** Read from the host over the pinned connection. */
 export interface InstanceHost {
   /** Name of the Node that the kubelet of this host registers, in lower case. */
   name: string;
@@ -93,34 +92,34 @@ export interface InstanceHost {
   addresses: string[];
 }
 
-/** A token that was handed to the host. An id is not a secret. */
+/** A token that was given to the host. An id is not a secret. */
 export interface InstanceToken {
   /** As the API server writes it into `spec.extra` of a request: `JTI=…`. */
   id: string;
-  /** For which certificate it may ask. */
+  /** The certificate that it can request. */
   use: 'kubelet' | 'agent';
   expires: string;
 }
 
-/** A key pair that the agent keeps on the host. */
+/** A key pair of the agent on the host. */
 export interface InstanceIdentity {
   /** SHA-256 of the public key (DER of SubjectPublicKeyInfo), lower-case hex. */
   keyHash: string;
-  /** When `install` last made or confirmed it. */
+  /** When `install` last created or confirmed it. */
   installed: string;
-  /** End of the newest certificate that was issued for it. */
+  /** End of its newest certificate. */
   certificateEnds?: string;
 }
 
-/** Written by the operator alone: what it knows about the host from its own observation. Decisions are made from this. */
+/** What the operator has observed itself. Decisions are based on it alone. */
 export interface InstanceRecord {
   nodeUID?: string;
   /** Host key the host must show, as `<type> <base64>`. */
   hostKey?: string;
   host?: InstanceHost;
   /**
-   * Node name for which a kubelet certificate of this host was approved. Such a certificate cannot be taken back, so the host keeps
-   * the name, and no other host gets it, for as long as the instance exists.
+   * Node name for which a kubelet certificate of this host was approved. A certificate cannot be revoked, so the host keeps the name,
+   * and no other host gets it, as long as the instance exists.
    */
   certifiedName?: string;
   tokens?: InstanceToken[];
@@ -133,7 +132,7 @@ export interface InstanceRecord {
 export interface WindowsInstanceStatus extends InstanceRecord {
   phase?: InstancePhase;
   step?: string;
-  /** When a host that has failed is tried again, at the latest. */
+  /** When a failed host is retried at the latest. */
   nextAttempt?: string;
   progress?: InstanceProgress;
   reboot?: InstanceReboot;

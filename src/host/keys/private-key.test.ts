@@ -165,7 +165,7 @@ const unreadable: [name: string, text: string, says: string][] = [
   ['a key with the wrong END line', pem(p256, 'sec1').replace('END EC', 'END RSA'), 'no END line'],
   ['a key that is not base64', pem(p256, 'sec1').replace('\nM', '\n*'), 'is not base64'],
   ['an empty block', '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n', 'is not base64'],
-  ['a text of megabytes', `${'x'.repeat(65_536)}${pem(p256, 'sec1')}`, '65536'],
+  ['a string of megabytes', `${'x'.repeat(65_536)}${pem(p256, 'sec1')}`, '65536'],
   ['a block of many bytes', printPem('PRIVATE KEY', new Uint8Array(16_385)), '16384'],
   ['a block of another program', printPem('PGP PRIVATE KEY', Uint8Array.of(1)), 'PGP PRIVATE KEY'],
   ['PKCS#8 under the name of PKCS#1', printPem('RSA PRIVATE KEY', derOf(pem(p256, 'pkcs8'))), 'damaged'],

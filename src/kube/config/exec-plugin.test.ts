@@ -154,7 +154,7 @@ test('ends a program that does not end by itself, and what it started', async ()
   const { identity } = await script('sleep 60', {}, { timeoutMs: 100 });
   await expect(identity.current(signal)).rejects.toMatchObject({
     code: 'CREDENTIAL_PLUGIN_FAILED',
-    message: 'credential plugin "./plugin.sh" did not end within 100 ms',
+    message: 'credential plugin "./plugin.sh" did not finish within 0.1 s',
   });
 });
 
@@ -204,7 +204,7 @@ const failures: [string, string, Partial<ExecPlugin>, string][] = [
     'prints no time',
     prints({ token: secretText, expirationTimestamp: 'soon' }),
     {},
-    'gave the expirationTimestamp "soon", which is no time',
+    'gave the expirationTimestamp "soon", which is not a time',
   ],
   ['prints without an end', `yes ${secretText}`, {}, 'printed more than 1048576 bytes'],
   [

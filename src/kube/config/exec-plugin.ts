@@ -167,7 +167,7 @@ function parsed(plugin: ExecPlugin, output: string): Record<string, unknown> {
 function expiryOf(plugin: ExecPlugin, timestamp: string | undefined): number {
   if (timestamp === undefined) return Number.POSITIVE_INFINITY;
   const time = Date.parse(timestamp);
-  if (Number.isNaN(time)) throw failed(plugin, `gave the expirationTimestamp ${shown(timestamp)}, which is no time`);
+  if (Number.isNaN(time)) throw failed(plugin, `gave the expirationTimestamp ${shown(timestamp)}, which is not a time`);
   return time;
 }
 

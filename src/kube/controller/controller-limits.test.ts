@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { controllerBench, heldPasses, thing } from '../../../test/kit/controller-bench.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
-import { MemorySource } from '../../../test/kit/memory-source.ts';
+import { MemoryInformer } from '../../../test/kit/memory-informer.ts';
 import { key } from '../../../test/kit/queue-bench.ts';
 import { controllerMetrics } from './controller.ts';
 import { queueMetrics } from '../queue/queue.ts';
@@ -101,7 +101,7 @@ test('is over at once when it is stopped before it starts', async () => {
 });
 
 test('fails, and ends its watches, when one of them cannot be started', async () => {
-  const [good, bad] = [new MemorySource(), new MemorySource()];
+  const [good, bad] = [new MemoryInformer(), new MemoryInformer()];
   bad.addHandler = () => {
     throw new Error('no such resource');
   };

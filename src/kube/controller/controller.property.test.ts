@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
-import { MemorySource } from '../../../test/kit/memory-source.ts';
+import { MemoryInformer } from '../../../test/kit/memory-informer.ts';
 import { Controller } from './controller.ts';
 import { after, done, type Outcome } from './reconcile.ts';
 import type { KubeResource } from '../resource.ts';
@@ -32,7 +32,7 @@ const turn = () => new Promise<void>(resolve => setImmediate(resolve));
 /** Changes and deletes objects at random while the controller works on them, and tells what it has seen. */
 async function play({ seed, keys, workers, maxKeys, changes }: Plan) {
   const chance = chanceFrom(seed);
-  const source = new MemorySource();
+  const source = new MemoryInformer();
   const [running, seen] = [new Set<string>(), new Map<string, number | undefined>()];
   const report = { twiceAtOnce: 0, mostAtOnce: 0, passes: 0, failures: 0 };
   const generationOf = (name: string) => source.get({ namespace: '', name })?.metadata.generation;

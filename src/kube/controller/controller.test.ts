@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { controllerBench, heldPasses, thing } from '../../../test/kit/controller-bench.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
-import { MemorySource } from '../../../test/kit/memory-source.ts';
+import { MemoryInformer } from '../../../test/kit/memory-informer.ts';
 import { key } from '../../../test/kit/queue-bench.ts';
 import { Controller, controllerMetrics } from './controller.ts';
 import { queueMetrics } from '../queue/queue.ts';
@@ -38,7 +38,7 @@ test('reconciles what is there, and what changes, by its key', async () => {
 
 test('does not begin before every source is in step', async () => {
   const { reconcile, names } = answering();
-  const [one, other] = [new MemorySource(), new MemorySource()];
+  const [one, other] = [new MemoryInformer(), new MemoryInformer()];
   const { state, start } = controllerBench(reconcile, {
     watches: [watching({ source: one }), watching({ source: other })],
   });
@@ -202,7 +202,7 @@ test('each pass has an id, and a log that names controller, key and id', async (
 
 test('ids are different by themselves', async () => {
   const ids: string[] = [];
-  const source = new MemorySource();
+  const source = new MemoryInformer();
   const controller = new Controller({
     name: 'things',
     watches: [watching({ source })],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MemorySource } from '../../../test/kit/memory-source.ts';
+import { MemoryInformer } from '../../../test/kit/memory-informer.ts';
 import { key } from '../../../test/kit/queue-bench.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import type { Informer } from '../informer/informer.ts';
@@ -12,7 +12,7 @@ const owned = (name: string, owner: string) => object(name, { labels: { owner } 
 const byOwner = ({ metadata }: KubeResource) => [key(metadata.labels?.['owner'] ?? 'nobody')];
 
 function bench(spec: Omit<WatchSpec<KubeResource>, 'source'> = {}) {
-  const source = new MemorySource();
+  const source = new MemoryInformer();
   const watch = watching({ source, ...spec });
   const { log, lines, messages } = recordedLog();
   const fed: string[] = [];
