@@ -32,10 +32,10 @@ let cluster: Cluster;
 let scene: OperatorScene;
 let admin: Client;
 let operator: Awaited<ReturnType<OperatorScene['start']>>;
-/** The agent of win-1, with its certificate. */
+/** The agent of win-1 with its certificate. */
 let agent: Client;
 
-/** Of the agents of all Nodes here: requests are approved by its hash. */
+/** Shared by all agents of this test; requests are approved by its hash. */
 const { privateKey: key, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const keyHash = sha256(publicKey.export({ type: 'spki', format: 'der' }));
 
@@ -44,7 +44,7 @@ const windows = (name: string) => ({
 });
 const addressOf = (name: string) => `10.0.0.${name.at(-1)}`;
 
-/** A Node, and a host that the operator has recorded as that Node; paused, so that nothing connects to it. */
+/** A Node, and a paused instance that is recorded as that Node. */
 async function addHost(name: string): Promise<void> {
   await admin.create(kinds.nodes, windows(name));
   await recordHost(admin, scene.namespace, { name, address: addressOf(name), keyHash });
@@ -99,7 +99,7 @@ const allowed: [what: string, call: () => Promise<unknown>][] = [
   ],
 ];
 for (const [what, call] of allowed) {
-  test(`the agent of a Node may soon ${what}`, async () => eventually(() => codeOf(call())).toBe(200));
+  test(`the agent of a Node is allowed to ${what}`, async () => eventually(() => codeOf(call())).toBe(200));
 }
 
 function remarkOn(node: string): kinds.KubeEvent {
@@ -172,10 +172,10 @@ const refused: [what: string, call: () => Promise<unknown>][] = [
   ['make tokens', () => accountToken(agent, scene.namespace, agentName)],
 ];
 for (const [what, call] of refused) {
-  test(`the agent of a Node may not ${what}`, async () => expect(await codeOf(call())).toBe(403));
+  test(`the agent of a Node is not allowed to ${what}`, async () => expect(await codeOf(call())).toBe(403));
 }
 
-test('an agent follows its own Node and its services ConfigMap with watches', async () => {
+test('an agent watches its own Node and its services ConfigMap', async () => {
   const scope = { namespace: scene.namespace, fieldSelector: `metadata.name=${services}` };
   const informers = [
     new Informer({ client: agent, resource: kinds.nodes, scope: { fieldSelector: own } }),
@@ -203,7 +203,7 @@ test.each([[{}], [{ fieldSelector: 'metadata.name=win-2' }], [{ labelSelector: '
   },
 );
 
-/** Every rule that applies to the agent, as the server has it. */
+/** All rules for the agent from the server. */
 async function rightsOf(user: string): Promise<string[]> {
   const roles = [
     await admin.get(kinds.clusterRoles, `${agentName}:${user}`),
@@ -218,7 +218,7 @@ async function rightsOf(user: string): Promise<string[]> {
     );
 }
 
-test('the rights of an agent are these and no others', async () => {
+test('an agent has exactly these permissions', async () => {
   expect(await rightsOf('win-1')).toEqual([
     'get,list,watch nodes win-1',
     'create,get,list,watch certificatesigningrequests',
@@ -227,7 +227,7 @@ test('the rights of an agent are these and no others', async () => {
   ]);
 });
 
-test('what an agent puts on its report beside data is gone at once', async () => {
+test('metadata that an agent adds to its report is removed at once', async () => {
   const node = await admin.get(kinds.nodes, 'win-1');
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'win-1', uid: node.metadata.uid ?? '' }];
   const metadata = { finalizers: ['evil.example/keep'], ownerReferences, labels: { x: '1' }, annotations: { x: '1' } };
@@ -238,7 +238,7 @@ test('what an agent puts on its report beside data is gone at once', async () =>
   }).toEqual([undefined, undefined, { 'app.kubernetes.io/managed-by': 'windows-machine-config-operator' }, undefined]);
 });
 
-test('the operator mirrors a report to the Node of its agent, and to no other', async () => {
+test('the operator mirrors a report only to the Node of its agent', async () => {
   const events = [{ type: 'Warning', reason: 'ServiceFailure', message: 'kubelet', time: '2026-01-01T00:00:00.000Z' }];
   const data = { version: operatorVersion, bootID: '1', rebootRequired: 'true', events: JSON.stringify(events) };
   await agent.patch(kinds.configMaps, report, { type: 'merge', body: { data } }, inNamespace());
@@ -251,7 +251,7 @@ test('the operator mirrors a report to the Node of its agent, and to no other', 
   await eventually(() => remarksOn('win-1')).toContain('ServiceFailure');
 });
 
-/** A request for the certificate of the agent of a Node. */
+/** A certificate request of the agent of a Node. */
 async function request(
   by: Client,
   node: string,
@@ -276,7 +276,7 @@ test('an agent gets the next certificate for its own Node', async () => {
   expect(findCondition(status?.conditions, 'Approved')).toMatchObject({ reason: 'WICDAutoApproved' });
 });
 
-test('the operator records until when the certificate is good', async () => {
+test('the operator records the expiry of the certificate', async () => {
   await eventually(async () => {
     const { status } = await admin.get(windowsInstances, 'win-1', inNamespace());
     return Date.parse(status?.agent?.certificateEnds ?? '') > Date.now();
@@ -301,7 +301,7 @@ const greedy: [what: string, ask: () => Promise<string>][] = [
   ],
 ];
 for (const [what, ask] of greedy) {
-  test(`an agent does not get ${what}, and the request says why`, async () => {
+  test(`an agent does not get ${what}, and an event gives the reason`, async () => {
     const name = await ask();
     await eventually(() => remarksOn(name)).toContain('CSRRefused');
     const { status } = await admin.get(requests, name);
@@ -310,7 +310,7 @@ for (const [what, ask] of greedy) {
   });
 }
 
-test('an agent cannot approve what it has asked for', async () => {
+test('an agent cannot approve its own request', async () => {
   const name = await request(agent, 'win-2');
   const conditions = [{ type: 'Approved', status: 'True', reason: 'Me', message: 'me' }];
   const object = await admin.get(requests, name);
@@ -318,14 +318,14 @@ test('an agent cannot approve what it has asked for', async () => {
   expect(await codeOf(approve)).toBe(403);
 });
 
-test('a request with another key than the recorded one is refused in the end', async () => {
+test('a request with another key than the recorded one is refused', async () => {
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const name = await request(agent, 'win-1', undefined, other);
   await expect.poll(() => remarksOn(name), { timeout: 90_000, interval: 500 }).toContain('CSRRefused');
   expect((await admin.get(requests, name)).status?.certificate).toBeUndefined();
 });
 
-test('the account of the bootstrap reads its ConfigMap and requests a certificate, and nothing else', async () => {
+test('the bootstrap account can only read its ConfigMap and request a certificate', async () => {
   const token = await accountToken(admin, scene.namespace, agentName);
   const host = createClient(loadKubeconfig(tokenKubeconfig(scene, token)));
   onTestFinished(() => host.close());
@@ -343,7 +343,7 @@ test('the account of the bootstrap reads its ConfigMap and requests a certificat
   expect(await Promise.all(forbidden)).toEqual(forbidden.map(() => 403));
 });
 
-test('rights that were widened by hand are narrowed again', async () => {
+test('the operator reverts manually added permissions', async () => {
   const rules = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
   for (const name of [`${agentName}:win-1`, 'system-wicd-nodes'])
     await admin.patch(kinds.clusterRoles, name, { type: 'merge', body: { rules } });
@@ -351,7 +351,7 @@ test('rights that were widened by hand are narrowed again', async () => {
   await eventually(() => codeOf(agent.get(kinds.nodes, 'win-1'))).toBe(200);
 });
 
-test('a binding that leads elsewhere is made anew', async () => {
+test('the operator recreates a binding to another role', async () => {
   const name = `${agentName}:win-2`;
   await eventually(() => codeOf(admin.get(kinds.clusterRoleBindings, name))).toBe(200);
   await admin.delete(kinds.clusterRoleBindings, name);
@@ -361,7 +361,7 @@ test('a binding that leads elsewhere is made anew', async () => {
   await eventually(async () => (await admin.get(kinds.clusterRoleBindings, name)).roleRef.name).toBe(name);
 });
 
-test('the rights of an agent end with its Node', async () => {
+test('the permissions of an agent are deleted with its Node', async () => {
   await addHost('win-3');
   const third = asAgent('win-3');
   onTestFinished(() => third.close());
@@ -372,7 +372,7 @@ test('the rights of an agent end with its Node', async () => {
   expect(isNotFound(gone)).toBe(true);
 });
 
-test('a Node that no instance is recorded as gives its agent nothing, whatever it says about itself', async () => {
+test('the agent of a Node without an instance gets no permissions', async () => {
   const annotations = { [nodeAnnotation.version]: operatorVersion, [nodeAnnotation.pubKeyHash]: 'x' };
   await admin.create(kinds.nodes, {
     metadata: { name: 'stranger', labels: { 'kubernetes.io/os': 'windows' }, annotations },
@@ -383,7 +383,7 @@ test('a Node that no instance is recorded as gives its agent nothing, whatever i
   expect(await codeOf(stranger.get(kinds.nodes, 'stranger'))).toBe(403);
 });
 
-test('the operator did all this with the rights of its manifests', () => {
+test('the operator needs only the permissions of its manifests', () => {
   const refusals = operator.log.lines.filter(
     ({ fields }) => (fields['error'] as { code?: unknown } | undefined)?.code === 403,
   );

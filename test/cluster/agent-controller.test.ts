@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.[Symbol.asyncDispose]());
 
-/** A controller under real time: leases, watches and deadlines of a real server do not fly. */
+/** A controller in real time, as the server needs. */
 const start = () => startAgentController(bench, systemClock);
 const access = `--kubeconfig ${file.agentKubeconfig} --namespace ${namespace}`;
 
@@ -55,11 +55,11 @@ test('gets a certificate, configures the host and reports the version', async ()
 
 test('needs no request for another certificate while it has one', async () => {
   start();
-  await until(() => bench.logged.messages('info').filter(text => text === 'The host is as wanted').length > 1, 30_000);
+  await until(() => bench.logged.messages('info').filter(text => text === 'Host is configured').length > 1, 30_000);
   expect((await bench.client.list(certificateSigningRequests)).items.length).toBe(1);
 });
 
-test('follows another version and a ConfigMap that is made anew', async () => {
+test('follows another version and a recreated ConfigMap', async () => {
   start();
   await bench.publish('v2', [containerd]);
   await bench.annotate(wanted('v2'));
@@ -70,7 +70,7 @@ test('follows another version and a ConfigMap that is made anew', async () => {
   await until(async () => (await bench.host.services.query('kubelet'))?.config.command === 'changed.exe', 30_000);
 });
 
-test('asks for a reboot, does nothing until it is over, and finishes', async () => {
+test('requests a reboot, waits for it, and finishes', async () => {
   await bench.publish('v3', [containerd], proxy);
   const first = start();
   await bench.annotate(wanted('v3'));
@@ -82,10 +82,10 @@ test('asks for a reboot, does nothing until it is over, and finishes', async () 
   await until(async () => (await bench.events()).some(event => event.startsWith('RebootRequested: ')), 10_000);
 });
 
-test('survives the API server: looks after services meanwhile, and follows the Node again afterwards', async () => {
+test('keeps services running without the API server, and follows the Node afterwards', async () => {
   start();
   const before = bench.logged.messages('info').length;
-  await until(() => bench.logged.messages('info').slice(before).includes('The host is as wanted'), 30_000);
+  await until(() => bench.logged.messages('info').slice(before).includes('Host is configured'), 30_000);
   await bench.stopApproving();
   await cluster.kill('kube-apiserver');
   await cluster.restart('kube-apiserver');
@@ -94,7 +94,7 @@ test('survives the API server: looks after services meanwhile, and follows the N
   await until(() => isMarked(bench, 'v4'), 60_000);
 });
 
-test('cleans the host, tells that a reboot is needed, and leaves the Node alone', async () => {
+test('cleans up the host, reports the needed reboot, and does not touch the Node', async () => {
   const before = await bench.annotations();
   const { code, out } = await bench.run(`cleanup ${access} -o json`);
   expect([code, JSON.parse(out)]).toMatchObject([0, { clusterReached: true, rebootNeeded: true }]);
@@ -102,7 +102,7 @@ test('cleans the host, tells that a reboot is needed, and leaves the Node alone'
   expect(await bench.annotations()).toEqual(before);
 });
 
-test('cleans the host of what is left when Node and API server are gone', async () => {
+test('cleans up the host without Node and API server', async () => {
   const clean = async () => JSON.parse((await bench.run(`cleanup ${access} -o json`)).out) as unknown;
   await bench.client.delete(nodes, nodeName);
   expect(await clean()).toMatchObject({ removed: [], clusterReached: true });

@@ -20,7 +20,7 @@ const kubeconfigPath = 'C:\\k\\wicd-kubeconfig';
 const certDir = 'C:\\k\\wicd-certs';
 const current = `${certDir}\\wicd-client-current.pem`;
 const byCertificate = { 'client-certificate': current, 'client-key': current };
-/** What is left of a certificate when it arrives. */
+/** Remaining lifetime of a certificate when it is issued. */
 const lifeMs = 6000;
 const asAgent = 'system:wicd-node:win1';
 
@@ -34,7 +34,7 @@ const files = new ModelFiles(
 
 beforeAll(async () => {
   const binaries = await findBinaries();
-  // Before 1.22 the five minutes by which a certificate is dated back are part of its life.
+  // Before 1.22 the five minutes of backdating are part of the lifetime.
   const seconds = lifeMs / 1000 + ((binaries.controllerManager?.minor ?? 0) < 22 ? 300 : 0);
   cluster = await startCluster({ binaries, controllerManagerFlags: [`--cluster-signing-duration=${seconds}s`] });
   admin = createClient(cluster.adminConfig);
@@ -63,7 +63,7 @@ async function start() {
       files,
       clock: systemClock,
       log: recorded.log,
-      // As early as may be: on a busy machine a request takes its time.
+      // As early as possible, because requests are slow on a busy machine.
       random: () => 0,
       onTrouble: error => void troubles.push(error),
     },
@@ -78,7 +78,7 @@ async function start() {
   return Object.assign(identity, { end, troubles, lines: recorded.lines });
 }
 
-/** Does something again and again until told to stop; gives how often, and every failure. */
+/** Repeats an action until stopped; returns the count and all failures. */
 function again(act: (turn: number) => Promise<unknown>) {
   const state = { turns: 0, failures: [] as unknown[], isOver: false };
   const ended = (async () => {
@@ -97,7 +97,7 @@ function again(act: (turn: number) => Promise<unknown>) {
   };
 }
 
-test('short certificates are renewed many times, and neither requests nor watches fail', async () => {
+test('short certificates are renewed many times without a failed request or watch', async () => {
   write(kubeconfigPath, { token: await enrolment.token() });
   const identity = await start();
   await identity.ready;
@@ -140,7 +140,7 @@ function event(turn: number) {
   return { type: 'merge', body: { data: { version: String(turn) } } } as const;
 }
 
-test('an agent that was off for longer than its certificate lives comes back with the token', async () => {
+test('an agent that was off until its certificate expired uses the token', async () => {
   const first = await start();
   await first.ready;
   await first.end();
@@ -153,14 +153,14 @@ test('an agent that was off for longer than its certificate lives comes back wit
   expect(second.troubles).toEqual([]);
 });
 
-test('an expired certificate and a stale token are reported, and a fresh token is enough', async () => {
+test('reports an expired certificate and token, and recovers with a fresh token', async () => {
   write(kubeconfigPath, { token: 'stale' });
   await delay(Math.max(0, lifeMs));
   const identity = await start();
   await expect.poll(() => identity.state.lastError, { timeout: 10_000 }).toBeDefined();
   expect(identity.state.lastError).toMatchObject({
     code: 'AGENT_UNIDENTIFIED',
-    message: expect.stringContaining(`${kubeconfigPath}: the API server refuses it`),
+    message: expect.stringContaining(`${kubeconfigPath}: the API server rejects it`),
     remedy: expect.stringContaining(kubeconfigPath),
   });
   write(kubeconfigPath, { token: await enrolment.token() });
@@ -169,7 +169,7 @@ test('an expired certificate and a stale token are reported, and a fresh token i
   expect(identity.state.lastError).toBeUndefined();
 });
 
-test('without the controller the token is shown, or else the certificate', async () => {
+test('one-shot verbs prefer the token to the certificate', async () => {
   const shown = async () => {
     const connection = await openConnection({
       kubeconfigPath,
@@ -192,8 +192,8 @@ test('without the controller the token is shown, or else the certificate', async
   await expect(shown()).rejects.toMatchObject({ code: 'AGENT_UNIDENTIFIED' });
 });
 
-/** What a stolen certificate of an agent can do: nothing but what its agent does. */
-test('a certificate may read its own Node, write its report, request certificates, and nothing else', async () => {
+/** A stolen certificate has only the permissions of its agent. */
+test('a certificate can only read its own Node, write its report and request certificates', async () => {
   write(kubeconfigPath, { token: await enrolment.token() });
   const identity = await start();
   await identity.ready;

@@ -7,7 +7,7 @@ import { configMaps, namespaces } from '../../src/kube/resources.ts';
 import { startCluster } from '../kit/cluster/cluster.ts';
 import { startRelay } from '../kit/tcp-relay.ts';
 
-/** A cluster of this file's own, since it is broken on purpose. The server ends connections now and then, as behind a load balancer. */
+/** A separate cluster that is broken on purpose. The server closes connections at times, as behind a load balancer. */
 const cluster = await startCluster({
   controllerManager: false,
   apiServerFlags: ['--goaway-chance=0.02', '--http2-max-streams-per-connection=40'],
@@ -25,7 +25,7 @@ function clientOf(options: ClientOptions = {}) {
 
 const place = { namespace: 'default' };
 
-/** Tries until it works, and says how long that took. */
+/** Retries until it works, and returns the time. */
 async function untilWorks(run: () => Promise<unknown>, limitMs = 30_000): Promise<number> {
   const start = performance.now();
   for (;;) {
@@ -33,7 +33,7 @@ async function untilWorks(run: () => Promise<unknown>, limitMs = 30_000): Promis
       await run();
       return performance.now() - start;
     } catch (error) {
-      // Whatever breaks, it breaks in a way that a caller can tell.
+      // Every failure has a known type.
       expect(error instanceof AppError || (error as Error).name === 'ApiError').toBe(true);
       if (performance.now() - start > limitMs) throw error;
       await delay(50);
@@ -41,7 +41,7 @@ async function untilWorks(run: () => Promise<unknown>, limitMs = 30_000): Promis
   }
 }
 
-test('a server that ends connections in good order is not noticed', async () => {
+test('callers do not notice connections that the server closes gracefully', async () => {
   const client = clientOf();
   const before = relay.accepted();
   for (let turn = 0; turn < 40; turn += 1)
@@ -50,7 +50,7 @@ test('a server that ends connections in good order is not noticed', async () => 
   await client.close();
 });
 
-test('writes are not lost nor doubled when the server ends connections in good order', async () => {
+test('writes are neither lost nor repeated when the server closes connections gracefully', async () => {
   const client = clientOf();
   const names = Array.from({ length: 300 }, (_, n) => `write-${n}`);
   await Promise.all(
@@ -62,7 +62,7 @@ test('writes are not lost nor doubled when the server ends connections in good o
   await client.close();
 });
 
-test('more watches than a connection may hold are spread over several', async () => {
+test('spreads watches over several connections', async () => {
   const client = clientOf();
   const { metadata } = await client.list(configMaps, place);
   const stop = new AbortController();
@@ -84,7 +84,7 @@ test('more watches than a connection may hold are spread over several', async ()
   await client.close();
 });
 
-test('goes on after the server was killed and started again', async () => {
+test('continues after a restart of the server', async () => {
   const client = clientOf();
   await client.get(namespaces, 'default');
   const watching = (async () => {
@@ -102,7 +102,7 @@ test('goes on after the server was killed and started again', async () => {
   await client.close();
 });
 
-test('goes on after the store was killed and started again', async () => {
+test('continues after a restart of etcd', async () => {
   const client = clientOf();
   await client.create(configMaps, { metadata: { name: 'before', ...place } });
   await cluster.kill('etcd');
@@ -115,8 +115,8 @@ test('goes on after the store was killed and started again', async () => {
   await client.close();
 });
 
-test('a server that stands still is noticed by its pings, and used again when it goes on', async () => {
-  // The server must answer in time as long as it runs, on a busy machine, too.
+test('pings detect a frozen server, and it is used again afterwards', async () => {
+  // Long enough for a busy machine.
   const client = clientOf({ pingIntervalMs: 200, pingTimeoutMs: 3000 });
   await client.get(namespaces, 'default');
   const watching = (async () => {
@@ -140,7 +140,7 @@ test('a server that stands still is noticed by its pings, and used again when it
   await client.close();
 });
 
-test('a connection that is cut without a word is noticed, and another one made', async () => {
+test('detects a silently cut connection and opens another', async () => {
   const client = clientOf({ pingIntervalMs: 200, pingTimeoutMs: 300 });
   await client.get(namespaces, 'default');
   relay.freeze();
@@ -151,7 +151,7 @@ test('a connection that is cut without a word is noticed, and another one made',
   await client.close();
 });
 
-test('resets in the middle of everything cost single requests and nothing more', async () => {
+test('resets fail only single requests', async () => {
   const client = clientOf();
   const resetting = setInterval(() => relay.reset(), 30);
   let answered = 0;

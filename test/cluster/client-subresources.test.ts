@@ -18,7 +18,7 @@ const namespace = await makeNamespace(client, 'client-sub');
 const place = { namespace };
 const hasControllerManager = inject('hasControllerManager');
 
-/** Some objects of subresources are of a kind that stands nowhere else. */
+/** Kinds that exist only as subresources. */
 interface Plain extends KubeResource {
   [member: string]: unknown;
 }
@@ -32,7 +32,7 @@ function clientOf(identity: Partial<Identity>): Client {
   return createClient(connection);
 }
 
-test('every kind is served the way it is described', async () => {
+test('the server serves every kind as declared', async () => {
   const minor = inject('minor');
   const served = (resource: Resource) =>
     !(resource === kubernetes.podDisruptionBudgets && minor < 21) &&
@@ -49,7 +49,7 @@ test('every kind is served the way it is described', async () => {
   }
 });
 
-test('status changes by its own path only', async () => {
+test('only the status subresource changes the status', async () => {
   const node = await client.create(nodes, { metadata: { name: `status-${namespace}` } });
   const name = node.metadata.name ?? '';
   const conditions = [{ type: 'Ready', status: 'True' }];
@@ -61,7 +61,7 @@ test('status changes by its own path only', async () => {
   await client.delete(nodes, name);
 });
 
-test('a custom resource keeps its status apart', async () => {
+test('a custom resource has a status subresource', async () => {
   const { machines } = openshift;
   const made = await client.create(machines, {
     metadata: { name: 'm', namespace },
@@ -88,7 +88,7 @@ test('a custom resource keeps its status apart', async () => {
   });
 });
 
-test('a set is scaled by its own path', async () => {
+test('the scale subresource scales a set', async () => {
   const { machineSets } = openshift;
   await client.create(machineSets, { metadata: { name: 's', namespace }, spec: { replicas: 1 } });
   const scale = await client.get(as(machineSets), 's', { ...place, subresource: 'scale' });
@@ -97,7 +97,7 @@ test('a set is scaled by its own path', async () => {
   expect((await client.get(machineSets, 's', place)).spec?.replicas).toBe(3);
 });
 
-test('a pod is evicted, and one that is not there is not found', async () => {
+test('evicts a pod, and reports a missing one as not found', async () => {
   await client.create(pods, {
     metadata: { name: 'evicted', namespace },
     spec: { containers: [{ name: 'a', image: 'b' }] },
@@ -111,7 +111,7 @@ test('a pod is evicted, and one that is not there is not found', async () => {
   });
 });
 
-/** A token for a service account, from the server. */
+/** A token of a service account from the server. */
 async function tokenFor(name: string): Promise<string> {
   const request: Plain = {
     apiVersion: 'authentication.k8s.io/v1',
@@ -123,7 +123,7 @@ async function tokenFor(name: string): Promise<string> {
   return (answer.status as { token: string }).token;
 }
 
-test('a token that the server made is known to it, and may do nothing', async () => {
+test('a token of the server is valid without permissions', async () => {
   await client.create(serviceAccounts, { metadata: { name: 'robot', namespace } });
   const token = await tokenFor('robot');
   const review = await client.create(tokenReviews, { metadata: {}, spec: { token } });
@@ -138,7 +138,7 @@ test('a token that the server made is known to it, and may do nothing', async ()
   await robot.close();
 });
 
-test('a token that nobody knows is refused; the right one that comes next is taken', async () => {
+test('an unknown token is rejected, and a valid one afterwards is used', async () => {
   await client.create(serviceAccounts, { metadata: { name: 'late', namespace } });
   let token = 'wrong';
   const late = clientOf({
@@ -157,7 +157,7 @@ test('a token that nobody knows is refused; the right one that comes next is tak
   await late.close();
 });
 
-test('nobody at all is somebody with few rights', async () => {
+test('an anonymous client has few permissions', async () => {
   const nobody = clientOf({});
   await expect(nobody.list(nodes)).rejects.toMatchObject({
     code: 403,
@@ -178,7 +178,7 @@ test.runIf(hasControllerManager)('a request is approved by its own path, signed,
       metadata: { name },
       spec: {
         request: Buffer.from(pem).toString('base64'),
-        // The server lets nobody become an administrator this way, so another signer's name is used where groups do not matter.
+        // The signer rejects system:masters, so this test uses another name.
         signerName: 'kubernetes.io/kube-apiserver-client',
         usages: ['client auth'],
       },

@@ -11,7 +11,7 @@ const namespace = await makeNamespace(client, 'client-watch');
 const place = { namespace };
 const map = (name: string, labels = {}): ConfigMap => ({ metadata: { name, namespace, labels } });
 
-/** Watches in the background and tells what it has seen. */
+/** Watches in the background and returns the events. */
 function follow(watching: Client, options: Parameters<Client['watch']>[1]) {
   const stop = new AbortController();
   const events: WatchEvent<ConfigMap>[] = [];
@@ -22,7 +22,7 @@ function follow(watching: Client, options: Parameters<Client['watch']>[1]) {
   return { events, seen, done, end: () => stop.abort(new Error('enough')) };
 }
 
-test('watches what is created, changed and deleted from a version on', async () => {
+test('watches creations, changes and deletions from a resourceVersion on', async () => {
   const { metadata } = await client.list(configMaps, place);
   const version = metadata.resourceVersion ?? '';
   const watch = follow(client, {
@@ -43,7 +43,7 @@ test('watches what is created, changed and deleted from a version on', async () 
   await expect(watch.done).rejects.toThrow('enough');
 });
 
-test('a label that goes looks like a deletion to who watches it', async () => {
+test('a removed label is a deletion for a label selector', async () => {
   const { metadata } = await client.list(configMaps, place);
   const watch = follow(client, { ...place, resourceVersion: metadata.resourceVersion ?? '', labelSelector: 'comes' });
   await client.create(configMaps, map('comes', { comes: 'yes' }));
@@ -53,7 +53,7 @@ test('a label that goes looks like a deletion to who watches it', async () => {
   await watch.done.catch(() => undefined);
 });
 
-test('a watch ends by itself after the time agreed', async () => {
+test('a watch ends after timeoutSeconds', async () => {
   const { metadata } = await client.list(configMaps, place);
   const start = performance.now();
   const watch = follow(client, { ...place, resourceVersion: metadata.resourceVersion ?? '', timeoutSeconds: 1 });
@@ -62,7 +62,7 @@ test('a watch ends by itself after the time agreed', async () => {
   expect(performance.now() - start).toBeLessThan(10_000);
 });
 
-test('a version that is too old is told from other errors', async () => {
+test('recognizes an expired resourceVersion', async () => {
   const reading = (async () => {
     for await (const { type } of client.watch(machines, { ...place, resourceVersion: '1' }))
       expect(type).toBe('BOOKMARK');
@@ -70,7 +70,7 @@ test('a version that is too old is told from other errors', async () => {
   await expect(reading).rejects.toMatchObject({ code: 410, reason: expect.stringMatching(/Expired|Gone/) });
 });
 
-test('a hundred and fifty watches at once all see an event', async () => {
+test('150 watches at once all get an event', async () => {
   const many = adminClient();
   const { metadata } = await client.list(configMaps, place);
   const options = { ...place, resourceVersion: metadata.resourceVersion ?? '', fieldSelector: 'metadata.name=crowd' };

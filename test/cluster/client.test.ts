@@ -14,7 +14,7 @@ const map = (name: string, data: Record<string, string> = {}, labels = {}): Conf
   data,
 });
 
-test('reaches the server and knows its version', async () => {
+test('reads the version of the server', async () => {
   expect(await client.raw('GET', '/healthz')).toBe('ok');
   expect(await client.raw('GET', '/version')).toMatchObject({ major: '1' });
 });
@@ -31,7 +31,7 @@ test('creates, reads, replaces and deletes an object', async () => {
   await expect(client.get(configMaps, 'life', place)).rejects.toMatchObject({ code: 404, reason: 'NotFound' });
 });
 
-test('lets the server make a name', async () => {
+test('supports generateName', async () => {
   const { metadata } = await client.create(configMaps, { metadata: { generateName: 'made-', namespace } });
   expect(metadata.name).toMatch(/^made-\w{5}$/);
 });
@@ -184,23 +184,23 @@ const refusals: [string, () => Promise<unknown>, number, string][] = [
   ],
 ];
 for (const [name, call, code, reason] of refusals) {
-  test(`refuses ${name} with ${code} ${reason}`, async () => {
+  test(`rejects ${name} with ${code} ${reason}`, async () => {
     const error = (await call().catch((thrown: unknown) => thrown)) as ApiError;
     expect(error).toMatchObject({ name: 'ApiError', code });
-    // Some servers leave out the reason of a 405; the code is what counts there.
+    // Some servers omit the reason of a 405.
     if (code !== 405) expect(error.reason).toBe(reason);
     expect(error.message).toMatch(/^(GET|POST|PUT|PATCH|DELETE) \//);
   });
 }
 
-test('names the fields that are wrong', async () => {
+test('names invalid fields', async () => {
   const error = await client
     .create(services, { metadata: { name: 'bad', namespace }, spec: { ports: [{ port: 99_999 }] } })
     .catch((thrown: ApiError) => thrown);
   expect((error as ApiError).details.causes?.map(cause => cause.field)).toContain('spec.ports[0].port');
 });
 
-test('deletes only the object that is meant', async () => {
+test('deletes only with matching preconditions', async () => {
   const { metadata } = await client.create(configMaps, map('meant'));
   await client.delete(configMaps, 'meant', {
     ...place,
@@ -209,7 +209,7 @@ test('deletes only the object that is meant', async () => {
   await expect(client.get(configMaps, 'meant', place)).rejects.toMatchObject({ code: 404 });
 });
 
-test('an object with a finalizer stays until the finalizer goes', async () => {
+test('an object with a finalizer stays until it is removed', async () => {
   await client.create(configMaps, { metadata: { name: 'held', namespace, finalizers: ['example.com/hold'] } });
   await client.delete(configMaps, 'held', place);
   expect((await client.get(configMaps, 'held', place)).metadata.deletionTimestamp).toBeDefined();
@@ -217,7 +217,7 @@ test('an object with a finalizer stays until the finalizer goes', async () => {
   await expect(client.get(configMaps, 'held', place)).rejects.toMatchObject({ code: 404 });
 });
 
-test('lists in pages what it lists at once, by label and by field', async () => {
+test('paged lists equal full lists, by label and by field', async () => {
   await Promise.all(
     Array.from({ length: 25 }, (_, n) =>
       client.create(secrets, { metadata: { name: `page-${n}`, namespace, labels: { page: String(n % 2) } } }),
@@ -237,7 +237,7 @@ test('lists in pages what it lists at once, by label and by field', async () => 
   expect((await client.listAll(secrets, { labelSelector: 'page=1' })).items).toHaveLength(12);
 });
 
-test('leaves managedFields out of lists, and of nothing else', async () => {
+test('omits managedFields only from lists', async () => {
   const { metadata } = await client.create(configMaps, map('managed', { a: '1' }));
   expect(metadata).toHaveProperty('managedFields');
   const { items } = await client.list(configMaps, { ...place, fieldSelector: 'metadata.name=managed' });
@@ -245,7 +245,7 @@ test('leaves managedFields out of lists, and of nothing else', async () => {
   expect(items[0]?.metadata).not.toHaveProperty('managedFields');
 });
 
-test('pages of custom resources come together too', async () => {
+test('lists custom resources in pages', async () => {
   await Promise.all(
     Array.from({ length: 7 }, (_, n) =>
       client.create(machines, { metadata: { name: `cr-${n}`, namespace, labels: { cr: '1' } } }),
@@ -255,22 +255,22 @@ test('pages of custom resources come together too', async () => {
   expect(items.map(item => item.metadata.name)).toEqual(Array.from({ length: 7 }, (_, n) => `cr-${n}`));
 });
 
-test('five hundred requests at once are all answered', async () => {
+test('500 requests at once all succeed', async () => {
   const answers = await Promise.all(Array.from({ length: 500 }, () => client.get(namespaces, namespace)));
   expect(new Set(answers.map(answer => answer.metadata.name))).toEqual(new Set([namespace]));
 });
 
-test('a large object goes both ways', async () => {
+test('writes and reads a large object', async () => {
   const text = 'ü€'.repeat(180_000);
   await client.create(configMaps, map('large', { text }));
   expect((await client.get(configMaps, 'large', place)).data?.text).toBe(text);
 });
 
-test('deletes dependants as told', async () => {
+test('deletes dependents by propagation policy', async () => {
   const owner = await client.create(configMaps, map('owner'));
   const { uid = '', name = '' } = owner.metadata;
   const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid }];
-  // Of the same kind as its owner: of another kind the collector may learn too late, and take it for left behind.
+  // The same kind as its owner, because the collector may discover other kinds late.
   await client.create(configMaps, { metadata: { name: 'orphan', namespace, ownerReferences } });
   await client.delete(configMaps, 'owner', { ...place, propagationPolicy: 'Orphan' });
   await expect

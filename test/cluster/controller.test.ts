@@ -29,7 +29,7 @@ async function until(isSo: () => boolean | Promise<boolean>, what: string): Prom
   throw new Error(`it never became so that ${what}`);
 }
 
-test('informer, controller, leader and events work together: every object ends in the wanted state', async () => {
+test('informer, controller, leader election and events bring every object to the desired state', async () => {
   const namespace = 'controller-all';
   await client.create(namespaces, { metadata: { name: namespace } });
   const informers = new Informers({ client });
@@ -93,7 +93,7 @@ test('informer, controller, leader and events work together: every object ends i
   expect(new Set(recorded.map(each => each.involvedObject.name))).toEqual(new Set(names));
 });
 
-test('events of the real server: made, counted up, about a Node in default, in order', async () => {
+test('creates events in order, increases their count, and puts those of Nodes into default', async () => {
   const [name, namespace] = ['events-node', 'events-all'];
   await client.create(namespaces, { metadata: { name: namespace } });
   const node = await client.create(nodes, { metadata: { name } });
@@ -127,7 +127,7 @@ test('events of the real server: made, counted up, about a Node in default, in o
   );
 });
 
-test('conditions and metadata of a Node are written apart, and only when they change', async () => {
+test('writes conditions and metadata of a Node separately, and only changes', async () => {
   const name = 'patch-node';
   await client.create(nodes, { metadata: { name } });
   const change = () =>

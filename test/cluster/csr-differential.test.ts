@@ -6,11 +6,11 @@ import { type Comparison, compareReadings, type Judged } from '../kit/csr-differ
 import { knownAttacks, mutatedRequests } from '../kit/hostile-requests.ts';
 import { issuedContent } from '../kit/issued-certificate.ts';
 
-/** Without a controller manager nothing is signed. */
+/** The controller manager signs. */
 const hasSigner = inject('hasControllerManager');
 const test = testAlways.runIf(hasSigner);
 
-/** Its own cluster: hundreds of requests would be in the way of the other files. */
+/** A separate cluster, because of hundreds of requests. */
 let cluster: Cluster;
 let admin: Client;
 let comparison: Comparison;
@@ -30,7 +30,7 @@ afterAll(async () => {
 const commonNameOf = ({ certificate }: Judged) =>
   certificate === undefined ? undefined : issuedContent(certificate).subject['CN']?.at(-1);
 
-test('what the server issues equals what was decided on, in subject, names, key and usages', () => {
+test('issued certificates match the decision in subject, names, key and usages', () => {
   expect(requests.length).toBeGreaterThan(300);
   expect(comparison.differences).toEqual([]);
 });
@@ -44,17 +44,17 @@ test('good requests of every kind are approved and issued', () => {
   }
 });
 
-test('hundreds of requests are stored by the server and refused by us', () => {
+test('the server stores hundreds of requests that the operator refuses', () => {
   const refused = comparison.judged.filter(({ decision }) => decision.do === 'refuse');
   expect(refused.length).toBeGreaterThan(200);
 });
 
-test('a request that the server would read otherwise than a lenient reader is refused', () => {
+test('refuses requests that the server and a lenient parser read differently', () => {
   const attacks = comparison.judged.filter(({ request }) => request.evil !== undefined);
   expect(attacks.filter(({ decision }) => decision.do === 'approve').map(({ request }) => request.name)).toEqual([]);
 });
 
-// What follows shows that the attacks are attacks: an approval of the same object gives the thief what he wants.
+// These show the danger: an approval would issue the certificate that the attacker wants.
 const attacks = ['in an attribute and a decoy behind', 'behind the signature and a decoy behind'];
 const wanted: [kind: string, commonName: string][] = [
   ['agent', 'system:kube-controller-manager'],

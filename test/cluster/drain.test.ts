@@ -29,7 +29,7 @@ beforeAll(() => {
 });
 afterAll(() => client.close());
 
-/** A Node and a namespace of one test, and what makes pods there. */
+/** A Node and a namespace for one test, and a function that creates pods. */
 async function arena(name: string) {
   await makeNamespace(client, name);
   await client.create(nodes, { metadata: { name } });
@@ -52,7 +52,7 @@ async function arena(name: string) {
   return { pod, left, namespace: name, node: name };
 }
 
-/** A budget that allows no disruption, in force. */
+/** An active budget that allows no disruption. */
 async function makeBudget(namespace: string, name: string, labels: Record<string, string>, minAvailable: number) {
   const selector = { matchLabels: labels };
   const made = await client.create(budgets, { metadata: { name, namespace }, spec: { minAvailable, selector } });
@@ -70,7 +70,7 @@ async function makeBudget(namespace: string, name: string, labels: Record<string
   throw new Error(`budget ${namespace}/${name} does not count its pods`);
 }
 
-test('a budget that blocks: times out as configured, names pod and budget, evicts the rest', async () => {
+test('a blocking budget causes a timeout that names pod and budget, and other pods are evicted', async () => {
   const { pod, left, namespace, node } = await arena('drain-blocked');
   const labels = { app: 'web' };
   await pod('web-1', { labels });
@@ -100,7 +100,7 @@ test('a budget that blocks: times out as configured, names pod and budget, evict
   });
 });
 
-test('goes on by itself as soon as the budget has room', async () => {
+test('continues when the budget allows it', async () => {
   const { pod, left, namespace, node } = await arena('drain-later');
   const labels = { app: 'web' };
   await pod('web-1', { labels });
@@ -113,7 +113,7 @@ test('goes on by itself as soon as the budget has room', async () => {
   expect(await drained).toMatchObject({ gone: [{ name: 'web-1' }], blocked: [] });
 });
 
-test('leaves pods of DaemonSets and mirror pods, waits for those already going', async () => {
+test('skips pods of DaemonSets and mirror pods, and waits for terminating ones', async () => {
   const { pod, left, namespace, node } = await arena('drain-classes');
   const template = { metadata: { labels: { x: 'y' } }, spec: { containers: [{ name: 'main', image: 'none' }] } };
   const spec = { selector: { matchLabels: { x: 'y' } }, template };
@@ -145,7 +145,7 @@ test('leaves pods of DaemonSets and mirror pods, waits for those already going',
   expect(result.blocked).toEqual([]);
 });
 
-test('keeps the grace period of the pod', async () => {
+test('respects the grace period of the pod', async () => {
   const { pod, namespace, node } = await arena('drain-grace');
   await pod('slow', {}, { terminationGracePeriodSeconds: 47 });
   const result = await new Drainer({ client, timeoutMs: 1500, pollMs: 200 }).drain(node);
@@ -154,7 +154,7 @@ test('keeps the grace period of the pod', async () => {
   expect(metadata).toMatchObject({ deletionGracePeriodSeconds: 47, deletionTimestamp: expect.any(String) });
 });
 
-test('names both of two budgets, which no eviction can meet', async () => {
+test('names both budgets of a pod, which cannot be evicted', async () => {
   const { pod, namespace, node } = await arena('drain-two-budgets');
   const labels = { app: 'web' };
   await pod('web-1', { labels });

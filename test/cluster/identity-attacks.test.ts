@@ -18,7 +18,7 @@ import { makeSecret, type OperatorScene, operatorScene, operatorVersion } from '
 import { recordHost } from '../kit/recorded-host.ts';
 import { anyKey } from '../kit/lifecycle/lab-host.ts';
 
-/** Whoever has taken over the node `evil`, with the credential of its kubelet, on a real API server with NodeRestriction. */
+/** An attacker with the kubelet credential of node `evil`, on a real API server with NodeRestriction. */
 
 const requests = kinds.certificateSigningRequests;
 const [victimAddress, evilAddress] = ['10.0.0.5', '10.0.0.6'];
@@ -101,7 +101,7 @@ for (const [about, addresses, asked, rule] of names) {
   });
 }
 
-test('it gets one for its recorded name and address', async () => {
+test('a node gets a certificate for its recorded name and address', async () => {
   const name = await requestServing({ dnsNames: ['evil'], ips: [[10, 0, 0, 6]] });
   await eventually(async () => {
     const { status } = await admin.get(requests, name);
@@ -109,7 +109,7 @@ test('it gets one for its recorded name and address', async () => {
   }).toEqual([true, []]);
 });
 
-test('a node that claims the address of another host does not become its Node, and its annotation is not the key demanded', async () => {
+test('a node that claims the address of another host neither becomes its Node nor changes the pinned key', async () => {
   await report([evilAddress, victimAddress]);
   const annotations = { [nodeAnnotation.sshHostKey]: printPublicKey(anyKey()).split(' ')[1] ?? '' };
   await evil.patch(kinds.nodes, 'evil', { type: 'merge', body: { metadata: { annotations } } });
@@ -123,7 +123,7 @@ test('a node that claims the address of another host does not become its Node, a
   expect([victim.status?.node, victim.status?.host?.name]).toEqual(['victim', 'victim']);
 });
 
-test('two Nodes with one address are reported', async () => {
+test('reports two Nodes with one address', async () => {
   await admin.create(kinds.nodes, {
     metadata: { ...node('victim').metadata, annotations: { [nodeAnnotation.version]: operatorVersion } },
   });
@@ -148,7 +148,7 @@ test('two Nodes with one address are reported', async () => {
   );
 });
 
-test('its own version annotation neither widens the rights of agents nor keeps a ConfigMap', async () => {
+test('a version annotation neither adds permissions of agents nor keeps a ConfigMap', async () => {
   const name = `windows-services-${goVersion}`;
   await admin.create(kinds.configMaps, { metadata: { name, ...inNamespace() }, data: { services: '[]', files: '[]' } });
   const annotations = { [nodeAnnotation.version]: goVersion };
@@ -167,14 +167,14 @@ test('its own version annotation neither widens the rights of agents nor keeps a
   expect(rules).not.toContain('"patch"');
 });
 
-test('it cannot make itself another Node', async () => {
+test('a node cannot create another Node', async () => {
   await expect(evil.create(kinds.nodes, node('other'))).rejects.toMatchObject({ code: 403 });
   const stranger = createClient(loadKubeconfig(cluster.kubeconfigFor('system:wicd-node:evil', ['system:wicd-nodes'])));
   onTestFinished(() => stranger.close());
   await expect(stranger.get(kinds.nodes, 'victim')).rejects.toMatchObject({ code: 403 });
 });
 
-test('when its instance is gone its certificates are not renewed', async () => {
+test('certificates are not renewed after the instance is deleted', async () => {
   await admin.delete(windowsInstances, 'evil', inNamespace());
   const name = await requestServing({ dnsNames: ['evil'], ips: [[10, 0, 0, 6]] });
   await eventually(async () => operator.log.lines.length).toBeGreaterThan(0);

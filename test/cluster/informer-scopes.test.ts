@@ -40,7 +40,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   expect(isTrue()).toBe(true);
 }
 
-test('sees one namespace and no other', async () => {
+test('watches only one namespace', async () => {
   const informer = informers.get(configMaps, { namespace: here });
   await informer.synced;
   await make('outside', elsewhere);
@@ -49,7 +49,7 @@ test('sees one namespace and no other', async () => {
   expect(new Set(informer.store.list().map(({ metadata }) => metadata.namespace))).toEqual(new Set([here]));
 });
 
-test('sees an object come into a label selector and go out of it as addition and deletion', async () => {
+test('reports objects that start or stop matching a label selector as additions and deletions', async () => {
   const informer = informers.get(configMaps, { namespace: here, labelSelector: 'colour=red' });
   const told: string[] = [];
   informer.addHandler({
@@ -66,7 +66,7 @@ test('sees an object come into a label selector and go out of it as addition and
   expect(told).toEqual(['+painted', '0>1', '-painted']);
 });
 
-test('sees one object by a field selector', async () => {
+test('watches one object by field selector', async () => {
   const informer = informers.get(configMaps, { namespace: here, fieldSelector: 'metadata.name=chosen' });
   await informer.synced;
   await make('not-chosen', here);
@@ -75,7 +75,7 @@ test('sees one object by a field selector', async () => {
   expect(informer.store.list().map(({ metadata }) => metadata.name)).toEqual(['chosen']);
 });
 
-test('keeps frozen objects with times as texts and without managedFields', async () => {
+test('stores frozen objects with times as strings and without managedFields', async () => {
   const informer = informers.get(configMaps, { namespace: here });
   await make('plain', here, { a: 'b' });
   await until(() => informer.store.get({ namespace: here, name: 'plain' }) !== undefined);
@@ -85,7 +85,7 @@ test('keeps frozen objects with times as texts and without managedFields', async
   expect(object?.metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 });
 
-test('gives objects the same shape whether they came by list or by watch', async () => {
+test('objects have the same shape from list and watch', async () => {
   await make('listed', here);
   const informer = informers.get(configMaps, { namespace: here, labelSelector: '!colour' });
   await informer.synced;
@@ -96,7 +96,7 @@ test('gives objects the same shape whether they came by list or by watch', async
   }
 });
 
-test('gives back with all fields what it kept without managedFields', async () => {
+test('an update keeps managedFields that the store omits', async () => {
   const informer = informers.get(configMaps, { namespace: here });
   await make('kept', here);
   await until(() => informer.store.get({ namespace: here, name: 'kept' }) !== undefined);
@@ -106,7 +106,7 @@ test('gives back with all fields what it kept without managedFields', async () =
   expect(replaced).toHaveProperty('metadata.managedFields[0].manager');
 });
 
-test('finds objects by an index while they change', async () => {
+test('keeps an index up to date', async () => {
   const informer = informers.get(configMaps, { namespace: here });
   informer.addIndex('value', ({ data }) => [data?.value ?? '']);
   await make('indexed', here);
@@ -116,7 +116,7 @@ test('finds objects by an index while they change', async () => {
   await until(() => informer.store.byIndex('value', 'seven').length === 0);
 });
 
-test('waits for a kind that the server does not have, says so, and stops without harm', async () => {
+test('waits for a missing kind, reports it, and can be stopped', async () => {
   const unknown: Resource = {
     group: 'example.com',
     version: 'v1',

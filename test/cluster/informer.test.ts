@@ -14,10 +14,10 @@ import { type RecordedLog, recordedLog } from '../kit/recorded-log.ts';
 import { type RestlessObjects, restlessObjects, versionsOf } from '../kit/restless-objects.ts';
 import { startRelay, type TcpRelay } from '../kit/tcp-relay.ts';
 
-/** After the end of a fault everything must be seen within this time. */
+/** Time to catch up after a fault. */
 const convergenceMs = 15_000;
 const objectCount = 1000;
-/** Finds a dead connection within 8 s. */
+/** Detects a dead connection within 8 s. */
 const pings = { pingIntervalMs: 5000, pingTimeoutMs: 3000 };
 
 let wallClockOffsetMs = 0;
@@ -32,7 +32,7 @@ let views: View[];
 const rejections: unknown[] = [];
 const noteRejection = (reason: unknown) => void rejections.push(reason);
 
-/** A way to the server, with informers at its end and a handler that keeps its own books. */
+/** Informers behind a proxy, and a handler that tracks objects by itself. */
 interface View {
   name: string;
   client: Client;
@@ -100,7 +100,7 @@ afterAll(async () => {
   process.off('unhandledRejection', noteRejection);
 });
 
-/** Writes while the fault lasts and for a while after it; then everybody must see what the server has. */
+/** Writes during the fault and after it; then all stores must match the server. */
 async function survive(fault: () => Promise<void>): Promise<void> {
   const before = objects.written();
   const calm = objects.disturb();
@@ -148,7 +148,7 @@ test('follows 1,000 objects under continuous writes', async () => {
     expect(all.counts).toMatchObject({ failures: 0, ignored: 0, handlerErrors: 0, lists: 1 });
 });
 
-test('survives jumps of the wall clock without a new connection', async () => {
+test('survives clock jumps without a new connection', async () => {
   const before = views.map(({ all }) => ({ ...all.counts, events: 0 }));
   await survive(async () => {
     for (const jumpMs of [86_400_000, -172_800_000, 31_536_000_000]) {
@@ -170,7 +170,7 @@ test('survives TCP resets in the middle of streams', async () => {
   expect(viewNamed('relay').all.counts.failures).toBeGreaterThan(0);
 });
 
-test('survives 500, 401, 429 and 503 for lists and watches, as answers and on streams', async () => {
+test('survives 500, 401, 429 and 503 for lists and watches, as responses and on streams', async () => {
   await survive(async () => {
     for (const code of [500, 401, 429, 503]) {
       proxy.refuse(() => ({ code, ...(code === 429 ? { retryAfterSeconds: 1 } : {}) }));
@@ -182,13 +182,13 @@ test('survives 500, 401, 429 and 503 for lists and watches, as answers and on st
   expect(proxy.refused()).toBeGreaterThan(0);
 });
 
-test('survives a 410 that the server says and one that it means', async () => {
+test('survives an injected and a real 410', async () => {
   await survive(async () => {
     proxy.endStreams(410);
     relay.refuse(true);
     relay.reset();
     await delay(500);
-    // A restarted server has no history from before its start.
+    // A restarted server has no earlier history.
     await cluster.restart('kube-apiserver');
     relay.refuse(false);
   });
@@ -212,7 +212,7 @@ test('survives kill -9 of etcd', async () => {
   });
 });
 
-test('survives a connection that is dead without anybody saying so', async () => {
+test('survives a half-open connection', async () => {
   await survive(async () => {
     relay.freeze();
     relay.thaw();
@@ -220,7 +220,7 @@ test('survives a connection that is dead without anybody saying so', async () =>
   });
 });
 
-test('stops with nothing left', async () => {
+test('stops without leaks', async () => {
   for (const { informers, client } of views) {
     await informers.stop();
     await client.close();

@@ -11,7 +11,7 @@ import { startCluster } from '../kit/cluster/cluster.ts';
 
 const review = (verb: string, resource: string) => ({ metadata: {}, spec: { resourceAttributes: { verb, resource } } });
 
-test('starts within seconds, knows its users, and is gone after it was stopped', async () => {
+test('starts within seconds, authenticates its users, and leaves no processes when stopped', async () => {
   const start = performance.now();
   const cluster = await startCluster({ controllerManager: false, admissionPlugins: ['NodeRestriction'] });
   expect(performance.now() - start).toBeLessThan(30_000);
@@ -33,14 +33,14 @@ test('starts within seconds, knows its users, and is gone after it was stopped',
   for (const pid of pids) expect(isAlive(pid)).toBe(false);
 });
 
-test('lets everybody do everything when told so', async () => {
+test('allows everything with AlwaysAllow', async () => {
   await using cluster = await startCluster({ controllerManager: false, authorization: 'AlwaysAllow' });
   const nobody = createClient(loadKubeconfig(cluster.kubeconfigFor('nobody')));
   expect((await nobody.create(selfSubjectAccessReviews, review('delete', 'nodes'))).status?.allowed).toBe(true);
   await nobody.close();
 });
 
-test('keeps its objects when its parts are killed and started again', async () => {
+test('keeps its objects when its components are killed and restarted', async () => {
   await using cluster = await startCluster({ controllerManager: false });
   const client = createClient(cluster.adminConfig);
   await client.create(nodes, { metadata: { name: 'kept' } });
@@ -53,13 +53,13 @@ test('keeps its objects when its parts are killed and started again', async () =
   await Promise.all([client.close(), again.close()]);
 });
 
-test('says what a program that does not start had to say', async () => {
+test('reports the output of a program that does not start', async () => {
   await expect(startCluster({ controllerManager: false, apiServerFlags: ['--no-such-flag'] })).rejects.toThrow(
     /kube-apiserver ended at once:[^]*unknown flag: --no-such-flag/,
   );
 });
 
-test('leaves nothing behind when the test that started it is killed', async () => {
+test('leaves no processes when the test is killed', async () => {
   const program = `
     const { startCluster } = await import(${JSON.stringify(join(import.meta.dirname, '../kit/cluster/cluster.ts'))});
     const cluster = await startCluster({ controllerManager: false });

@@ -50,14 +50,14 @@ for (const [index, binary] of binaries.entries()) {
     expect(ok).toBe(true);
   };
 
-  test(`${binary} finds its way about`, async () => {
+  test(`${binary} discovers the API`, async () => {
     await says(/Server Version/, 'version');
     await says(/^configmaps +cm /m, 'api-resources');
     await says(/^policy\/v1$/m, 'api-versions');
     await says(/default +Active/, 'get', 'namespaces');
   });
 
-  test(`${binary} applies, shows, describes and deletes`, async () => {
+  test(`${binary} applies, gets, describes and deletes`, async () => {
     const path = await file(`${id}.json`, configMap(id, { k: 'v' }), configMap(`${id}-b`, {}));
     await says(new RegExp(`configmap/${id} created\nconfigmap/${id}-b created`), 'apply', '-f', path);
     await says(new RegExp(`configmap/${id} unchanged`), 'apply', '-f', path);
@@ -74,7 +74,7 @@ for (const [index, binary] of binaries.entries()) {
     });
   });
 
-  test(`${binary} creates what administrators create by hand`, async () => {
+  test(`${binary} creates common objects`, async () => {
     await says(/created/, 'create', 'configmap', `${id}-hand`, '--from-literal=10.0.0.1=username=Administrator');
     await says(/username=Administrator/, 'get', 'cm', `${id}-hand`, '-o', 'yaml');
     await says(/created/, 'create', 'secret', 'generic', `${id}-key`, `--from-file=private-key.pem=${kubeconfig()}`);
@@ -82,7 +82,7 @@ for (const [index, binary] of binaries.entries()) {
     await says(/deleted/, 'delete', 'namespace', `${id}-ns`);
   });
 
-  test(`${binary} looks after nodes and pods`, async () => {
+  test(`${binary} manages nodes and pods`, async () => {
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: `${id}-win` } };
     const spec = { nodeName: `${id}-win`, containers: [{ name: 'c', image: 'i:1' }] };
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: `${id}-pod` }, spec };
@@ -116,7 +116,7 @@ for (const [index, binary] of binaries.entries()) {
     await says(/Common Name: +system:node:win1/, 'describe', 'csr', id);
   });
 
-  test(`${binary} knows what one may do`, async () => {
+  test(`${binary} checks permissions`, async () => {
     await says(/^yes/, 'auth', 'can-i', 'create', 'pods');
     expect(await tool(binary)('auth', 'can-i', 'create', 'pods', '--as', 'joe')).toMatchObject({
       ok: false,

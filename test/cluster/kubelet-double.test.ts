@@ -21,7 +21,7 @@ import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { recordedLog } from '../kit/recorded-log.ts';
 import { readFaults } from '../kit/winhost/kubelet/faults.ts';
 
-/** The kubelet double itself, against a real API server; test/windows has it as an .exe. */
+/** The kubelet double against a real API server; test/windows runs it as an .exe. */
 
 let cluster: Cluster;
 let admin: Client;
@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A Windows host as a folder: what is true of it can be changed while the kubelet runs. */
+/** A Windows host as a folder; its state can change while the kubelet runs. */
 class FolderHost {
   readonly root: string;
   readonly name: string;
@@ -101,7 +101,7 @@ async function freshHost(name: string): Promise<FolderHost> {
 
 const addressOf = (name: string) => `10.1.0.${10 + Number(name.replaceAll(/\D/g, ''))}`;
 
-/** Starts the kubelet of a host; it stops at the end of the block. */
+/** Starts the kubelet of a host until the end of the scope. */
 function startKubelet(host: FolderHost, { words = [] as string[], aheadMs = 0 } = {}) {
   const stop = new AbortController();
   const { log, lines } = recordedLog();
@@ -148,7 +148,7 @@ const requestsOf = async (name: string) =>
   });
 const userOf = (pem: string) => String(subjectOf(new X509Certificate(pem))['CN']);
 
-test('joins as a real kubelet does: certificate, Node, serving certificate, lease', async () => {
+test('joins like a real kubelet: certificate, Node, serving certificate, lease', async () => {
   const host = await freshHost('win1');
   await using approver = approving('win1');
   await using kubelet = startKubelet(host);
@@ -192,7 +192,7 @@ test('joins as a real kubelet does: certificate, Node, serving certificate, leas
   expect(kubelet.messages().filter(message => /again|Cannot/.test(message))).toEqual([]);
 });
 
-test('its kubeconfig holds no bootstrap credential and makes it system:node', async () => {
+test('its kubeconfig has no bootstrap credential and the identity system:node', async () => {
   const host = new FolderHost('win1');
   const kubeconfig = (await host.read('kubeconfig')) ?? '';
   expect(JSON.parse(kubeconfig).users[0].user).toEqual({
@@ -202,7 +202,7 @@ test('its kubeconfig holds no bootstrap credential and makes it system:node', as
   expect(userOf((await host.read('pki/kubelet-client-current.pem')) ?? '')).toBe('system:node:win1');
 });
 
-test('a restart uses the certificates it has and keeps what others did to the Node', async () => {
+test('a restart uses existing certificates and keeps changes of the Node', async () => {
   const host = new FolderHost('win1');
   const labels = { labels: { 'kubernetes.io/os': 'wrong', 'some.io/own': 'yes' } };
   await admin.patch(nodes, 'win1', { type: 'merge', body: { metadata: labels, spec: { taints: null } } });
@@ -215,7 +215,7 @@ test('a restart uses the certificates it has and keeps what others did to the No
   expect((await requestsOf('win1')).length).toBe(before.length);
 });
 
-test('a certificate that has expired is asked for anew with the bootstrap kubeconfig', async () => {
+test('requests a new certificate with the bootstrap kubeconfig after expiry', async () => {
   const host = new FolderHost('win1');
   const before = await host.read('pki/kubelet-client-current.pem');
   await using _ = startApprover(admin);
@@ -226,7 +226,7 @@ test('a certificate that has expired is asked for anew with the bootstrap kubeco
   );
 });
 
-test('a certificate near its end is renewed with itself', async () => {
+test('renews a certificate with itself before it expires', async () => {
   const host = new FolderHost('win1');
   const before = (await host.read('pki/kubelet-client-current.pem')) ?? '';
   const { validToDate } = new X509Certificate(before);
@@ -237,7 +237,7 @@ test('a certificate near its end is renewed with itself', async () => {
   expect(kubelet.messages().filter(message => /bootstrap/.test(message))).toEqual([]);
 });
 
-test('is ready only while containerd runs and the network is configured, and says so at once', async () => {
+test('is ready only while containerd runs and the network is configured', async () => {
   const host = await freshHost('win2');
   await rm(host.path('cni.conf'));
   await using _ = approving('win2');
@@ -261,7 +261,7 @@ test('is ready only while containerd runs and the network is configured, and say
   await vi.waitFor(() => expect(told()).toHaveLength(3), patient);
 });
 
-test('stops when told to, whatever it waits for', async () => {
+test('can be stopped in every wait', async () => {
   const host = await freshHost('win3');
   const kubelet = startKubelet(host);
   await vi.waitFor(() => expect(kubelet.messages()).toContain('Waiting for a certificate'), patient);
@@ -271,7 +271,7 @@ test('stops when told to, whatever it waits for', async () => {
   expect([await nodeNow('win3'), await host.read('kubeconfig')]).toEqual([undefined, undefined]);
 });
 
-test('ends with an error when its request is denied', async () => {
+test('fails when its request is denied', async () => {
   const host = await freshHost('win4');
   await using kubelet = startKubelet(host);
   await vi.waitFor(() => expect(kubelet.messages()).toContain('Waiting for a certificate'), patient);
@@ -302,7 +302,7 @@ for (const [name, change, message] of refusals) {
   });
 }
 
-test('takes the name it is given', async () => {
+test('uses --hostname-override', async () => {
   const host = await freshHost('win6');
   await using _ = startApprover(admin);
   await using kubelet = startKubelet(host, { words: ['--hostname-override=Cloud-Name-6'] });
@@ -311,7 +311,7 @@ test('takes the name it is given', async () => {
   expect(kubelet.messages()[0]).toBe('Starting');
 });
 
-test('fails as told: never ready, no Node, a crash', async () => {
+test('simulates faults: never ready, no Node, a crash', async () => {
   const [unready, absent] = [await freshHost('win7'), await freshHost('win8')];
   await unready.put('faults/kubelet.never-ready', '');
   await unready.put('faults/kubelet.crash-after', '100');

@@ -71,7 +71,7 @@ async function kill({ process: child }: Candidate, signal: NodeJS.Signals): Prom
   await gone;
 }
 
-/** Every leader's time: from its first write to its last one. */
+/** The term of each leader: from its first to its last write. */
 function reigns(all: readonly Candidate[]) {
   return all
     .map(each => ({ identity: each.identity, writes: newsOf(each, 'wrote') }))
@@ -80,7 +80,7 @@ function reigns(all: readonly Candidate[]) {
     .toSorted((one, other) => one.fromMs - other.fromMs);
 }
 
-/** Nobody writes before the leader before him has written for the last time, and no number is given out twice. */
+/** Terms never overlap, and no number is used twice. */
 function checkReigns(all: readonly Candidate[]): void {
   const inOrder = reigns(all);
   for (const [index, reign] of inOrder.entries()) {
@@ -92,7 +92,7 @@ function checkReigns(all: readonly Candidate[]): void {
   expect(new Set(counts).size).toBe(counts.length);
 }
 
-test('the leader is killed 20 times, in four namespaces: the follower takes over in time, and there are never two', async () => {
+test('the follower takes over in time after 20 kills of the leader, and there are never two leaders', async () => {
   const waits = (await Promise.all([0, 1, 2, 3].map(killFiveLeaders))).flat();
   expect(waits).toHaveLength(20);
   expect(Math.max(...waits)).toBeLessThan(takeOverMs);
@@ -100,7 +100,7 @@ test('the leader is killed 20 times, in four namespaces: the follower takes over
   console.log(`take-over after ${Math.round(Math.min(...waits))} to ${Math.round(Math.max(...waits))} ms`);
 }, 240_000);
 
-/** Returns how long each take-over took. */
+/** Returns the time of each takeover. */
 async function killFiveLeaders(arenaIndex: number): Promise<number[]> {
   const { enter } = await arena(`leader-kill-${arenaIndex}`);
   const all: Candidate[] = [await enter('p0')];
@@ -111,7 +111,7 @@ async function killFiveLeaders(arenaIndex: number): Promise<number[]> {
     const follower = await enter(`p${round}`);
     all.push(follower);
     await until(() => newsOf(leader, 'wrote').length > 5, takeOverMs, `${leader.identity} writes`);
-    // Long enough for the follower to have seen the lease, at a different point of its renewal each time.
+    // The follower has seen the lease, at a different point of its renewal each time.
     await delay(600 + 37 * (5 * arenaIndex + round));
     const killedMs = nowMs();
     await kill(leader, 'SIGKILL');
@@ -128,7 +128,7 @@ async function killFiveLeaders(arenaIndex: number): Promise<number[]> {
   return waits;
 }
 
-test('a leader that stood still while another took over writes nothing any more', async () => {
+test('a frozen leader writes nothing after another has taken over', async () => {
   const { enter } = await arena('leader-stall');
   const all: Candidate[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -147,7 +147,7 @@ test('a leader that stood still while another took over writes nothing any more'
   checkReigns(all);
 }, 120_000);
 
-test('a leader that ends cleanly is followed at once', async () => {
+test('the follower takes over at once when the leader stops cleanly', async () => {
   const namespace = 'leader-clean';
   await makeNamespace(client, namespace);
   const make = (identity: string) => new LeaseLeadership({ client, namespace, name: 'leader', identity });
@@ -176,7 +176,7 @@ test('a leader that ends cleanly is followed at once', async () => {
   expect(lease.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 1 });
 });
 
-test('waits for the pod that owns the lock of the earlier generation, and owns it afterwards', async () => {
+test('waits for the pod that holds the lock of the Go operator, and then takes the lock', async () => {
   const namespace = 'leader-legacy';
   await makeNamespace(client, namespace);
   const [old, own] = [

@@ -10,14 +10,14 @@ import { connect } from '../../src/host/ssh/connect.ts';
 import { type HostKeyType, type OpenSsh, startOpenSsh, sshUser } from '../kit/openssh.ts';
 import { rejectionOf } from '../kit/outcome.ts';
 
-/** The truth about our side of SSH: OpenSSH itself at the other end. */
+/** Our SSH client against OpenSSH. */
 
 const scratch = mkdtempSync(join(tmpdir(), 'wmco-ssh-'));
 const pem = (key: KeyObject, type: 'pkcs1' | 'sec1' | 'pkcs8') => key.export({ format: 'pem', type });
 const rsa = (modulusLength: number) => generateKeyPairSync('rsa', { modulusLength }).privateKey;
 const ec = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).privateKey;
 
-/** A key as ssh-keygen writes it. */
+/** A key in the format of ssh-keygen. */
 function keygen(type: string, bits: string): string {
   const path = join(scratch, `key-${type}-${bits}`);
   execFileSync('ssh-keygen', ['-q', '-t', type, '-b', bits, '-N', '', '-f', path]);
@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 for (const [name, text] of keyTexts) {
-  test(`lets us in with ${name}`, async () => {
+  test(`logs in with ${name}`, async () => {
     const key = parsePrivateKey(text);
     await using connection = await connect(targetOf(server, { privateKeys: [key] }));
     expect(connection.facts.acceptedKey).toEqual(key.publicKey);
@@ -86,19 +86,19 @@ test('RSA keys sign with SHA-2', () => {
   expect(server.log()).not.toMatch(/ssh-rsa,/);
 });
 
-test('a rotation: the key after the one that is not known yet is taken', async () => {
+test('tries the next key during a rotation', async () => {
   await using connection = await connect(targetOf(server, { privateKeys: [...strangers, ours] }));
   expect(connection.facts.acceptedKey).toEqual(ours.publicKey);
 });
 
 for (const type of ['ed25519', 'ecdsa', 'rsa'] as const satisfies HostKeyType[]) {
-  test(`a host with keys of three types shows the ${type} key when that is pinned`, async () => {
+  test(`a host with keys of three types shows the pinned ${type} key`, async () => {
     const pinnedKey = server.hostKeys.get(type);
     await using connection = await connect(targetOf(server, { pinnedKey }));
     expect(connection.facts).toMatchObject({ isNewHostKey: false, hostKey: pinnedKey });
   });
 
-  test(`the ${type} key of a host that has no other is learnt on first use`, async () => {
+  test(`records the ${type} key of a host on first use`, async () => {
     await using single = await startOpenSsh({ authorized: [ours.publicKey], hostKeys: [type] });
     await using connection = await connect(targetOf(single));
     expect(connection.facts).toMatchObject({ isNewHostKey: true, hostKey: single.hostKeys.get(type) });
@@ -165,31 +165,31 @@ test('a command that does not exist has the exit code of the shell', async () =>
   expect((await host.exec('no-such-command')).exitCode).toBe(127);
 });
 
-test('a megabyte of output comes whole, one byte more is refused', async () => {
+test('returns a megabyte of output, and rejects one byte more', async () => {
   const { stdout } = await host.exec('head -c 1048576 /dev/zero | tr "\\0" x');
   expect(stdout).toBe('x'.repeat(1_048_576));
   expect(await rejectionOf(host.exec('head -c 1048577 /dev/zero'))).toMatchObject({ code: 'HOST_OUTPUT_TOO_LONG' });
 });
 
-test('a command that floods both streams is ended', async () => {
+test('kills a command that floods both streams', async () => {
   const flood = 'yes & yes >&2';
   expect(await rejectionOf(host.exec(flood))).toMatchObject({ code: 'HOST_OUTPUT_TOO_LONG' });
   await expect.poll(async () => (await host.exec('pgrep -u 61001 -x yes')).stdout, patient).toBe('');
 });
 
-test('a command that takes too long is ended on the host as well', async () => {
+test('kills a command on the host after its timeout', async () => {
   const error = await rejectionOf(host.exec('sleep 4711; echo late', { timeoutMs: 300 }));
   expect(error).toMatchObject({ code: 'HOST_COMMAND_TIMEOUT' });
   await expect.poll(async () => (await host.exec('pgrep -u 61001 -fx "sleep 4711"')).stdout, patient).toBe('');
 });
 
-test('a command that is killed has no exit code', async () => {
+test('a killed command has no exit code', async () => {
   const error = await rejectionOf(host.exec('kill -9 $$'));
   expect(error).toMatchObject({ code: 'HOST_COMMAND_NO_EXIT_CODE' });
   expect(error?.message).toContain('SIGKILL');
 });
 
-test('no more sessions than the host allows', async () => {
+test('respects the session limit of the host', async () => {
   await using other = await startOpenSsh({ authorized: [ours.publicKey], config: ['MaxSessions 1'] });
   await using connection = await connect(targetOf(other));
   const first = connection.exec('sleep 0.5');
@@ -197,7 +197,7 @@ test('no more sessions than the host allows', async () => {
   expect((await first).exitCode).toBe(0);
 });
 
-/** A file of random bytes and its hash. */
+/** A random file and its hash. */
 function randomFile(size: number): { path: string; hash: string; size: number } {
   const content = randomBytes(size);
   const path = join(scratch, `random-${size}`);
@@ -210,7 +210,7 @@ const streamOf = ({ path, size }: { path: string; size: number }) => ({
   chunks: createReadStream(path, { highWaterMark: uploadChunkBytes }),
 });
 
-test('50 MB arrive unharmed and replace what was there', async () => {
+test('uploads 50 MB intact and replaces the old file', async () => {
   const file = randomFile(50 * 1024 * 1024);
   const target = join(server.home, 'payload.bundle');
   const progress: number[] = [];
@@ -222,7 +222,7 @@ test('50 MB arrive unharmed and replace what was there', async () => {
   expect(readdirSync(server.home).filter(name => name.endsWith('.part'))).toEqual([]);
 });
 
-test('new session keys in the middle of an upload do no harm', async () => {
+test('survives rekeying during an upload', async () => {
   await using other = await startOpenSsh({ authorized: [ours.publicKey], config: ['RekeyLimit 2M'] });
   await using connection = await connect(targetOf(other));
   const file = randomFile(20 * 1024 * 1024);
@@ -231,7 +231,7 @@ test('new session keys in the middle of an upload do no harm', async () => {
   expect((await connection.exec('echo fine')).stdout).toBe('fine\n');
 });
 
-test('files of all small sizes, in folders that are made on the way', async () => {
+test('uploads files of all small sizes into new folders', async () => {
   for (const size of [0, 1, 255 * 1024 - 1, 255 * 1024, 255 * 1024 + 1]) {
     const target = join(server.home, 'deep', 'er', `f${size}`);
     const content = randomBytes(size);
@@ -242,7 +242,7 @@ test('files of all small sizes, in folders that are made on the way', async () =
   expect(host.usage().sftpSessions).toBe(1);
 });
 
-test('paths of Windows are understood as Windows understands them', async () => {
+test('interprets Windows paths like Windows', async () => {
   const config = ['ChrootDirectory /mnt', 'ForceCommand internal-sftp'];
   await using other = await startOpenSsh({ authorized: [ours.publicKey], config });
   await using connection = await connect(targetOf(other));
@@ -263,7 +263,7 @@ test.each(failing)('%s', async (_, run, code) => {
   expect((await rejectionOf(run(host)))?.code).toBe(code);
 });
 
-test('a full disk is told from other trouble, and nothing is left on it', async () => {
+test('reports a full disk and leaves no files', async () => {
   const target = join(server.small, 'x');
   const error = await rejectionOf(host.upload(target, new Uint8Array(5_000_000)));
   expect(error).toMatchObject({ code: 'HOST_DISK_FULL' });
@@ -271,14 +271,14 @@ test('a full disk is told from other trouble, and nothing is left on it', async 
   await host.upload(target, new Uint8Array(1_000_000));
 });
 
-test('a folder in the place of the file is a failure that leaves the folder', async () => {
+test('fails when a folder has the name of the file, and keeps the folder', async () => {
   const target = join(server.home, 'folder');
   await host.exec(`mkdir -p ${target}/inside`);
   expect((await rejectionOf(host.upload(target, new Uint8Array(3))))?.code).toBe('HOST_FILE_FAILED');
   expect(existsSync(join(target, 'inside'))).toBe(true);
 });
 
-test('a host without SFTP', async () => {
+test('reports a host without SFTP', async () => {
   await using other = await startOpenSsh({ authorized: [ours.publicKey], withoutSftp: true });
   await using connection = await connect(targetOf(other));
   expect(await rejectionOf(connection.upload('/tmp/x', new Uint8Array(1)))).toMatchObject({
@@ -287,7 +287,7 @@ test('a host without SFTP', async () => {
   expect((await connection.exec('echo still here')).stdout).toBe('still here\n');
 });
 
-test('a host that is frozen is noticed, in a command and in an upload', async () => {
+test('detects a frozen host during a command and an upload', async () => {
   await using other = await startOpenSsh({ authorized: [ours.publicKey] });
   await using first = await connect(targetOf(other), { keepAliveMs: 250 });
   await using second = await connect(targetOf(other), { keepAliveMs: 250 });
@@ -308,13 +308,13 @@ test('a host that is frozen is noticed, in a command and in an upload', async ()
   expect(performance.now() - started).toBeLessThan(10_000);
 });
 
-test('an idle connection is kept alive', async () => {
+test('keeps an idle connection alive', async () => {
   await using connection = await connect(targetOf(server), { keepAliveMs: 250 });
   await new Promise(resolve => setTimeout(resolve, 2500));
   expect((await connection.exec('echo still here')).stdout).toBe('still here\n');
 });
 
-test('a server that is killed is a lost connection at once', async () => {
+test('reports a lost connection at once when the server is killed', async () => {
   await using other = await startOpenSsh({ authorized: [ours.publicKey] });
   await using connection = await connect(targetOf(other));
   const running = rejectionOf(connection.exec('sleep 60'));
@@ -325,7 +325,7 @@ test('a server that is killed is a lost connection at once', async () => {
   expect(performance.now() - started).toBeLessThan(10_000);
 });
 
-test('fifty connections at once: all work, none stays', async () => {
+test('fifty connections at once work and are closed', async () => {
   await using other = await startOpenSsh({ authorized: [ours.publicKey] });
   const hosts = await Promise.all(
     Array.from({ length: 50 }, () => connect(targetOf(other), { handshakeTimeoutMs: 60_000 })),

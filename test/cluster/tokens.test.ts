@@ -10,19 +10,19 @@ import { createClient } from '../../src/kube/http-client.ts';
 import { namespaces, secrets, serviceAccounts } from '../../src/kube/resources.ts';
 import { lastingTokenPermissions } from '../../src/node/inputs/lasting-tokens.ts';
 import { operatorPermissions } from '../../src/operator/permissions.ts';
-import { type Account, permissions, tokenOf } from '../../src/node/inputs/tokens.ts';
+import { type Account, permissions, issueToken } from '../../src/node/inputs/tokens.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { grant } from '../kit/grant.ts';
 import { rejectionOf } from '../kit/outcome.ts';
 import { recordedLog } from '../kit/recorded-log.ts';
 
 const namespace = `tokens-${randomUUID().slice(0, 8)}`;
-const agent: Account = { namespace, name: agentName, secret: secretName.agentToken, ours: true };
+const agent: Account = { namespace, name: agentName, secret: secretName.agentToken, isOwned: true };
 const { signal } = new AbortController();
 let cluster: Cluster;
 let admin: Client;
 
-/** Somebody with these rights in the namespace, and no others. */
+/** A client with only these permissions in the namespace. */
 async function user(rights: readonly Permission[]): Promise<Client> {
   const name = `user-${randomUUID()}`;
   await grant(
@@ -37,7 +37,7 @@ async function user(rights: readonly Permission[]): Promise<Client> {
 }
 
 const ask = (client: Client, allowLasting: boolean, clusterCa: () => string | undefined = () => 'ca') =>
-  tokenOf(
+  issueToken(
     agent,
     { client, namespace, seconds: 600, allowLasting, clusterCa, clock: systemClock, log: recordedLog().log },
     signal,
@@ -56,7 +56,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-test('with its usual rights the operator gets a token that expires', async () => {
+test('the operator gets a token that expires with its default permissions', async () => {
   const client = await user(permissions);
   const { token, expires } = await ask(client, false);
   expect(token.reveal()).not.toBe('');
@@ -66,7 +66,7 @@ test('with its usual rights the operator gets a token that expires', async () =>
   expect(await tokenSecrets()).toEqual([]);
 });
 
-test('with its usual rights the operator cannot make a token that never expires, of no account', async () => {
+test('the operator cannot create a token that never expires with its default permissions', async () => {
   const client = await user(operatorPermissions);
   for (const account of [agentName, 'default']) {
     const annotations = { 'kubernetes.io/service-account.name': account };
@@ -79,13 +79,13 @@ test('with its usual rights the operator cannot make a token that never expires,
   }
 });
 
-test('waits for the CA, and makes nothing meanwhile', async () => {
+test('waits for the CA without creating objects', async () => {
   const client = await user([...permissions, ...lastingTokenPermissions]);
   expect(await rejectionOf(ask(client, true, () => undefined))).toMatchObject({ code: 'MATERIAL_MISSING' });
   expect(await tokenSecrets()).toEqual([]);
 });
 
-test('where it is not allowed to ask for tokens it names the account, and makes nothing', async () => {
+test('names the account for which it cannot request tokens, and creates nothing', async () => {
   const client = await user(lastingTokenPermissions);
   expect(await rejectionOf(ask(client, false))).toMatchObject({
     code: 'TOKEN_NOT_ISSUED',
@@ -94,7 +94,7 @@ test('where it is not allowed to ask for tokens it names the account, and makes 
   expect(await tokenSecrets()).toEqual([]);
 });
 
-test('makes a lasting token where that was allowed, with the rights for it', async () => {
+test('creates a lasting token when it is allowed and permitted', async () => {
   const client = await user(lastingTokenPermissions);
   const handed = await ask(client, true);
   expect(handed).toMatchObject({ id: undefined, expires: undefined });

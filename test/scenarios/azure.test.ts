@@ -11,7 +11,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
 import { skippingClock } from '../kit/skipping-clock.ts';
 
-/** On Azure the Node of a host stays tainted until cloud-node-manager on the host has initialized it, by an identity of its own. */
+/** On Azure a Node stays tainted until cloud-node-manager on its host initializes it with its own identity. */
 
 const clock = skippingClock();
 const patient = { timeout: 90_000, interval: 100 };
@@ -24,7 +24,7 @@ let node = '';
 
 beforeAll(async () => {
   sandbox = await startSandbox({ hosts: 1, machines: 1, platform: 'Azure', speed: 20, clock });
-  // A leader that sleeps for hours at once is one all the same.
+  // The lease must survive hours of skipped time.
   const lease = { leaseDurationMs: 1e9, renewDeadlineMs: 9e8, retryPeriodMs: 2000 };
   operator = startOperator(sandbox, { platform: 'Azure', clock, settings: { lease } });
   const [first] = await operator.allReady(2);
@@ -47,10 +47,10 @@ test('cloud-node-manager removes the taint of every Node', async () => {
   }
 });
 
-test('also after two lives of its certificate', async () => {
+test('cloud-node-manager works after two lifetimes of its certificate', async () => {
   await expect.poll(async () => endsMs(await instanceOf()), patient).toBeGreaterThan(clock.now());
   const firstEndMs = endsMs(await instanceOf());
-  // Half a life at a time, as agents renew from then on.
+  // Half a lifetime at a time, when agents renew.
   for (let step = 0; step < 5; step += 1) {
     const before = endsMs(await instanceOf());
     clock.skip(lifeMs * 0.75);
@@ -66,7 +66,7 @@ test('also after two lives of its certificate', async () => {
   await expect.poll(() => taintsOf(node), patient).not.toContain(taint.key);
 });
 
-/** Whoever has taken over the host, with the very file that cloud-node-manager uses. */
+/** An attacker on the host, with the certificate of cloud-node-manager. */
 async function thief(): Promise<Client> {
   const { files } = sandbox.host('win-1');
   const kubeconfig = new KubeconfigFile(file.cloudNodeKubeconfig, { files, clock, log: silentLog });
@@ -79,7 +79,7 @@ const codeOf = (call: Promise<unknown>) =>
     (error: { code?: number }) => error.code,
   );
 
-test('the identity is good for its own Node only', async () => {
+test('the identity can write only its own Node', async () => {
   const client = await thief();
   try {
     const patch = { type: 'merge', body: { metadata: { labels: { mine: 'yes' } } } } as const;

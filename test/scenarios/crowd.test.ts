@@ -8,7 +8,7 @@ import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
 
-/** Fifty entries at once, seven of them bad: nobody is delayed by a neighbour, and each bad one says what is wrong with it. */
+/** Fifty entries at once, seven of them bad: bad ones do not delay the others, and each reports its problem. */
 
 const good = 43;
 const dead: [FaultName, code: string][] = [
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 const ready = () => instances.filter(({ status }) => status?.phase === 'Ready');
-/** While such a host is tried again, it still says what was wrong. */
+/** A retried host still shows its last problem. */
 const troubled = () =>
   instances.filter(one => conditionOf(one)?.status === 'False' && conditionOf(one)?.reason !== 'Configuring');
 const conditionOf = (instance: WindowsInstance | undefined) =>
@@ -61,7 +61,7 @@ function addressOf(name: string): string {
   return dnsSuffix === '' ? address : `${name}.${dnsSuffix}`;
 }
 
-test('all good hosts are Nodes of their own names, and there is no other', async () => {
+test('every good host becomes a Node with its own name, and there are no others', async () => {
   const { items } = await operator.client.list(nodes, { labelSelector: 'kubernetes.io/os=windows' });
   const names = items.map(({ metadata }) => metadata.name);
   const wanted = Array.from({ length: good }, (_, index) => `win-${index + 1}`);
@@ -70,7 +70,7 @@ test('all good hosts are Nodes of their own names, and there is no other', async
   expect(new Set(ready().map(({ status }) => status?.node))).toEqual(new Set(wanted));
 });
 
-test('each dead host, and the name nobody knows, says what is wrong and what to do', () => {
+test('each dead host and the unknown name report problem and remedy', () => {
   const said = dead.map((_, index) => configuredOf(addressOf(`win-${good + 1 + index}`)));
   expect(said.map(condition => [condition?.status, condition?.reason])).toEqual(
     dead.map(([, code]) => ['False', code]),
@@ -79,7 +79,7 @@ test('each dead host, and the name nobody knows, says what is wrong and what to 
   for (const condition of said) expect(condition?.message).toMatch(/\. [A-Z][^.]+\./);
 });
 
-test('the malformed entry makes no instance, but an event that names it', async () => {
+test('the malformed entry causes an event and no instance', async () => {
   expect(instances.map(({ spec }) => spec.address)).not.toContain(malformed);
   expect(instances).toHaveLength(good + dead.length + 1);
   const { items } = await operator.client.list(events, { namespace: sandbox.namespace });
@@ -87,18 +87,18 @@ test('the malformed entry makes no instance, but an event that names it', async 
   expect(told).not.toEqual([]);
 });
 
-test('a good host has seen eight sessions at most, over one connection, and each byte of the payload once', () => {
+test('a good host gets at most eight sessions over one connection, and the payload once', () => {
   for (const host of sandbox.hosts.slice(0, good)) {
     const { execSessions, sftpSessions, connections, reboots, uploadedBytes, uploads } = host.stats;
     expect([host.spec.name, execSessions + sftpSessions <= 8, reboots]).toEqual([host.spec.name, true, 0]);
-    // The agent, its programs, and the texts.
+    // The agent, the programs, and the small files.
     expect([connections, uploads]).toEqual([1, 3]);
     expect(uploadedBytes).toBeGreaterThan(payloadBytes * 0.9);
     expect(uploadedBytes).toBeLessThan(payloadBytes + 100_000);
   }
 });
 
-test('no host is asked for its name by itself: it has told it on its way', () => {
+test('no host is connected only to request its name', () => {
   for (const { stats } of sandbox.hosts.slice(0, good)) {
     expect(stats.verbs.filter(verb => verb !== 'controller')).toEqual([
       'inventory',
@@ -111,13 +111,13 @@ test('no host is asked for its name by itself: it has told it on its way', () =>
   }
 });
 
-test('a host that never let us in has seen no command', () => {
+test('a host that rejected the login gets no command', () => {
   for (const { stats } of sandbox.hosts.slice(good)) {
     expect([stats.execSessions, stats.sftpSessions, stats.uploads]).toEqual([0, 0, 0]);
   }
 });
 
-test('every certificate that was asked for is given, and none is left waiting', async () => {
+test('every certificate request is approved', async () => {
   const { items } = await operator.client.list(certificateSigningRequests);
   expect(items.length).toBeGreaterThanOrEqual(3 * good);
   for (const { status } of items) expect(status?.conditions?.map(({ type }) => type)).toEqual(['Approved']);

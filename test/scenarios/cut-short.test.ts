@@ -5,7 +5,7 @@ import type { Mishap } from '../../src/sandbox/machines/traits.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { ManualSandboxOperator } from '../kit/manual-sandbox-operator.ts';
 
-/** A join that breaks anywhere can be begun again, and ends as if nothing had been. */
+/** A join can be interrupted anywhere and succeeds when it is repeated. */
 
 let sandbox: Sandbox;
 let operator: ManualSandboxOperator;
@@ -51,7 +51,7 @@ for (const [name, mishap] of moments) {
   });
 }
 
-test('a host with one trouble after another gets there in the end', async () => {
+test('a host with several faults joins in the end', async () => {
   const host = await hostWith(moments.map(([, mishap]) => mishap));
   let attempts = 0;
   for (let isDone = false; !isDone; attempts += 1) {
@@ -67,7 +67,7 @@ test('a host with one trouble after another gets there in the end', async () => 
   expect(metadata.annotations?.[nodeAnnotation.version]).toBe(operator.version);
 });
 
-test('power that fails again and again while everything runs does no harm', async () => {
+test('a Ready host survives repeated power cuts', async () => {
   const host = await hostWith([]);
   await operator.join(host.spec.address);
   for (const pauseMs of [0, 30, 100, 300]) {

@@ -14,11 +14,11 @@ import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts'
 import { skippingClock } from '../kit/skipping-clock.ts';
 
 /**
- * Hosts with something wrong about them, all at once, and healthy ones between them: each has its own code and remedy, nobody is
- * asked too often, and each becomes a Node once somebody has done what the remedy says. The operator is never started anew.
+ * Hosts with different faults beside healthy ones: each reports its code and remedy, is retried with backoff,
+ * and becomes a Node after the remedy is applied. The operator is never restarted.
  */
 
-/** Those whose failure takes half an hour to show. */
+/** Faults that appear after half an hour. */
 const slowHosts: readonly FailingHost[] = [
   {
     name: 'lost',
@@ -37,7 +37,7 @@ const slowHosts: readonly FailingHost[] = [
     fix: ({ host }) => host.change({ kubelet: 'works' }),
   },
 ];
-/** Told on the ConfigMap that lists them; those of all others on the instance itself. */
+/** Their events are on the ConfigMap; those of all others on the instance. */
 const listed = ['refused', 'wrong-key', 'no-admin', 'clock-skew', 'new-key'];
 const healthy: [name: string, faults: FaultName[]][] = [
   ['ok', []],
@@ -58,7 +58,7 @@ const patient = { timeout: 90_000, interval: 200 };
 beforeAll(async () => {
   sandbox = await startSandbox({ listsHosts: false, machines: 1, speed: 20, faults: ['no-admin@machine-1'] });
   const { namespace } = sandbox;
-  // A leader that sleeps for half an hour at once is one all the same.
+  // The lease must survive half an hour of skipped time.
   const lease = { leaseDurationMs: 3e7, renewDeadlineMs: 2e7, retryPeriodMs: 2000 };
   const settings = { lease, maxParallelJoins: 50 };
   operator = startOperator(sandbox, { payloadBytes: 400_000, clock, connect: impatient, settings });
@@ -81,7 +81,7 @@ function instanceFor({ spec }: SimulatedHost): WindowsInstance {
   return { metadata: { name, namespace: sandbox.namespace }, spec: { address, username: 'Administrator' } };
 }
 
-/** Notes when which host is met, and does not wait a quarter of an hour for a command that hangs. */
+/** Records when each host is dialed, and shortens the wait for a command that hangs. */
 const impatient: Connect = async (target, options) => {
   attempts.set(target.address, [...(attempts.get(target.address) ?? []), clock.monotonicMs()]);
   const connection = await sandbox.connect(target, options);
@@ -101,7 +101,7 @@ const reasonOf = async (name: string) =>
   findCondition((await instanceOf(name))?.status?.conditions, instanceCondition.configured)?.reason;
 const phaseOf = async (name: string) => (await instanceOf(name))?.status?.phase;
 
-/** Lets time go by in steps, until something holds. */
+/** Advances the clock in steps until the condition holds. */
 async function skipUntil(holds: () => Promise<boolean>, limitMs: number): Promise<void> {
   for (let leftMs = limitMs; leftMs > 0 && !(await holds()); leftMs -= 30_000) {
     clock.skip(30_000);
@@ -120,7 +120,7 @@ async function eventsAbout(kind: string, name: string, words: string): Promise<K
     );
 }
 
-/** Code, words and remedy in the condition, in the timeline and in an event about the object that its administrator knows. */
+/** Code, message and remedy must be in the condition, in the timeline and in an event. */
 async function checkTold({ name, code, says, remedy }: FailingHost): Promise<void> {
   const instance = await instanceOf(name);
   const { address } = sandbox.host(name).spec;
@@ -146,7 +146,7 @@ test.each(failingHosts)('$name is told as $code, with what to do about it', asyn
   await checkTold(failing);
 });
 
-test('a host with the name of another Node is refused before it does any harm', async () => {
+test('rejects a host with the name of another Node before it is changed', async () => {
   const host = await sandbox.addHost({ name: 'twin', traits: { hostName: 'OK' } });
   await operator.client.create(windowsInstances, instanceFor(host));
   await expect.poll(() => reasonOf('twin'), patient).toBe('NODE_NAME_TAKEN');
@@ -159,12 +159,12 @@ test('a host with the name of another Node is refused before it does any harm', 
   });
 });
 
-test('a changed host key has an event of its own', async () => {
+test('a changed host key causes an event SSHHostKeyChanged', async () => {
   const about = await eventsAbout('ConfigMap', configMapName.instances, sandbox.host('new-key').spec.address);
   expect(about.map(({ reason }) => reason)).toContain('SSHHostKeyChanged');
 });
 
-test('the trouble of a Machine is told on the Machine, its details on the instance', async () => {
+test('reports the failure of a Machine on the Machine and the details on the instance', async () => {
   const machine = () => sandbox.hosts.find(({ spec }) => spec.name.startsWith('winworker'))?.spec.name ?? '';
   await expect.poll(machine, patient).not.toBe('');
   await expect.poll(() => reasonOf(machine()), patient).toBe('HOST_NOT_ADMINISTRATOR');
@@ -174,17 +174,17 @@ test('the trouble of a Machine is told on the Machine, its details on the instan
   await expect.poll(() => told('WindowsInstance', 'HOST_NOT_ADMINISTRATOR'), patient).toContain('InstanceSetupFailure');
 });
 
-test('what takes half an hour to show is told then', async () => {
+test('reports failures that appear after half an hour', async () => {
   const areTold = async () =>
     (await Promise.all(slowHosts.map(async ({ name, code }) => (await reasonOf(name)) === code))).every(Boolean);
   await skipUntil(areTold, 60 * 60_000);
   for (const slow of slowHosts) await checkTold(slow);
 }, 180_000);
 
-/** Five seconds, twice as long each time, five minutes at most, with a fifth of it left to chance. */
+/** Five seconds, doubled up to five minutes, with 20 % jitter. */
 const leastMs = (retry: number) => 0.75 * Math.min(5000 * 2 ** retry, 300_000);
 
-test('who fails is asked again ever more seldom, up to once in five minutes', async () => {
+test('retries a failing host with backoff up to five minutes', async () => {
   await skipUntil(async () => false, 40 * 60_000);
   for (const name of ['refused', 'no-ssh', 'wrong-key', 'password', 'no-admin', 'clock-skew', 'foreign-1']) {
     const times = attempts.get(sandbox.host(name).spec.address) ?? [];
@@ -194,13 +194,13 @@ test('who fails is asked again ever more seldom, up to once in five minutes', as
   }
 }, 180_000);
 
-test('all that time nothing was done to the healthy ones', async () => {
+test('healthy hosts are not touched meanwhile', async () => {
   for (const [name] of healthy) expect([name, await phaseOf(name)]).toEqual([name, 'Ready']);
   const { address } = sandbox.host('ok').spec;
   expect(attempts.get(address)).toHaveLength(1);
 });
 
-test('each becomes a Node once the remedy is followed, without another word to the operator', async () => {
+test('each host becomes a Node after its remedy is applied', async () => {
   for (const { name, fix } of [...failingHosts, ...slowHosts]) {
     await fix({ host: sandbox.host(name), client: operator.client, namespace: sandbox.namespace });
   }
@@ -215,7 +215,7 @@ test('each becomes a Node once the remedy is followed, without another word to t
     const now = JSON.stringify(waiting.map(({ status }) => [status?.phase, status?.step, status?.progress]));
     quietRounds = now === before ? quietRounds + 1 : 0;
     before = now;
-    // Nobody who is being worked on loses the time that is left out.
+    // Skips time only while no host is being configured.
     const isIdle = waiting.every(({ status }) => status?.phase === 'Failed');
     if (isIdle || quietRounds > 15) clock.skip(isIdle ? 15_000 : 45_000);
     await delay(100);

@@ -9,7 +9,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { ManualSandboxOperator } from '../kit/manual-sandbox-operator.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
 
-/** Hosts with something wrong about them, met by somebody who does what the operator does. */
+/** Hosts with faults, joined by hand with the commands of the operator. */
 
 let sandbox: Sandbox;
 let operator: ManualSandboxOperator;
@@ -32,7 +32,7 @@ function hostWith(...faults: FaultName[]): Promise<SimulatedHost> {
 const join = (host: SimulatedHost) => operator.join(host.spec.address);
 const patient = { timeout: 30_000, interval: 50 };
 
-/** The stable code of what goes wrong; of the agent, what it says on standard error. */
+/** The error code; that of the agent is on its standard error. */
 async function codeOf(act: () => Promise<unknown>): Promise<string> {
   try {
     await act();
@@ -54,7 +54,7 @@ const met: [FaultName, string][] = [
   ['no-admin', 'WINDOWS_ACCESS_DENIED'],
 ];
 for (const [fault, code] of met) {
-  test(`${fault} ends a join with ${code}`, async () => {
+  test(`${fault} fails a join with ${code}`, async () => {
     const host = await hostWith(fault);
     expect(await codeOf(() => join(host))).toBe(code);
   });
@@ -68,7 +68,7 @@ for (const fault of fine) {
   });
 }
 
-test('what fails once succeeds the second time: connection, command, power', async () => {
+test('a connection, command or power failure does not affect the second attempt', async () => {
   const faults: [FaultName, string][] = [
     ['dropped-connection', 'HOST_CONNECTION_LOST'],
     ['power-cut', 'HOST_CONNECTION_LOST'],
@@ -83,7 +83,7 @@ test('what fails once succeeds the second time: connection, command, power', asy
   );
 });
 
-test('a bootstrap that hangs is given up, and done by the next one', async () => {
+test('a hanging bootstrap times out, and the next one succeeds', async () => {
   const host = await hostWith('hung-command');
   await using connection = await operator.connect(host.spec.address);
   await operator.uploadAgent(connection);
@@ -94,7 +94,7 @@ test('a bootstrap that hangs is given up, and done by the next one', async () =>
   expect(await operator.run(connection, command)).toContain('kubelet');
 });
 
-test('a full disk stops an upload or what is made of it', async () => {
+test('a full disk fails the upload or its staging', async () => {
   const host = await hostWith('full-disk');
   await using connection = await operator.connect(host.spec.address);
   expect(await codeOf(() => connection.upload('C:\\k\\big', Buffer.alloc(12_000_000)))).toBe('HOST_DISK_FULL');
@@ -103,14 +103,14 @@ test('a full disk stops an upload or what is made of it', async () => {
   expect(await codeOf(() => operator.stage(connection, host.spec.name))).toMatch(/^HOST_(DISK_FULL|FILE_UNUSABLE)$/);
 });
 
-test('a service that cannot run is named by bootstrap', async () => {
+test('bootstrap names a service that cannot run', async () => {
   const host = await hostWith('failing-service');
   const error = await join(host).catch((thrown: unknown) => String(thrown));
   expect(error).toMatch(/containerd/);
   expect(error).toMatch(/SERVICES_INCOMPLETE|SERVICE_NOT_SETTLED/);
 });
 
-test('a service of somebody else under our name is seen in the inventory', async () => {
+test('the inventory shows a service that WMCO did not install', async () => {
   const host = await hostWith('foreign-containerd');
   await using connection = await operator.connect(host.spec.address);
   await operator.uploadAgent(connection);
@@ -153,7 +153,7 @@ test('a host without the Containers feature joins after one reboot', async () =>
   expect(host.state.containersFeature).toBe('enabled');
 });
 
-test('a host that is lost in a reboot does not answer any more', async () => {
+test('a host that does not come back from a reboot is unreachable', async () => {
   const host = await hostWith('lost-in-reboot');
   await using connection = await operator.connect(host.spec.address);
   await operator.uploadAgent(connection);
@@ -164,7 +164,7 @@ test('a host that is lost in a reboot does not answer any more', async () => {
   expect(await codeOf(() => operator.connect(host.spec.address))).toBe('HOST_UNREACHABLE');
 });
 
-/** Everything but the wait for the version, which would not come. */
+/** Everything except the wait for the version. */
 async function bringUp(host: SimulatedHost): Promise<void> {
   await using connection = await operator.connect(host.spec.address);
   await operator.uploadAgent(connection);
@@ -200,14 +200,14 @@ test('without a subnet there is no network, and the agent reports it', async () 
   expect(host.state.networks).toEqual([]);
 });
 
-test('a clock that is two hours late keeps the agent from its certificate, and it says why', async () => {
+test('the agent reports a clock that is two hours late and gets no certificate', async () => {
   const host = await hostWith('clock-skew');
   await bringUp(host);
   await expect.poll(() => host.logLines.join('\n'), patient).toMatch(/clock|not valid before|AGENT_CLOCK_WRONG/i);
   expect((await host.services.query(agentName))?.state).not.toBe('stopped');
 });
 
-test('one bad host delays nobody', async () => {
+test('one bad host does not delay the others', async () => {
   const bad = await Promise.all([hostWith('unreachable'), hostWith('hung-command'), hostWith('wrong-key')]);
   const good = await hostWith();
   const outcomes = bad.map(host => codeOf(() => join(host)));

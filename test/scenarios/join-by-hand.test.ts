@@ -20,7 +20,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { ManualSandboxOperator } from '../kit/manual-sandbox-operator.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
 
-/** What an operator does, played by hand: if this works, the sandbox can carry a real one. */
+/** A join by hand with the commands of the operator. */
 
 let sandbox: Sandbox;
 let operator: ManualSandboxOperator;
@@ -43,7 +43,7 @@ afterAll(async () => {
 const patient = { timeout: 30_000, interval: 100 };
 const readyOf = async (name: string) => findCondition((await operator.node(name)).status?.conditions, 'Ready');
 
-test('three hosts at once, one of them by its DNS name, become Nodes of their names', () => {
+test('three hosts, one listed by DNS name, become Nodes at once', () => {
   expect(joined).toEqual(['win-1', 'win-2', 'win-3']);
 });
 
@@ -70,13 +70,13 @@ test.each(['win-1', 'win-2', 'win-3'])('%s is ready and has every mark', async n
   expect(status?.nodeInfo).toMatchObject({ operatingSystem: 'windows', kubeletVersion: payloadKubeletVersion });
 });
 
-test('subnets differ', async () => {
+test('every Node has a different subnet', async () => {
   const { items } = await operator.client.list(nodes, { labelSelector: `${nodeLabel.os}=windows` });
   const subnets = items.map(({ metadata }) => metadata.annotations?.[nodeAnnotation.hybridOverlaySubnet]);
   expect(new Set(subnets).size).toBe(3);
 });
 
-test('all services run, each with its process, and bear our mark', async () => {
+test('all services run, each with a process and the managed tag', async () => {
   const services = await sandbox.host('win-1').services.list();
   const ours = services.filter(({ config }) => config.description.startsWith('OpenShift managed'));
   expect(ours.map(({ name, state }) => `${state} ${name}`).toSorted()).toEqual(
@@ -87,7 +87,7 @@ test('all services run, each with its process, and bear our mark', async () => {
   expect(new Set(ours.map(({ pid }) => pid)).size).toBe(ours.length);
 });
 
-test('the agent has written what follows from the network of the host', async () => {
+test('the agent writes the network configuration of the host', async () => {
   const { files, state } = sandbox.host('win-1');
   expect(state.networks.map(({ name }) => name)).toEqual([hnsNetwork.base, hnsNetwork.overlay]);
   expect(JSON.parse((await files.read(file.cniConfig)) ?? '')).toMatchObject({ name: hnsNetwork.overlay });
@@ -95,7 +95,7 @@ test('the agent has written what follows from the network of the host', async ()
   expect(state.adapters.map(({ name }) => name)).toEqual(['Ethernet', 'vEthernet (VIPEndpoint)']);
 });
 
-test('kubelet and agent have certificates of their own, asked for in the usual way', async () => {
+test('kubelet and agent get certificates through requests', async () => {
   const { files } = sandbox.host('win-1');
   for (const path of [`${dir.kubeletPki}kubelet-client-current.pem`, file.agentCertificate]) {
     expect(await files.read(path)).toMatch(/BEGIN CERTIFICATE/);
@@ -107,19 +107,19 @@ test('kubelet and agent have certificates of their own, asked for in the usual w
   expect(items.every(({ status }) => status?.certificate !== undefined)).toBe(true);
 });
 
-test('keys and tokens on the host are for administrators only', () => {
+test('only administrators can read keys and tokens on the host', () => {
   const { files } = sandbox.host('win-1');
   for (const path of [file.bootstrapKubeconfig, file.agentKubeconfig, file.agentKey, file.tlsKey]) {
     expect([path, files.accessOf(path)]).toEqual([path, 'secret']);
   }
 });
 
-test('the kubelet keeps its lease', async () => {
+test('the kubelet renews its lease', async () => {
   const options = { namespace: 'kube-node-lease' };
   expect(await operator.client.get(leases, 'win-1', options)).toMatchObject({ spec: { holderIdentity: 'win-1' } });
 });
 
-test('a join takes few sessions and sends everything once', () => {
+test('a join needs few sessions and sends everything once', () => {
   for (const name of ['win-1', 'win-2', 'win-3']) {
     expect(sandbox.host(name).stats).toMatchObject({
       connections: 1,
@@ -132,15 +132,15 @@ test('a join takes few sessions and sends everything once', () => {
   }
 });
 
-test('no host tells a secret in its log', async () => {
+test('logs of hosts contain no secrets', async () => {
   const tokens = [(await operator.bootstrapToken()).token.reveal(), sandbox.privateKey.reveal()];
   const said = sandbox.hosts.flatMap(({ logLines }) => logLines).join('\n');
-  expect(said).toContain('Got a client certificate');
+  expect(said).toContain('Received client certificate');
   for (const secret of tokens) expect(said).not.toContain(secret.slice(0, 60));
   expect(said).not.toMatch(/PRIVATE KEY/);
 });
 
-test('a power cut is survived: the host comes back as a ready Node of the same version', async () => {
+test('a host comes back from a power cut as a ready Node of the same version', async () => {
   const host = sandbox.host('win-2');
   host.cutPower();
   await expect.poll(() => host.isOn, patient).toBe(true);
@@ -150,7 +150,7 @@ test('a power cut is survived: the host comes back as a ready Node of the same v
   await expect.poll(() => readyOf('win-2'), patient).toMatchObject({ status: 'True' });
 });
 
-test('a network configuration that was deleted is written anew by the agent', async () => {
+test('the agent restores a deleted network configuration', async () => {
   const host = sandbox.host('win-1');
   await host.files.remove(file.cniConfig);
   await expect.poll(() => readyOf('win-1'), patient).toMatchObject({ status: 'False' });
@@ -158,7 +158,7 @@ test('a network configuration that was deleted is written anew by the agent', as
   await expect.poll(() => readyOf('win-1'), patient).toMatchObject({ status: 'True' });
 });
 
-test('clean-up takes everything off the host again, and leaves the Node to the operator', async () => {
+test('cleanup removes everything from the host and does not touch the Node', async () => {
   const host = sandbox.host('win-3');
   await using connection = await operator.connect('win-3.sandbox.test');
   await host.services.stop(agentName);
@@ -168,7 +168,7 @@ test('clean-up takes everything off the host again, and leaves the Node to the o
   expect(left.map(({ name }) => name)).toEqual([agentName]);
 });
 
-test('a Machine becomes a Node by the approvers of the cluster alone, and runs', async () => {
+test('the host of a Machine becomes a Node with approvals of the cluster only', async () => {
   await using own = await startSandbox({ machines: 1, speed: 10 });
   const isAgents = ({ spec }: { spec: { signerName: string } }) => spec.signerName === signer.apiClient;
   await using hand = await ManualSandboxOperator.start(own, { approves: isAgents });

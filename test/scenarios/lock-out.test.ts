@@ -13,7 +13,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
 import { skippingClock } from '../kit/skipping-clock.ts';
 
-/** The operator is away for three lives of a certificate, while all nodes stay in service. */
+/** The operator is away for three certificate lifetimes, while all nodes stay in service. */
 
 const lifeMs = 24 * 3_600_000;
 const lives = 3;
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const hasCertificate = ({ status }: WindowsInstance) => Date.parse(status?.agent?.certificateEnds ?? '') > clock.now();
 
-/** Notes every Node that is cordoned at any moment. */
+/** Records every Node that is ever cordoned. */
 async function watchNodes(): Promise<void> {
   while (!watching.signal.aborted) {
     const { items } = await admin.list(nodes);
@@ -58,13 +58,13 @@ async function certificateEnds(name: string): Promise<number> {
   return new X509Certificate(text).validToDate.getTime();
 }
 
-test('the operator records until when each agent has a certificate', async () => {
+test('the operator records the expiry of each agent certificate', async () => {
   await expect.poll(async () => (await operator.instances()).every(hasCertificate), patient).toBe(true);
   before = await operator.instances();
   await operator.stop();
 });
 
-test('certificates of agents and tokens are over after the operator was away for three lives', async () => {
+test('certificates and tokens of agents expire while the operator is away', async () => {
   for (let life = 0; life < lives; life += 1) {
     clock.skip(lifeMs);
     await delay(500);
@@ -72,7 +72,7 @@ test('certificates of agents and tokens are over after the operator was away for
   for (const { spec } of sandbox.hosts) expect(await certificateEnds(spec.name)).toBeLessThan(clock.now());
 });
 
-test('every agent is back after the operator is, without drain, reboot or a human', async () => {
+test('the returned operator reconnects every agent without drain or reboot', async () => {
   admin = createClient(loadKubeconfig(sandbox.kubeconfigFor()));
   const watched = watchNodes();
   watched.catch(() => undefined);
@@ -88,7 +88,7 @@ test('every agent is back after the operator is, without drain, reboot or a huma
   expect([...cordoned]).toEqual([]);
 });
 
-test('the agents work: each writes its report again', async () => {
+test('every agent writes its report again', async () => {
   const { namespace } = sandbox;
   const names = (await operator.instances()).map(({ status }) => reportName(status?.node ?? ''));
   for (const name of names) {
@@ -102,7 +102,7 @@ test('the agents work: each writes its report again', async () => {
   await expect.poll(versions, patient).toEqual(names.map(() => operator.version));
 });
 
-test('the administrator can see what happened', async () => {
+test('events show what happened', async () => {
   const all = await Promise.all(
     [sandbox.namespace, 'openshift-machine-api'].map(namespace => admin.list(events, { namespace })),
   );

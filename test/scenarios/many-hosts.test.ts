@@ -4,14 +4,14 @@ import { nodes } from '../../src/kube/resources.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { ManualSandboxOperator } from '../kit/manual-sandbox-operator.ts';
 
-/** How much a sandbox takes; this file has a process of its own. */
+/** Memory and time of a sandbox, measured in a separate process. */
 
 async function memoryMegabytes(): Promise<number> {
   await new Promise(resolve => setTimeout(resolve, 100));
   return process.memoryUsage().rss / 1e6;
 }
 
-test('two hundred idle hosts take little memory, start in a moment and keep nobody waiting', async () => {
+test('two hundred idle hosts need little memory, start quickly and do not block the event loop', async () => {
   await (await startSandbox({ hosts: 1 })).stop();
   const before = await memoryMegabytes();
   const stalls = monitorEventLoopDelay({ resolution: 10 });
@@ -29,7 +29,7 @@ test('two hundred idle hosts take little memory, start in a moment and keep nobo
   expect(startedMs).toBeLessThan(10_000);
 });
 
-test('ten hosts join at once, and the same payload is kept once', async () => {
+test('ten hosts join at once and share one copy of the payload', async () => {
   await using sandbox = await startSandbox({ hosts: 10, speed: 20 });
   await using operator = await ManualSandboxOperator.start(sandbox, { payloadBytes: 5_000_000 });
   const startMs = performance.now();
@@ -41,7 +41,7 @@ test('ten hosts join at once, and the same payload is kept once', async () => {
   const large = sandbox.hosts.flatMap(({ files }) =>
     files.paths().flatMap(path => ((files.content(path)?.bytes ?? 0) > 32 * 1024 ? [files.content(path)?.sha256] : [])),
   );
-  // Each program is on every host twice, as itself and as the copy that the agent keeps, and on our disk once.
+  // Each host has every program twice (installed and packed), the disk has it once.
   expect(large.length).toBeGreaterThan(10 * 12);
   expect(new Set(large).size).toBeLessThanOrEqual(13);
   expect(kept.size).toBeGreaterThan(new Set(large).size);

@@ -12,10 +12,10 @@ import { instancesOf, joinWithKills, type Kill } from '../kit/killed-join.ts';
 import { administratorOf } from '../kit/sandbox-operator.ts';
 import { operatorProcesses, type SpawnedOperator } from '../kit/spawned-operator.ts';
 
-/** Ten hosts join while the operator is killed thirty times. What was done is not done again, and nothing is left half done. */
+/** Ten hosts join while the operator is killed thirty times; work is neither repeated nor left incomplete. */
 
 const [hosts, kills] = [10, 30];
-/** Need the feature Containers, and the Machine a name as well, each of which takes a reboot. */
+/** They need a reboot for the feature Containers, the Machine also for its name. */
 const rebooted = ['win-2', 'win-5', 'win-9', 'machine-1'];
 const wanted = process.env['WMCO_KILL_SEED'];
 const seeds = wanted === undefined ? [4711, randomInt(1, 2 ** 31)] : wanted.split(',').map(Number);
@@ -28,10 +28,10 @@ const settings = {
 test.concurrent.for(seeds)(
   'thirty kills do not keep ten hosts from becoming nodes (WMCO_KILL_SEED=%i)',
   { timeout: 600_000 },
-  // Of tests that run at the same time each has its own.
+  // Parallel tests need different ones.
   async (seed, { expect: expectHere }) => {
     const faults = rebooted.map(name => `no-containers@${name}`);
-    // Uploads that take a while, so that some are cut short.
+    // Slow uploads, so that some are interrupted.
     const times = { uploadBytesPerSecond: 1_000_000 };
     await using sandbox = await startSandbox({ hosts: hosts - 1, machines: 1, platform, speed: 10, faults, times });
     await using processes = operatorProcesses(sandbox, { platform, settings });
@@ -53,14 +53,14 @@ test.concurrent.for(seeds)(
   },
 );
 
-/** How often each step was under way when the operator was killed. */
+/** How often each step was running when the operator was killed. */
 function stepsOf(done: readonly Kill[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { steps } of done) for (const step of steps) counts[step] = (counts[step] ?? 0) + 1;
   return counts;
 }
 
-/** Some of the kills came early, some in the middle, some late. */
+/** Kills must hit early, middle and late steps. */
 function checkMoments(done: readonly Kill[]): void {
   const seen = Object.keys(stepsOf(done));
   const parts = [
@@ -75,11 +75,11 @@ async function checkHost({ spec, stats, services, state }: SimulatedHost): Promi
   const { name } = spec;
   const isRebooted = rebooted.includes(name) || !name.startsWith('win-');
   expect([name, stats.reboots, state.hostName]).toEqual([name, isRebooted ? 1 : 0, name]);
-  // An upload is complete when the file has its name.
+  // A complete upload has its final name.
   const complete = stats.received.filter(({ path }) => !path.endsWith('.part'));
   const paths = complete.map(({ path }) => path);
   expect([name, paths]).toEqual([name, [...new Set(paths)]]);
-  // The agent and the bundle of all programs. Files with fresh tokens are some kilobytes, and others each time.
+  // The agent and the bundle of programs; files with fresh tokens differ each time.
   expect([name, complete.filter(({ bytes }) => bytes > 50_000).length]).toEqual([name, 2]);
   const agents = (await services.list()).filter(
     ({ name: each, config }) => each === agentName || config.command.toLowerCase().includes(`${agentName}.exe`),
@@ -101,14 +101,14 @@ async function checkCluster({ namespace, hosts: all }: Sandbox, client: Client):
     const { commonName, keyHash } = parseCertificateRequest(textFromBase64(spec.request) ?? '');
     const owner = commonName.replace(identity.nodeUserPrefix, '').replace(identity.agentUserPrefix, '');
     expect([metadata.name, names.has(owner)]).toEqual([metadata.name, true]);
-    // An agent whose key was replaced before it could be recorded has asked in vain.
+    // A request with a key that was replaced before it was recorded stays pending.
     const isReplaced = commonName.startsWith(identity.agentUserPrefix) && !keys.has(keyHash);
     const want = isReplaced ? [undefined, ['Approved']] : [['Approved']];
     expect(want).toContainEqual(status?.conditions?.map(({ type }) => type));
   }
 }
 
-/** One that leaves a Lease is followed when that is over, and soon then, on a slow machine too. */
+/** After a kill the next operator waits for the Lease to expire. */
 function checkSuccession(done: readonly Kill[], all: readonly SpawnedOperator[]): void {
   const leaders = all.flatMap(({ leadsSinceMs }) => leadsSinceMs ?? []);
   const next = done.map(kill => ({ ...kill, gapMs: Math.min(...leaders.filter(ms => ms > kill.atMs)) - kill.atMs }));

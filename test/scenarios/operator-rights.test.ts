@@ -27,7 +27,7 @@ const byKind = new Map(
     .map(resource => [resource.kind, resource]),
 );
 
-test('hosts and a Machine become nodes with no more rights than the manifests give operator and agents', async () => {
+test('hosts and a Machine become nodes with only the permissions of the manifests', async () => {
   await using sandbox = await startSandbox({ hosts: 2, machines: 1, speed: 10 });
   const { namespace } = sandbox;
   const admin = createClient(loadKubeconfig(sandbox.kubeconfig));

@@ -6,7 +6,7 @@ import { machineSets, machines } from '../../src/kube/resources-openshift.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
 
-/** The operator itself in a sandbox: what `wmco sandbox` shows. */
+/** The real operator in a sandbox, as in `wmco sandbox`. */
 
 let sandbox: Sandbox;
 let operator: SandboxOperator;
@@ -24,13 +24,13 @@ afterAll(async () => {
   await sandbox?.stop();
 });
 
-test('listed hosts and a Machine become Nodes, each of the name of its host', () => {
+test('listed hosts and a Machine become Nodes with the names of their hosts', () => {
   expect(
     windows.map(({ metadata }) => metadata.name).toSorted((one = '', other = '') => (one < other ? -1 : 1)),
   ).toEqual(['win-1', 'win-2', 'win-3', expect.stringMatching(/^winworker-/)]);
 });
 
-test('every Node is ready, schedulable and fully marked', () => {
+test('every Node is ready, schedulable and has all labels and annotations', () => {
   for (const { metadata, spec, status } of windows) {
     expect(findCondition(status?.conditions, 'Ready')?.status).toBe('True');
     expect(spec).toEqual({ taints: [windowsTaint] });
@@ -46,13 +46,13 @@ test('every Node is ready, schedulable and fully marked', () => {
   }
 });
 
-test('certificates of listed hosts were approved by the operator, those of the Machine by the cluster', async () => {
+test('the operator approves certificates of listed hosts, the cluster those of the Machine', async () => {
   const { items } = await operator.client.list(certificateSigningRequests);
   const reasons = new Set(items.flatMap(({ status }) => (status?.conditions ?? []).map(({ reason }) => reason)));
   expect(reasons).toEqual(new Set(['WMCOApprove', 'WICDAutoApproved', 'NodeCSRApprove']));
 });
 
-test('a join takes at most eight sessions, one upload of everything and no reboot', () => {
+test('a join needs at most eight sessions, one upload and no reboot', () => {
   for (const { stats } of sandbox.hosts) {
     expect(stats.execSessions + stats.sftpSessions).toBeLessThanOrEqual(8);
     expect(stats.reboots).toBe(0);
@@ -60,14 +60,14 @@ test('a join takes at most eight sessions, one upload of everything and no reboo
   }
 });
 
-test('the operator says no secret', async () => {
+test('the operator logs no secret', async () => {
   const said = operator.lines.join('');
   expect(said).toContain('Found the cluster');
   expect(said).not.toContain(sandbox.privateKey.reveal().split('\n')[1]);
   expect(said).not.toMatch(/PRIVATE KEY|eyJhbGciOi/);
 });
 
-test('a MachineSet that is scaled gets Nodes and loses them', async () => {
+test('scaling a MachineSet adds and removes Nodes', async () => {
   const replicas = async (count: number) => {
     await operator.client.patch(
       machineSets,
@@ -94,7 +94,7 @@ test('a MachineSet that is scaled gets Nodes and loses them', async () => {
   await expect.poll(async () => (await operator.client.list(nodes)).items.length, { timeout: 20_000 }).toBe(3 + 2);
 });
 
-test('on Nutanix a new Machine is given its name, which takes a reboot', async () => {
+test('renames the host of a Machine on Nutanix with one reboot', async () => {
   await using own = await startSandbox({ machines: 1, speed: 10, platform: 'Nutanix' });
   await using other = startOperator(own, { platform: 'Nutanix' });
   const [instance] = await other.allReady(1);

@@ -6,7 +6,7 @@ import { operatorProcesses } from '../kit/spawned-operator.ts';
 
 /** The sandbox here, the operator in another process. */
 
-test('an operator in another process finds hosts and names by what the cluster tells', async () => {
+test('an operator in another process finds hosts and names through the cluster', async () => {
   await using sandbox = await startSandbox({ hosts: 4, speed: 10, faults: ['no-containers@win-2'] });
   await using processes = operatorProcesses(sandbox);
   await using administrator = administratorOf(sandbox);

@@ -8,7 +8,7 @@ import { createClient } from '../../src/kube/http-client.ts';
 import { nodes } from '../../src/kube/resources.ts';
 import { startOnTerminal, startWmco, type WmcoProcess } from '../kit/wmco-process.ts';
 
-/** `wmco sandbox` as people and their pipelines start it. Everything it makes is in a folder of the test, and has to be gone afterwards. */
+/** `wmco sandbox` as a process. All its files are in a folder of the test and must be removed at the end. */
 
 let folder: string;
 beforeEach(() => {
@@ -20,7 +20,7 @@ const sandbox = (...words: string[]): WmcoProcess =>
   startWmco(['sandbox', ...words], { environment: { TMPDIR: folder } });
 const leftBehind = () => readdirSync(folder, { recursive: true });
 
-test('the usual one: six hosts and two Machines become Ready, and it ends by itself without a terminal', async () => {
+test('by default six hosts and two Machines become Ready, and it exits without a terminal', async () => {
   await using wmco = sandbox();
   expect(await wmco.ended()).toBe(0);
   const out = wmco.out();
@@ -34,7 +34,7 @@ test('the usual one: six hosts and two Machines become Ready, and it ends by its
   expect([wmco.err(), leftBehind()]).toEqual(['', []]);
 }, 120_000);
 
-test('what goes to a file has no colours, no long lines but remedies, and not a line for every step', async () => {
+test('output to a file has no colors, no long lines except remedies, and not every step', async () => {
   await using wmco = sandbox('--hosts', '3', '--machines', '0', '--speed', '10', '--exit-when-ready');
   expect(await wmco.ended()).toBe(0);
   const lines = wmco.out().split('\n');
@@ -43,7 +43,7 @@ test('what goes to a file has no colours, no long lines but remedies, and not a 
   expect(lines.length).toBeLessThan(60);
 });
 
-test('hosts with faults are told with what to do, the others are Ready, and it ends with 1', async () => {
+test('prints remedies for hosts with faults and exits with 1', async () => {
   const faults = 'wrong-key@win-2,bad-name@win-3,dropped-connection@win-4,no-sftp@machine-1';
   await using wmco = sandbox(
     '--exit-when-ready',
@@ -67,7 +67,7 @@ test('hosts with faults are told with what to do, the others are Ready, and it e
   expect([wmco.err(), leftBehind()]).toEqual(['', []]);
 }, 120_000);
 
-test('--serve stays: the kubeconfig it writes works, and the end of it leaves nothing behind', async () => {
+test('--serve keeps running with a working kubeconfig and leaves no files at the end', async () => {
   const kubeconfig = join(folder, 'kubeconfig');
   const log = join(folder, 'operator.log');
   await using wmco = sandbox(
@@ -98,13 +98,13 @@ test('--serve stays: the kubeconfig it writes works, and the end of it leaves no
   wmco.signal('SIGINT');
   expect(await wmco.ended()).toBe(0);
   expect(wmco.out()).toMatch(/Stopping the sandbox and removing its files\.\n$/);
-  // The log was asked for; a kubeconfig of a cluster that is gone helps nobody.
+  // The chosen log stays; the kubeconfig is removed.
   expect(leftBehind()).toEqual(['operator.log']);
   expect(readFileSync(log, 'utf8')).toContain('Instance has been configured as a worker node');
 }, 120_000);
 
 for (const signal of ['SIGINT', 'SIGHUP'] as const) {
-  test(`${signal} in the middle of the joins ends it, with what there is to tell, and nothing is left behind`, async () => {
+  test(`${signal} during the joins stops it with a summary and leaves no files`, async () => {
     await using wmco = sandbox('--hosts', '3', '--machines', '1', '--speed', '1');
     await wmco.until(/win-1 +(?!Pending)/);
     wmco.signal(signal);
@@ -114,7 +114,7 @@ for (const signal of ['SIGINT', 'SIGHUP'] as const) {
   });
 }
 
-test('whoever is in a hurry and presses Ctrl-C twice leaves nothing behind either', async () => {
+test('a second Ctrl-C also leaves no files', async () => {
   await using wmco = sandbox('--hosts', '3', '--machines', '0', '--speed', '1');
   await wmco.until(/win-1 +(?!Pending)/);
   for (const signal of ['SIGINT', 'SIGINT'] as const) wmco.signal(signal);
@@ -122,13 +122,13 @@ test('whoever is in a hurry and presses Ctrl-C twice leaves nothing behind eithe
   expect(leftBehind()).toEqual([]);
 });
 
-test('a time limit ends it although hosts are still on their way', async () => {
+test('--timeout stops it while hosts are in progress', async () => {
   await using wmco = sandbox('--hosts', '1', '--machines', '0', '--timeout', '2s', '--faults', 'unreachable@win-1');
   expect(await wmco.ended()).toBe(1);
   expect(wmco.out()).toContain('Timed out: --timeout is 2.0 s.');
 });
 
-test('on a terminal it draws one table in place, stays, and gives the terminal back at Ctrl-C', async () => {
+test('on a terminal it redraws one table, keeps running, and restores the terminal at Ctrl-C', async () => {
   const words = ['sandbox', '--hosts', '2', '--machines', '0', '--speed', '10'];
   await using wmco = startOnTerminal(words, { environment: { TMPDIR: folder }, columns: 90, rows: 30 });
   await wmco.until('Running until Ctrl-C');
@@ -145,7 +145,7 @@ test('on a terminal it draws one table in place, stays, and gives the terminal b
   expect(leftBehind()).toEqual([]);
 });
 
-test('on a terminal without colors the same table comes in black and white', async () => {
+test('NO_COLOR prints the same table without colors', async () => {
   const words = ['sandbox', '--hosts', '1', '--machines', '0', '--speed', '20', '--exit-when-ready'];
   const environment = { TMPDIR: folder, NO_COLOR: '1' };
   await using wmco = startOnTerminal(words, { environment, columns: 60, rows: 20 });
@@ -154,14 +154,14 @@ test('on a terminal without colors the same table comes in black and white', asy
   expect(wmco.out()).toContain('1 of 1 host Ready in ');
 });
 
-test('a fault that does not exist is wrong use, and nothing was begun', async () => {
+test('an unknown fault is a usage error before anything starts', async () => {
   await using wmco = sandbox('--faults', 'tired@win-1');
   expect(await wmco.ended()).toBe(2);
   expect(wmco.err()).toMatch(/^error: unknown fault "tired"/);
   expect(leftBehind()).toEqual([]);
 });
 
-test('a port that is taken is an error that says so', async () => {
+test('a used port is an error', async () => {
   await using first = sandbox('--hosts', '1', '--machines', '0', '--speed', '20', '--serve');
   await first.until(/^Cluster at /);
   const port = /127\.0\.0\.1:(\d+)/.exec(first.out())?.[1] ?? '';

@@ -20,7 +20,7 @@ import { saidText } from '../kit/secret-check.ts';
 import { startWmco } from '../kit/wmco-process.ts';
 
 /**
- * Secrets of every kind, planted where they belong, and everything that can go wrong with them. Nothing of them may be read in a
+ * Plants secrets of every kind and provokes errors about them. None may appear in a
  * log, an error, an event or a status. The kits that start operators check the same at the end of every other test.
  */
 
@@ -62,7 +62,7 @@ afterAll(async () => {
   await sandbox?.stop();
 });
 
-/** A registry with a login, which goes to the hosts, and what a proxy needs besides. */
+/** A registry with a login for the hosts, and the objects of a proxy. */
 async function givePullSecret(): Promise<void> {
   const client = createClient(loadKubeconfig(sandbox.kubeconfig));
   const auths = { 'mirror.example.com': { auth: toBase64(`planted:${registryPassword}`) } };
@@ -73,13 +73,13 @@ async function givePullSecret(): Promise<void> {
     metadata: { name: 'mirrors' },
     spec: { imageDigestMirrors: [{ source: 'registry.redhat.io/ubi9', mirrors: ['mirror.example.com/ubi9'] }] },
   });
-  // With a proxy the cluster fills this one.
+  // The cluster fills it when there is a proxy.
   const metadata = { name: configMapName.trustedCa, namespace: sandbox.namespace };
   await client.create(configMaps, { metadata, data: { [trustedCaKey]: sandbox.ca } });
   await client.close();
 }
 
-/** A host with a key of its own that it does not take. */
+/** A host that rejects the key of its own Secret. */
 async function giveOwnKey(): Promise<void> {
   const { namespace } = sandbox;
   const data = { [secretKey.privateKey]: toBase64(ownKey) };
@@ -92,7 +92,7 @@ async function giveOwnKey(): Promise<void> {
 const said = () => [{ where: 'log', text: operator.lines.join('') }];
 const patient = { timeout: 90_000, interval: 200 };
 
-test('hosts join with a proxy and a registry that want logins, and others fail', async () => {
+test('hosts join with a proxy and a registry that need logins, and others fail', async () => {
   const reasons = async () =>
     (await operator.instances())
       .map(({ status }) => `${status?.phase} ${status?.conditions?.at(-1)?.reason}`)
@@ -109,7 +109,7 @@ test('hosts join with a proxy and a registry that want logins, and others fail',
   expectNoSecrets(planted, said());
 });
 
-test('what was planted is where it belongs, so that there was something to be found', async () => {
+test('the planted secrets are where they belong', async () => {
   const { files, state } = sandbox.host('win-1');
   expect(state.variables['HTTPS_PROXY']).toContain(proxyPassword);
   const texts = await Promise.all(
@@ -202,7 +202,7 @@ test.each(failures)('%s: nothing of it is in the error, not even in what it carr
   );
 });
 
-test('a proxy that refuses a login is not told on', async () => {
+test('the error about a proxy that rejects a login does not contain the login', async () => {
   await using proxy = await startProxy(407);
   const error = await failureOf(() =>
     asked(kubeconfig({ token }, { 'proxy-url': `http://u:${proxyPassword}@127.0.0.1:${proxy.port}` })),
@@ -211,7 +211,7 @@ test('a proxy that refuses a login is not told on', async () => {
   expectNoSecrets(planted, [{ where: 'error', text: saidText(error) }]);
 });
 
-test('a value that is secret is one however it is shown', () => {
+test('finds a secret in every encoding', () => {
   const held = { secret: new Secret(password), list: [new Secret(token)] };
   expectNoSecrets(
     planted,
@@ -222,7 +222,7 @@ test('a value that is secret is one however it is shown', () => {
   );
 });
 
-test('an operator that cannot begin dies without a word too many', async () => {
+test('an operator that cannot start prints no secret', async () => {
   const { url } = sandbox;
   for (const [user, cluster] of [
     [{ token }, {}],
@@ -252,7 +252,7 @@ test('an operator that cannot begin dies without a word too many', async () => {
   }
 }, 120_000);
 
-test('what the proxy is goes to the agents by their ConfigMap and by nothing else', async () => {
+test('agents get the proxy only from their ConfigMap', async () => {
   const { items } = await operator.client.listAll(configMaps);
   const leaks = findLeaks(
     planted,

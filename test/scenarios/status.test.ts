@@ -9,10 +9,10 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
 import { startWmco } from '../kit/wmco-process.ts';
 
-/** What `wmco status` tells of hosts that do not become nodes, each for another reason; and of those that do. */
+/** `wmco status` for hosts that fail for different reasons, and for healthy ones. */
 
 const told: [host: string, faults: FaultName[], code: string, message: RegExp, remedy: RegExp][] = [
-  // Another key is met by the second connection, which the upload that breaks off makes necessary.
+  // The interrupted upload forces a second connection, which shows the other key.
   [
     'win-1',
     ['changed-host-key', 'dropped-connection'],
@@ -28,7 +28,7 @@ const told: [host: string, faults: FaultName[], code: string, message: RegExp, r
   ['win-7', ['no-admin', 'french', 'powershell'], 'HOST_NOT_ADMINISTRATOR', /no rights/, /group Administrators/],
   ['win-8', ['busy-port'], 'HOST_PORT_TAKEN', /10250/, /netstat/],
 ];
-/** Languages and shells make no difference to a host that is in order. */
+/** Other languages and shells work. */
 const ready: [host: string, faults: FaultName[]][] = [
   ['win-9', []],
   ['win-10', ['german']],
@@ -60,7 +60,7 @@ async function status(...words: string[]): Promise<{ code: number | string; out:
   return { code, out: wmco.out(), err: wmco.err() };
 }
 
-/** As it is listed. */
+/** Name in windows-instances. */
 function addressOf(host: string): string {
   const { address, name, dnsSuffix } = sandbox.host(host).spec;
   return dnsSuffix === '' ? address : `${name}.${dnsSuffix}`;
@@ -81,7 +81,7 @@ async function allData(): Promise<HostData[]> {
 
 const patient = { timeout: 100_000, interval: 500 };
 
-test('every host comes to its end: those in order are Ready, the others have a problem', async () => {
+test('healthy hosts become Ready, the others have a problem', async () => {
   const settled = async () => {
     const hosts = await allData();
     const of = (host: string) => hosts.find(({ name }) => name === addressOf(host));
@@ -102,7 +102,7 @@ test.each(told)('%s with %j is told as %s, with what to do', async (...story) =>
   expect(words).toContain(`the entry ${address} of ConfigMap windows-instances`);
 });
 
-test('the table has one line for each of them, and says below what to do', async () => {
+test('the table has one line for each host and remedies below', async () => {
   const { code: exit, out, err } = await status();
   expect([exit, err]).toEqual([1, '']);
   const [table = '', ...problems] = out.split('\n\n');
@@ -127,20 +127,20 @@ test.each(ready)('%s with %j is Ready, with its Node, its key and every step', a
   expect(out).toMatch(/Ready +True +Joined/);
 });
 
-test('a host is found by its Node and by its DNS name, whatever the case', async () => {
+test('finds a host by its Node and its DNS name in any case', async () => {
   for (const name of ['WIN-9', 'win-9.SANDBOX.test']) {
     const { code, out } = await status(name);
     expect([name, code, out.split(' ')[0]]).toEqual([name, 0, addressOf('win-9')]);
   }
 });
 
-test('a host that nobody knows is an error that names those there are', async () => {
+test('an unknown host is an error that lists the known ones', async () => {
   const { code, out, err } = await status('win-99');
   expect([code, out]).toEqual([1, '']);
   expect(err).toMatch(/^error: HOST_UNKNOWN: .*"win-99"\n {2}-> Use one of: 10\./);
 });
 
-test('bad entries of windows-instances are shown although they have no instance, and tell no password', async () => {
+test('lists invalid entries of windows-instances without their values', async () => {
   const data = {
     bad_name: 'username=x',
     '10.9.9.9': 'password=planted-4711',
@@ -158,7 +158,7 @@ test('bad entries of windows-instances are shown although they have no instance,
   await patch({ data: Object.fromEntries(Object.keys(data).map(name => [name, null])) });
 });
 
-test('a Node that is cordoned is shown as such', async () => {
+test('shows a cordoned Node', async () => {
   const cordon = (unschedulable: boolean | null) =>
     operator.client.patch(nodes, 'win-9', { type: 'merge', body: { spec: { unschedulable } } });
   await cordon(true);
@@ -166,13 +166,13 @@ test('a Node that is cordoned is shown as such', async () => {
   await cordon(null);
 });
 
-test('no secret is in anything it has said', async () => {
+test('its output contains no secret', async () => {
   const all = [await status(), await status('-o', 'json')].map(({ out, err }) => out + err).join('');
   expect(all).not.toContain(sandbox.privateKey.reveal().split('\n')[1] ?? '');
   expect(all).not.toMatch(/PRIVATE KEY|eyJhbGciOi/);
 });
 
-test('-w tells of changes line by line where there is no terminal, until it is told to stop', async () => {
+test('-w prints a line for each change without a terminal until it is stopped', async () => {
   const environment = { KUBECONFIG: join(folder, 'kubeconfig') };
   await using wmco = startWmco(['status', '-w', 'win-10'], { environment });
   await wmco.until(/^\d\d:\d\d:\d\d {2}\S+ {2}Ready as Node win-10 after /m);

@@ -15,7 +15,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
 import { skippingClock } from '../kit/skipping-clock.ts';
 
-/** Somebody has taken over a host right after it has joined, and with it the token that brought it into the cluster. */
+/** An attacker takes over a host right after it joined, with the token that it joined with. */
 
 const clock = skippingClock();
 let sandbox: Sandbox;
@@ -25,7 +25,7 @@ const requests = certificateSigningRequests;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ hosts: 2, machines: 1, speed: 10, clock });
-  // A leader that sleeps for a while is one all the same.
+  // The lease must survive skipped time.
   const lease = { leaseDurationMs: 3e7, renewDeadlineMs: 2e7, retryPeriodMs: 2000 };
   operator = startOperator(sandbox, { clock, settings: { lease } });
   await operator.allReady(3);
@@ -50,7 +50,7 @@ async function ask(node: string, key: KeyObject = createKey().key): Promise<stri
   return metadata.name ?? '';
 }
 
-/** Waits for what comes of a request: `Approved`, or the event that says why not. */
+/** Waits for the result of a request: `Approved`, or the event of the refusal. */
 async function verdictOn(name: string): Promise<string> {
   for (const endMs = performance.now() + 60_000; performance.now() < endMs; await delay(50)) {
     const { status } = await operator.client.get(requests, name);
@@ -62,24 +62,24 @@ async function verdictOn(name: string): Promise<string> {
   throw new Error(`nobody has decided about ${name}`);
 }
 
-test('the token alone gets no certificate, not even for the host it was made for', async () => {
+test('the token without the key gets no certificate, not even for its own host', async () => {
   const name = await ask('win-1');
-  // The record of a key may come after the request, so the verdict does.
+  // The decision waits because the key may be recorded after the request.
   await expect.poll(async () => (await operator.client.get(requests, name)).status?.conditions).toBeUndefined();
   clock.skip(40_000);
   expect(await verdictOn(name)).toMatch(/^CSRRefused .*\(key\)/);
 });
 
-test('with the key of the host it gets the certificate of that host', async () => {
+test('the token with the key gets the certificate of its host', async () => {
   const pem = (await sandbox.host('win-1').files.read(file.agentKey)) ?? '';
   expect(await verdictOn(await ask('win-1', createPrivateKey(pem)))).toBe('Approved');
 });
 
-test('it gets none for another host, and the refusal names both', async () => {
+test('the token gets no certificate for another host, and the refusal names both', async () => {
   expect(await verdictOn(await ask('win-2'))).toMatch(/^CSRRefused .*\(token\).*win-2/);
 });
 
-test('nor for the host of a Machine', async () => {
+test('the token gets no certificate for the host of a Machine', async () => {
   const { items } = await operator.client.list(nodes);
   const names = items.filter(isWindows).map(({ metadata }) => metadata.name ?? '');
   const [machine = '', ...others] = names.filter(name => !['win-1', 'win-2'].includes(name));
@@ -100,5 +100,5 @@ const greedy: [what: string, ask: () => Promise<unknown>][] = [
   ['read ConfigMaps elsewhere', () => thief.list(configMaps, { namespace: 'default' })],
 ];
 for (const [what, ask] of greedy) {
-  test(`it does not let the thief ${what}`, async () => expect(await codeOf(ask())).toBe(403));
+  test(`the token does not allow an attacker to ${what}`, async () => expect(await codeOf(ask())).toBe(403));
 }

@@ -7,7 +7,7 @@ import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
 
-/** Hosts on which an ordinary user was before the operator, and waits for SYSTEM to run his programs and follow his links. */
+/** Hosts on which an ordinary user planted programs and links before the join. */
 
 const user = 'S-1-5-21-1-2-3-1001';
 const ofUser = { ...descriptorOf('programs'), owner: user };
@@ -55,13 +55,13 @@ afterAll(async () => {
 const hostOf = (index: number) => sandbox.hosts[index] ?? expect.fail('no such host');
 
 for (const [index, [name]] of attacks.entries()) {
-  test(`a host with ${name} joins, and only programs of ours from below C:\\Windows were run over SSH`, () => {
+  test(`a host with ${name} joins, and SSH runs only programs below C:\\Windows`, () => {
     const { programs } = hostOf(index).stats;
     expect(programs.filter(path => agentProgramHash(path) === undefined)).toEqual([]);
     expect(programs.length).toBeGreaterThan(3);
   });
 
-  test(`a host with ${name} has no link and no file of the user left where ours are`, async () => {
+  test(`a host with ${name} has no links or files of the user in our folders`, async () => {
     const { files } = hostOf(index);
     for (const { path, access } of folderRules) {
       const entry = await files.inspect(path);
@@ -76,7 +76,7 @@ for (const [index, [name]] of attacks.entries()) {
   });
 }
 
-test('the operator says what it has found', () => {
+test('the operator reports what it found', () => {
   const told = operator.lines.filter(line => line.includes('Secured folders of host'));
   expect(told.length).toBeGreaterThanOrEqual(attacks.length);
   expect(told.join('\n')).toContain(`belongs to ${user}`);

@@ -10,22 +10,22 @@ import { addRoot, seeRoots, seeServices, seeVariables, thumbprint } from '../kit
 import { difference, type Snapshot, takeSnapshot } from '../kit/winhost/snapshot.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
 
-/** What the agent has put on a host is taken back, and nothing else, however little of the cluster is left. */
+/** Cleanup removes exactly what the agent installed, with any part of the cluster missing. */
 
 const { containerd, kubelet, exporter, hybridOverlay, csiProxy, kubeProxy } = serviceName;
 const lastFirst = [kubeProxy, csiProxy, hybridOverlay, exporter, kubelet, containerd];
 const proxy = { HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: '.svc,apiserver.test' };
 const [ours, theirs] = [new TestCa('ours').cert, new TestCa('theirs').cert];
-/** A service of somebody else that needs one of ours. */
+/** A service of another program that depends on one of ours. */
 const foreign = 'backup';
 
 let scene: Scene;
 let operator: ManualLabOperator;
-/** Has variables, certificates and services of its own, and loses the API server. */
+/** Has its own variables, certificates and services, and loses the API server. */
 let lonely: WindowsHost;
 let lonelyNode: string;
 let pristine: Snapshot;
-/** Is configured and cleaned in turns. */
+/** Configured and cleaned up alternately. */
 let host: WindowsHost;
 let node: string;
 /** Has a service that does not stop. */
@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.[Symbol.asyncDispose]());
 
-/** Things of an administrator; and the agent, which has unpacked its native part. */
+/** Objects of an administrator, and the agent with its unpacked native part. */
 async function furnish(where: WindowsHost): Promise<void> {
   await addRoot(where, theirs);
   const key = 'HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
@@ -60,7 +60,7 @@ async function furnish(where: WindowsHost): Promise<void> {
   await where.run(installedAgent.inventory());
 }
 
-/** The host asks for a reboot on its way, for the proxy and the certificates. */
+/** The host needs a reboot for the proxy and the certificates. */
 async function joinWithReboot(where: WindowsHost): Promise<string> {
   const joined = operator.join(where);
   joined.catch(() => undefined);
@@ -98,7 +98,7 @@ async function cleanStubborn(): Promise<Answer> {
   return clean(stubborn);
 }
 
-/** Names of programs of ours that run. */
+/** Names of our running programs. */
 async function programsOn(where: WindowsHost): Promise<string[]> {
   const known = ['containerd', 'kubelet', 'windows_exporter', 'hybrid-overlay', 'csi-proxy', 'kube-', 'windows-inst'];
   const names = (await where.run('tasklist')).split('\n').map(line => line.slice(0, 25).trim());
@@ -110,7 +110,7 @@ const proxyOn = async (where: WindowsHost) => {
   return { HTTP_PROXY, NO_PROXY };
 };
 
-test('without the API server everything is taken back, within bounds', async () => {
+test('removes everything within the time limit without the API server', async () => {
   expect(await proxyOn(lonely)).toEqual(proxy);
   expect(await seeRoots(lonely)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
   expect((await seeServices(lonely, [foreign]))[foreign]?.state).toBe('RUNNING');
@@ -131,7 +131,7 @@ test('without the API server everything is taken back, within bounds', async () 
   expect(await hasMark(lonelyNode, 'version')).toBe(true);
 });
 
-test('once the API server is back, the next run tells again that a reboot is needed, until there was one', async () => {
+test('reports that a reboot is needed until the host was rebooted', async () => {
   const marks = await operator.annotations(lonelyNode);
   expect(await clean(lonely)).toEqual(done({ rebootNeeded: true }));
   await operator.reboot(lonely);
@@ -139,7 +139,7 @@ test('once the API server is back, the next run tells again that a reboot is nee
   expect(await operator.annotations(lonelyNode)).toEqual(marks);
 });
 
-test('an API server that does not answer is not waited for without end either', async () => {
+test('does not wait forever for an API server that does not answer', async () => {
   scene.cluster.freeze();
   try {
     const answer = await clean(lonely);
@@ -150,17 +150,17 @@ test('an API server that does not answer is not waited for without end either', 
   }
 });
 
-test('then the host is as it was before it joined', async () => {
+test('the host is in the state before the join', async () => {
   await operator.removeDirectories(lonely);
   const left = difference(pristine, await takeSnapshot(lonely));
-  // The kubelet keeps its certificates, and with C:\k goes the agent itself.
+  // The kubelet keeps its certificates; C:\k with the agent is removed by the operator.
   const expected =
     /^added C:\\var(\\lib(\\kubelet(\\pki.*)?)?)?$|^removed C:\\k(\\windows-instance-config-daemon\.exe)?$/;
   expect(left.filter(line => !expected.test(line))).toEqual([]);
   expect(lonely.lab.unexpected()).toEqual([]);
 });
 
-test('settings that are kept save the reboots of the next configuration', async () => {
+test('--keep-settings saves the reboots of the next configuration', async () => {
   await operator.removeAgentService(host);
   expect(await clean(host, ' --keep-settings')).toEqual(done({ removed: lastFirst, keptSettings: true }));
   expect([await seeServices(host), await programsOn(host), await proxyOn(host)]).toEqual([{}, [], proxy]);
@@ -168,7 +168,7 @@ test('settings that are kept save the reboots of the next configuration', async 
   expect([host.boots, await hasMark(node, 'rebootRequired')]).toEqual([2, false]);
 });
 
-test('with Node and API server the Node is left alone, too, and a second run has nothing to do', async () => {
+test('does not touch the Node, and a second run changes nothing', async () => {
   const marks = await operator.annotations(node);
   await operator.removeAgentService(host);
   expect(await clean(host)).toEqual(done({ removed: lastFirst, rebootNeeded: true }));
@@ -180,7 +180,7 @@ test('with Node and API server the Node is left alone, too, and a second run has
   await operator.reboot(host);
 });
 
-test('without a Node the services go all the same, those found by their mark too', async () => {
+test('removes services without a Node, including tagged ones', async () => {
   await operator.bootstrap(host);
   await host.run(`sc.exe create left-over binPath= "C:\\lab\\programs\\service.exe"`);
   await host.run(`sc.exe description left-over "${managedTag} left-over" && sc.exe start left-over`);
@@ -195,7 +195,7 @@ const isLeftOverAnd =
     JSON.stringify(removed.filter(name => name !== 'left-over')) === JSON.stringify(names) &&
     removed.includes('left-over');
 
-test('without any services ConfigMap the mark on services is enough', async () => {
+test('removes tagged services without a services ConfigMap', async () => {
   await operator.bootstrap(host);
   node = await operator.findNode(host);
   await operator.unpublish();
@@ -204,7 +204,7 @@ test('without any services ConfigMap the mark on services is enough', async () =
   expect([host.lab.unexpected(), host.drive.exists(`${dir.k}\\wicd-manifest.json`)]).toEqual([[], false]);
 });
 
-test('a service that does not stop is ended after two minutes', async () => {
+test('kills a service that does not stop within two minutes', async () => {
   const { code, ms, answer } = await stubbornStory;
   expect([code, answer]).toEqual([0, expect.objectContaining({ removed: [kubelet, containerd] })]);
   expect(ms).toBeGreaterThan(120_000);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await lab?.stop();
 });
 
-/** Asks who it is as the user of a kubeconfig, from within the network of the host. */
+/** Reviews its own identity with a kubeconfig, from the network of the host. */
 const program = `
   const { request } = await import('node:https');
   const { clusters: [{ cluster }], users: [{ user }] } = JSON.parse(process.argv[1]);
@@ -37,14 +37,14 @@ async function askFromHost(kubeconfig: string): Promise<string> {
   return (await host.enter(process.execPath, ['--input-type=module', '--eval', program, kubeconfig])).stdout;
 }
 
-test('a host reaches the API server by a name that its certificate has', async () => {
+test('a host reaches the API server by a name in its certificate', async () => {
   expect(kube.url).toBe('https://apiserver.test:6443');
   expect(await host.run('ping -n 1 apiserver.test')).toContain(lab.address);
   expect(await askFromHost(kube.kubeconfigFor('boss', ['system:masters']))).toContain('"kind":"NodeList"');
   expect(await askFromHost(kube.kubeconfigFor('nobody'))).toContain('nodes is forbidden: User \\"nobody\\"');
 });
 
-test('the way to the API server can be cut and frozen, and restored', async () => {
+test('the connection to the API server can be cut, frozen and restored', async () => {
   const kubeconfig = kube.kubeconfigFor('boss', ['system:masters']);
   kube.cut();
   expect(await askFromHost(kubeconfig)).toMatch(/ECONNRESET|socket/);
@@ -56,7 +56,7 @@ test('the way to the API server can be cut and frozen, and restored', async () =
   expect(await askFromHost(kubeconfig)).toContain('NodeList');
 });
 
-test('every certificate request is approved and signed, until the approver stops', async () => {
+test('the approver approves every certificate request until it stops', async () => {
   const ask = async (name: string) => {
     const spec = {
       request: Buffer.from(makeCsr({ commonNames: [name] })).toString('base64'),

@@ -9,7 +9,7 @@ import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { difference, takeSnapshot } from '../kit/winhost/snapshot.ts';
 import { ServiceLab } from './programs/service-lab-host.ts';
 
-/** The agent as a service that is started and stopped, at every moment and under every circumstance. */
+/** Starts and stops of the agent service at every moment. */
 
 const stopLimitMs = 20_000;
 
@@ -40,7 +40,7 @@ async function managedPids(): Promise<Record<string, number>> {
   return Object.fromEntries(ours.map(({ name, pid }) => [name, pid]));
 }
 
-/** Names of all programs that run, without those of the SSH session that asks. */
+/** Names of all running programs, without those of this SSH session. */
 async function programs(): Promise<string[]> {
   const session = ['start.exe', 'wpump.exe', 'cmd.exe', 'tasklist.exe'];
   const lines = (await host.run('tasklist')).split('\n').slice(2);
@@ -51,11 +51,11 @@ async function programs(): Promise<string[]> {
 }
 
 const count = (part: string) => agent.log().filter(line => line.includes(part)).length;
-const passes = () => count('The host is as wanted');
+const passes = () => count('Host is configured');
 const passAfter = (before: number) =>
   scene.operator.waitFor('a pass', async () => (passes() > before ? true : undefined));
 
-test('two hundred starts and stops: none fails, nothing is left behind, and the services run on', async () => {
+test('two hundred starts and stops succeed without leftovers, and the services keep running', async () => {
   await agent.stop();
   const requests = async () => (await scene.cluster.client.listAll(certificateSigningRequests)).items.length;
   const [pids, running, files, asked] = [
@@ -64,18 +64,18 @@ test('two hundred starts and stops: none fails, nothing is left behind, and the 
     await takeSnapshot(host),
     await requests(),
   ];
-  const [begun, ended] = [count('Starting program='), count('Stopped, as was asked for')];
+  const [begun, ended] = [count('Starting program='), count('Stopped agent')];
   const startMs = performance.now();
   const cycles = await windows.cycle(agentName, 200, [0, 0, 40, 80, 160, 320]);
   console.log(`200 cycles in ${Math.round(performance.now() - startMs)} ms, ${timesOf(cycles)}`);
   expect(cycles.failures).toEqual([]);
   expect(cycles.stopMs).toHaveLength(200);
   expect(Math.max(...cycles.stopMs)).toBeLessThan(stopLimitMs);
-  expect([count('Starting program=') - begun, count('Stopped, as was asked for') - ended]).toEqual([200, 200]);
+  expect([count('Starting program=') - begun, count('Stopped agent') - ended]).toEqual([200, 200]);
   expect(await agent.exitCode()).toBe(0);
   expect([agent.log('WARNING'), agent.log('ERROR'), host.lab.unexpected()]).toEqual([[], [], []]);
   expect([agent.pids(), await programs(), await managedPids()]).toEqual([[], running, pids]);
-  // Its log and that of the kubelet, and what a pass that was not cut short keeps for the next one.
+  // Logs of agent and kubelet, and the cache of a complete pass.
   const changed = difference(files, await takeSnapshot(host)).filter(line => !line.includes(`${dir.log}\\`));
   expect(changed).toEqual([]);
   expect(host.drive.list(dir.agentLog)).toEqual([`${agentName}.exe.INFO`]);
@@ -90,33 +90,33 @@ function timesOf({ startMs, stopMs }: { startMs: number[]; stopMs: number[] }): 
   return figures.join(', ');
 }
 
-test('after that it looks after the host as ever', async () => {
+test('the agent still reconciles the host afterwards', async () => {
   const [before, pids] = [passes(), await managedPids()];
   await agent.start();
   await passAfter(before);
   expect([await agent.state(), await managedPids()]).toEqual(['RUNNING', pids]);
 });
 
-test('stops while the API server does not answer', async () => {
+test('the agent stops while the API server does not answer', async () => {
   scene.cluster.freeze();
-  const ended = count('Stopped, as was asked for');
-  // An answer is being waited for.
+  const ended = count('Stopped agent');
+  // A request is pending now.
   await scene.operator.annotate(node, { 'test.example/frozen': 'true' });
   expect(await agent.stop()).toBeLessThan(stopLimitMs);
-  expect([await agent.exitCode(), count('Stopped, as was asked for') - ended]).toEqual([0, 1]);
+  expect([await agent.exitCode(), count('Stopped agent') - ended]).toEqual([0, 1]);
 });
 
-test('stops while it starts', async () => {
+test('stops while it is starting', async () => {
   scene.cluster.freeze();
   await agent.start();
-  // It counts as running after a second, which a busy machine may need to ask.
+  // It reports running after a second, which may pass before the query on a busy machine.
   expect(['START_PENDING', 'RUNNING']).toContain(await agent.state());
-  const ended = count('Stopped, as was asked for');
+  const ended = count('Stopped agent');
   expect(await agent.stop()).toBeLessThan(stopLimitMs);
-  expect([await agent.exitCode(), count('Stopped, as was asked for') - ended]).toEqual([0, 1]);
+  expect([await agent.exitCode(), count('Stopped agent') - ended]).toEqual([0, 1]);
 });
 
-test('stops in the middle of a pass, which the next start brings to its end', async () => {
+test('the agent stops during a pass, and the next start completes it', async () => {
   const slow = serviceName.exporter;
   const events = () => host.lab.serviceEvents(slow).map(({ event }) => event);
   const [pids, before] = [await managedPids(), passes()];
@@ -135,7 +135,7 @@ test('stops in the middle of a pass, which the next start brings to its end', as
   expect(await managedPids()).toEqual({ ...pids, [slow]: expect.any(Number) });
 });
 
-test('a crash is one for Windows too, and after it all is as before', async () => {
+test('Windows restarts the agent after a crash without other changes', async () => {
   const [pids, running, before] = [await managedPids(), await programs(), passes()];
   expect(agent.kill()).toBe(1);
   await agent.ended();
@@ -145,7 +145,7 @@ test('a crash is one for Windows too, and after it all is as before', async () =
   expect([await managedPids(), await programs()]).toEqual([pids, running]);
 });
 
-test('an agent that finds no kubeconfig says so, waits, and stops when it is told to', async () => {
+test('an agent without a kubeconfig logs it, waits, and can be stopped', async () => {
   await agent.stop();
   const kubeconfig = host.drive.read(file.agentKubeconfig) ?? '';
   await host.drive.remove(file.agentKubeconfig);

@@ -22,7 +22,7 @@ const createService = async (service: string, command = `C:\\k\\${service}.exe`)
 const ask = async (call: string) =>
   JSON.parse(await host.run(`hnscall ${call}`)) as { Success: boolean; Output: unknown; Error: string };
 
-test('runs a service double, which writes down what happens to it', async () => {
+test('runs a service double that records its events', async () => {
   await createService('plain', 'C:\\k\\plain.exe --log C:\\x --flag');
   await host.run('sc start plain');
   expect(await stateOf('plain')).toBe('RUNNING');
@@ -34,7 +34,7 @@ test('runs a service double, which writes down what happens to it', async () => 
   expect(new Set(events.map(({ pid }) => pid)).size).toBe(1);
 });
 
-test('a machine-wide variable reaches services after a reboot, and only its name is noted', async () => {
+test('a machine variable reaches services after a reboot, and only its name is recorded', async () => {
   await createService('variables');
   await host.run(
     'reg add "HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment" /v HTTP_PROXY /d http://a:b@c /f',
@@ -82,7 +82,7 @@ test('faults: fails to start, starts and stops slowly, crashes, does not stop', 
   await host.lab.clearFaults();
 });
 
-test('kube-log-runner runs a service that speaks to Windows itself', async () => {
+test('kube-log-runner runs a service that reports to the service manager itself', async () => {
   await host.install('kube-log-runner.exe', 'C:\\k\\kube-log-runner.exe');
   const runner = 'C:\\k\\kube-log-runner.exe -log-file=C:\\k\\carried.log -log-file-size=10';
   await createService('carried', `${runner} C:\\k\\carried.exe --windows-service`);
@@ -95,7 +95,7 @@ test('kube-log-runner runs a service that speaks to Windows itself', async () =>
   expect(host.lab.serviceEvents('carried')[0]?.command).toBe('C:\\k\\carried.exe --windows-service');
 });
 
-test('kube-log-runner keeps what a program says, and ends with its exit code', async () => {
+test('kube-log-runner logs the output of a program and exits with its exit code', async () => {
   const { code } = await host.exec(
     'C:\\k\\kube-log-runner.exe -log-file=C:\\k\\said.log cmd.exe /c "echo hello& exit 9"',
   );
@@ -103,7 +103,7 @@ test('kube-log-runner keeps what a program says, and ends with its exit code', a
   expect(host.drive.read('C:\\k\\said.log')).toBe('hello\r\n');
 });
 
-test('the Host Networking Service keeps networks and endpoints', async () => {
+test('the Host Networking Service stores networks and endpoints', async () => {
   expect(await ask('GET /networks')).toEqual({ Success: true, Output: [] });
   await host.lab.setOverlay('10.132.7.0/24');
   await createService('hybrid-overlay-node');
@@ -156,7 +156,7 @@ test('a feature is enabled at the next boot', async () => {
   expect((await host.exec(`${info}NoSuch`)).stdout).toContain('Feature name NoSuch is unknown.');
 });
 
-test('PowerShell answers what it was told to answer, however the script comes', async () => {
+test('PowerShell prints the configured answer however the script is passed', async () => {
   await host.lab.answerScript('date', { match: 'Get-Date', out: 'today\r\n' });
   await host.lab.answerScript('utc', {
     match: 'Get-Date -AsUTC',
@@ -177,7 +177,7 @@ test('PowerShell answers what it was told to answer, however the script comes', 
   expect(host.lab.scripts()).toHaveLength(4);
 });
 
-test('nothing unexpected was called so far', () => expect(host.lab.unexpected()).toEqual([]));
+test('no unexpected program was called so far', () => expect(host.lab.unexpected()).toEqual([]));
 
 const loud: [string, string][] = [
   ['a program that Wine only pretends to have', 'netsh interface show interface'],
@@ -198,12 +198,12 @@ for (const [name, command] of loud) {
   });
 }
 
-test('fails loudly: a request to the network service that it does not know', async () => {
+test('fails loudly: an unknown request to the network service', async () => {
   expect(await ask('GET /policylists')).toMatchObject({ Success: false });
   expect(host.lab.unexpected().at(-1)).toContain('HNSCall GET /policylists');
 });
 
-test('tells what Wine does not do: failure actions of a service', async () => {
+test('shows that Wine ignores failure actions of services', async () => {
   const before = host.fixmes.length;
   await host.exec('sc failure plain reset= 300 actions= restart/1000');
   expect(host.fixmes.slice(before)).toEqual([expect.stringContaining('SERVICE_CONFIG_FAILURE_ACTIONS')]);

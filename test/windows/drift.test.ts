@@ -9,7 +9,7 @@ import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { agentLog, passesOf, type SeenServices, seeServices } from '../kit/winhost/sight.ts';
 import { ServiceLab } from './programs/service-lab-host.ts';
 
-/** Whatever somebody changes on a host is put right by the next pass of the agent, and nothing else is touched. */
+/** The next pass of the agent fixes changes on the host and touches nothing else. */
 
 const { containerd, kubelet, exporter, hybridOverlay, csiProxy, kubeProxy } = serviceName;
 
@@ -17,18 +17,18 @@ let scene: Scene;
 let host: WindowsHost;
 let node: string;
 let windows: ServiceLab;
-/** A host that nobody nudges. */
+/** A host without events that would trigger a pass. */
 let quietHost: WindowsHost;
 let quietStory: Promise<void>;
 
 beforeAll(async () => {
   scene = await startScene(inject('agentProgram'));
-  // With debug logging the command of the hybrid overlay has a level that can be changed.
+  // With debug logging the command of the hybrid overlay contains a log level to change.
   await scene.operator.publish({ debug: true });
   [host, quietHost] = await Promise.all([scene.lab.createHost(), scene.lab.createHost()]);
   windows = new ServiceLab(host);
   await windows.install();
-  // Its ConfigMap is one of its own, so that no change of the other one makes its agent look.
+  // A separate ConfigMap, so that changes of the other one trigger no pass.
   const quietOperator = new ManualLabOperator(scene.operator.deps, '11.0.0-0000000');
   await quietOperator.publish();
   [node] = await Promise.all([scene.operator.join(host), quietOperator.join(quietHost)]);
@@ -52,7 +52,7 @@ const replaced = (path: string, change: (text: string) => string) => async () =>
   host.drive.write(path, change(host.drive.read(path) ?? ''));
 const stop = (...services: string[]) => services.map(name => `sc.exe stop ${name}`).join(' & ');
 
-/** What `sc.exe config` does on Windows; that of Wine cannot. */
+/** Replaces `sc.exe config`, which Wine does not support. */
 async function reconfigure(name: string, change: (config: ServiceConfig) => Partial<ServiceConfig>): Promise<void> {
   const config = { ...((await windows.listed(name))?.config as ServiceConfig), recovery: undefined };
   const changed = { ...config, ...change(config) };
@@ -63,7 +63,7 @@ async function reconfigure(name: string, change: (config: ServiceConfig) => Part
 interface Harm {
   what: string;
   do: () => Promise<unknown>;
-  /** Services that have another process afterwards, in the order of their start. */
+  /** Services that are restarted, in the order of their start. */
   restarted: string[];
 }
 
@@ -132,14 +132,14 @@ const harms: Harm[] = [
 ];
 
 for (const { what, do: harm, restarted } of harms) {
-  test(`one pass puts right: ${what}`, async () => {
+  test(`one pass fixes: ${what}`, async () => {
     const [before, files] = [await seeServices(host), fileTexts()];
     await harm();
     const passes = passesOf(host);
     await scene.operator.nudge(node);
     const wanted = withNewProcesses(before, restarted);
     await vi.waitFor(async () => expect([await seeServices(host), fileTexts()]).toEqual([wanted, files]), patient);
-    // One that was under way may have come first; and when the Node gets ready again, the agent looks again.
+    // A running pass may come first, and readiness of the Node triggers another one.
     expect(passesOf(host) - passes).toBeLessThanOrEqual(restarted.includes(kubelet) ? 4 : 2);
     const started = restarted.map(name => host.lab.serviceEvents(name).at(-1)?.time ?? '');
     expect(started).toEqual(started.toSorted());
@@ -148,7 +148,7 @@ for (const { what, do: harm, restarted } of harms) {
 
 const patient = { timeout: 40_000, interval: 200 };
 
-/** Waits until a pass has ended in a world that is as wanted. */
+/** Waits for a pass that finds the desired state. */
 async function passAfter(passes: number, isWanted: () => boolean): Promise<void> {
   const look = async () => (passesOf(host) > passes && isWanted() ? true : undefined);
   await scene.operator.waitFor('a pass of the agent', look, 30_000).catch(error => {
@@ -174,7 +174,7 @@ const watchedFiles = [
 ];
 const fileTexts = () => watchedFiles.map(path => host.drive.read(path));
 
-test('what was wrong with files is reported', async () => {
+test('reports repaired files', async () => {
   const paths = [file.csiProxy, file.kubeletConfig, file.kubeletCa];
   await scene.operator.waitFor('all events', async () => {
     const events = await remarksOf(node);
@@ -184,7 +184,7 @@ test('what was wrong with files is reported', async () => {
   });
 });
 
-test('the node is ready again, as if nothing had happened', async () => {
+test('the Node is ready again', async () => {
   const isReady = async () =>
     findCondition((await scene.operator.node(node)).status?.conditions, 'Ready')?.status === 'True' ? true : undefined;
   await scene.operator.waitFor('a Node that is ready', isReady);
@@ -193,7 +193,7 @@ test('the node is ready again, as if nothing had happened', async () => {
 
 const remarksOf = async (name: string) => (await scene.operator.report(name)).events;
 
-test('the version that was taken away is reported again, and old certificates of the overlay go', async () => {
+test('reports a removed version again and deletes old certificates of the overlay', async () => {
   const [before, passes] = [await seeServices(host), passesOf(host)];
   for (let day = 10; day < 20; day += 1) {
     await host.drive.write(`${dir.cniConfig}\\ovnkube-client-2026-01-${day}-00-00-00.pem`, 'old');
@@ -207,7 +207,7 @@ test('the version that was taken away is reported again, and old certificates of
   expect(await seeServices(host)).toEqual(before);
 });
 
-test('nothing is changed by a ConfigMap that cannot be used, and the agent reports it', async () => {
+test('reports an invalid ConfigMap and changes nothing', async () => {
   const before = await seeServices(host);
   await scene.operator.publishData({ services: '[{"name":"containerd"', files: '[]' });
   const hasTold = async () =>
@@ -216,14 +216,11 @@ test('nothing is changed by a ConfigMap that cannot be used, and the agent repor
   expect(await seeServices(host)).toEqual(before);
   const passes = passesOf(host);
   await scene.operator.publish({ debug: true });
-  await passAfter(
-    passes,
-    () => agentLog(host).trimEnd().split('\n').at(-1)?.includes('The host is as wanted') ?? false,
-  );
+  await passAfter(passes, () => agentLog(host).trimEnd().split('\n').at(-1)?.includes('Host is configured') ?? false);
   expect(await seeServices(host)).toEqual(before);
 });
 
-test('nothing is changed while a reboot is awaited', async () => {
+test('changes nothing while a reboot is pending', async () => {
   const before = await seeServices(host);
   await scene.operator.annotate(node, { [nodeAnnotation.rebootRequired]: '' });
   await host.run('taskkill /f /im csi-proxy.exe');
@@ -240,7 +237,7 @@ test('nothing is changed while a reboot is awaited', async () => {
   expect(await seeServices(host)).toEqual(withNewProcesses(before, [csiProxy]));
 });
 
-test('a service that crashes is back within two minutes, though nobody tells the agent', async () => {
+test('restarts a crashed service within two minutes without an event', async () => {
   await quietStory;
   expect((await seeServices(quietHost))[csiProxy]).toMatchObject({ state: 'RUNNING' });
   expect([host.lab.unexpected(), quietHost.lab.unexpected()]).toEqual([[], []]);

@@ -9,7 +9,7 @@ import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
 import type { Step, StepOutcome } from './programs/host-ports.ts';
 
-/** The ports of the agent on a host: what they say and do is compared with what others see there. */
+/** The ports of the agent on a host, compared with other programs there. */
 
 let lab: WindowsLab;
 let host: WindowsHost;
@@ -32,14 +32,14 @@ const driver = 'C:\\lab\\host-ports.exe';
 const environmentKey = 'HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const bootKey = 'HKLM\\SOFTWARE\\windows-instance-config-daemon';
 
-/** Carries out steps in one new process on the host. */
+/** Runs steps in one new process on the host. */
 async function outcomes(...steps: Step[]): Promise<StepOutcome[]> {
   const input = `C:\\lab\\steps-${randomUUID()}.json`;
   await host.drive.write(input, JSON.stringify(steps));
   return JSON.parse(await host.run(`${driver} ${input}`)) as StepOutcome[];
 }
 
-/** The same for steps that must succeed; gives their values. */
+/** For steps that must succeed; returns their values. */
 async function values(...steps: Step[]): Promise<unknown[]> {
   const results = await outcomes(...steps);
   expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
@@ -58,7 +58,7 @@ const hash = (der: Uint8Array) => createHash('sha256').update(der).digest('hex')
 const base64 = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base64');
 const derOf = (ca: TestCa) => new X509Certificate(ca.cert).raw;
 
-test('tells who the host is', async () => {
+test('returns names and system of the host', async () => {
   const [name, fqdn, os, pending, free] = await values(
     ['system', 'hostName'],
     ['system', 'fqdn'],
@@ -76,7 +76,7 @@ test('tells who the host is', async () => {
   expect(free).toBeGreaterThan(1e6);
 });
 
-test('knows the adapter that leads out, and not the loopback', async () => {
+test('lists the external adapter and not the loopback', async () => {
   const adapters = (await value('system', 'adapters')) as Adapter[];
   const [adapter] = adapters;
   expect(adapters).toHaveLength(1);
@@ -87,7 +87,7 @@ test('knows the adapter that leads out, and not the loopback', async () => {
   expect(adapter?.defaultRouteMetric).toBeTypeOf('number');
 });
 
-test('sees processes', async () => {
+test('lists processes', async () => {
   const [own, other] = await values(
     ['system', 'isProcessRunning', 'host-ports'],
     ['system', 'isProcessRunning', 'kubelet'],
@@ -95,7 +95,7 @@ test('sees processes', async () => {
   expect([own, other]).toEqual([true, false]);
 });
 
-test('sets a machine variable that others see, and removes no other', async () => {
+test('sets and removes a machine variable without touching others', async () => {
   const before = (await value('environment', 'machine')) as Record<string, string>;
   expect(before).toMatchObject({ OS: 'Windows_NT', windir: '%SystemRoot%' });
   const text = 'http://proxy.example:3128/ä b;"c"';
@@ -117,23 +117,23 @@ test('sets a machine variable that others see, and removes no other', async () =
   await host.run(`reg delete "${environmentKey}" /v WICD_OTHER /f`);
 });
 
-test('lists a machine variable as long as Windows allows', async () => {
+test('lists a machine variable of the maximum length', async () => {
   const long = 'p'.repeat(32_000);
   const [, machine] = await values(['environment', 'setMachine', 'WICD_LONG', long], ['environment', 'machine']);
   expect(machine).toMatchObject({ WICD_LONG: long });
   await value('environment', 'removeMachine', 'WICD_LONG');
 });
 
-test('gives one boot id to all who ask at the same time', async () => {
+test('returns the same boot id to concurrent processes', async () => {
   const ids = await Promise.all(Array.from({ length: 4 }, () => value('system', 'bootId')));
   expect(new Set(ids).size).toBe(1);
   expect(ids[0]).toMatch(/^[0-9a-f]{16}$/);
   expect(await host.run(`reg query ${bootKey} /s & echo done`)).toContain('done');
 });
 
-test('keeps certificates through processes and a reboot, and removes exactly the one that is asked for', async () => {
+test('stores certificates across processes and a reboot, and removes exactly one', async () => {
   const [foreign, ours] = [derOf(new TestCa('foreign')), derOf(new TestCa('ours'))];
-  // The same issuer and number, but not the same certificate.
+  // Another certificate with the same issuer and serial number.
   const twin = Buffer.from(ours);
   twin[twin.length - 1] = (twin.at(-1) ?? 0) ^ 1;
   const before = (await value('certificates', 'list')) as string[];
@@ -173,7 +173,7 @@ test('keeps certificates through processes and a reboot, and removes exactly the
   expect(await value('certificates', 'list')).toEqual(before);
 });
 
-test('refuses to add what is no certificate', async () => {
+test('rejects data that is not a certificate', async () => {
   expect(await error('test', 'addCertificate', base64('nonsense'))).toMatchObject({
     code: 'WINDOWS_CALL_FAILED',
     message: expect.stringContaining('CertAddEncodedCertificateToStore') as string,
@@ -207,7 +207,7 @@ test('writes, reads, hashes, lists and removes files', async () => {
   expect(host.drive.exists('C:\\k\\new')).toBe(false);
 });
 
-test('looks at files and folders themselves; owners are what Wine cannot tell, and it says so', async () => {
+test('stats files and folders, and reports owners as unreadable under Wine', async () => {
   await host.drive.write('C:\\k\\rights\\a.txt', 'a');
   await host.drive.write('C:\\k\\rights\\b .txt.', 'b');
   const entry = { names: 1, access: 'unreadable' };
@@ -230,7 +230,7 @@ test('looks at files and folders themselves; owners are what Wine cannot tell, a
   ]);
 });
 
-test('sets rights by a handle, for files and folders, and tells what is not there', async () => {
+test('sets permissions through a handle, and reports missing files', async () => {
   await host.drive.write('C:\\k\\rights\\a.txt', 'a');
   for (const access of ['secret', 'programs', 'shared']) {
     await values(['files', 'protect', 'C:\\k\\rights\\a.txt', access], ['files', 'protect', 'C:\\k\\rights', access]);
@@ -241,26 +241,26 @@ test('sets rights by a handle, for files and folders, and tells what is not ther
   });
 });
 
-test('moves a folder with all that is in it', async () => {
+test('moves a folder with its content', async () => {
   await host.drive.write('C:\\k\\rights\\sub\\a.txt', 'a');
   expect(await value('files', 'move', 'C:\\k\\rights\\sub', 'C:\\k\\moved')).toBe(true);
   expect([host.drive.read('C:\\k\\moved\\a.txt'), host.drive.exists('C:\\k\\rights\\sub')]).toEqual(['a', false]);
 });
 
-test('writes a secret, and leaves nothing but it', async () => {
+test('writes a secret without leaving temporary files', async () => {
   await value('files', 'write', 'C:\\k\\secrets\\key.pem', 'secret', 'secret');
   await value('files', 'write', 'C:\\k\\secrets\\key.pem', 'newer secret', 'secret');
   expect(host.drive.read('C:\\k\\secrets\\key.pem')).toBe('newer secret');
   expect(host.drive.list('C:\\k\\secrets')).toEqual(['key.pem']);
 });
 
-test('sweeps away the draft of a process that was killed', async () => {
+test('removes the temporary file of a killed process', async () => {
   await host.drive.write('C:\\k\\swept\\a.txt.999999-1.wicd-new', 'half');
   await value('files', 'write', 'C:\\k\\swept\\a.txt', 'whole');
   expect(host.drive.list('C:\\k\\swept')).toEqual(['a.txt']);
 });
 
-test('replaces a program that runs, and removes the old one once it has ended', async () => {
+test('replaces a running program, and removes the old one after it exits', async () => {
   const program = 'C:\\k\\runs.exe';
   await host.install('service.exe', program);
   await host.run(`sc create runs binPath= "${program}"`);
@@ -283,7 +283,7 @@ test('replaces a program that runs, and removes the old one once it has ended', 
   await host.run('sc delete runs');
 });
 
-test('gives what a script prints, and only that', async () => {
+test('returns exactly the output of a script', async () => {
   await host.lab.answerScript('ip', { match: 'Get-NetRoute', out: '10.0.0.5\r\n', err: 'a warning' });
   const text = 'Get-NetRoute -DestinationPrefix "0.0.0.0/0" | Select "a b"; $x = \'%PATH%\'';
   expect(await value('test', 'runScript', text)).toBe('10.0.0.5\r\n');
@@ -292,7 +292,7 @@ test('gives what a script prints, and only that', async () => {
   expect(line).toContain('"Get-NetRoute -DestinationPrefix \\"0.0.0.0/0\\" | Select \\"a b\\"; $x = \'%PATH%\'"');
 });
 
-test('tells why a script failed', async () => {
+test('reports why a script failed', async () => {
   await host.lab.answerScript('fail', { match: 'Get-Broken', out: 'half', err: 'it is\r\nbroken', code: 3 });
   expect(await error('test', 'runScript', 'Get-Broken')).toMatchObject({
     code: 'SCRIPT_FAILED',
@@ -300,8 +300,8 @@ test('tells why a script failed', async () => {
   });
 });
 
-test('ends a script that is not wanted any more, at once and for good', async () => {
-  // Longer than the test may take: it does not wait for the end of the script.
+test('kills an aborted script at once', async () => {
+  // Longer than the timeout of the test, so that waiting for the script would fail.
   await host.lab.answerScript('slow', { match: 'Start-Sleep', delayMs: 600_000 });
   const [result, running] = await outcomes(
     ['test', 'runScript', 'Start-Sleep 600', 2000],
@@ -311,7 +311,7 @@ test('ends a script that is not wanted any more, at once and for good', async ()
   expect(running?.value).toBe(false);
 });
 
-test('sees no networks where the library is missing', async () => {
+test('lists no networks when the library is missing', async () => {
   const library = host.drive.path('C:\\windows\\system32\\vmcompute.dll');
   const bytes = await readFile(library);
   await host.drive.remove('C:\\windows\\system32\\vmcompute.dll');
@@ -333,7 +333,7 @@ test('enables the Containers feature, which a reboot completes', async () => {
   expect(await values(['system', 'containersFeature'], ['test', 'enableContainers'])).toEqual(['enabled', false]);
 });
 
-test('makes an endpoint on a network, gives it to the host, and removes the network', async () => {
+test('creates an endpoint on a network, attaches it to the host, and removes the network', async () => {
   await host.drive.write(
     'C:\\lab\\hns\\networks\\AAAA.json',
     '{"ID":"AAAA","Name":"Overlay","Type":"Overlay","Subnets":[{"AddressPrefix":"10.132.1.0/24"}],"ManagementIP":"10.0.0.5"}',
@@ -364,7 +364,7 @@ test('makes an endpoint on a network, gives it to the host, and removes the netw
   expect([after, left]).toEqual([[], []]);
 });
 
-test('tells what the Host Networking Service complains about', async () => {
+test('reports errors of the Host Networking Service', async () => {
   await host.lab.failNetworkCalls('The RPC server is unavailable.');
   expect(await error('network', 'networks')).toMatchObject({
     code: 'HOST_NETWORK_FAILED',
@@ -384,7 +384,7 @@ test('renames the host, which a reboot completes', async () => {
   expect(await host.run(`reg query ${key} /v ComputerName`)).toContain('WIN-RENAMED');
 });
 
-test('reboots after the delay; once more while it waits is fine', async () => {
+test('reboots after the delay, and accepts a second request meanwhile', async () => {
   const before = host.boots;
   await values(['system', 'reboot', 3, 'a "test" of the agent'], ['system', 'reboot', 60, 'again']);
   expect(host.lab.shutdowns().slice(-2)).toEqual([

@@ -24,7 +24,7 @@ const run = async (command: string) => JSON.parse((await host.exec(command)).std
 const inventory = async (url = '') =>
   parseInventory((await host.exec(installedAgent.inventory({ apiServerUrl: url }))).stdout, host.name);
 
-test('makes its own service of exactly the command of the contract, and starts it', async () => {
+test('creates its service with the command of the contract and starts it', async () => {
   expect(await run(installedAgent.install({ namespace, node: 'win-1', newKey: false }))).toEqual({
     created: true,
     changed: false,
@@ -40,7 +40,7 @@ test('makes its own service of exactly the command of the contract, and starts i
   });
 });
 
-test('changes nothing the second time, and the command when another is wanted', async () => {
+test('changes nothing the second time, and updates a different command', async () => {
   expect(await run(installedAgent.install({ namespace, node: 'win-1', newKey: false }))).toMatchObject({
     created: false,
     changed: false,
@@ -53,7 +53,7 @@ test('changes nothing the second time, and the command when another is wanted', 
   ]);
 });
 
-test('tells rights, ports, and that an API server cannot be reached', async () => {
+test('reports permissions, ports and an unreachable API server', async () => {
   const seen = await inventory('https://127.0.0.1:1');
   expect(seen).toMatchObject({ isAdministrator: true, portsInUse: [], stagedVersion: '', bundles: {}, problems: [] });
   expect(seen.probe).toMatchObject({ url: 'https://127.0.0.1:1', problem: expect.stringMatching(/./) as string });

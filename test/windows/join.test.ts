@@ -27,7 +27,7 @@ import { namespace } from '../kit/winhost/rights.ts';
 import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { agentLog, seeListeners, seeServices } from '../kit/winhost/sight.ts';
 
-/** From a host with nothing but Windows to a node of the cluster, by the agent's own .exe. */
+/** A host with only Windows becomes a node with the agent's .exe. */
 
 let scene: Scene;
 let host: WindowsHost;
@@ -48,7 +48,7 @@ afterAll(() => scene?.[Symbol.asyncDispose]());
 const { containerd, kubelet, exporter, hybridOverlay, csiProxy, kubeProxy } = serviceName;
 const managed = [containerd, kubelet, exporter, hybridOverlay, csiProxy, kubeProxy];
 
-/** What the double of the Host Networking Service keeps. */
+/** Objects in the double of the Host Networking Service. */
 function hnsObjects(kind: 'networks' | 'endpoints'): Record<string, unknown>[] {
   const names = host.drive.list(`C:\\lab\\hns\\${kind}`).filter(name => name.endsWith('.json'));
   return names.map(name => JSON.parse(host.drive.read(`C:\\lab\\hns\\${kind}\\${name}`) ?? ''));
@@ -65,7 +65,7 @@ test('a fresh host becomes a node, step by step', () => {
   console.log(
     `from a fresh host to version in ${allMs} ms: ${steps}\n  agent: ${inAgent.slice(0, 10).join('\n         ')}`,
   );
-  // How long it may take is a limit of the waits, for the machine may be busy; alone it takes a quarter of a minute.
+  // The waits have time limits; on a quiet machine it takes 15 seconds.
   expect(took.map(([step]) => step)).toEqual(['stage', 'cleanup', 'bootstrap', 'Node', 'agent service', 'version']);
 });
 
@@ -84,7 +84,7 @@ test('the Node has the labels, the taint and the address of a Windows node, and 
   expect(metadata.annotations).not.toHaveProperty([nodeAnnotation.rebootRequired]);
 });
 
-test('all services of the manifest run, as the manifest has them, and say whose they are', async () => {
+test('all services of the manifest run as described and have the managed tag', async () => {
   const seen = await seeServices(host);
   expect(Object.keys(seen)).toEqual([...managed, agentName]);
   const values: Record<string, string> = { NODE_NAME: node, NODE_IP: host.address };
@@ -106,7 +106,7 @@ test('all services of the manifest run, as the manifest has them, and say whose 
   });
 });
 
-test('every service was started once, after those it needs and those that come first', () => {
+test('every service starts once, in the order of dependencies and priorities', () => {
   const log = managed.map(name => ({ name, events: host.lab.serviceEvents(name) }));
   for (const { name, events } of log)
     expect([name, ...events.map(({ event }) => event)]).toEqual([name, 'start', 'running']);
@@ -123,12 +123,12 @@ test('every service was started once, after those it needs and those that come f
   }
 });
 
-test('Windows was told to restart every service that crashes', () => {
+test('every service has failure actions', () => {
   const told = host.fixmes.filter(line => line.includes('SERVICE_CONFIG_FAILURE_ACTIONS not implemented'));
   expect(told.length).toBeGreaterThanOrEqual(managed.length);
 });
 
-test('the network of containers is configured as the contract says', () => {
+test('the container network is configured as in the contract', () => {
   const [endpoint] = hnsObjects('endpoints');
   expect(endpoint).toMatchObject({ Name: vipEndpoint });
   expect(host.drive.list('C:\\lab\\hns\\endpoints').filter(name => name.endsWith('.attached'))).toHaveLength(1);
@@ -141,7 +141,7 @@ test('the network of containers is configured as the contract says', () => {
   );
 });
 
-test('the agent has a certificate of its own, asked for as approvers expect it', async () => {
+test('the agent gets its certificate with a request that approvers accept', async () => {
   const names = host.drive.list(dir.agentCerts);
   expect(names.toSorted()).toEqual(['wicd-client-current.pem', 'wicd-client-key.pem']);
   const certificate = new X509Certificate(host.drive.read(file.agentCertificate) ?? '');
@@ -167,14 +167,14 @@ test('the agent has a certificate of its own, asked for as approvers expect it',
   });
 });
 
-test('the agent logs to the names that other tools fetch, and has nothing to complain about', async () => {
+test('the agent logs to the expected files without warnings', async () => {
   const agent = new AgentService(host);
-  expect(agent.log().join('\n')).toContain('The host is as wanted');
+  expect(agent.log().join('\n')).toContain('Host is configured');
   expect([agent.log('WARNING'), agent.log('ERROR')]).toEqual([[], []]);
   expect((await scene.cluster.client.listAll(events, { namespace: 'default' })).items).toEqual([]);
 });
 
-test('one process of the agent runs; it listens nowhere, and called no program that nobody knows of', async () => {
+test('one agent process runs, listens on no port, and calls no unexpected program', async () => {
   expect(new AgentService(host).pids()).toHaveLength(1);
   expect(await seeListeners(host)).toEqual([]);
   expect([host.lab.unexpected(), host.lab.scripts()]).toEqual([[], []]);

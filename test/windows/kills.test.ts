@@ -9,8 +9,8 @@ import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { difference } from '../kit/winhost/snapshot.ts';
 
 /**
- * Two hosts live through everything that the agent does to a host: first undisturbed, then twice with an interruption in
- * every step. Whatever was cut short and where, the next run has to come to the same end.
+ * Two hosts run every step of the agent: first uninterrupted, then twice with an interruption in
+ * every step. The next run must always reach the same result.
  */
 
 const [hostCount, livesOfHost] = [2, 2];
@@ -27,7 +27,7 @@ const points = drawPoints();
 let scene: Scene;
 let folder = '';
 let hosts: Life[] = [];
-/** What the steps of the undisturbed lives came to. */
+/** Results of the uninterrupted runs. */
 let undisturbed: Record<Step, StepOutcome>[] = [];
 let lives: Promise<unknown> = Promise.resolve();
 
@@ -38,7 +38,7 @@ function drawPoints(): Point[] {
     interruptions.map((interruption, index) => {
       const [host, life] = [index % hostCount, Math.floor(index / hostCount)];
       const outcome = Promise.withResolvers<StepOutcome>();
-      // It may fail before its test waits for it.
+      // It may fail before its test awaits it.
       outcome.promise.catch(() => undefined);
       return { ...interruption, step, host, life, outcome };
     }),
@@ -86,12 +86,12 @@ async function liveDisturbed(life: Life, host: number): Promise<void> {
   }
 }
 
-/** The shortest of the times measured: later there might be nothing left to interrupt. */
+/** The shortest measured time: later the step may be over. */
 const defaultMs = (step: Step) => Math.min(...undisturbed.map(outcomes => outcomes[step].ms));
 
 /**
- * After a power cut Windows does not know what its registry was told in the last seconds before. A host that waits for its
- * reboot cannot fix that; it asks once more afterwards, and again if that was lost, too.
+ * A power cut loses registry writes of the last seconds. A host that waits for its reboot cannot fix that; it
+ * requests another one afterwards.
  */
 function rebootsAllowed({ host, life, step }: Point): number[] {
   if (step !== 'services') return [0];
@@ -113,7 +113,7 @@ for (const point of points) {
   }, 500_000);
 }
 
-test('most of them came while the agent was at work', async () => {
+test('most interruptions hit a running agent', async () => {
   const outcomes = await Promise.all(points.map(({ outcome }) => outcome.promise));
   console.log(`seed ${seed}: ${outcomes.filter(({ wasHit }) => wasHit).length} of ${points.length} interruptions hit`);
   expect(outcomes.filter(({ wasHit }) => wasHit).length).toBeGreaterThanOrEqual(0.7 * points.length);

@@ -11,7 +11,7 @@ import type { WindowsHost } from '../kit/winhost/host.ts';
 import { buildKubelet } from '../kit/winhost/kubelet/build.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
 
-/** The kubelet double as the .exe that other tests rely on; test/cluster/kubelet-double.test.ts has its behaviour in full. */
+/** The kubelet double as an .exe; test/cluster/kubelet-double.test.ts has its full behavior. */
 
 let lab: WindowsLab;
 let world: LabCluster;
@@ -45,7 +45,7 @@ afterAll(async () => {
   await lab?.stop();
 });
 
-/** As the services ConfigMap has it. */
+/** The command in the services ConfigMap. */
 function kubeletCommand(): string {
   return [
     `${file.logRunner} -log-file=${file.kubeletLog} ${file.kubelet} --config=${file.kubeletConfig}`,
@@ -71,7 +71,7 @@ async function stop(): Promise<void> {
   await vi.waitFor(async () => expect(await state()).toBe('STOPPED'), patient);
 }
 
-test('runs as a service behind kube-log-runner and brings a Node', async () => {
+test('runs as a service behind kube-log-runner and registers a Node', async () => {
   await start();
   await vi.waitFor(async () => expect(await ready()).toBe('False'), patient);
   const node = await world.client.get(nodes, host.name);
@@ -107,7 +107,7 @@ test('has a serving certificate for its name and address', async () => {
   expect(subjectAltName).toBe(`DNS:${host.name}, IP Address:${host.address}`);
 });
 
-test('stops within seconds and says so; started again, it asks for no certificate', async () => {
+test('stops within seconds, and requests no certificate after a restart', async () => {
   const requests = async () => (await world.client.list(certificateSigningRequests)).items.length;
   const before = [await requests(), host.drive.read(certificatePath)];
   await stop();
@@ -127,7 +127,7 @@ test('stops within seconds and says so; started again, it asks for no certificat
 
 test('comes back from a reboot and a power cut with its certificate', async () => {
   const before = host.drive.read(certificatePath);
-  // Before it the registry is written, which a cut right after the installation would lose.
+  // The reboot flushes the registry, which a power cut right after the installation would lose.
   await host.reboot();
   await host.run('sc start containerd');
   await start();
@@ -141,7 +141,7 @@ test('comes back from a reboot and a power cut with its certificate', async () =
   expect(host.drive.read(certificatePath)).toBe(before);
 });
 
-test('crashes when told to, and Windows sees it', async () => {
+test('crashes on demand, and Windows reports it', async () => {
   await stop();
   await host.lab.setFault('kubelet', 'crash-after', 500);
   await host.run('sc start kubelet');
@@ -153,9 +153,9 @@ test('crashes when told to, and Windows sees it', async () => {
   await host.lab.clearFaults();
 });
 
-test('a command line that a kubelet would refuse ends in its log', async () => {
+test('logs an invalid command line', async () => {
   await host.exec(`${file.logRunner} -log-file=C:\\bad.log ${file.kubelet} --no-such-flag`);
   expect(host.drive.read('C:\\bad.log')).toContain('unknown flag: --no-such-flag');
 });
 
-test('nothing was called that nobody agreed on', () => expect(host.lab.unexpected()).toEqual([]));
+test('no unexpected program was called', () => expect(host.lab.unexpected()).toEqual([]));

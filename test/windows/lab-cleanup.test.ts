@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 import { WindowsLab } from '../kit/winhost/lab.ts';
 
 /**
- * Everything of a run that could be left on this machine. The next run may take the same number and with it all names, so
- * each trace is told by something that is never used twice.
+ * Everything that a run could leave on this machine. The next run may use the same number and names, so each trace
+ * contains something unique.
  */
 function tracesOf({ bridge, folder }: Pick<WindowsLab, 'bridge' | 'folder'>): string[] {
   const links = execFileSync('ip', ['-o', 'link'], { encoding: 'utf8' }).split('\n');
@@ -21,7 +21,7 @@ function tracesOf({ bridge, folder }: Pick<WindowsLab, 'bridge' | 'folder'>): st
   ];
 }
 
-/** Those of the traces that are still there. */
+/** Traces that still exist. */
 function leftOf(lab: Pick<WindowsLab, 'bridge' | 'folder'>, traces: readonly string[]): string[] {
   const now = new Set(tracesOf(lab));
   return traces.filter(trace => now.has(trace));
@@ -35,7 +35,7 @@ function commandLine(pid: string): string {
   }
 }
 
-test('leaves nothing behind', async () => {
+test('leaves no traces', async () => {
   await using lab = await WindowsLab.start();
   const host = await lab.createHost();
   const second = await WindowsLab.start();
@@ -62,7 +62,7 @@ interface Told extends Pick<WindowsLab, 'bridge' | 'folder'> {
   guard: number;
 }
 
-/** Another test run on this machine, up to the point where its host is on. */
+/** Another test run on this machine, until its host is on. */
 async function startElsewhere(): Promise<{ told: Told; kill: () => void }> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', startAndTell], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -73,7 +73,7 @@ async function startElsewhere(): Promise<{ told: Told; kill: () => void }> {
   return { told: JSON.parse(told) as Told, kill: () => child.kill('SIGKILL') };
 }
 
-test('leaves nothing behind when the test is killed', async () => {
+test('leaves no traces when the test is killed', async () => {
   const { told, kill } = await startElsewhere();
   const traces = tracesOf(told);
   expect(traces.length).toBeGreaterThan(4);
@@ -81,7 +81,7 @@ test('leaves nothing behind when the test is killed', async () => {
   await expect.poll(() => leftOf(told, traces), { timeout: 15_000 }).toEqual([]);
 });
 
-test('the next run sweeps what stayed because test and guard were killed together', async () => {
+test('the next run cleans up after test and guard were killed together', async () => {
   const { told, kill } = await startElsewhere();
   const traces = tracesOf(told);
   expect(traces.length).toBeGreaterThan(4);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => lab?.stop());
 
-test('boots hosts that have addresses, names and files of their own', async () => {
+test('boots hosts with their own addresses, names and files', async () => {
   const hosts = [host, second, third];
   const told = await Promise.all(hosts.map(one => one.run('hostname')));
   expect(told).toEqual(['WIN-1', 'WIN-2', 'NAMED']);
@@ -36,7 +36,7 @@ test('boots hosts that have addresses, names and files of their own', async () =
   expect(hosts.map(one => one.boots)).toEqual([1, 1, 1]);
 });
 
-test('is the Windows it says it is', async () => {
+test('reports a consistent Windows version', async () => {
   expect(await host.run('ver')).toContain('10.0.20348');
   expect(await host.run('whoami')).toBe('WIN-1\\Administrator');
   expect(await host.run('cd')).toBe('C:\\users\\Administrator');
@@ -53,11 +53,11 @@ for (const [name, command, code, stdout, stderr] of commands) {
   test(name, async () => expect(await host.exec(command)).toEqual({ code, stdout, stderr }));
 }
 
-test('hands input to a command', async () => {
+test('passes input to a command', async () => {
   expect(await host.run('findstr b', { input: 'abc\r\nxyz\r\nb\r\n' })).toBe('abc\nb');
 });
 
-test('takes uploads to drive C, large ones and with either way of writing the path', async () => {
+test('accepts large uploads to drive C with both path separators', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'upload-'));
   const bytes = randomBytes(5_000_000);
   await writeFile(join(folder, 'file'), bytes);
@@ -71,7 +71,7 @@ test('takes uploads to drive C, large ones and with either way of writing the pa
   expect(await host.run('dir C:\\UP\\ONE.BIN')).toContain('5,000,000');
 });
 
-test('refuses who has not the key', async () => {
+test('rejects a login without the key', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'key-'));
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'other')]);
   const options = [
@@ -97,7 +97,7 @@ test('refuses who has not the key', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('knows nothing of the environment of the tests', async () => {
+test('does not inherit the environment of the tests', async () => {
   expect(await host.run('set')).not.toMatch(/VITEST|npm_|NODE/);
 });
 
@@ -114,7 +114,7 @@ test('reboots by shutdown.exe, twice, and keeps what was written', async () => {
   expect(host.lab.shutdowns()).toHaveLength(2);
 });
 
-test('takes a shutdown back, and refuses a second one', async () => {
+test('aborts a shutdown, and rejects a second one', async () => {
   const boots = host.boots;
   expect((await host.exec('shutdown /r /t 60 /c "a reason" /d p:4:1')).code).toBe(0);
   expect((await host.exec('shutdown /r /t 0')).stderr).toContain('already been scheduled');
@@ -123,7 +123,7 @@ test('takes a shutdown back, and refuses a second one', async () => {
   expect(host.boots).toBe(boots);
 });
 
-test('survives a power cut, as Windows does: what was on its way to the disk is lost', async () => {
+test('survives a power cut, but loses unwritten data', async () => {
   const boots = second.boots;
   const open = second.exec('ping -n 60 127.0.0.1');
   await second.drive.write('C:\\k\\file.txt', 'there');

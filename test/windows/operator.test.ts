@@ -12,7 +12,7 @@ import { type RealScene, startRealScene } from '../kit/winhost/real-scene.ts';
 import { findSecrets, plantedSecrets } from '../kit/winhost/real-secrets.ts';
 import { type SeenMember, type Sessions, seeMember, seeSessions, stepSeconds } from '../kit/winhost/real-sight.ts';
 
-/** The whole thing: the operator as a process, a real API server, hosts over SSH. Nothing in between is played. */
+/** The operator as a process with a real API server and hosts over SSH. */
 
 const names = ['win-1', 'win-2', 'win-3', machineName];
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
     operator,
   );
   console.log(`${members.length} hosts are nodes after ${Math.round(performance.now() - startMs)} ms`);
-  // Sessions first, for looking needs some itself.
+  // Counts sessions first, because the checks open some.
   for (const { name, host } of members) sessions.set(name, seeSessions(scene, host));
   for (const member of members) seen.set(member.name, await seeMember(scene, member));
   for (const name of names) console.log(name, JSON.stringify(sessions.get(name)), stepSeconds(seenOf(name)));
@@ -55,16 +55,16 @@ for (const name of names) {
   for (const [title, look] of [...nodeChecks, ...hostChecks]) test(`${name}: ${title}`, () => look(seenOf(name)));
 }
 
-test('a join takes few sessions, and nothing is sent twice', () => {
+test('a join needs few sessions and sends nothing twice', () => {
   for (const name of names) {
     const { commands, transfers } = sessions.get(name) ?? { commands: NaN, transfers: NaN };
-    // One SFTP session for each connection that sends anything: some hosts are rebooted in the middle.
+    // One SFTP session for each connection that sends files; some hosts are rebooted in between.
     expect([name, transfers]).toEqual([name, seenOf(name).reboots]);
     expect(commands + transfers).toBeLessThanOrEqual(15);
   }
 });
 
-test('OP-01, OP-05: the operator runs without a private key, and what all agents share is there', async () => {
+test('OP-01, OP-05: the operator runs without a private key and creates the shared objects of agents', async () => {
   const { admin, namespace, version } = scene;
   expect(/"version":"([^"]+)"/.exec(operator.log)?.[1]).toBe(version);
   const services = await admin.get(configMaps, servicesConfigMapName(version), { namespace });
@@ -80,13 +80,13 @@ test('NODE-03: Linux nodes have no mark of the operator', async () => {
   expect(annotations.filter(name => name === nodeAnnotation.version || name === nodeAnnotation.pubKeyHash)).toEqual([]);
 });
 
-test('SEC-01, CRE-M-07: the user data of the Machine let the operator in, and nobody else', () => {
+test('SEC-01, CRE-M-07: the user data of the Machine allow only the operator to log in', () => {
   expect(userData).toMatch(/^<powershell>[^]*<\/powershell>\n<persist>true<\/persist>\n$/);
   const line = authorizedKey(parsePrivateKey(scene.privateKey).publicKey).trim();
   expect(userData.match(/^ssh-.*$/gm)).toEqual([line]);
 });
 
-test('CRE-M-01, CRE-M-02: the host of the Machine has its name, the Machine to be ignored has no host', async () => {
+test('CRE-M-01, CRE-M-02: the host of the Machine is renamed, the ignored Machine has no instance', async () => {
   const { seenInstance, host } = seenOf(machineName);
   expect(seenInstance.spec).toMatchObject({ hostname: machineName, username: 'Administrator', address: host.address });
   const steps = seenInstance.status?.timeline?.map(({ name }) => name);
@@ -94,7 +94,7 @@ test('CRE-M-01, CRE-M-02: the host of the Machine has its name, the Machine to b
   expect((await scene.instances()).map(({ metadata }) => metadata.name)).not.toContain('ignored');
 });
 
-test('CRE-B-01: the second host was found by a name that only this name server knows', () => {
+test('CRE-B-01: the second host is found by DNS name', () => {
   expect(scene.names.questions).toContain(`A win-2.${domain}`);
   expect(seenOf('win-2').seenInstance).toMatchObject({
     spec: { address: `win-2.${domain}` },
@@ -102,7 +102,7 @@ test('CRE-B-01: the second host was found by a name that only this name server k
   });
 });
 
-test('nothing was refused to the operator, it warned of nothing, and its neighbours had no trouble', async () => {
+test('the operator had all permissions and logged no warning, and its doubles had no errors', async () => {
   const { items } = await scene.admin.listAll(events);
   const warnings = items.filter(({ type }) => type !== 'Normal');
   expect(warnings.map(({ reason, message }) => `${reason}: ${message}`)).toEqual([]);
@@ -110,11 +110,11 @@ test('nothing was refused to the operator, it warned of nothing, and its neighbo
   expect(scene.neighbours.errors).toEqual([]);
 });
 
-test('another operator in its place changes nothing', async () => {
+test('a replacement of the operator changes nothing', async () => {
   const all = names.map(seenOf);
   const served = all.map(({ host }) => seeSessions(scene, host));
   await operator.kill();
-  // So that nobody waits until that of a dead process is over.
+  // Avoids the wait until the lease of the dead process expires.
   await scene.admin.delete(leases, operatorName, { namespace: scene.namespace });
   operator = await scene.startOperator('second');
   await operator.says('Became the leader');
@@ -130,7 +130,7 @@ test('another operator in its place changes nothing', async () => {
   }
 });
 
-test('CRE-B-05: of an entry that is added, only its own host hears; one that is dead harms nobody', async () => {
+test('CRE-B-05: an added entry affects only its own host, and a dead one affects no other', async () => {
   const { admin, namespace, lab } = scene;
   const served = names.map(name => seeSessions(scene, seenOf(name).host));
   const dead = lab.address.replace(/\d+$/, '250');
@@ -155,7 +155,7 @@ test('CRE-B-05: of an entry that is added, only its own host hears; one that is 
   expect(names.map(name => seeSessions(scene, seenOf(name).host))).toEqual(served);
 });
 
-test('NODE-15: a version that somebody takes away comes back, and nothing is restarted for it', async () => {
+test('NODE-15: a removed version annotation is restored without a restart', async () => {
   const { admin, version } = scene;
   const before = seenOf('win-1');
   const annotations = { [nodeAnnotation.version]: null };
@@ -168,7 +168,7 @@ test('NODE-15: a version that somebody takes away comes back, and nothing is res
   expect(node.spec?.unschedulable ?? false).toBe(false);
 });
 
-test('no secret of the cluster is in a log, an event, a status or a ConfigMap', async () => {
+test('no log, event, status or ConfigMap contains a secret', async () => {
   const secrets = plantedSecrets(
     scene,
     names.map(name => seenOf(name).host),

@@ -15,7 +15,7 @@ import {
 } from '../kit/winhost/rotation.ts';
 import { seeServices } from '../kit/winhost/sight.ts';
 
-/** The agent with certificates that live for seconds: renewed in time, and found again when there was no time for it. */
+/** The agent with certificates of seconds: renewed in time, or requested again. */
 
 const lifeMs = 20_000;
 const wantedRotations = 5;
@@ -37,7 +37,7 @@ const waitFor = (what: string, isSo: () => boolean) =>
   story.scene.operator
     .waitFor(what, async () => (isSo() ? true : undefined), 150_000)
     .catch(error => story.agent.explain(error));
-const passes = () => story.agent.log().filter(line => line.includes('The host is as wanted')).length;
+const passes = () => story.agent.log().filter(line => line.includes('Host is configured')).length;
 const untilExpired = (expiresMs: number) => delay(Math.max(0, expiresMs - Date.now()) + 1000);
 const requestsSince = (count: number) => story.audit.requests().slice(count);
 const asksForCertificate = ({ verb, uri }: { verb: string; uri: string }) =>
@@ -51,7 +51,7 @@ async function runningServices(): Promise<string[]> {
   return services.filter(([, { state }]) => state === 'RUNNING').map(([name]) => name);
 }
 
-test('certificates are renewed again and again, and no request fails', async () => {
+test('renews certificates repeatedly without a failed request', async () => {
   const { agent, host, audit, node } = story;
   const [before, pids] = [issuedTo(agent), agent.pids()];
   const turnMs: number[] = [];
@@ -67,7 +67,7 @@ test('certificates are renewed again and again, and no request fails', async () 
   );
   expect(audit.refused()).toEqual([]);
   expect([agent.log('WARNING'), agent.log('ERROR'), agent.pids()]).toEqual([[], [], pids]);
-  // Only the first one was asked for with the token; each of the others with the one before.
+  // Only the first request used the token; each other used the previous certificate.
   const askers = requests.filter(asksForCertificate).map(({ user }) => user);
   expect([askers[0], new Set(askers.slice(1))]).toEqual([tokenUser, new Set([`system:wicd-node:${node}`])]);
   expect(turnMs.length).toBeGreaterThan(20);
@@ -75,12 +75,12 @@ test('certificates are renewed again and again, and no request fails', async () 
   expect(keyFilesOf(host).toSorted()).toEqual(['wicd-client-current.pem', 'wicd-client-key.pem']);
 }, 300_000);
 
-test('when nobody approves for longer than a certificate lives, the agent waits and goes on', async () => {
+test('the agent waits and continues when no request is approved for longer than a certificate lifetime', async () => {
   const { agent, host, audit, scene } = story;
   const [pids, issued] = [agent.pids(), issuedTo(agent)];
   await scene.approver.stop();
   await untilExpired(expiryOf(host));
-  // The last one may have been approved while the approver ended.
+  // The last request may have been approved while the approver stopped.
   await untilExpired(expiryOf(host));
   approver = startApprover(scene.cluster.client);
   await waitFor('a certificate', () => issuedTo(agent) > issued && expiryOf(host) > Date.now());
@@ -88,7 +88,7 @@ test('when nobody approves for longer than a certificate lives, the agent waits 
   expect([agent.pids(), audit.refused()]).toEqual([pids, []]);
 }, 300_000);
 
-test('a host that was off until its certificate had expired comes back with the token', async () => {
+test('a host that was off until its certificate expired uses the token', async () => {
   const { agent, host, audit } = story;
   await host.cut();
   const [expiresMs, known, done, errors] = [
@@ -107,7 +107,7 @@ test('a host that was off until its certificate had expired comes back with the 
   expect(await runningServices()).toHaveLength(7);
 }, 300_000);
 
-test('when the token has expired too it says so, starts the services, and takes a fresh kubeconfig', async () => {
+test('with an expired token, too, the agent reports it, starts the services, and uses a fresh kubeconfig', async () => {
   const { agent, host, audit, scene } = story;
   await host.cut();
   const [expiresMs, done, known] = [expiryOf(host), passes(), agent.log('WARNING').length];
@@ -123,7 +123,7 @@ test('when the token has expired too it says so, starts the services, and takes 
   );
   const said = agent.log('WARNING').slice(known).join('\n');
   expect(said).toContain(file.agentKubeconfig.replaceAll('\\', '\\\\'));
-  expect(said).toContain('the API server refuses it');
+  expect(said).toContain('the API server rejects it');
   await waitFor('the services', () => runsOf(serviceName.kubeProxy) > earlier);
   expect([passes(), expiryOf(host)]).toEqual([done, expiresMs]);
   expect(new Set(audit.refused().map(({ code }) => code))).toEqual(new Set([401]));

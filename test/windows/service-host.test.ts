@@ -5,7 +5,7 @@ import { difference, takeSnapshot } from '../kit/winhost/snapshot.ts';
 import { ServiceLab } from './programs/service-lab-host.ts';
 import type { Behaviour, Call } from './programs/service-lab-input.ts';
 
-/** A program as a Windows service: it reports to the service manager and stops when it is told to. */
+/** A program as a Windows service. */
 
 let lab: WindowsLab;
 let host: WindowsHost;
@@ -23,7 +23,7 @@ afterAll(() => lab?.stop());
 const logOf = (name: string) => `C:\\lab\\${name}.log`;
 let services = 0;
 
-/** Creates a service that behaves so, makes the calls on it (`$` is its name), and gives their values and what it noted. */
+/** Creates a service with this behavior, runs the calls (`$` is its name), and returns their values and its notes. */
 async function played(behaviour: Partial<Behaviour>, ...calls: Call[]) {
   const name = `played-${++services}`;
   await windows.create({ name, log: logOf(name), ...behaviour });
@@ -33,12 +33,12 @@ async function played(behaviour: Partial<Behaviour>, ...calls: Call[]) {
   return { name, values, notes: windows.notes(logOf(name)) };
 }
 
-/** Win32 exit code of a service, as sc.exe tells it. */
+/** Win32 exit code of a service from sc.exe. */
 async function exitCodeOf(name: string): Promise<number> {
   return Number(/WIN32_EXIT_CODE\s+: (\d+)/.exec(await host.run(`sc query ${name}`))?.[1]);
 }
 
-test('is starting until it says that it is ready, then runs, then stops', async () => {
+test('is starting until it is ready, then runs, then stops', async () => {
   const { name, values, notes } = await played(
     { readyAfterMs: 1500, stopsAfterMs: 700 },
     ['start', '$'],
@@ -56,7 +56,7 @@ test('is starting until it says that it is ready, then runs, then stops', async 
   expect(await exitCodeOf(name)).toBe(0);
 });
 
-test('stops while it starts', async () => {
+test('stops while it is starting', async () => {
   const { values, notes } = await played(
     {},
     ['start', '$'],
@@ -69,7 +69,7 @@ test('stops while it starts', async () => {
   expect(notes).toEqual(['begin', 'stop', 'ended', 'end 0']);
 });
 
-test('counts as running after a while though it never gets ready', async () => {
+test('reports running after a while even if it never gets ready', async () => {
   const { values } = await played(
     {},
     ['start', '$'],
@@ -81,7 +81,7 @@ test('counts as running after a while though it never gets ready', async () => {
   expect(values[2]).toMatchObject({ state: 'start-pending' });
 });
 
-test('is ended after twenty seconds when it does not stop', async () => {
+test('is killed after twenty seconds if it does not stop', async () => {
   const began = performance.now();
   const { name, notes } = await played({ readyAfterMs: 0, stopsAfterMs: -1 }, ['running', '$'], ['stopped', '$']);
   expect(performance.now() - began).toBeGreaterThan(20_000);
@@ -90,7 +90,7 @@ test('is ended after twenty seconds when it does not stop', async () => {
   expect(await windows.processes()).toEqual([]);
 });
 
-test('a native call that still runs does not keep the process from ending', async () => {
+test('exits although a native call is still running', async () => {
   const { values } = await played(
     { readyAfterMs: 0, holdsThread: true },
     ['running', '$'],
@@ -101,7 +101,7 @@ test('a native call that still runs does not keep the process from ending', asyn
   expect(await windows.processes()).toEqual([]);
 });
 
-test('has crashed for Windows when it fails, so that the recovery acts', async () => {
+test('a failure is a crash for Windows, so that recovery starts', async () => {
   const { name, notes } = await played(
     { readyAfterMs: 0, failsAfterMs: 2000, holdsThread: true },
     ['running', '$'],
@@ -111,7 +111,7 @@ test('has crashed for Windows when it fails, so that the recovery acts', async (
   expect(await exitCodeOf(name)).toBe(1067);
 });
 
-test('has stopped in good order when it ends by itself', async () => {
+test('is stopped when it exits by itself', async () => {
   const { name, notes } = await played(
     { readyAfterMs: 0, endsAfterMs: 300 },
     ['start', '$'],
@@ -122,13 +122,13 @@ test('has stopped in good order when it ends by itself', async () => {
   expect(await exitCodeOf(name)).toBe(0);
 });
 
-test('says what to do when it is started by hand', async () => {
+test('prints a remedy when it is started by hand', async () => {
   const { code } = await windows.runByHand({ name: 'by-hand', log: logOf('by-hand'), readyAfterMs: 0 });
   expect(code).toBe(1);
   expect(windows.notes(logOf('by-hand'))).toEqual(['begin', 'end 1 WINDOWS_NOT_A_SERVICE']);
 });
 
-test('starts and stops again and again without a failure and leaves nothing behind', async () => {
+test('starts and stops repeatedly without failures or leftovers', async () => {
   const name = 'restless';
   await windows.create({ name, log: logOf(name), readyAfterMs: 0, stopsAfterMs: 0 });
   const [before, native] = [await takeSnapshot(host), host.drive.list('C:\\lab\\native')];

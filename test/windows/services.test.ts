@@ -6,7 +6,7 @@ import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
 import { configOf, encoded, program, ServiceLab, serviceCommand } from './programs/service-lab-host.ts';
 
-/** Services and processes of a host through the adapters of the agent, compared with what others see there. */
+/** Services and processes through the adapters of the agent, compared with other programs. */
 
 let lab: WindowsLab;
 let host: WindowsHost;
@@ -24,14 +24,14 @@ afterAll(() => lab?.stop());
 const alone = { log: 'C:\\lab\\alone.log', children: 0 };
 const command = (name: string, log = `C:\\lab\\${name}.log`) => serviceCommand({ name, log, readyAfterMs: 0 });
 
-/** A value of the key of a service, as reg.exe shows it; '' when it is not there. */
+/** A registry value of a service from reg.exe; '' when it is missing. */
 async function stored(service: string, value: string): Promise<string> {
   const key = `HKLM\\SYSTEM\\CurrentControlSet\\Services\\${service}`;
   const { stdout } = await host.exec(`reg query ${key} /v ${value}`);
   return /REG_\w+\s+(.*)/.exec(stdout)?.[1]?.trim() ?? '';
 }
 
-/** What one more pass would do with services as they are. */
+/** The plan of another pass. */
 const actionsFor = (wanted: Record<string, ServiceConfig>, actual: InstalledService[]) => {
   const desired = Object.entries(wanted).map(([name, config]) => ({
     name,
@@ -71,7 +71,7 @@ test('creates a service with all its settings', async () => {
   });
 });
 
-test('sets the recovery, which Wine merely takes note of', () => {
+test('sets failure actions, which Wine only accepts', () => {
   const notes = host.fixmes.filter(line => line.includes('SERVICE_CONFIG_FAILURE_ACTIONS'));
   expect(notes[0]).toContain('period 300');
 });
@@ -90,7 +90,7 @@ test.each(changes)('configures %s, after which there is nothing more to do', asy
   const [, services] = await windows.values(['configure', 'one', config], ['list']);
   const actual = services as InstalledService[];
   expect(actual.find(service => service.name === 'one')?.config).toEqual({ ...config, recovery: 'unreadable' });
-  // It cannot start, for there is no such program, but nothing is to be changed.
+  // It cannot start, because the program does not exist, but its settings are correct.
   expect(actionsFor({ one: config }, actual)).toEqual(['start one']);
 });
 
@@ -106,12 +106,12 @@ test.each(refused)('refuses to %s', async (_, call, code, number) => {
   expect(result).toMatchObject({ code, message: expect.stringContaining(`Windows error ${number} (`) });
 });
 
-test('refuses to start what is disabled', async () => {
+test('reports that a disabled service cannot be started', async () => {
   const results = await windows.outcomes(['configure', 'one', { ...first, startType: 'disabled' }], ['start', 'one']);
   expect(results[1]).toMatchObject({ code: 'WINDOWS_SERVICE_DISABLED' });
 });
 
-test('tells of a program that is no service, and does not stand still while Windows waits for it', async () => {
+test('reports a program that is not a service without blocking while Windows waits for it', async () => {
   const [, , result, running] = await windows.outcomes(
     ['create', 'mute', configOf('mute', `${program} family ${encoded(alone)}`)],
     ['tick'],
@@ -123,7 +123,7 @@ test('tells of a program that is no service, and does not stand still while Wind
   await windows.values(['killByName', 'nobody'], ['removed', 'mute']);
 });
 
-test('does not mind what is gone or done already', async () => {
+test('accepts services that are already removed, started or stopped', async () => {
   await windows.values(
     ['remove', 'nobody'],
     ['stopped', 'nobody'],
@@ -174,7 +174,7 @@ test('lists all services', async () => {
   expect(names).toEqual(expect.arrayContaining(['RpcSs', 'Eventlog', 'Spooler', 'one']));
 });
 
-test('ends a process with all it has started', async () => {
+test('kills a process with its children', async () => {
   const log = 'C:\\lab\\family.log';
   const family = host.exec(`${program} family ${encoded({ log, children: 2 })}`);
   const born = () => host.drive.read(log)?.trim().split('\n') ?? [];
@@ -185,7 +185,7 @@ test('ends a process with all it has started', async () => {
   await family;
 });
 
-test('turns on a privilege that it has, and none that does not exist', async () => {
+test('enables an existing privilege, and rejects an unknown one', async () => {
   const values = await windows.values(
     ['enablePrivilege', 'SeDebugPrivilege'],
     ['enablePrivilege', 'SeNoSuchPrivilege'],
@@ -193,7 +193,7 @@ test('turns on a privilege that it has, and none that does not exist', async () 
   expect(values).toEqual([true, false]);
 });
 
-test('finds and ends processes by name', async () => {
+test('finds and kills processes by name', async () => {
   const shim = 'C:\\lab\\containerd-shim-runhcs-v1.exe';
   await host.run(`copy ${program} ${shim}`);
   const families = [1, 2].map(() => host.exec(`${shim} family ${encoded(alone)}`));
@@ -209,7 +209,7 @@ test('finds and ends processes by name', async () => {
   await Promise.all(families);
 });
 
-test('many processes that start at once put the native code in place once, and fix it', async () => {
+test('concurrent processes install the native code once, and repair it', async () => {
   const folder = 'C:\\lab\\native-2';
   const start = () => host.exec(`${program} call ${encoded([['query', 'nobody']])} ${folder}`);
   const codes = (await Promise.all(Array.from({ length: 6 }, start))).map(({ code, stderr }) => [code, stderr]);

@@ -10,7 +10,7 @@ import { type Scene, startScene } from '../kit/winhost/scene.ts';
 import { addRoot, agentLog, seeRoots, seeServices, seeVariables, thumbprint } from '../kit/winhost/sight.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
 
-/** Proxy variables and trusted certificates: changed before a reboot, in effect after it, and gone when no longer wanted. */
+/** Proxy variables and trusted certificates: changed before a reboot, in effect after it, removed when not desired. */
 
 const password = 'pa55-of-the-proxy';
 const proxy = {
@@ -57,7 +57,7 @@ afterAll(() => {
   return scene?.[Symbol.asyncDispose]();
 });
 
-/** Follows the Nodes as the API server tells of them: how often the mark that asks for a reboot has come. */
+/** Watches Nodes and counts how often the reboot annotation was set. */
 async function followMarks(): Promise<void> {
   const marked = new Set<string>();
   for await (const { object } of scene.cluster.client.watch(nodes, { timeoutSeconds: 1800, signal: ending.signal })) {
@@ -78,8 +78,8 @@ const variablesOf = async (where: WindowsHost) => {
 };
 
 /**
- * Publishes what is wanted and waits until the host asks for a reboot. Certificates and variables come by different ways; an
- * agent that looks between the two asks for a reboot for one of them and sees the other after it, so it does not look.
+ * Publishes the desired settings and waits until the host requests a reboot. The agent is stopped meanwhile: between the
+ * changes of certificates and variables it would request a reboot for only one of them.
  */
 async function want(wanted: Wanted, meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> {
   const agent = new AgentService(host);
@@ -95,18 +95,18 @@ async function otherServices(): Promise<Awaited<ReturnType<typeof seeServices>>>
   return others;
 }
 
-/** The operator's part: reboot, and then the mark goes. */
+/** The part of the operator: reboots the host and removes the annotation. */
 async function rebootFor(where: WindowsHost, name: string): Promise<string> {
   const { bootId, answer } = await operator.reboot(where);
   expect(answer).toEqual({ rebooting: true, inSeconds: 0 });
   await where.run('ver');
-  // The mark goes when the agent has reported in the new boot.
+  // After the agent has reported in the new boot.
   const isOver = async () => ((await operator.report(name)).bootId === bootId ? undefined : true);
   await operator.waitFor('a report of the new boot', isOver, 90_000);
   return bootId;
 }
 
-/** Names of variables of interest that each service sees. */
+/** Names of the tested variables in each service. */
 function environmentOf(where: WindowsHost): Record<string, string[] | undefined> {
   const names = Object.values(serviceName).filter(name => name !== serviceName.cloudNodeManager);
   return Object.fromEntries(names.map(name => [name, where.lab.serviceEvents(name).at(-1)?.environment.toSorted()]));
@@ -114,7 +114,7 @@ function environmentOf(where: WindowsHost): Record<string, string[] | undefined>
 const everywhere = (variables: readonly string[]) =>
   Object.fromEntries(Object.keys(environmentOf(host)).map(name => [name, variables]));
 
-test('a change is written to registry and certificate store, and a reboot is asked for, before anything else', async () => {
+test('writes changes to registry and certificate store and requests a reboot first', async () => {
   const before = await otherServices();
   await want({ proxy, trustedCa: bundle }, () => operator.forgetVersion(node));
   expect(await variablesOf(host)).toEqual(proxy);
@@ -123,7 +123,7 @@ test('a change is written to registry and certificate store, and a reboot is ask
   expect(await operator.annotations(node)).not.toHaveProperty([nodeAnnotation.version]);
 });
 
-test('until the reboot nothing more happens, whatever else changes', async () => {
+test('applies no other changes until the reboot', async () => {
   const before = await seeServices(host);
   const looks = agentLog(host).split('awaits a reboot').length;
   await host.run('taskkill /f /im csi-proxy.exe');
@@ -138,7 +138,7 @@ test('until the reboot nothing more happens, whatever else changes', async () =>
   ]);
 });
 
-test('after the reboot the agent comes back by itself, finishes and writes the version', async () => {
+test('the agent starts after the reboot, finishes and reports the version', async () => {
   const boots = host.boots;
   const bootId = await rebootFor(host, node);
   await operator.waitForVersion(node);
@@ -149,7 +149,7 @@ test('after the reboot the agent comes back by itself, finishes and writes the v
   expect([await hasMark(node), requests.get(node)]).toEqual([false, 1]);
 });
 
-test('a truncated bundle changes nothing and is reported', async () => {
+test('reports a truncated bundle and changes nothing', async () => {
   const [before, roots, imported] = [
     await seeServices(host),
     await seeRoots(host),
@@ -172,8 +172,8 @@ test('other values replace the old ones, with another reboot', async () => {
   expect(await seeRoots(host)).toEqual([thumbprint(second), thumbprint(theirs)].toSorted());
 });
 
-test('what is taken back before the reboot is gone after it; a certificate that was there before stays', async () => {
-  // The operator may change its mind while the host waits.
+test('values reverted before the reboot are gone after it, and a previous certificate stays', async () => {
+  // The desired settings may change while the host waits for the reboot.
   await operator.publishTo(host, {});
   await rebootFor(host, node);
   await untilMark(node);
@@ -186,7 +186,7 @@ test('what is taken back before the reboot is gone after it; a certificate that 
   expect([host.drive.read(file.importedCerts), await hasMark(node), requests.get(node)]).toEqual(['', false, 3]);
 });
 
-test('a host that joins a cluster with a proxy is rebooted once, before it has a version', async () => {
+test('a host joining a cluster with a proxy is rebooted once before it has a version', async () => {
   await untilMark(newcomerNode);
   expect(await variablesOf(newcomer)).toEqual(proxy);
   expect(await seeRoots(newcomer)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
@@ -198,7 +198,7 @@ test('a host that joins a cluster with a proxy is rebooted once, before it has a
   expect([newcomer.boots, requests.get(newcomerNode)]).toEqual([2, 1]);
 });
 
-test('no log, report or Node holds the password of the proxy', async () => {
+test('no log, report or Node contains the password of the proxy', async () => {
   const logs = [host, newcomer].flatMap(where =>
     where.drive.list(dir.agentLog).map(name => where.drive.read(`${dir.agentLog}\\${name}`)),
   );

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab?.stop());
 
-/** What the .exe answers through SSH, with plain line ends. */
+/** Output of the .exe over SSH, with LF line breaks. */
 async function agent(line: string) {
   const { code, stdout, stderr } = await host.exec(line.startsWith(file.agent) ? line : `${file.agent} ${line}`);
   const plain = (text: string) => text.replaceAll('\r\n', '\n');
@@ -30,7 +30,7 @@ const polling = { timeout: 60_000, interval: 200 };
 const json = (text: string) => JSON.parse(text) as Record<string, unknown>;
 const inventoryOf = async () => parseInventory((await agent(installedAgent.inventory())).out, host.name);
 
-test('tells its version, and on what it runs', async () => {
+test('prints its version and runtime', async () => {
   const { code, out, err } = await agent('version');
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/^windows-instance-config-daemon version: "11\.0\.0-.+", node version: "v26\..+ win32\/x64"\n$/);
@@ -39,7 +39,7 @@ test('tells its version, and on what it runs', async () => {
   });
 });
 
-test('gives help', async () => {
+test('prints help', async () => {
   expect(await agent('--help')).toMatchObject({ code: 0, err: '', out: expect.stringContaining('enable-containers') });
   expect((await agent('cleanup --help')).out).toContain('--keep-settings');
 });
@@ -62,7 +62,7 @@ const wrong: [line: string, code: string, message: string][] = [
   [installedAgent.stage('C:\\k\\none', 'a'.repeat(64)).replace(' -o json', ''), 'INPUT_UNREADABLE', 'C:\\k\\none'],
 ];
 for (const [line, error, message] of wrong) {
-  test(`fails with code 1 and says what helps: ${line.replace(`${file.agent} `, '')}`, async () => {
+  test(`fails with code 1 and a remedy: ${line.replace(`${file.agent} `, '')}`, async () => {
     const plain = await agent(line);
     expect([plain.code, plain.out]).toEqual([1, '']);
     expect(plain.err).toMatch(new RegExp(`^${error}\\w*: .*\\n  -> .+\\n$`, 'm'));
@@ -73,7 +73,7 @@ for (const [line, error, message] of wrong) {
   });
 }
 
-test('tells about the host what is true', async () => {
+test('prints the inventory of the host', async () => {
   const { code, out } = await agent(installedAgent.inventory());
   expect(code).toBe(0);
   const inventory = parseInventory(out, host.name);
@@ -85,7 +85,7 @@ test('tells about the host what is true', async () => {
   expect(Math.abs(Date.parse(inventory.time) - Date.now())).toBeLessThan(60_000);
 });
 
-test('tells the same for people', async () => {
+test('prints the inventory as text', async () => {
   const { out } = await agent('inventory');
   expect(out).toMatch(/^Host: +win-1/im);
   expect(out).toContain(host.address);
@@ -99,7 +99,7 @@ test('cleans a host that was never configured and has no kubeconfig', async () =
   ]);
 });
 
-test('reboots in the boot that was seen, and in no other', async () => {
+test('reboots only in the given boot', async () => {
   const { bootId } = await inventoryOf();
   expect(json((await agent(installedAgent.reboot('another'))).out)).toEqual({
     rebooting: false,
@@ -112,7 +112,7 @@ test('reboots in the boot that was seen, and in no other', async () => {
   expect((await inventoryOf()).bootId).not.toBe(bootId);
 });
 
-test('switches on Containers, for which it takes a reboot', async () => {
+test('enables Containers, which a reboot completes', async () => {
   expect(json((await agent(installedAgent.enableContainers)).out)).toMatchObject({
     before: 'disabled',
     rebootNeeded: true,
@@ -123,7 +123,7 @@ test('switches on Containers, for which it takes a reboot', async () => {
   });
 });
 
-test('secures the host from a folder of its hash, puts itself in place, and removes what was there before', async () => {
+test('secures the host from the folder of its hash, installs itself, and removes old programs', async () => {
   const hash = createHash('sha256')
     .update(readFileSync(inject('agentProgram')))
     .digest('hex');
@@ -135,7 +135,7 @@ test('secures the host from a folder of its hash, puts itself in place, and remo
   const { inventory, ...outcome } = json(stdout);
   expect([code, outcome]).toEqual([0, { placed: true, pruned: 1, events: [] }]);
   const { files, problems } = parseInventory(JSON.stringify(inventory), host.name);
-  // Windows tells the path of a program in the spelling of the disk.
+  // Windows returns the path of a program with the case on disk.
   const hashes = Object.fromEntries(Object.entries(files).map(([path, value]) => [path.toLowerCase(), value]));
   expect(hashes).toMatchObject({ [program.toLowerCase()]: hash, [file.agent.toLowerCase()]: hash });
   expect(problems).toEqual([]);
@@ -148,26 +148,26 @@ test('secures the host from a folder of its hash, puts itself in place, and remo
 const stateOf = async () => /STATE\s+: \d\s+(\w+)/.exec((await host.exec(`sc query ${agentName}`)).stdout)?.[1];
 const logOf = (severity: string) => host.drive.read(`${dir.agentLog}\\${agentName}.exe.${severity}`);
 
-test('runs as a service that has no cluster: says so in its log, over restarts, and stops when it is told to', async () => {
+test('runs as a service without a cluster: logs it across restarts, and can be stopped', async () => {
   await host.run(
     `sc create ${agentName} binPath= "${controllerCommand({ namespace: 'ns', node: 'win-1', logMegabytes: 1 })}"`,
   );
   for (const start of [1, 2]) {
     await host.run(`sc start ${agentName}`);
     await expect
-      .poll(() => logOf('WARNING')?.match(/The kubeconfig cannot be used; retrying/g)?.length ?? 0, polling)
+      .poll(() => logOf('WARNING')?.match(/Using the kubeconfig failed; retrying/g)?.length ?? 0, polling)
       .toBeGreaterThan(start);
     await host.run(`sc stop ${agentName}`);
     await expect.poll(stateOf, polling).toBe('STOPPED');
   }
   expect(logOf('INFO')?.match(/^Log file created at/gm)?.length).toBe(1);
   expect(logOf('INFO')?.match(/^I\d{4} [\d:.]{15} +\d+ agent\] Starting program=/gm)?.length).toBe(2);
-  expect(logOf('INFO')?.match(/ agent\] Stopped, as was asked for$/gm)?.length).toBe(2);
+  expect(logOf('INFO')?.match(/ agent\] Stopped agent$/gm)?.length).toBe(2);
   expect(logOf('ERROR')).toBeUndefined();
   await host.run(`sc delete ${agentName}`);
 });
 
-test('leaves nothing behind in memory, and no more than one native file on disk', async () => {
+test('leaves no processes and at most one native file on disk', async () => {
   await Promise.all([agent('inventory'), agent('inventory'), agent('inventory')]);
   expect(await host.run('tasklist')).not.toContain('windows-instance-config');
   const natives = await host.run('dir /b "C:\\Program Files\\windows-instance-config-daemon"');

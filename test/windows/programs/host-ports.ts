@@ -6,11 +6,11 @@ import { loadKoffi } from '../../../src/agent/win32/native.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { isAppError } from '../../../src/base/errors.ts';
 
-/** Does things through the ports of a real host: `host-ports.exe FILE` with a list of steps in JSON; prints what came of each. */
+/** Uses the ports of a real host: `host-ports.exe FILE` with a list of steps in JSON; prints the result of each. */
 
 export type Step = [port: keyof HostPorts | 'test', method: string, ...args: unknown[]];
 
-/** What came of a step: a value, or an error with its code, message and remedy. */
+/** Result of a step: a value, or an error with code, message and remedy. */
 export interface StepOutcome {
   value?: unknown;
   error?: { code: string; message: string; remedy: string };
@@ -19,7 +19,7 @@ export interface StepOutcome {
 type Method = (...args: unknown[]) => unknown;
 
 const own: Record<string, (ports: HostPorts, ...args: never[]) => unknown> = {
-  /** Bytes do not go through JSON. */
+  /** In hex, because JSON has no bytes. */
   addCertificate: (ports, base64: string) => ports.certificates.add(Buffer.from(base64, 'base64')),
   writeBytes: (ports, path: string, base64: string) => ports.files.writeChunks(path, chunksOf(base64)),
   async readBytes(ports, path: string) {

@@ -11,7 +11,7 @@ import type { Behaviour, Call, CallResult, Cycles, CycleWish } from './service-l
 
 export const program = 'C:\\lab\\service-lab.exe';
 
-/** The program service-lab.ts on a host, seen from the test. */
+/** Controls the program service-lab.ts on a host. */
 export class ServiceLab {
   readonly host: WindowsHost;
 
@@ -24,12 +24,12 @@ export class ServiceLab {
     await this.host.drive.copyIn(path, program);
   }
 
-  /** What comes of calls that one new process makes one after the other. */
+  /** Runs calls one after the other in a new process and returns their results. */
   async outcomes(...calls: Call[]): Promise<CallResult[]> {
     return JSON.parse(await this.host.run(await this.#line('call', calls), { timeoutMs: 120_000 })) as CallResult[];
   }
 
-  /** The same for calls that must succeed. */
+  /** For calls that must succeed. */
   async values(...calls: Call[]): Promise<unknown[]> {
     const results = await this.outcomes(...calls);
     expect(results.filter(result => 'code' in result)).toEqual([]);
@@ -40,7 +40,7 @@ export class ServiceLab {
     return (await this.values(call))[0];
   }
 
-  /** The service as the adapter lists it. */
+  /** The service from the adapter. */
   async listed(name: string): Promise<InstalledService | undefined> {
     return ((await this.value('list')) as InstalledService[]).find(service => service.name === name);
   }
@@ -55,19 +55,19 @@ export class ServiceLab {
     return this.host.exec(await this.#line('service', behaviour));
   }
 
-  /** Creates a service of the program. */
+  /** Creates a service with the program. */
   async create(behaviour: Behaviour, over: Partial<ServiceConfig> = {}): Promise<void> {
     const { name } = behaviour;
     await this.values(['create', name, { ...configOf(name, serviceCommand(behaviour)), ...over }]);
   }
 
-  /** What a service of the program has noted, without the number of the process. */
+  /** Notes of a service of the program, without process ids. */
   notes(log: string): string[] {
     const lines = this.host.drive.read(log)?.trim().split('\n') ?? [];
     return lines.map(line => line.replace(/^\d+ /, ''));
   }
 
-  /** Numbers of all processes of the program. */
+  /** Process ids of the program. */
   async processes(name = 'service-lab.exe'): Promise<number[]> {
     const lines = (await this.host.run('tasklist')).split('\n').filter(line => line.startsWith(name));
     return lines.map(line => Number(/\s(\d+)\s/.exec(line)?.[1]));
@@ -84,7 +84,7 @@ export function serviceCommand(behaviour: Behaviour): string {
   return `${program} service ${encoded(behaviour)}`;
 }
 
-/** Input for the program that fits into a command line. */
+/** Input that fits into a command line. */
 export function encoded(input: unknown): string {
   return Buffer.from(JSON.stringify(input)).toString('base64');
 }

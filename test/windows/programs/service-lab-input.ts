@@ -1,12 +1,12 @@
-/** What the test tells the program service-lab.ts, in base64 of JSON as its second argument, and what it hears. */
+/** Input and output of service-lab.ts; the input is base64 of JSON in the second argument. */
 
-/** How a service of the program behaves; it writes what happens to it into the file. */
+/** Behavior of a service of the program; it writes its events to the file. */
 export interface Behaviour {
   name: string;
   log: string;
-  /** It never says that it is ready when absent. */
+  /** It never gets ready when not set. */
   readyAfterMs?: number;
-  /** How long it takes to stop; for ever when negative. */
+  /** Time to stop; negative means never. */
   stopsAfterMs?: number;
   failsAfterMs?: number;
   endsAfterMs?: number;
@@ -14,7 +14,7 @@ export interface Behaviour {
   holdsThread?: boolean;
 }
 
-/** A process that has a child, which has a child, and so on; each writes how many are below it, and its number. */
+/** A chain of child processes; each writes how many are below it, and its process id. */
 export interface Family {
   log: string;
   children: number;

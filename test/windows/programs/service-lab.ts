@@ -12,9 +12,9 @@ import { systemClock as clock } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import type { Behaviour, Call, CallResult, Cycles, CycleWish, Family } from './service-lab-input.ts';
 
-/** A program for Windows that calls the adapters of the agent and can be a service itself: see service-lab-input.ts. */
+/** A Windows program that calls the adapters of the agent and can be a service; see service-lab-input.ts. */
 const [verb = '', argument = '', native = 'C:\\lab\\native'] = process.argv.slice(2);
-// A command line of cmd.exe is short, so long input comes in a file.
+// Long input comes in a file, because command lines of cmd.exe are short.
 const text = argument.startsWith('@')
   ? readFileSync(argument.slice(1), 'utf8')
   : Buffer.from(argument, 'base64').toString();
@@ -36,7 +36,7 @@ function calls(): Record<string, (...args: never[]) => unknown> {
     running: (name: string) => ensureRunning(name, ports, waiting),
     stopped: (name: string) => ensureStopped(name, ports, waiting),
     removed: (name: string) => ensureRemoved(name, ports, waiting),
-    /** Waits until it has stopped by itself. */
+    /** Waits until it stops by itself. */
     ended: async (name: string) => {
       while ((await ports.services.query(name))?.state !== 'stopped') await clock.sleep(20);
     },
@@ -55,7 +55,7 @@ function calls(): Record<string, (...args: never[]) => unknown> {
     },
     enablePrivilege: (name: string) => enablePrivilege(koffi, name),
     sleep: (ms: number) => clock.sleep(ms),
-    // Counts on, ten times a second, as long as Node is not kept from it.
+    // Counts ten times a second unless the event loop is blocked.
     tick: () => void setInterval(() => (ticks += 1), 100).unref(),
     ticks: () => ticks,
   };
@@ -77,7 +77,7 @@ async function makeCalls(wanted: readonly Call[]): Promise<CallResult[]> {
   return results;
 }
 
-/** Starts and stops a service again and again, and lets it run between for the times given, in turn. */
+/** Starts and stops a service repeatedly, with the given run times in turn. */
 async function cycle({ name, times, runMs }: CycleWish): Promise<Cycles> {
   const ports = { services: openServiceManager(koffi), processes: openProcesses(koffi) };
   const cycles: Cycles = { failures: [], startMs: [], stopMs: [] };
