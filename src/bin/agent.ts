@@ -28,7 +28,7 @@ process.on('uncaughtException', error => {
 
 const build = `${agentName}/${version}`;
 const common = { clock, log, version, signal: interruptionOf(process), client: { userAgent: build } };
-const world: VerbDeps = {
+const deps: VerbDeps = {
   ...common,
   program: process.execPath,
   runtime: `${process.version} ${process.platform}/${process.arch}`,
@@ -36,5 +36,5 @@ const world: VerbDeps = {
   asService: body => runAsService((service = native()), agentName, body, clock),
   openLog: (directory, maxBytes) => (log = createFileLog({ directory, maxBytes, build, stderr: err, clock })),
 };
-process.exitCode = await runAgent(process.argv.slice(2), world, { out: text => void process.stdout.write(text), err });
+process.exitCode = await runAgent(process.argv.slice(2), deps, { out: text => void process.stdout.write(text), err });
 if (service !== undefined) endProcess(service, process.exitCode);

@@ -31,9 +31,9 @@ const operator: Program = {
       import('#operator/memory.ts'),
     ]);
     stayLean();
-    const world = { environment: process.env, version: version(), runtime, out, err, signal: stopSignal() };
+    const deps = { environment: process.env, version: version(), runtime, out, err, signal: stopSignal() };
     // Exits at once: pending work must not outlive the lease.
-    process.exit(await operatorProgram(words, world));
+    process.exit(await operatorProgram(words, deps));
   },
 };
 
@@ -49,7 +49,7 @@ const sandbox: Program = {
   run: async words => {
     const [{ sandboxProgram }, { sandboxFactory }] = await Promise.all([
       import('#cli/sandbox/program.ts'),
-      import('./sandbox-world.ts'),
+      import('./sandbox-factory.ts'),
     ]);
     return sandboxProgram(words, liveTerminal(), sandboxFactory);
   },

@@ -29,20 +29,20 @@ function put(api: WatchedApi, object: PlainObject): void {
 }
 
 /** A cluster with these objects, and where facts about it come from. */
-function worldOf(objects: readonly PlainObject[], { proxy = {}, serves = () => true }: Partial<World> = {}) {
+function setUpWith(objects: readonly PlainObject[], { proxy = {}, serves = () => true }: Partial<SetUpOptions> = {}) {
   const api = new WatchedApi(manualClock());
   for (const object of objects) put(api, object);
   const source = openshiftSource(api.informers, { ...benchSettings, proxy }, serves);
   return { api, source };
 }
 
-interface World {
+interface SetUpOptions {
   proxy: Record<string, string>;
   serves: (resource: Resource) => boolean;
 }
 
 test('reads the facts of a healthy OpenShift cluster', () => {
-  const { facts, findings } = worldOf(openshiftCluster()).source.read();
+  const { facts, findings } = setUpWith(openshiftCluster()).source.read();
   expect(findings).toEqual([]);
   expect(facts).toMatchObject({
     platform: 'Azure',
@@ -55,7 +55,7 @@ test('reads the facts of a healthy OpenShift cluster', () => {
 });
 
 test('gives the same value until something changes, and another one then', () => {
-  const { api, source } = worldOf(openshiftCluster());
+  const { api, source } = setUpWith(openshiftCluster());
   const before = source.read();
   expect(source.read()).toBe(before);
   put(api, infrastructure('GCP'));
@@ -83,7 +83,7 @@ const changes: [name: string, change: (api: WatchedApi) => void, want: object][]
 ];
 for (const [name, change, want] of changes) {
   test(`tells of ${name}`, () => {
-    const { api, source } = worldOf(openshiftCluster());
+    const { api, source } = setUpWith(openshiftCluster());
     let told = 0;
     source.onChange(() => (told += 1));
     change(api);
@@ -93,7 +93,7 @@ for (const [name, change, want] of changes) {
 }
 
 test('tells nobody who does not want to be told any more', () => {
-  const { api, source } = worldOf(openshiftCluster());
+  const { api, source } = setUpWith(openshiftCluster());
   let told = 0;
   const end = source.onChange(() => (told += 1));
   end();
@@ -102,7 +102,7 @@ test('tells nobody who does not want to be told any more', () => {
 });
 
 test('is not disturbed by objects of other names', () => {
-  const { api, source } = worldOf(openshiftCluster());
+  const { api, source } = setUpWith(openshiftCluster());
   let told = 0;
   source.onChange(() => (told += 1));
   api.put(openshift.infrastructures, { metadata: { name: 'other' } });
@@ -119,7 +119,7 @@ const bundles: [name: string, bundle: PlainObject | undefined, want: object][] =
 ];
 for (const [name, bundle, want] of bundles) {
   test(`tells of a cluster with a proxy ${name}`, () => {
-    const { source } = worldOf([...openshiftCluster(), ...(bundle ? [bundle] : [])], { proxy });
+    const { source } = setUpWith([...openshiftCluster(), ...(bundle ? [bundle] : [])], { proxy });
     expect(source.read()).toMatchObject(want);
   });
 }
@@ -145,7 +145,7 @@ test('watches only what the server has', () => {
 });
 
 test('shows the objects themselves with their kind', () => {
-  const kinds = worldOf(openshiftCluster())
+  const kinds = setUpWith(openshiftCluster())
     .source.objects()
     .map(({ kind, apiVersion }) => `${apiVersion} ${kind}`);
   expect(kinds).toContain('config.openshift.io/v1 APIServer');

@@ -9,7 +9,7 @@ import { settle } from '../../test/kit/manual-clock.ts';
 import { benchNamespace as namespace, sourceBench } from '../../test/kit/source-bench.ts';
 import { type AllParts, createControllers, optionalResources, permissions } from './all.ts';
 
-function world(more: Partial<AllParts> = {}) {
+function setUp(more: Partial<AllParts> = {}) {
   const bench = sourceBench();
   onTestFinished(() => bench[Symbol.asyncDispose]());
   const facts = (more.facts ?? fixedFacts()) as FixedFacts;
@@ -51,20 +51,20 @@ const clusters: [name: string, parts: Partial<AllParts>, more: string[]][] = [
 ];
 for (const [name, parts, more] of clusters) {
   test(`${name} gets the controllers that have something to do`, () => {
-    const { names, asked } = world(parts);
+    const { names, asked } = setUp(parts);
     expect([...names].sort()).toEqual([...always, ...more].sort());
     expect(asked()).toBe(more.includes('machines') ? 1 : 0);
   });
 }
 
 test('no two controllers have the same name', () => {
-  const { names } = world({ settings: proxied });
+  const { names } = setUp({ settings: proxied });
   expect(new Set(names).size).toBe(names.length);
 });
 
 test('needs Machines and MachineSets together', () => {
   expect(optionalResources.map(({ plural }) => plural)).toEqual(['machines', 'machinesets']);
-  expect(world({ serves: ({ plural }) => plural !== 'machinesets' }).names).not.toContain('machines');
+  expect(setUp({ serves: ({ plural }) => plural !== 'machinesets' }).names).not.toContain('machines');
 });
 
 test('every permission says what it is for', () => {
@@ -76,7 +76,7 @@ test('every permission says what it is for', () => {
 
 /** An instance whose journey has failed, and how often it was tried. */
 async function failing(facts: FixedFacts) {
-  const made = world({ facts });
+  const made = setUp({ facts });
   const lifecycle = made.controllers.find(({ name }) => name === 'lifecycle');
   if (lifecycle === undefined) throw new Error('no lifecycle');
   await made.put(windowsInstances, {

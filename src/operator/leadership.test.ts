@@ -10,7 +10,7 @@ const namespace = 'wmco';
 const { signal } = new AbortController();
 const lockName = 'windows-machine-config-operator-lock';
 
-async function world(podName = '', api = new MemoryApi(), lease?: LeaseTimes) {
+async function bench(podName = '', api = new MemoryApi(), lease?: LeaseTimes) {
   const clock = manualClock();
   const { log } = recordedLog();
   const leadership = await leadershipOf(
@@ -22,7 +22,7 @@ async function world(podName = '', api = new MemoryApi(), lease?: LeaseTimes) {
 }
 
 test('leads by a Lease of its own name', async () => {
-  const { lead, lease, leadership } = await world();
+  const { lead, lease, leadership } = await bench();
   await lead();
   expect(lease()?.spec?.holderIdentity).toMatch(/^[\w.-]+_[0-9a-f-]{36}$/);
   await leadership.release('free', signal);
@@ -32,7 +32,7 @@ test('leads by a Lease of its own name', async () => {
 test('no two processes have the same identity, even in the same pod', async () => {
   const api = new MemoryApi();
   api.put(pods, { metadata: { name: 'pod-1', namespace, uid: 'u' } });
-  const [one, other] = [await world('pod-1', api), await world('pod-1', api)];
+  const [one, other] = [await bench('pod-1', api), await bench('pod-1', api)];
   await one.lead();
   const first = one.lease()?.spec?.holderIdentity;
   await one.leadership.release('free', signal);
@@ -48,7 +48,7 @@ const times: [string, LeaseTimes | undefined, number][] = [
 ];
 for (const [name, lease, seconds] of times) {
   test(`holds the Lease ${name}`, async () => {
-    const one = await world('', new MemoryApi(), lease);
+    const one = await bench('', new MemoryApi(), lease);
     await one.lead();
     expect(one.lease()?.spec?.leaseDurationSeconds).toBe(seconds);
     await one.leadership.release('free', signal);
@@ -58,7 +58,7 @@ for (const [name, lease, seconds] of times) {
 test('takes the lock of the Go operator for its own pod', async () => {
   const api = new MemoryApi();
   api.put(pods, { metadata: { name: 'pod-1', namespace, uid: 'u-1' } });
-  const { lead, leadership } = await world('pod-1', api);
+  const { lead, leadership } = await bench('pod-1', api);
   await lead();
   expect(api.peek(configMaps, lockName, namespace)?.metadata).toMatchObject({
     annotations: { 'windowsmachineconfig.openshift.io/lease': 'pod-1' },
@@ -69,14 +69,14 @@ test('takes the lock of the Go operator for its own pod', async () => {
 });
 
 test('holds no lock outside a pod', async () => {
-  const { lead, leadership, api } = await world();
+  const { lead, leadership, api } = await bench();
   await lead();
   expect(api.peek(configMaps, lockName, namespace)).toBeUndefined();
   await leadership.release('free', signal);
 });
 
 test('waits for a Go operator that leads, and leads when its pod is gone', async () => {
-  const { api, lead, clock, leadership } = await world();
+  const { api, lead, clock, leadership } = await bench();
   const owner = { apiVersion: 'v1', kind: 'Pod', name: 'go-1', uid: 'go' };
   api.put(configMaps, { metadata: { name: lockName, namespace, ownerReferences: [owner] } });
   api.put(pods, { metadata: { name: 'go-1', namespace, uid: 'go' }, status: { phase: 'Running' } });
@@ -93,7 +93,7 @@ test('waits for a Go operator that leads, and leads when its pod is gone', async
 });
 
 test('says that its own pod cannot be found', async () => {
-  await expect(world('nowhere')).rejects.toMatchObject({ code: 404 });
+  await expect(bench('nowhere')).rejects.toMatchObject({ code: 404 });
 });
 
 test('needs no more than its Lease, the lock and pods, in its own namespace', () => {

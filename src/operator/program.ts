@@ -30,16 +30,16 @@ export interface ProgramDeps {
 }
 
 /** Runs the operator as a program: 0 when it was told to stop, 1 when it failed, 2 when its command line is wrong. */
-export async function operatorProgram(words: readonly string[], world: ProgramDeps): Promise<0 | 1 | 2> {
-  const log = createLog(world.err, clock);
+export async function operatorProgram(words: readonly string[], deps: ProgramDeps): Promise<0 | 1 | 2> {
+  const log = createLog(deps.err, clock);
   try {
-    const options = readOptions(words, world.environment, world.version);
-    if (options === undefined) world.out(commandHelp(operatorLine));
-    else await run(options, world, options.settings.debug ? createLog(world.err, clock, 'debug') : log);
+    const options = readOptions(words, deps.environment, deps.version);
+    if (options === undefined) deps.out(commandHelp(operatorLine));
+    else await run(options, deps, options.settings.debug ? createLog(deps.err, clock, 'debug') : log);
     return 0;
   } catch (error) {
     if (isAppError(error, 'USAGE')) {
-      world.err(`${errorLabel(error)}: ${error.message}\n  -> ${error.remedy}\n`);
+      deps.err(`${errorLabel(error)}: ${error.message}\n  -> ${error.remedy}\n`);
       return 2;
     }
     log.error(
@@ -52,34 +52,34 @@ export async function operatorProgram(words: readonly string[], world: ProgramDe
   }
 }
 
-async function run(options: StartOptions, world: ProgramDeps, log: Log): Promise<void> {
+async function run(options: StartOptions, deps: ProgramDeps, log: Log): Promise<void> {
   const { settings } = options;
   // Whoever looks for the version of the operator takes the first one in the log.
   log.info('operator', { version: settings.version });
-  log.info('node', { version: world.runtime });
+  log.info('node', { version: deps.runtime });
   const rotation = Object.entries(settings.logRotation).filter(([, value]) => value !== '');
   if (rotation.length > 0) log.info('log rotation configured', Object.fromEntries(rotation));
   const payload = await openPayload({ folder: options.payloadDir, cacheFolder: options.payloadCacheDir, log });
-  const client = await clientOf(options, world, log);
+  const client = await clientOf(options, deps, log);
   const metrics = new MemoryMetrics();
   const resolver = createResolver({ clock });
   try {
     await runOperator(
       { client, settings, connect, resolver, payload, clock, log, metrics, random: Math.random },
-      world.signal,
+      deps.signal,
     );
   } finally {
     await client.close();
   }
 }
 
-async function clientOf({ kubeconfig, settings }: StartOptions, world: ProgramDeps, log: Log): Promise<Client> {
+async function clientOf({ kubeconfig, settings }: StartOptions, deps: ProgramDeps, log: Log): Promise<Client> {
   const connection =
     kubeconfig === undefined
-      ? loadInCluster(world.environment)
+      ? loadInCluster(deps.environment)
       : loadKubeconfig(await readKubeconfig(kubeconfig), {
           folder: dirname(kubeconfig),
-          environment: world.environment,
+          environment: deps.environment,
         });
   const userAgent = `${operatorName}/${settings.version}`;
   return createClient(connection, { clock, log, userAgent, fieldManager: operatorName });

@@ -9,7 +9,7 @@ import { benchNamespace as namespace, benchVersion as version } from '../../../t
 import { WatchedApi } from '../../../test/kit/watched-api.ts';
 import { findIn, observeNode, observeShared, informersFrom } from './observe.ts';
 
-function world() {
+function setUp() {
   const api = new WatchedApi(manualClock());
   return { api, sources: informersFrom(api.informers, namespace) };
 }
@@ -35,7 +35,7 @@ test('watches nothing that it does not need', () => {
 });
 
 test('names the services ConfigMaps there are, and the own one even before it is there', () => {
-  const { api, sources } = world();
+  const { api, sources } = setUp();
   expect(observeShared(sources, { namespace, version }).configMaps).toEqual([`windows-services-${version}`]);
   for (const name of [`windows-services-${version}`, 'windows-services-old', 'windows-instances'])
     api.put(configMaps, { metadata: { name, namespace } });
@@ -61,7 +61,7 @@ const bound = (status: WindowsInstanceStatus): WindowsInstance => ({
 });
 
 test('sees agents of the Go operator, by the record where an instance is bound to the Node', () => {
-  const { api, sources } = world();
+  const { api, sources } = setUp();
   const sees = () => observeShared(sources, { namespace, version }).formerAgents;
   api.put(configMaps, { metadata: { name: 'windows-services-go', namespace }, data: { services: '[]' } });
   expect(sees()).toBe(false);
@@ -74,7 +74,7 @@ test('sees agents of the Go operator, by the record where an instance is bound t
 });
 
 test('reads a Node by its name, with its agent', () => {
-  const { api, sources } = world();
+  const { api, sources } = setUp();
   expect(observeNode(sources, 'w')).toBeUndefined();
   api.put(nodes, goNode);
   expect(observeNode(sources, 'w')).toEqual({ uid: 'u-1', agent: 'none' });
@@ -83,7 +83,7 @@ test('reads a Node by its name, with its agent', () => {
 });
 
 test('finds objects of either scope, by kind, namespace and name', () => {
-  const { api, sources } = world();
+  const { api, sources } = setUp();
   const labels = { 'app.kubernetes.io/part-of': 'wicd' };
   api.put(clusterRoles, { metadata: { name: 'r', labels, uid: 'cluster' } });
   api.put(roles, { metadata: { name: 'r', namespace, uid: 'own' } });
@@ -95,7 +95,7 @@ test('finds objects of either scope, by kind, namespace and name', () => {
 });
 
 test('does not find a role of the cluster that lacks our label', () => {
-  const { api, sources } = world();
+  const { api, sources } = setUp();
   api.put(clusterRoles, { metadata: { name: 'r' } });
   expect(findIn(sources, { resource: clusterRoles, object: { metadata: { name: 'r' } } })).toBeUndefined();
 });

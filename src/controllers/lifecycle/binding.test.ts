@@ -178,7 +178,7 @@ test('a host that was renamed is refused while its Node exists, and joins under 
   // Its certificate is for the former name, so that the kubelet cannot register under the new one.
   lab.behaviour.noNode = true;
   lab.start();
-  expect(await lab.failed('NODE_NAME_CHANGED')).toContain('the host is called renamed, but joined as win-5');
+  expect(await lab.failed('NODE_NAME_CHANGED')).toContain('the host name is renamed, but the host joined as win-5');
   lab.behaviour = { noNode: true };
   host.faults.exec = command => {
     if (command.includes(' bootstrap ')) lab.behaviour = {};
@@ -203,7 +203,7 @@ test('a host that has got a kubelet certificate keeps its name, also without a N
   await lab.patchStatus({ certifiedName: 'worker-7' });
   host.model.state.hostName = 'win-2';
   const message = await lab.failed('NODE_NAME_CHANGED');
-  expect(message).toContain('is called win-2, but joined as worker-7');
+  expect(message).toContain('host name is win-2, but the host joined as worker-7');
   expect((await lab.instance()).status?.host?.name).toBe('worker-7');
 });
 

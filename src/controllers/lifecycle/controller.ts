@@ -88,6 +88,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const acceptance = new Acceptance({ ...parts, instances, maps });
   const deps = createDeps(parts, limits);
   const conflicts = new EventDeduper(parts);
+  const isAcceptanceStale = (instance: WindowsInstance) =>
+    isEntry(instance) && acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store.list()).map(keyOf);
   return new Controller({
     ...parts,
@@ -101,7 +103,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
         predicate: relevantChanges,
         keys: instance => [instance, ...acceptance.rivalsOf(instance)].map(keyOf),
       }),
-      watching({ source: maps, keys: () => instances.store.list().filter(isEntry).map(keyOf) }),
+      // Only where an edit changes the acceptance: an edit of one entry must not end the backoff of all others.
+      watching({ source: maps, keys: () => instances.store.list().filter(isAcceptanceStale).map(keyOf) }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
       ...watches,
     ],

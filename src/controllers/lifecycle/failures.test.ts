@@ -207,7 +207,11 @@ test('preflight tells everything that is wrong at once', async () => {
   await lab.add();
   await until(async () => (await configured(lab))?.reason === 'HOST_NOT_ADMINISTRATOR');
   const { message } = (await configured(lab)) ?? {};
-  for (const words of ['no rights of an administrator', 'drive C:', 'services of somebody else: kubelet']) {
+  for (const words of [
+    'the user is not an administrator',
+    'drive C:',
+    'services exist that WMCO did not install: kubelet',
+  ]) {
     expect(message).toContain(words);
   }
   expect(host.verbs()).not.toContain('stage');

@@ -75,7 +75,7 @@ test('no more hosts than allowed are set up at once, and those that wait say so'
   await until(async () => (await countOf(lab, 'Ready')) === 8, 40_000);
   await informers.stop();
   expect(most).toBe(3);
-  expect([...messages].some(text => text.startsWith('queued: 3 hosts are being set up'))).toBe(true);
+  expect([...messages].some(text => text.startsWith('queued: 3 hosts are being configured'))).toBe(true);
 });
 
 test('no more uploads than allowed go on at once', async () => {

@@ -31,7 +31,7 @@ test('of two instances with one name the first keeps it, and the other is refuse
   await lab.ready('first');
   await addSecond(lab);
   const message = await lab.failed('NODE_NAME_TAKEN', 'second');
-  expect(message).toContain(`${second}: the host is called template, which is the Node of first`);
+  expect(message).toContain(`${second}: the host name template is already the Node of first`);
   expectUntouched(hosts[1]);
   const { status } = await lab.instance('second');
   expect([status?.host, status?.tokens, status?.node]).toEqual([undefined, undefined, undefined]);
@@ -118,7 +118,9 @@ test('the host of a Machine must have one of the names that the cloud has given 
   let given = ['machine-1.internal'];
   lab.start({ machineNames: { of: machine => (machine === 'machine-1' ? given : []), withName: () => [] } });
   await lab.add({ source: { kind: 'Machine', name: 'machine-1' } });
-  expect(await lab.failed('NODE_NAME_CHANGED')).toContain('is called win-5, but its Machine machine-1.internal');
+  expect(await lab.failed('NODE_NAME_CHANGED')).toContain(
+    'host name is win-5, but that of its Machine is machine-1.internal',
+  );
   expectUntouched(host);
   given = ['machine-1.internal', 'WIN-5'];
   await lab.ready();

@@ -16,7 +16,7 @@ import {
 
 const otherKey = { ...configured, [nodeAnnotation.pubKeyHash]: 'other' };
 
-const world: MachineFacts = {
+const facts: MachineFacts = {
   machines: [machine(1), machine(2), machine(3)],
   nodes: [node(1), node(2), node(3)],
   replicas: 3,
@@ -80,7 +80,7 @@ const decisions: [string, Partial<MachineView>, Partial<MachineFacts>, MachineDe
 ];
 for (const [title, change, more, want, why] of decisions) {
   test(title, () => {
-    const decision = decideMachine({ ...ready, ...change }, { ...world, ...more });
+    const decision = decideMachine({ ...ready, ...change }, { ...facts, ...more });
     expect(decision.do).toBe(want);
     if (why !== undefined) expect((decision as { why: string }).why).toMatch(why);
   });
@@ -94,13 +94,13 @@ test('says how to reach the machine it configures', () => {
     { type: 'InternalIP', address: '10.0.0.8' },
   ];
   const reach = { do: 'configure', address: '10.0.0.7' };
-  expect(decideMachine({ ...fresh, addresses }, { ...world, platform: 'VSphere' })).toEqual({
+  expect(decideMachine({ ...fresh, addresses }, { ...facts, platform: 'VSphere' })).toEqual({
     ...reach,
     username: 'Administrator',
     newHostname: 'm1',
     node: undefined,
   });
-  expect(decideMachine({ ...ready, addresses }, { ...world, ...withNode1({}), platform: 'Azure' })).toEqual({
+  expect(decideMachine({ ...ready, addresses }, { ...facts, ...withNode1({}), platform: 'Azure' })).toEqual({
     ...reach,
     username: 'capi',
     newHostname: undefined,
@@ -145,7 +145,7 @@ for (const [title, change, want] of acceptance) {
 }
 
 test('waits for its turn with the event administrators know', () => {
-  const decision = decideReplacement(machine(1), { ...world, nodes: [node(1), node(2)] }, 'it refuses our key');
+  const decision = decideReplacement(machine(1), { ...facts, nodes: [node(1), node(2)] }, 'it refuses our key');
   expect(decision).toMatchObject({
     do: 'wait',
     why: expect.stringMatching(/^it refuses our key; 1 of 3 Machines of MachineSet set/),
@@ -160,7 +160,7 @@ test('waits for its turn with the event administrators know', () => {
 });
 
 test('reports a machine that it may not replace, with what to do', () => {
-  const decision = decideReplacement(machine(1, { machineSet: undefined }), world, 'it refuses our key');
+  const decision = decideReplacement(machine(1, { machineSet: undefined }), facts, 'it refuses our key');
   expect(decision).toMatchObject({
     do: 'nothing',
     error: { code: 'MACHINE_OWNER_MISSING', message: 'Machine m1: it refuses our key, but no MachineSet owns it' },
@@ -170,8 +170,8 @@ test('reports a machine that it may not replace, with what to do', () => {
 
 test('replaces a machine that refuses our key before it became a node, however the others are', () => {
   const unborn = machine(1, { phase: 'Provisioned', nodeRef: undefined });
-  expect(decideReplacement(unborn, { ...world, nodes: [] }, 'x')).toEqual({ do: 'replace', why: 'x' });
-  expect(decideReplacement({ ...unborn, deleting: true }, world, 'x')).toMatchObject({ do: 'nothing' });
+  expect(decideReplacement(unborn, { ...facts, nodes: [] }, 'x')).toEqual({ do: 'replace', why: 'x' });
+  expect(decideReplacement({ ...unborn, deleting: true }, facts, 'x')).toMatchObject({ do: 'nothing' });
 });
 
 function machineObject(more: { metadata?: object; spec?: object; status?: object }): ReturnType<typeof readObject> {
@@ -223,22 +223,22 @@ for (const [field, more] of unreadable) {
 const host = { address: '10.0.0.1', username: 'Administrator', newHostname: undefined };
 
 test('names the host of a machine that is up to date, so that it stays looked after', () => {
-  expect(decideMachine(ready, world)).toMatchObject({ do: 'nothing', host });
-  expect(decideMachine(ready, { ...world, platform: 'VSphere' })).toMatchObject({ host: { newHostname: 'm1' } });
+  expect(decideMachine(ready, facts)).toMatchObject({ do: 'nothing', host });
+  expect(decideMachine(ready, { ...facts, platform: 'VSphere' })).toMatchObject({ host: { newHostname: 'm1' } });
 });
 
 test('tells a machine that has lost its Node from one that has nothing to do', () => {
-  expect(decideMachine(ready, { ...world, nodes: [] })).toMatchObject({ do: 'nothing', isLost: true });
+  expect(decideMachine(ready, { ...facts, nodes: [] })).toMatchObject({ do: 'nothing', isLost: true });
   for (const decision of [
-    decideMachine(ready, world),
-    decideMachine({ ...ready, phase: 'Failed' }, world),
-    decideMachine({ ...ready, deleting: true }, { ...world, nodes: [] }),
+    decideMachine(ready, facts),
+    decideMachine({ ...ready, phase: 'Failed' }, facts),
+    decideMachine({ ...ready, deleting: true }, { ...facts, nodes: [] }),
   ]) {
     expect(decision).not.toHaveProperty('isLost');
   }
 });
 
 test('names no host of a machine that is not a node', () => {
-  expect(decideMachine({ ...ready, phase: 'Failed' }, world)).not.toHaveProperty('host');
-  expect(decideMachine(ready, { ...world, nodes: [] })).not.toHaveProperty('host');
+  expect(decideMachine({ ...ready, phase: 'Failed' }, facts)).not.toHaveProperty('host');
+  expect(decideMachine(ready, { ...facts, nodes: [] })).not.toHaveProperty('host');
 });

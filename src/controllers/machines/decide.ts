@@ -87,29 +87,29 @@ export type MachineDecision =
   /** With its host while it is a node of the cluster; `isLost` when it was one and its Node is gone. */
   | { do: 'nothing'; why: string; error?: AppError; host?: MachineHost; isLost?: true };
 
-export function decideMachine(machine: MachineView, world: MachineFacts): MachineDecision {
+export function decideMachine(machine: MachineView, facts: MachineFacts): MachineDecision {
   if (machine.deleting) return { do: 'nothing', why: 'it is being deleted' };
   const unfit = whyNotAccepted(machine);
   if (unfit !== undefined) return { do: 'nothing', why: unfit };
-  if (machine.phase === 'Provisioned') return configure(machine, world);
+  if (machine.phase === 'Provisioned') return configure(machine, facts);
   if (machine.phase !== 'Running') return { do: 'nothing', why: `its phase is ${machine.phase}` };
   if (machine.nodeRef === undefined) return { do: 'wait', why: 'it is Running, but the Machine API names no Node yet' };
-  const node = nodeOf(machine, world.nodes);
+  const node = nodeOf(machine, facts.nodes);
   if (node === undefined) {
     return { do: 'nothing', why: `its Node ${machine.nodeRef.name} does not exist`, isLost: true };
   }
-  if (!isConfigured(node)) return configure(machine, world);
-  if (node.annotations[nodeAnnotation.pubKeyHash] !== world.pubKeyHash) {
-    return decideReplacement(machine, world, 'its Node was configured with another key');
+  if (!isConfigured(node)) return configure(machine, facts);
+  if (node.annotations[nodeAnnotation.pubKeyHash] !== facts.pubKeyHash) {
+    return decideReplacement(machine, facts, 'its Node was configured with another key');
   }
-  if (!isUpToDate(node, world.version)) return configure(machine, world);
-  const host = hostOf(machine, world);
+  if (!isUpToDate(node, facts.version)) return configure(machine, facts);
+  const host = hostOf(machine, facts);
   return { do: 'nothing', why: 'it is up to date', ...(host && { host }) };
 }
 
 /** For a Machine that no retry can help: replace it now, later, or leave that to the administrator. */
-export function decideReplacement(machine: MachineView, world: MachineFacts, why: string): MachineDecision {
-  const deletion = deletionAllowed(machine, world);
+export function decideReplacement(machine: MachineView, facts: MachineFacts, why: string): MachineDecision {
+  const deletion = deletionAllowed(machine, facts);
   if (deletion.allowed) return { do: 'replace', why };
   if (deletion.because === 'limit') {
     const event = eventText.machineDeletionRestricted(machine.name, maxUnhealthy);
@@ -180,12 +180,12 @@ export function newHostnameFor(platform: string, machineName: string): string | 
   return ['VSphere', 'Nutanix'].includes(platform) ? machineName : undefined;
 }
 
-function configure(machine: MachineView, world: MachineFacts): MachineDecision {
-  const host = hostOf(machine, world);
-  if (!world.userDataIsCurrent) return { do: 'wait', why: 'the Secret windows-user-data has yet to be written' };
+function configure(machine: MachineView, facts: MachineFacts): MachineDecision {
+  const host = hostOf(machine, facts);
+  if (!facts.userDataIsCurrent) return { do: 'wait', why: 'the Secret windows-user-data has yet to be written' };
   if (host === undefined) return { do: 'wait', why: 'it has no internal IPv4 address yet' };
   if ((machine.providerId ?? '') === '') return { do: 'wait', why: 'it has no provider ID yet' };
-  return { do: 'configure', ...host, node: nodeOf(machine, world.nodes) };
+  return { do: 'configure', ...host, node: nodeOf(machine, facts.nodes) };
 }
 
 function hostOf(machine: MachineView, { platform }: MachineFacts): MachineHost | undefined {

@@ -15,7 +15,7 @@ const secret = (place: string, name: string, data: Record<string, string>): Secr
   data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, toBase64(value)])),
 });
 
-function world(...objects: SecretObject[]) {
+function setUp(...objects: SecretObject[]) {
   const api = new WatchedApi(manualClock());
   for (const object of objects) api.put(secrets, object);
   return { api, sources: informersFrom(api.informers, namespace) };
@@ -24,7 +24,7 @@ function world(...objects: SecretObject[]) {
 const key = secret(namespace, secretName.privateKey, { 'private-key.pem': newPrivateKey() });
 
 test('wants a script with the public key, for the platform', () => {
-  const { sources } = world(key);
+  const { sources } = setUp(key);
   const wanted = wantedUserData(sources, fixedFacts({ platform: 'AWS' }));
   expect(wanted?.text).toMatch(/^<powershell>.*EC2Launch.*<\/powershell>/s);
   expect(wanted?.text).toContain(`ssh-ed25519 ${toBase64(wanted?.publicKey.blob ?? new Uint8Array())}`);
@@ -40,7 +40,7 @@ const nothing: [name: string, objects: SecretObject[], facts: ReturnType<typeof 
   ['a key in its own namespace', [secret('other', secretName.privateKey, { 'private-key.pem': 'x' })], fixedFacts()],
 ];
 for (const [name, objects, facts] of nothing) {
-  test(`wants nothing without ${name}`, () => expect(wantedUserData(world(...objects).sources, facts)).toBeUndefined());
+  test(`wants nothing without ${name}`, () => expect(wantedUserData(setUp(...objects).sources, facts)).toBeUndefined());
 }
 
 const broken: [name: string, data: Record<string, string>, code: string][] = [
@@ -51,7 +51,7 @@ const broken: [name: string, data: Record<string, string>, code: string][] = [
 ];
 for (const [name, data, code] of broken) {
   test(`says what is wrong with ${name}, and shows nothing of it`, () => {
-    const { sources } = world(secret(namespace, secretName.privateKey, data));
+    const { sources } = setUp(secret(namespace, secretName.privateKey, data));
     const error = errorOf(() => wantedUserData(sources, fixedFacts()));
     expect(error).toMatchObject({ code, remedy: expect.stringMatching(/\.$/) });
     expect(error?.message).not.toContain('planted');
@@ -75,11 +75,11 @@ const texts: [name: string, object: SecretObject | undefined, want: string | und
   ['no Secret of another name', secret(namespaceName.machineApi, 'worker-user-data', { userData: 'x' }), undefined],
 ];
 for (const [name, object, want] of texts) {
-  test(`reads ${name}`, () => expect(storedText(world(...(object ? [object] : [])).sources)).toBe(want));
+  test(`reads ${name}`, () => expect(storedText(setUp(...(object ? [object] : [])).sources)).toBe(want));
 }
 
 test('knows whether there is a cluster API', () => {
-  const { api, sources } = world();
+  const { api, sources } = setUp();
   expect(hasClusterApi(sources)).toBe(false);
   api.put(namespaces, { metadata: { name: 'openshift-other' } });
   expect(hasClusterApi(sources)).toBe(false);

@@ -31,7 +31,7 @@ interface Wishes {
 }
 
 /** A cluster that has everything a host needs. */
-function world({ kind = 'openshift', facts = fixedFacts(), settings = {}, serves = () => true }: Partial<Wishes> = {}) {
+function setUp({ kind = 'openshift', facts = fixedFacts(), settings = {}, serves = () => true }: Partial<Wishes> = {}) {
   const bench = sourceBench();
   const { api, parts } = bench;
   const putSecret = (where: string, name: string, data: Record<string, string>): SecretObject =>
@@ -69,7 +69,7 @@ const textOf = ({ files: { files } }: HostInputs, path: string) =>
   files.find(each => each.path === path)?.content.reveal();
 
 test('brings what hosts need', async () => {
-  const inputs = await world().bring();
+  const inputs = await setUp().bring();
   expect(inputs).toMatchObject({
     version,
     namespace,
@@ -90,7 +90,7 @@ const jwt = (jti: string) => `e30.${Buffer.from(JSON.stringify({ jti })).toStrin
 const tokenPath = (where: string, account: string) => `/api/v1/namespaces/${where}/serviceaccounts/${account}/token`;
 
 test('tells ids and ends of the tokens, so that they are recorded before the host gets them', async () => {
-  const { bring, api } = world();
+  const { bring, api } = setUp();
   const [kubelet, agent] = ['2026-03-01T13:00:00Z', '2026-03-01T14:00:00Z'];
   const answer = (jti: string, expirationTimestamp: string) => ({ status: { token: jwt(jti), expirationTimestamp } });
   api.paths.set(tokenPath('openshift-machine-config-operator', 'node-bootstrapper'), answer('one', kubelet));
@@ -103,29 +103,29 @@ test('tells ids and ends of the tokens, so that they are recorded before the hos
 });
 
 test('tells nothing of tokens without id, as clusters before 1.30 issue them', async () => {
-  expect((await world().bring()).tokens).toEqual([]);
+  expect((await setUp().bring()).tokens).toEqual([]);
 });
 
 test('gives agents certificates for as long as is set, and hosts no name of the cluster', async () => {
   const reserved = { networks: ['172.30.0.0/16'], addresses: [], names: [], domains: [] };
   const facts = fixedFacts({ reserved });
-  const inputs = await world({ facts, settings: { certificateLifetime: '72h' } }).bring();
+  const inputs = await setUp({ facts, settings: { certificateLifetime: '72h' } }).bring();
   expect(inputs).toMatchObject({ certificateLifetime: '72h', reserved });
 });
 
 test('seals user names with the key', async () => {
-  const inputs = await world().bring();
+  const inputs = await setUp().bring();
   expect(openUsername(inputs.sealUsername('Administrator'), pem)).toBe('Administrator');
 });
 
 test('tells the agent how large its logs may grow, where that is set', async () => {
   const logRotation = { fileSize: '100Mi', fileAge: '', flushInterval: '' };
-  expect((await world({ settings: { logRotation } }).bring()).agentLogMegabytes).toBe(105);
+  expect((await setUp({ settings: { logRotation } }).bring()).agentLogMegabytes).toBe(105);
 });
 
 test('takes facts, certificates and mirrors as they are at the moment', async () => {
   const facts = fixedFacts();
-  const { bring, putSecret, api } = world({ facts });
+  const { bring, putSecret, api } = setUp({ facts });
   const before = await bring();
   facts.become({ kubeletCa: 'new ca' });
   putSecret(namespace, 'windows-machine-config-operator-tls', { 'tls.crt': 'c2', 'tls.key': 'k2' });
@@ -145,7 +145,7 @@ test('takes facts, certificates and mirrors as they are at the moment', async ()
 });
 
 test('takes tag mirrors too, and leaves out what is no mirror with a warning', async () => {
-  const { bring, api, log } = world();
+  const { bring, api, log } = setUp();
   const mirrors = [
     { source: 'docker.io/library', mirrors: ['mirror.example.com/hub'] },
     { source: '*.example.com', mirrors: ['mirror.example.com'] },
@@ -157,18 +157,18 @@ test('takes tag mirrors too, and leaves out what is no mirror with a warning', a
 });
 
 test('needs neither mirrors nor a pull secret where the cluster has no such things', async () => {
-  const { bring } = world({ kind: 'kubernetes', serves: () => false });
+  const { bring } = setUp({ kind: 'kubernetes', serves: () => false });
   const inputs = await bring();
   expect(textOf(inputs, file.bootstrapKubeconfig)).toContain('kubelet-token');
 });
 
 test('on OpenShift a missing pull secret is no trouble without mirrors', async () => {
-  const { bring, api } = world();
+  const { bring, api } = setUp();
   api.remove(secrets, 'pull-secret', 'openshift-config');
   await bring();
 });
 
-const missing: [name: string, remove: (made: ReturnType<typeof world>) => void, code: string, message: string][] = [
+const missing: [name: string, remove: (made: ReturnType<typeof setUp>) => void, code: string, message: string][] = [
   [
     'the key',
     made => made.api.remove(secrets, 'cloud-private-key', namespace),
@@ -197,7 +197,7 @@ const missing: [name: string, remove: (made: ReturnType<typeof world>) => void, 
 ];
 for (const [name, remove, code, message] of missing) {
   test(`says that ${name} is missing`, async () => {
-    const made = world();
+    const made = setUp();
     remove(made);
     const error = await rejectionOf(made.bring());
     expect(error).toMatchObject({ code, remedy: expect.stringMatching(/\.$/) });
@@ -205,7 +205,7 @@ for (const [name, remove, code, message] of missing) {
   });
 }
 
-function breakPullSecret({ putSecret, api }: ReturnType<typeof world>): void {
+function breakPullSecret({ putSecret, api }: ReturnType<typeof setUp>): void {
   putSecret('openshift-config', 'pull-secret', { '.dockerconfigjson': 'planted' });
   api.put(imageDigestMirrorSets, {
     metadata: { name: 'm' },
@@ -214,24 +214,24 @@ function breakPullSecret({ putSecret, api }: ReturnType<typeof world>): void {
 }
 
 test('says what is wrong with the cluster, and how much more', async () => {
-  const error = await rejectionOf(world({ facts: unknownFacts() }).bring());
+  const error = await rejectionOf(setUp({ facts: unknownFacts() }).bring());
   expect(error).toMatchObject({ code: 'RENDERED_WORKER_MISSING', message: 'no config' });
   const facts = fixedFacts();
   const [finding] = unknownFacts().read().findings;
   if (finding === undefined) throw new Error('no finding');
   facts.read = () => ({ facts: undefined as ClusterFacts | undefined, findings: [finding, finding, finding] });
-  expect((await rejectionOf(world({ facts }).bring()))?.message).toBe('no config (and 2 more problems of the cluster)');
+  expect((await rejectionOf(setUp({ facts }).bring()))?.message).toBe('no config (and 2 more problems of the cluster)');
 });
 
 test('makes no token before it knows that everything else is there', async () => {
-  const { bring, api } = world();
+  const { bring, api } = setUp();
   api.remove(secrets, 'windows-machine-config-operator-tls', namespace);
   await rejectionOf(bring());
   expect(api.calls).toEqual([]);
 });
 
 test('connects with the present key and the one before it', async () => {
-  const { source, putSecret } = world();
+  const { source, putSecret } = setUp();
   const before = await source.loadKeys(instance(), signal);
   const other = newPrivateKey();
   putSecret(namespace, 'cloud-private-key', { 'private-key.pem': other });
@@ -240,7 +240,7 @@ test('connects with the present key and the one before it', async () => {
 });
 
 test('connects with a key of its own where the instance has one', async () => {
-  const { source, bring, putSecret, api } = world();
+  const { source, bring, putSecret, api } = setUp();
   const own = newPrivateKey();
   putSecret(namespace, 'rack-7', { id_ed25519: own, 'private-key.pem': newPrivateKey() });
   const spec = { keySecret: { name: 'rack-7', key: 'id_ed25519' } };
@@ -259,7 +259,7 @@ const ownKeys: [name: string, data: Record<string, string> | undefined, key: str
 ];
 for (const [name, data, key, code] of ownKeys) {
   test(`says that the Secret of an instance ${name}`, async () => {
-    const { source, putSecret } = world();
+    const { source, putSecret } = setUp();
     if (data !== undefined) putSecret(namespace, 'rack-7', data);
     const keySecret = { name: 'rack-7', ...(key !== undefined && { key }) };
     const error = await rejectionOf(source.loadKeys(instance({ keySecret }), signal).then(() => undefined));
@@ -269,7 +269,7 @@ for (const [name, data, key, code] of ownKeys) {
 }
 
 test('shows nothing secret to whoever prints it', async () => {
-  const inputs = await world().bring();
+  const inputs = await setUp().bring();
   const shown = `${inspect(inputs, { depth: 9 })}${JSON.stringify(inputs)}`;
   for (const secret of ['kubelet-token', 'agent-token', 'tls key', 'PRIVATE KEY']) expect(shown).not.toContain(secret);
 });

@@ -19,8 +19,10 @@ import { nodeFiles, type NodeFilesInput } from '../desired/files.ts';
 import { daemonLogMegabytes } from '../desired/log-rotation.ts';
 import { registryFiles } from '../desired/registries/registries.ts';
 import type { HostInputs, HostInputSource } from '../lifecycle/deps.ts';
-import { KeyRing, keyIn, missingKey } from './key-ring.ts';
-import { type Account, type HandedToken, tokenOf } from './tokens.ts';
+import { KeyRing, missingKey } from './key-ring.ts';
+import { missingInput } from './missing-input.ts';
+import { loadInstanceKey } from './private-key.ts';
+import { type Account, type IssuedToken, issueToken } from './tokens.ts';
 
 export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imageTagMirrorSets];
 
@@ -41,12 +43,12 @@ export const permissions: readonly Permission[] = [
   },
 ];
 
-/** What the administrator has set for hosts. */
+/** Settings of the operator that hosts depend on. */
 export interface HostInputSettings {
   logRotation: { fileSize: string };
   /** Lifetime of tokens that are written on hosts. */
   tokenSeconds: number;
-  /** Whether hosts get tokens that never expire where the cluster issues no others. */
+  /** Whether hosts get tokens that never expire if the cluster issues no others. */
   allowLastingTokens: boolean;
   /** Go duration of the agents' client certificates. */
   certificateLifetime: string;
@@ -59,7 +61,7 @@ export interface HostInputParts extends ControllerParts {
   serves: (resource: Resource) => boolean;
 }
 
-/** What the operator brings to hosts, made of what the cluster has at that moment. */
+/** Collects what hosts need from the cluster at the time of the call. */
 export function hostInputSource(parts: HostInputParts): HostInputSource {
   const { informers, namespace } = parts;
   const named = (where: string, name: string) =>
@@ -91,16 +93,13 @@ interface Stored<T> {
 }
 
 async function loadKeys(
-  { spec: { keySecret } }: WindowsInstance,
+  instance: WindowsInstance,
   { keyRing }: Pick<Sources, 'keyRing'>,
-  { client, namespace }: HostInputParts,
+  { client }: HostInputParts,
   signal: AbortSignal,
 ): Promise<readonly PrivateKey[]> {
-  if (keySecret === undefined) return keyRing.keys();
-  const label = objectLabel('Secret', { namespace, name: keySecret.name });
-  const found = await client.find(secrets, keySecret.name, { namespace, signal });
-  if (found === undefined) throw missingKey(label);
-  return [keyIn(found, keySecret.key)];
+  const own = await loadInstanceKey(instance, client, signal);
+  return own === undefined ? keyRing.keys() : [own];
 }
 
 async function prepareInputs(
@@ -137,23 +136,23 @@ function factsOf({ facts }: HostInputParts): ClusterFacts {
   const reading = facts.read();
   if (reading.facts !== undefined) return reading.facts;
   const [first, ...more] = reading.findings;
-  if (first === undefined || more.length === 0) throw first ?? missing('the description of the cluster');
-  throw new AppError(first.code, `${first.message} (and ${more.length} more problems of the cluster)`, {
+  if (first === undefined || more.length === 0) throw first ?? missingInput('the description of the cluster');
+  throw new AppError(first.code, `${first.message} (and ${more.length} more problems with the cluster)`, {
     remedy: first.remedy,
     cause: first,
   });
 }
 
-/** Without it the agent has nothing to start. */
+/** The agent reads from it which services to start. */
 function checkServices({ configMaps: { store } }: Sources, { namespace, version }: HostInputParts): void {
   const key = { namespace, name: servicesConfigMapName(version) };
-  if (store.get(key) === undefined) throw missing(objectLabel('ConfigMap', key));
+  if (store.get(key) === undefined) throw missingInput(objectLabel('ConfigMap', key));
 }
 
 function tlsPair({ tls }: Sources, namespace: string): NodeFilesInput['tls'] {
   const [secret] = tls.store.list();
   const label = objectLabel('Secret', { namespace, name: secretName.tls });
-  if (secret === undefined) throw missing(label);
+  if (secret === undefined) throw missingInput(label);
   const data = secretData(readObject(secret));
   const member = (name: string) => secretMember(data, name, label);
   return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };
@@ -164,7 +163,7 @@ function registryFilesOf({ mirrors, pullSecret }: Sources, { log }: HostInputPar
   const [secret] = pullSecret?.store.list() ?? [];
   const logins = secret && secretData(readObject(secret));
   const { files, warnings } = registryFiles(objects, logins?.[secretKey.dockerConfig]);
-  for (const error of warnings) log.warn('A mirror is left out', { error });
+  for (const error of warnings) log.warn('Ignoring registry mirror', { error });
   return files;
 }
 
@@ -172,16 +171,16 @@ async function bootstrapTokens(
   { configMaps: { store } }: Sources,
   parts: HostInputParts,
   signal: AbortSignal,
-): Promise<Record<'bootstrapToken' | 'agentToken', HandedToken>> {
+): Promise<Record<'bootstrapToken' | 'agentToken', IssuedToken>> {
   const { namespace, kind, settings } = parts;
   const clusterCa = () => store.get({ namespace, name: rootCa.name })?.data?.[rootCa.key];
-  const agent: Account = { namespace, name: agentName, secret: secretName.agentToken, ours: true };
+  const agent: Account = { namespace, name: agentName, secret: secretName.agentToken, isOwned: true };
   const isOpenshift = kind === 'openshift';
   const kubelet: Account = {
     namespace: isOpenshift ? namespaceName.machineConfig : namespace,
     name: bootstrapperName,
     secret: secretName.bootstrapToken,
-    ours: !isOpenshift,
+    isOwned: !isOpenshift,
   };
   const options = {
     ...parts,
@@ -190,19 +189,13 @@ async function bootstrapTokens(
     allowLasting: settings.allowLastingTokens,
   };
   const [bootstrapToken, agentToken] = await Promise.all(
-    [kubelet, agent].map(account => tokenOf(account, options, signal)),
+    [kubelet, agent].map(account => issueToken(account, options, signal)),
   );
-  if (bootstrapToken === undefined || agentToken === undefined) throw missing('a token');
+  if (bootstrapToken === undefined || agentToken === undefined) throw missingInput('a token');
   return { bootstrapToken, agentToken };
 }
 
-/** What is recorded of a token before the host gets it. One without an id cannot be told from others. */
-function tokenRecord({ id, expires }: HandedToken, use: InstanceToken['use']): InstanceToken[] {
+/** The record of a token; none for a token without an id, which cannot be recognized later. */
+function tokenRecord({ id, expires }: IssuedToken, use: InstanceToken['use']): InstanceToken[] {
   return id === undefined || expires === undefined ? [] : [{ id, use, expires }];
-}
-
-function missing(label: string): AppError {
-  return new AppError('MATERIAL_MISSING', `${label} does not exist`, {
-    remedy: `Wait until ${label} is there.`,
-  });
 }

@@ -1,15 +1,14 @@
 import { AppError } from '#base/errors.ts';
 import { secretName } from '#contract/names.ts';
-import { objectLabel, readObject } from '#contract/object.ts';
-import { secretData } from '#contract/secret-data.ts';
-import { privateKeyFromSecret } from './private-key.ts';
-import { parsePrivateKey, type PrivateKey } from '#host/keys/private-key.ts';
+import { objectLabel } from '#contract/object.ts';
+import type { PrivateKey } from '#host/keys/private-key.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import type { SecretObject } from '#kube/resources.ts';
+import { readPrivateKey } from './private-key.ts';
 
 /**
- * The operator's private key as the Secret has it, and the one before it: while a key is changed there are hosts that know
- * only the old one. The old one is kept in memory, and so until the process ends.
+ * The operator's private key and the previous one: during a key rotation some hosts accept only the old key. It is kept in memory
+ * until the process exits.
  */
 export class KeyRing {
   readonly #informer: Informer<SecretObject>;
@@ -25,17 +24,17 @@ export class KeyRing {
     });
   }
 
-  /** The present key first; throws an AppError when there is none that could be used. */
+  /** The current key first; throws an AppError when there is no usable one. */
   keys(): PrivateKey[] {
     const [secret] = this.#informer.store.list();
     if (secret === undefined) throw missingKey(this.#label);
-    const current = keyIn(secret);
+    const current = readPrivateKey(secret);
     const previous = this.#previous && usable(this.#previous);
     const isOther = previous !== undefined && previous.pem.reveal() !== current.pem.reveal();
     return isOther ? [current, previous] : [current];
   }
 
-  /** A Secret that changed in some other way, or held nothing of use, says nothing about the key before. */
+  /** A Secret whose key did not change, or was unusable, does not replace the previous key. */
   #keep(old: SecretObject): void {
     const former = usable(old);
     const [now] = this.#informer.store.list();
@@ -44,24 +43,15 @@ export class KeyRing {
   }
 }
 
-/** The key in a Secret, under the name given; throws an AppError when it cannot be used. */
-export function keyIn(secret: SecretObject, member?: string): PrivateKey {
-  const object = readObject(secret);
-  const data = secretData(object);
-  const chosen = member === undefined ? undefined : data[member];
-  const pem = chosen ?? privateKeyFromSecret(member === undefined ? data : {}, object.label);
-  return parsePrivateKey(pem.reveal());
-}
-
 export function missingKey(label: string): AppError {
   return new AppError('PRIVATE_KEY_MISSING', `${label} does not exist`, {
-    remedy: `Create ${label} with the private key of the hosts' administrator under private-key.pem.`,
+    remedy: `Create ${label} with the private key of the hosts' administrator under the key private-key.pem.`,
   });
 }
 
 function usable(secret: SecretObject): PrivateKey | undefined {
   try {
-    return keyIn(secret);
+    return readPrivateKey(secret);
   } catch {
     return undefined;
   }

@@ -12,6 +12,7 @@ import type { Permission } from '#kube/permissions.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { storedToken } from './lasting-tokens.ts';
+import { missingInput } from './missing-input.ts';
 
 export const permissions: readonly Permission[] = [
   {
@@ -30,21 +31,21 @@ export const permissions: readonly Permission[] = [
   },
 ];
 
-/** An account with whose token a host presents itself for the first time. */
+/** A service account whose token a host uses until it has a certificate. */
 export interface Account {
   namespace: string;
   name: string;
-  /** Secret with a lasting token, for clusters that issue no short-lived ones. */
+  /** Secret with a token that never expires, for clusters that issue no others. */
   secret: string;
-  /** Whether the operator creates account and Secret; those of the machine config operator are only read. */
-  ours: boolean;
+  /** Whether the operator creates account and Secret; it only reads those of the machine config operator. */
+  isOwned: boolean;
 }
 
-/** A token with what is recorded of it on the instance whose host gets it. */
-export interface HandedToken extends ServiceAccountToken {
-  /** As the API server writes it on requests, `JTI=…`; undefined for tokens without an id (before Kubernetes 1.30, and lasting ones). */
+/** A token with what is recorded about it in the status of the instance. */
+export interface IssuedToken extends ServiceAccountToken {
+  /** As the API server writes it on requests, `JTI=…`; undefined before Kubernetes 1.30 and for tokens that never expire. */
   id: string | undefined;
-  /** RFC 3339; undefined for a lasting token. */
+  /** RFC 3339; undefined for a token that never expires. */
   expires: string | undefined;
 }
 
@@ -52,9 +53,9 @@ export interface TokenOptions {
   client: Pick<Client, 'raw' | 'get' | 'find' | 'create' | 'delete'>;
   /** Of the operator. */
   namespace: string;
-  /** How long a token shall live; the cluster may give it less. */
+  /** Requested lifetime; the cluster may shorten it. */
   seconds: number;
-  /** Whether a token that never expires is used where the cluster issues no other. */
+  /** Whether to use a token that never expires if the cluster issues no other. */
   allowLasting: boolean;
   /** CA of the API server; undefined until its ConfigMap is cached. */
   clusterCa: () => string | undefined;
@@ -62,19 +63,19 @@ export interface TokenOptions {
   log: Log;
 }
 
-/** Gets a short-lived token; one that never expires only where the administrator has allowed it. */
-export async function tokenOf(account: Account, options: TokenOptions, signal: AbortSignal): Promise<HandedToken> {
+/** Requests a short-lived token; falls back to one that never expires only where an administrator allowed it. */
+export async function issueToken(account: Account, options: TokenOptions, signal: AbortSignal): Promise<IssuedToken> {
   const ca = options.clusterCa();
-  // Never a reason for a lasting token: the ConfigMap comes within moments.
+  // No reason to fall back: Kubernetes creates the ConfigMap soon.
   if (ca === undefined || ca === '') {
-    throw notThere(objectLabel('ConfigMap', { namespace: options.namespace, name: rootCa.name }));
+    throw missingInput(objectLabel('ConfigMap', { namespace: options.namespace, name: rootCa.name }));
   }
   try {
     return { ca, ...(await requestToken(account, options, signal)) };
   } catch (error) {
     if (!(error instanceof ApiError) || ![403, 404, 405].includes(error.code)) throw error;
     const isAccountMissing = error.code === 404 && error.details.name === account.name;
-    if (isAccountMissing && (account.ours || !options.allowLasting)) throw notThere(labelOf(account), error);
+    if (isAccountMissing && (account.isOwned || !options.allowLasting)) throw missingInput(labelOf(account), error);
     if (!options.allowLasting) throw notIssued(account, error);
     options.log.warn('Using a token that never expires', { ServiceAccount: labelOf(account), error });
   }
@@ -86,7 +87,7 @@ async function requestToken(
   { namespace, name }: Account,
   { client, seconds, clock }: TokenOptions,
   signal: AbortSignal,
-): Promise<Omit<HandedToken, 'ca'>> {
+): Promise<Omit<IssuedToken, 'ca'>> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
   const kind = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' };
   const body = { ...kind, spec: { expirationSeconds: seconds } };
@@ -105,20 +106,13 @@ function labelOf({ namespace, name }: Account): string {
   return objectLabel('ServiceAccount', { namespace, name });
 }
 
-function notThere(label: string, cause?: unknown): AppError {
-  return new AppError('MATERIAL_MISSING', `${label} does not exist`, {
-    remedy: `Wait until ${label} is made.`,
-    cause,
-  });
-}
-
 function notIssued(account: Account, cause: ApiError): AppError {
   const label = labelOf(account);
   return new AppError('TOKEN_NOT_ISSUED', `${label}: the API server issues no short-lived token (${cause.message})`, {
     remedy:
       cause.code === 403
-        ? `Apply deploy/rbac, which allows the operator to create serviceaccounts/token of ${label}.`
-        : 'Use an API server that serves TokenRequest, or start the operator with --allow-lasting-tokens (docs/operator.md has the risk).',
+        ? `Apply the manifests in deploy/rbac, which let the operator create serviceaccounts/token of ${label}.`
+        : 'Use an API server that serves TokenRequest, or start the operator with --allow-lasting-tokens (see docs/operator.md for the risk).',
     cause,
   });
 }

@@ -5,7 +5,7 @@ import type { Informer } from '#kube/informer/informer.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { DrainResult } from '#kube/drain/drain.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
-import { MemorySource } from '../../../test/kit/memory-source.ts';
+import { MemoryInformer } from '../../../test/kit/memory-informer.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { createClusterNodes } from './cluster-nodes.ts';
 
@@ -15,7 +15,7 @@ const [name, namespace] = ['win-5', 'wmco'];
 function bench(node: Partial<Node> = {}, drained: Partial<DrainResult> = {}) {
   const api = new MemoryApi();
   api.put(nodes, { metadata: { name }, ...node });
-  const [source, reports] = [new MemorySource<Node>(nodes), new MemorySource<ConfigMap>()];
+  const [source, reports] = [new MemoryInformer<Node>(nodes), new MemoryInformer<ConfigMap>()];
   const drains: string[] = [];
   const cluster = createClusterNodes({
     client: api,

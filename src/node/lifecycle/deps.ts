@@ -16,7 +16,7 @@ import type { PayloadSource } from '../payload-source.ts';
 import type { NodeNames } from './node-names.ts';
 import type { Slots } from '#base/waiting/slots.ts';
 
-/** Everything a journey needs from outside, by need. */
+/** Everything a journey needs from outside. */
 export interface LifecycleDeps {
   connect: Connect;
   resolver: Pick<Resolver, 'addresses'>;
@@ -32,66 +32,65 @@ export interface LifecycleDeps {
   metrics: Metrics;
 }
 
-/** How many hosts at once may join, and how many of those may upload. */
+/** Limits how many hosts join at once, and how many of those upload. */
 export interface LifecycleSlots {
   joins: Slots;
   uploads: Slots;
 }
 
-/** What the operator brings to a host. */
 export interface HostInputSource {
-  /** The keys to connect with, in the order in which they are tried. */
+  /** The keys to connect with, in the order to try them. */
   loadKeys(instance: WindowsInstance, signal: AbortSignal): Promise<readonly PrivateKey[]>;
-  /** Asked for once the host answers, for fresh tokens may be made for it. */
+  /** Called once the host answers, because it issues new tokens. */
   prepareInputs(instance: WindowsInstance, signal: AbortSignal): Promise<HostInputs>;
 }
 
 export interface HostInputs {
   /** Of this operator. */
   version: string;
-  /** What no host may be called. */
+  /** Names that no host may have. */
   reserved: Reserved;
   /** Go duration of the agent's certificates. */
   certificateLifetime: string;
-  /** Ids of the tokens that are in the files. */
+  /** The tokens in the files. */
   tokens: readonly InstanceToken[];
   namespace: string;
   platform: string;
-  /** The API server as hosts reach it. */
+  /** URL at which hosts reach the API server. */
   apiServerUrl: string;
   files: NodeFiles;
   /** Value of the annotation pub-key-hash. */
   publicKeyHash: string;
   /** Value of the annotation username. */
   sealUsername(username: string): string;
-  /** Size of one log file of the agent, where one is set. */
+  /** Size of one log file of the agent, if set. */
   agentLogMegabytes?: number;
 }
 
-/** The Nodes of the cluster as watches have brought them, and what a journey does to one. */
+/** The Nodes of the cluster, read from caches, and what a journey does to one. */
 export interface ClusterNodes {
-  /** All of them, those of other systems too. */
+  /** Linux Nodes as well. */
   list(): readonly NodeView[];
   get(name: string): NodeView | undefined;
-  /** Called after every change of a Node or of a report of an agent; returns how to end that. */
+  /** Calls the listener after every change of a Node or an agent report; returns the function that removes it. */
   onChange(listener: () => void): () => void;
-  /** Last event in the report of the agent. */
-  remarkOf(node: string): string | undefined;
-  /** Clears what the agent has reported, in the report and on the Node: it is about a state that has ended. */
+  /** The last event in the report of the agent. */
+  lastEvent(node: string): string | undefined;
+  /** Clears an outdated value in the report of the agent and on the Node. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
-  /** Keeps pods away and sets marks and taints, in one write. A Node that somebody has cordoned is left to him. */
+  /** Cordons the Node and sets labels, annotations and taints, in one write. A Node that a user cordoned stays theirs. */
   cordonAndLabel(node: string, marks: Marks, taints: readonly InstanceTaint[], signal: AbortSignal): Promise<void>;
   annotate(node: string, annotations: Record<string, string | null>, signal: AbortSignal): Promise<void>;
-  /** Lets pods come if it was us who kept them away. */
+  /** Uncordons the Node if the operator cordoned it. */
   release(node: string, signal: AbortSignal): Promise<void>;
-  /** Takes pods off the Node; fails when some stay. */
+  /** Evicts the pods; fails when some stay. */
   drain(node: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Where host keys were kept before the record of the instance had them. */
+/** Host keys, also those of earlier operators, which did not record them in the instance. */
 export interface HostKeyStore {
-  /** The key the host must show; undefined when any will do. A stored key that cannot be read is an error. */
+  /** The key that the host must show; undefined to accept any. Fails for a stored key that cannot be read. */
   find(instance: WindowsInstance, node: NodeView | undefined, signal: AbortSignal): Promise<HostKey | undefined>;
-  /** Removes what is kept under the address, once the record has the key. */
+  /** Removes the key stored under the address, once it is recorded. */
   forget(instance: WindowsInstance, signal: AbortSignal): Promise<void>;
 }

@@ -8,9 +8,9 @@ import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { Journal } from './journal.ts';
 import { asAppError, runSteps, type Step, stepMetrics } from './step.ts';
 
-type World = string[];
+type SetUpOptions = string[];
 
-const step = (name: string, over: Partial<Step<World>> = {}): Step<World> => ({
+const step = (name: string, over: Partial<Step<SetUpOptions>> = {}): Step<SetUpOptions> => ({
   name,
   description: 'something',
   limitMs: 1000,
@@ -29,7 +29,7 @@ function bench() {
 
 test('takes the steps in their order, and tells of each before it is taken', async () => {
   const { run, journal, logged } = bench();
-  const did: World = [];
+  const did: SetUpOptions = [];
   await runSteps([step('a'), step('b')], did, run);
   expect(did).toEqual(['a', 'b']);
   expect(journal.timeline().map(({ name, finished }) => [name, finished !== undefined])).toEqual([
@@ -44,7 +44,7 @@ test('takes the steps in their order, and tells of each before it is taken', asy
 
 test('leaves out what is met, by what is known at that point', async () => {
   const { run, journal } = bench();
-  const did: World = [];
+  const did: SetUpOptions = [];
   await runSteps(
     [step('a'), step('b', { isDone: deps => deps.includes('a') }), step('c', { isDone: () => false })],
     did,
@@ -56,7 +56,7 @@ test('leaves out what is met, by what is known at that point', async () => {
 
 test('ends with the first failure, which is in the journal and the figures', async () => {
   const { run, journal, metrics } = bench();
-  const did: World = [];
+  const did: SetUpOptions = [];
   const failing = step('b', {
     run: () => Promise.reject(new AppError('HOST_DISK_FULL', 'full', { remedy: 'Make room.' })),
   });
@@ -95,7 +95,7 @@ test('says what it means that the time is over', async () => {
   const { run, clock } = bench();
   const timeout = {
     code: 'NODE_NOT_FOUND',
-    message: (deps: World) => `no Node for ${deps[0]}`,
+    message: (deps: SetUpOptions) => `no Node for ${deps[0]}`,
     remedy: 'Look.',
   } as const;
   const hanging = step('a', { timeout, run: () => new Promise(() => undefined) });
@@ -126,7 +126,7 @@ test('whoever ends the journey is not told of as a failure', async () => {
 test('takes no step once the journey is over', async () => {
   const { run, stop } = bench();
   stop.abort(new Error('over'));
-  const did: World = [];
+  const did: SetUpOptions = [];
   await expect(runSteps([step('a')], did, run)).rejects.toThrow('over');
   expect(did).toEqual([]);
 });

@@ -5,17 +5,17 @@ import { processMetrics } from './process-metrics.ts';
 
 const counts = { lists: 1, watches: 2, events: 3, failures: 4, ignored: 5, handlerErrors: 6 };
 
-function world() {
+function bench() {
   const metrics = new MemoryMetrics();
   let objects = 7;
   const look = processMetrics(metrics, () => [{ informer: 'nodes.v1', counts, objects }]);
   return { metrics, look, text: () => printMetrics(metrics.all()), grow: () => (objects += 1) };
 }
 
-test('says nothing before it looks', () => expect(world().text()).toBe(''));
+test('says nothing before it looks', () => expect(bench().text()).toBe(''));
 
 test('takes memory, processor time and standstills of this process', () => {
-  const { look, text } = world();
+  const { look, text } = bench();
   look();
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text())?.[1]);
   expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
@@ -25,7 +25,7 @@ test('takes memory, processor time and standstills of this process', () => {
 });
 
 test('tells what informers have done and hold', () => {
-  const { look, text, grow } = world();
+  const { look, text, grow } = bench();
   look();
   for (const [what, count] of Object.entries(counts))
     expect(text()).toContain(`wmco_informer_count{informer="nodes.v1",what="${what}"} ${count}\n`);

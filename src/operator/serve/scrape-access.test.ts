@@ -9,7 +9,7 @@ const users: Record<string, { username: string; allowed: boolean }> = {
 };
 
 /** An API server that knows the tokens above. */
-function world() {
+function bench() {
   const api = new MemoryApi();
   const clock = manualClock();
   const questions: unknown[] = [];
@@ -41,18 +41,18 @@ const verdicts: [authorization: string, want: string][] = [
 ];
 for (const [authorization, want] of verdicts) {
   test(`whoever shows ${JSON.stringify(authorization)} is ${want}`, async () => {
-    expect(await world().access.check(authorization)).toBe(want);
+    expect(await bench().access.check(authorization)).toBe(want);
   });
 }
 
 test('does not trouble the server with what is no token', async () => {
-  const { access, api } = world();
+  const { access, api } = bench();
   await access.check('Basic x');
   expect(api.calls).toEqual([]);
 });
 
 test('asks whether this user may get /metrics', async () => {
-  const { access, questions } = world();
+  const { access, questions } = bench();
   await access.check('Bearer good');
   expect(questions).toEqual([
     { user: 'prometheus', groups: ['g'], uid: 'u', nonResourceAttributes: { path: '/metrics', verb: 'get' } },
@@ -60,7 +60,7 @@ test('asks whether this user may get /metrics', async () => {
 });
 
 test('remembers an answer for a minute, good or bad', async () => {
-  const { access, api, clock } = world();
+  const { access, api, clock } = bench();
   for (let times = 0; times < 3; times += 1) {
     await access.check('Bearer good');
     await access.check('Bearer nobody');
@@ -72,7 +72,7 @@ test('remembers an answer for a minute, good or bad', async () => {
 });
 
 test('does not remember that the server did not answer', async () => {
-  const { access, api } = world();
+  const { access, api } = bench();
   const { before } = api;
   api.before = () => {
     throw refused(503, 'ServiceUnavailable');
@@ -83,7 +83,7 @@ test('does not remember that the server did not answer', async () => {
 });
 
 test('remembers a bounded number of tokens, the newest ones', async () => {
-  const { access, api } = world();
+  const { access, api } = bench();
   await access.check('Bearer good');
   for (let index = 0; index < 256; index += 1) await access.check(`Bearer t${index}`);
   const before = api.calls.length;

@@ -16,7 +16,7 @@ const pem = newPrivateKey();
 const { publicKey } = parsePrivateKey(pem);
 const right = userData('None', authorizedKey(publicKey));
 
-function world(facts = fixedFacts()) {
+function setUp(facts = fixedFacts()) {
   const api = new WatchedApi(manualClock());
   const put = (name: string, where: string, data: Record<string, string>) =>
     api.put(secrets, {
@@ -29,7 +29,7 @@ function world(facts = fixedFacts()) {
 }
 
 test('tells platform, key and whether Machines get the right text', () => {
-  const { settings, putKey, putText } = world();
+  const { settings, putKey, putText } = setUp();
   putKey();
   putText(right);
   expect(settings()).toEqual({ platform: 'None', pubKeyHash: publicKeyHash(publicKey), userDataIsCurrent: true });
@@ -37,40 +37,40 @@ test('tells platform, key and whether Machines get the right text', () => {
 
 const texts: [name: string, text: string | undefined][] = [
   ['another text', 'x'],
-  ['a text of another platform', userData('GCP', authorizedKey(publicKey))],
-  ['a text of another key', userData('None', authorizedKey(parsePrivateKey(newPrivateKey()).publicKey))],
+  ['a string of another platform', userData('GCP', authorizedKey(publicKey))],
+  ['a string of another key', userData('None', authorizedKey(parsePrivateKey(newPrivateKey()).publicKey))],
   ['no Secret', undefined],
 ];
 for (const [name, text] of texts) {
   test(`tells that Machines get ${name}`, () => {
-    const { settings, putKey, putText } = world();
+    const { settings, putKey, putText } = setUp();
     putKey();
     if (text !== undefined) putText(text);
     expect(settings()?.userDataIsCurrent).toBe(false);
   });
 }
 
-const unknown: [name: string, make: () => ReturnType<typeof world>][] = [
-  ['the key', () => world()],
-  ['the platform', () => withKey(world(unknownFacts()))],
-  ['a key that can be used', () => withKey(world(), 'garbage')],
+const unknown: [name: string, make: () => ReturnType<typeof setUp>][] = [
+  ['the key', () => setUp()],
+  ['the platform', () => withKey(setUp(unknownFacts()))],
+  ['a key that can be used', () => withKey(setUp(), 'garbage')],
 ];
 for (const [name, make] of unknown)
   test(`tells nothing without ${name}`, () => expect(make().settings()).toBeUndefined());
 
-function withKey(made: ReturnType<typeof world>, text?: string): ReturnType<typeof world> {
+function withKey(made: ReturnType<typeof setUp>, text?: string): ReturnType<typeof setUp> {
   made.putKey(text);
   return made;
 }
 
-const causes: [name: string, change: (made: ReturnType<typeof world>) => void][] = [
+const causes: [name: string, change: (made: ReturnType<typeof setUp>) => void][] = [
   ['the key', made => void made.putKey(newPrivateKey())],
   ['the text of Machines', made => void made.putText('y')],
   ['the platform', made => made.facts.become({ platform: 'AWS' })],
 ];
 for (const [name, change] of causes) {
   test(`tells of a change of ${name}, until it is told to stop`, () => {
-    const made = world();
+    const made = setUp();
     made.putKey();
     made.putText('x');
     let told = 0;

@@ -10,7 +10,7 @@ import { referenceTo } from '#kube/events/events.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
 import { type Machine, machines } from '#kube/resources-openshift.ts';
 import { applyPlan, deleteInstance } from '#cluster/instance-sync/apply-plan.ts';
-import { patchCondition } from '#cluster/patch-condition.ts';
+import { patchCondition } from '#cluster/patch-instance.ts';
 import { planInstance } from '#cluster/instance-sync/plan.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { bySource, type SourceRef, sourceText } from '#cluster/instance-source.ts';
@@ -85,8 +85,8 @@ export class MachineSource {
       own,
       settings: { ...settings, version: this.#parts.version },
     };
-    const world = observeMachine(seen.machine, this.#stores.machines.list(), this.#stores, seen.settings);
-    return this.#act(seen, decideMachine(seen.machine, world), pass);
+    const facts = observeMachine(seen.machine, this.#stores.machines.list(), this.#stores, seen.settings);
+    return this.#act(seen, decideMachine(seen.machine, facts), pass);
   }
 
   async #act(seen: ObservedMachine, decision: MachineDecision, pass: Pass): Promise<Ending> {

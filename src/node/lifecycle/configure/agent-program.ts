@@ -10,14 +10,14 @@ import type { Step, StepTurn } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { notAdministrator } from './preflight.ts';
 
-/** All of our files are read for it, on a slow disk. */
+/** The agent hashes all managed files, perhaps on a slow disk. */
 const inventoryMs = 180_000;
-/** Beside an inventory the program is copied. */
+/** An inventory, and copying the program. */
 const secureMs = 2 * inventoryMs;
 
-export const bringAgent: Step<ConfigureJourney> = {
+export const uploadAgent: Step<ConfigureJourney> = {
   name: 'agent program',
-  description: 'uploads the agent to a folder that only administrators may write, unless it is there',
+  description: 'uploads the agent to a folder that only administrators can write to, unless it is there',
   limitMs: 60 * 60_000,
   async run(journey, turn) {
     const { agent } = journey.prepared;
@@ -27,26 +27,26 @@ export const bringAgent: Step<ConfigureJourney> = {
 
 export const takeInventory: Step<ConfigureJourney> = {
   name: 'inventory',
-  description: 'has the agent report all about the host, in one call; nothing is changed by it',
+  description: 'has the agent report everything about the host in one call; it changes nothing',
   limitMs: 70 * 60_000,
   async run(journey, turn) {
     const { signal } = turn;
-    journey.inventory = await askVerified(journey, signal).catch(async (error: unknown) => {
-      if (!isAppError(error) || !signsOfDamage.includes(error.code)) throw error;
-      turn.note('the agent program does not run; it is uploaded again');
+    journey.inventory = await verifiedInventory(journey, signal).catch(async (error: unknown) => {
+      if (!isAppError(error) || !damageErrors.includes(error.code)) throw error;
+      turn.note('the agent program does not run; uploading it again');
       await upload(journey, turn);
       turn.note(undefined);
-      return askVerified(journey, signal).catch((again: unknown) => {
+      return verifiedInventory(journey, signal).catch((again: unknown) => {
         throw isAppError(again, 'AGENT_COMMAND_FAILED') ? unusable(journey, again) : again;
       });
     });
   },
 };
 
-/** Not before it is known whose host it is: a host that another version has set up is left as it is. */
+/** After the name check: a host that another version configured stays unchanged. */
 export const secureFolders: Step<ConfigureJourney> = {
   name: 'secure folders',
-  description: 'has the agent secure our folders and put itself in place',
+  description: 'has the agent secure the managed folders and copy itself into place',
   limitMs: 15 * 60_000,
   async run(journey, { signal }) {
     journey.inventory = await secure(journey, signal);
@@ -54,18 +54,17 @@ export const secureFolders: Step<ConfigureJourney> = {
   },
 };
 
-/** The inventory, by the very program that was uploaded. */
-async function askVerified(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
+/** Fails when the inventory does not come from the uploaded program. */
+async function verifiedInventory(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
   const inventory = await askForInventory(journey, signal);
   const path = programOf(journey);
   const hash = Object.entries(inventory.files).find(([each]) => pathKey(each) === pathKey(path))?.[1];
   if (hash === journey.prepared.agent.sha256) return inventory;
   throw new AppError('AGENT_PROGRAM_DAMAGED', `${journey.address}: ${path} is not the program that was uploaded`, {
-    remedy: 'See what changes programs on the host: a virus scanner, or an administrator.',
+    remedy: 'Find out what changes programs on the host, such as a virus scanner.',
   });
 }
 
-/** The state of the host as it is now. */
 export async function askForInventory(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
   const { host, address } = journey;
   const command = journey.commands.inventory(inventoryOptions(journey));
@@ -73,27 +72,27 @@ export async function askForInventory(journey: ConfigureJourney, signal: AbortSi
 }
 
 async function secure(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
-  const { host, address, world } = journey;
+  const { host, address, deps } = journey;
   const command = journey.commands.secure(inventoryOptions(journey));
   const answer = await askAgent({ host, address, command, signal, timeoutMs: secureMs });
   const events = answer.strings('events').slice(0, maxEvents);
-  if (events.length > 0) world.log.warn('Secured folders of the host', { address, events });
+  if (events.length > 0) deps.log.warn('Secured folders of host', { address, events });
   return parseInventory(JSON.stringify(answer.raw('inventory') ?? {}), address);
 }
 
 const maxEvents = 50;
 
-/** How it shows that the program on the disk is not what was uploaded; the words are in any language, and the code is any. */
-const signsOfDamage: readonly ErrorCode[] = ['AGENT_PROGRAM_DAMAGED', 'AGENT_COMMAND_FAILED', 'AGENT_ANSWER_INVALID'];
+/** Errors that a damaged program causes; its output and exit code can be anything. */
+const damageErrors: readonly ErrorCode[] = ['AGENT_PROGRAM_DAMAGED', 'AGENT_COMMAND_FAILED', 'AGENT_ANSWER_INVALID'];
 
 function checkPlaced(journey: ConfigureJourney, { isAdministrator }: Inventory): void {
-  // What a user without rights could not do is told by the preflight.
+  // The preflight reports a user without administrator rights.
   if (!isAdministrator) return;
   const { agent } = journey.prepared;
   const { files } = journey.inventory;
   for (const path of [programOf(journey), agent.path]) {
     if (files[pathKey(path)] !== agent.sha256) {
-      throw unusable(journey, new Error(`the program ${path} is not the one that was uploaded`));
+      throw unusable(journey, new Error(`${path} is not the program that was uploaded`));
     }
   }
 }
@@ -109,15 +108,15 @@ function inventoryOptions({ prepared }: ConfigureJourney): InventoryOptions {
 
 async function upload(journey: ConfigureJourney, turn: StepTurn): Promise<void> {
   const { agent } = journey.prepared;
-  const { host, world, address } = journey;
+  const { host, deps, address } = journey;
   const { signal, report } = turn;
-  turn.note('other hosts upload');
-  using _slot = await world.slots.uploads.take(signal);
+  turn.note('waiting for uploads of other hosts');
+  using _slot = await deps.slots.uploads.take(signal);
   turn.note(undefined);
   const onProgress = (bytes: number) => report({ bytes, totalBytes: agent.bytes });
   const content = { bytes: agent.bytes, chunks: () => agent.content() };
   await host.upload(programOf(journey), content, { signal, onProgress }).catch((error: unknown) => {
-    // Below C:\Windows a folder can be missing only because it could not be made.
+    // Below C:\Windows a folder can be missing only because creating it was not allowed.
     const isDenied = isAppError(error, 'HOST_FILE_DENIED') || isAppError(error, 'HOST_FILE_MISSING');
     throw isDenied ? notAdministrator(address, error) : error;
   });
@@ -125,7 +124,7 @@ async function upload(journey: ConfigureJourney, turn: StepTurn): Promise<void> 
 
 function unusable(journey: ConfigureJourney, cause: Error): AppError {
   return new AppError('AGENT_UNUSABLE', `${journey.address}: the agent does not run: ${cause.message}`, {
-    remedy: `Run ${programOf(journey)} on the host; often a virus scanner or a policy keeps programs from running.`,
+    remedy: `Run ${programOf(journey)} on the host; often a virus scanner or a policy blocks programs.`,
     cause,
   });
 }

@@ -14,72 +14,70 @@ import { rebootTimeout } from './prepare-windows.ts';
 import { rebootOnce } from './reboot.ts';
 
 const installMs = 4 * 60_000;
-const installLimitMs = 5 * 60_000;
 const settings = 'variables and certificates';
 
-type Installation = Pick<InstallOptions, 'newKey' | 'keepCommand'>;
+type InstallMode = Pick<InstallOptions, 'newKey' | 'keepCommand'>;
 
 const versionTimeout: StepTimeout<ConfigureJourney> = {
   code: 'NODE_VERSION_TIMEOUT',
-  message: ({ node, world, prepared }) => {
-    const event = node && world.nodes.remarkOf(node.name);
-    const said = event === undefined ? 'its agent has said nothing' : `its agent said last: ${event}`;
-    return `Node ${node?.name} did not come to version ${prepared.inputs.version} (${said})`;
+  message: ({ node, deps, prepared }) => {
+    const event = node && deps.nodes.lastEvent(node.name);
+    const report = event === undefined ? 'its agent reported no event' : `last event of its agent: ${event}`;
+    return `Node ${node?.name} did not reach version ${prepared.inputs.version} (${report})`;
   },
-  remedy: 'Look at the events of the Node and at C:\\var\\log\\wicd on the host.',
+  remedy: 'Check the events of the Node (`kubectl describe node`) and the logs in C:\\var\\log\\wicd on the host.',
 };
 
-/** What both waits for the agent have in common: they are over when it has confirmed the version. */
 const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'timeout' | 'isDone'> = {
   limitMs: 20 * 60_000,
   timeout: versionTimeout,
   isDone: ({ node, prepared }) => isUpToDate(node, prepared.inputs.version),
 };
 
-export const installAgent: Step<ConfigureJourney> = {
-  name: 'agent service',
-  description: 'has the agent make its key and its Windows service and start it; records the hash of the key',
-  limitMs: installLimitMs,
-  run: (journey, turn) => {
-    const { known, installsAgent } = journey.record;
-    // A key that this very journey has made is as good, and its agent need not be started anew.
-    return install(journey, { newKey: known.agent === undefined && !installsAgent }, turn);
-  },
-};
+export const installAgent = installStep(
+  'has the agent create its key and its Windows service and start it; records the hash of the key',
+  // A key that an earlier attempt of this journey created is good, and the agent need not restart.
+  ({ record }) => ({ newKey: record.known.agent === undefined && !record.installsAgent }),
+);
 
-/** A new key for an agent whose credentials have run out, or whose key is not recorded. */
-export const reinstallAgent: Step<ConfigureJourney> = {
-  name: 'agent service',
-  description: 'has the agent make a new key and start again with a fresh token; records the hash of the key',
-  limitMs: installLimitMs,
-  run: (journey, turn) => install(journey, { newKey: true }, turn),
-};
+/** For an agent whose credentials expired, or whose key is not recorded. */
+export const reinstallAgent = installStep(
+  'has the agent create a new key and restart with a new token; records the hash of the key',
+  () => ({ newKey: true }),
+);
 
-/** As above for a host of another version: its program and its service stay what they are. */
-export const rekeyAgent: Step<ConfigureJourney> = {
-  name: 'agent service',
-  description: 'has a new key made for the agent of another version and starts it again; records the hash of the key',
-  limitMs: installLimitMs,
-  run: (journey, turn) => install(journey, { newKey: true, keepCommand: true }, turn),
-};
+/** For a host of another version: its program and its service stay unchanged. */
+export const rekeyAgent = installStep(
+  'creates a new key for the agent of another version and restarts it; records the hash of the key',
+  () => ({ newKey: true, keepCommand: true }),
+);
 
-async function install(journey: ConfigureJourney, how: Installation, { signal }: StepTurn): Promise<void> {
-  const { host, address, prepared, commands, joinedNode, record, world } = journey;
+function installStep(description: string, modeFor: (journey: ConfigureJourney) => InstallMode): Step<ConfigureJourney> {
+  return {
+    name: 'agent service',
+    description,
+    limitMs: 5 * 60_000,
+    run: (journey, turn) => install(journey, modeFor(journey), turn),
+  };
+}
+
+async function install(journey: ConfigureJourney, mode: InstallMode, { signal }: StepTurn): Promise<void> {
+  const { host, address, prepared, commands, joinedNode, record, deps } = journey;
   const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = prepared.inputs;
-  // A service that is left as it is uses the keys it was made for, and no others.
-  const cloudNode = how.keepCommand === true ? record.known.cloudNode !== undefined : hasCloudNodeManager(platform);
+  // A service that stays unchanged uses the keys it was created for.
+  const cloudNode = mode.keepCommand === true ? record.known.cloudNode !== undefined : hasCloudNodeManager(platform);
   const command = commands.install({
     namespace,
     node: joinedNode.name,
-    ...how,
+    ...mode,
     certificateLifetime,
     cloudNode,
     ...(logMegabytes !== undefined && { logMegabytes }),
   });
   const answer = await askAgent({ host, address, command, signal, timeoutMs: installMs });
-  const installed = timestamp(world.clock.now());
+  const installed = timestamp(deps.clock.now());
   const identity = (hash: string) => ({ keyHash: hash, installed });
-  // Requests of the agent are approved by the hash; one that comes earlier stays pending until it is recorded.
+  // Requests of the agent are approved by this hash and stay pending until it is recorded.
   await record.save({
     nodeUID: joinedNode.uid,
     agent: identity(hashIn(answer, 'keyHash')),
@@ -97,28 +95,28 @@ function hashIn(answer: Fields, name: string): string {
 
 export const awaitSettings: Step<ConfigureJourney> = {
   name: 'wait for agent',
-  description: 'waits for the agent: it confirms the version, or asks for a reboot for variables and certificates',
+  description: 'waits until the agent confirms the version or requests a reboot for variables and certificates',
   ...untilVersion,
   run: (journey, turn) => untilAgent(journey, turn, awaitsReboot),
 };
 
 export const rebootForSettings: Step<ConfigureJourney> = {
   name: 'reboot for settings',
-  description: 'drains and reboots the host if the agent has asked for it',
+  description: 'drains the Node and reboots the host if the agent requested it',
   limitMs: 45 * 60_000,
   timeout: rebootTimeout,
   isDone: ({ node }) => node === undefined || !awaitsReboot(node),
   async run(journey, turn) {
-    const { world, record, joinedNode } = journey;
+    const { deps, record, joinedNode } = journey;
     const { signal } = turn;
-    turn.note('pods leave the Node');
-    await world.nodes.drain(joinedNode.name, signal);
+    turn.note('draining the Node');
+    await deps.nodes.drain(joinedNode.name, signal);
     turn.note(undefined);
-    // What was seen at the beginning of the journey may be of an earlier boot.
+    // The inventory from the beginning of the journey may be of an earlier boot.
     journey.inventory = await askForInventory(journey, signal);
     await rebootOnce(journey, settings, turn);
-    await world.nodes.clearReport(joinedNode.name, 'rebootRequired', signal);
-    // The next one that is asked for is another one.
+    await deps.nodes.clearReport(joinedNode.name, 'rebootRequired', signal);
+    // The next request is for another reboot.
     await record.saveReboot(undefined);
     await journey.host.close();
   },
@@ -126,35 +124,35 @@ export const rebootForSettings: Step<ConfigureJourney> = {
 
 export const awaitVersion: Step<ConfigureJourney> = {
   name: 'wait for version',
-  description: 'waits until the agent confirms after that reboot that everything runs and the Node is ready',
+  description: 'waits until the agent confirms after the reboot that all services run and the Node is ready',
   ...untilVersion,
   run: (journey, turn) => untilAgent(journey, turn, () => false),
 };
 
-/** Waits until the agent has confirmed the version, or something else is enough. */
+/** Waits until the agent has confirmed the version, or `isEnough`. */
 async function untilAgent(
   journey: ConfigureJourney,
   { signal, note }: StepTurn,
   isEnough: (node: NodeView) => boolean,
 ): Promise<void> {
-  // The network of the host changes now, which breaks connections, and nothing has to be asked for a while.
+  // The agent changes the network of the host, which breaks connections.
   await journey.host.close();
-  const { nodes } = journey.world;
+  const { nodes } = journey.deps;
   const look = (): true | undefined => {
     const { node } = journey;
     if (node === undefined) return undefined;
     const { nodeUID = node.uid } = journey.record.known;
-    if (nodeUID !== node.uid) throw madeAgain(node.name);
+    if (nodeUID !== node.uid) throw registeredAgain(node.name);
     if (isEnough(node) || isUpToDate(node, journey.prepared.inputs.version)) return true;
-    note(nodes.remarkOf(node.name) ?? 'the agent sets up the host');
+    note(nodes.lastEvent(node.name) ?? 'the agent configures the host');
     return undefined;
   };
   await untilNodes(nodes, look, signal);
 }
 
-/** It lacks all marks, so that the journey has to begin again. */
-function madeAgain(node: string): AppError {
+/** The new Node lacks labels and annotations, so the journey has to start over. */
+function registeredAgain(node: string): AppError {
   return new AppError('NODE_NOT_FOUND', `Node ${node} was deleted and registered again`, {
-    remedy: 'Find out who deleted it; the host is set up again.',
+    remedy: 'Find out who deleted it (audit log of the API server).',
   });
 }

@@ -7,9 +7,8 @@ const bootstrapMs = 15 * 60_000;
 
 export const bootstrap: Step<ConfigureJourney> = {
   name: 'bootstrap',
-  description: 'has the agent start containerd and the kubelet, which then asks to become a Node',
+  description: 'has the agent start containerd and the kubelet, which then registers its Node',
   limitMs: 20 * 60_000,
-  // A Node whose services run has been through this.
   isDone: ({ node, inventory }) =>
     node !== undefined &&
     [serviceName.containerd, serviceName.kubelet].every(name =>

@@ -5,7 +5,7 @@ import { missingFiles } from './stage.ts';
 
 export const checkHost: Step<ConfigureJourney> = {
   name: 'preflight',
-  description: 'looks for whatever would keep the host from becoming a Node, before anything on it is changed',
+  description: 'checks the host for problems before anything on it is changed',
   limitMs: 30_000,
   async run({ address, inventory, programs }) {
     const missing = missingFiles(programs, inventory);

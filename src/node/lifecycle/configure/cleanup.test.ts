@@ -4,7 +4,7 @@ import type { NodeView } from '#contract/node.ts';
 import { nodes } from '#kube/resources.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { uploadAgent, takeInventory } from './agent-program.ts';
-import { cleanUpFormer, needsCleanup, type Remains } from './cleanup.ts';
+import { cleanUp, needsCleanup, type CleanupFacts } from './cleanup.ts';
 import { connect } from './connect.ts';
 import { prepareFiles } from './prepare-files.ts';
 
@@ -12,7 +12,7 @@ const service = (name: string, isManaged = true) => ({ name, state: 'running', c
 const node = { name: 'win-5' } as NodeView;
 const ours = { services: [service('kubelet')], stagedVersion: 'v2' };
 
-const remains: [string, Partial<Remains>, boolean][] = [
+const remains: [string, Partial<CleanupFacts>, boolean][] = [
   ['nothing from a fresh host', { inventory: { services: [], stagedVersion: '' } }, false],
   ['nothing of somebody else', { inventory: { services: [service('kubelet', false)], stagedVersion: '' } }, false],
   ['nothing from a Node that this version has set up', { node }, false],
@@ -55,14 +55,14 @@ const marksOf = (lab: JourneyBench) => lab.api.peek(nodes, 'win-5')?.metadata.an
 
 test('takes the version of the agent that is gone from the Node: the next one is waited for by it', async () => {
   const lab = await benchWith({ [nodeAnnotation.version]: 'v1', other: 'stays' });
-  await lab.take(cleanUpFormer);
+  await lab.take(cleanUp);
   expect(lab.host.verbs().at(-1)).toBe('cleanup');
   expect(marksOf(lab)).toEqual({ other: 'stays' });
 });
 
 test('clears the version in the report first, so that it does not come back to the Node', async () => {
   const lab = await benchWith({ other: 'stays' });
-  await lab.take(cleanUpFormer);
+  await lab.take(cleanUp);
   const patches = lab.api.calls.filter(
     ({ verb, resource }) => verb === 'patch' && resource !== 'windowsinstances/status',
   );

@@ -6,28 +6,26 @@ import type { ConfigureJourney } from './journey.ts';
 
 const cleanupMs = 15 * 60_000;
 
-export interface Remains {
+export interface CleanupFacts {
   inventory: Pick<Inventory, 'services' | 'stagedVersion'>;
   node: NodeView | undefined;
   version: string;
-  /** The services are of this journey, and the Node may be on its way. */
+  /** The services are from this journey, and the Node may still register. */
   awaitsNode: boolean;
 }
 
 /**
- * Whether services of ours on the host have to go before they are set up. Those of another version have to, and so have
- * those of a host whose Node is gone, for a kubelet that runs does not register again. What an earlier attempt of this
- * journey has set up stays.
+ * Whether to remove managed services before they are installed: those of another version, and those of a host whose Node is gone,
+ * because a running kubelet does not register again. Services from an earlier attempt of this journey stay.
  */
-export function needsCleanup({ inventory, node, version, awaitsNode }: Remains): boolean {
+export function needsCleanup({ inventory, node, version, awaitsNode }: CleanupFacts): boolean {
   if (!inventory.services.some(service => service.isManaged)) return false;
   return inventory.stagedVersion !== version || (node === undefined && !awaitsNode);
 }
 
-export const cleanUpFormer: Step<ConfigureJourney> = {
+export const cleanUp: Step<ConfigureJourney> = {
   name: 'clean-up',
-  description:
-    'stops and removes services of an earlier configuration; variables and certificates stay for the new one',
+  description: 'stops and removes services of an earlier configuration; variables and certificates stay',
   limitMs: 20 * 60_000,
   isDone(journey) {
     const { inventory, node, prepared, record } = journey;
@@ -43,7 +41,7 @@ export const cleanUpFormer: Step<ConfigureJourney> = {
   },
 };
 
-/** The former agent has reported it, and the next one is waited for by it. */
-async function clearVersion({ nodeName, world }: ConfigureJourney, signal: AbortSignal): Promise<void> {
-  if (nodeName !== undefined) await world.nodes.clearReport(nodeName, 'version', signal);
+/** The former agent reported it; otherwise the step that waits for the new agent would take it for done. */
+async function clearVersion({ nodeName, deps }: ConfigureJourney, signal: AbortSignal): Promise<void> {
+  if (nodeName !== undefined) await deps.nodes.clearReport(nodeName, 'version', signal);
 }

@@ -9,30 +9,29 @@ import type { ConfigureJourney } from './journey.ts';
 
 export const connect: Step<ConfigureJourney> = {
   name: 'connect',
-  description:
-    'resolves the name, connects by SSH with the operator’s key, checks the host key or records the first one',
+  description: 'resolves the name, connects by SSH with the operator’s key, checks the host key or pins the first one',
   limitMs: 90_000,
   run: async (journey, { signal }) => void (await journey.host.connect(signal)),
 };
 
 export const acquireSlot: Step<ConfigureJourney> = {
   name: 'queued',
-  description: 'waits while as many other hosts are set up as may be at once',
+  description: 'waits for a free slot when the maximum number of hosts is being configured',
   limitMs: 2 * 3_600_000,
   async run(journey, { signal, note }) {
     const { joins } = journey.deps.slots;
-    note(`${joins.taken} hosts are being set up, ${joins.waiting} wait before this one`);
-    journey.turn = await joins.take(signal);
+    note(`${joins.taken} hosts are being configured, ${joins.waiting} are ahead in the queue`);
+    journey.slot = await joins.take(signal);
   },
 };
 
-/** A connection on which work may begin: what has to be remembered of the host is written by then. */
+/** Connects to the host and records its host key before the connection is used. */
 export async function openHost(journey: ConfigureJourney, signal: AbortSignal): Promise<HostConnection> {
   const { instance, deps, address, username } = journey;
   const { port } = instance.spec;
   journey.ipv4 ??= await resolve(journey);
   const privateKeys = await deps.inputs.loadKeys(instance, signal);
-  // What was seen on this journey holds, even if somebody changes what is stored meanwhile.
+  // The key seen on this journey stays, even if the stored one changes.
   const pinnedKey = journey.hostKey ?? (await deps.hostKeys.find(instance, journey.node, signal));
   const target = targetAt(journey.ipv4, port, { address, username, privateKeys, pinnedKey });
   const connection = await deps.connect(target, { signal }).catch((error: unknown) => {
@@ -51,7 +50,7 @@ export async function openHost(journey: ConfigureJourney, signal: AbortSignal): 
   }
 }
 
-/** The address that is recorded is the one that is dialed, whatever the name resolves to a moment later. */
+/** Dials the recorded address, even if the name resolves to another one later. */
 export function targetAt(
   ipv4: string,
   port: number | undefined,
@@ -64,14 +63,14 @@ export function targetAt(
   };
 }
 
-/** The connection knows neither the instance nor where its key is pinned. */
+/** The SSH client does not know the instance, which the remedy needs. */
 function withRemedy(error: HostKeyChangedError, { instance }: ConfigureJourney): AppError {
   const { name, namespace } = instance.metadata;
   const spec = JSON.stringify({ spec: { hostKey: printPublicKey(error.offered) } });
   return new AppError(error.code, error.message, {
     remedy:
       `If the host was reinstalled, compare ${fingerprint(error.offered)} with \`ssh-keygen -lf\` on its console, then run ` +
-      `\`kubectl patch windowsinstance ${name} -n ${namespace} --type merge -p '${spec}'\`; if not, find out who answers at its address.`,
+      `\`kubectl patch windowsinstance ${name} -n ${namespace} --type merge -p '${spec}'\`; otherwise find out which host answers at its address.`,
     cause: error,
   });
 }
@@ -80,6 +79,6 @@ async function resolve({ deps, address }: ConfigureJourney): Promise<string> {
   const found = await ipv4Of(address, deps.resolver);
   if (found !== undefined) return found;
   throw new AppError('INSTANCE_ADDRESS_UNRESOLVED', `${address}: the name has no IPv4 address`, {
-    remedy: 'Correct the name, or add a DNS record for it that the cluster can see.',
+    remedy: 'Correct the name, or add a DNS record that the cluster can resolve.',
   });
 }

@@ -14,39 +14,39 @@ const shortMs = 60_000;
 
 export const claimName: Step<ConfigureJourney> = {
   name: 'node name',
-  description: 'checks that the name of the host belongs to no other Node, before anything is installed',
+  description: 'checks that no other Node has the name of the host, before anything is installed',
   limitMs: shortMs,
   async run(journey) {
-    // Who has no rights is told so by the preflight; he cannot find out names either.
+    // The preflight reports a user without administrator rights, who cannot read names either.
     if (!journey.inventory.isAdministrator) return;
-    const name = nameToBe(journey);
+    const name = expectedName(journey);
     check(journey, name);
     journey.claimedName = name;
     const { known } = journey.record;
-    // A Node that another version has finished is recorded and left as it is.
+    // A Node that another version configured is recorded and stays unchanged.
     if (known.agent !== undefined || !needsUpgrade(journey.node, journey.prepared.inputs.version)) return;
     await journey.record.save({ host: hostOf(journey, name) });
     journey.isAdopted = true;
   },
 };
 
-/** After the last reboot: clones of one template all have the name of the template until they are renamed. */
+/** After the last reboot: clones of a template have the name of the template until they are renamed. */
 export const recordHost: Step<ConfigureJourney> = {
   name: 'record host',
-  description: 'records node name, addresses and token ids, by which certificate requests of the host are approved',
+  description: 'records node name, addresses and token ids, which decide about certificate requests of the host',
   limitMs: shortMs,
   async run(journey) {
-    const { inventory, record, prepared, world } = journey;
+    const { inventory, record, prepared, deps } = journey;
     const name = reportedName(inventory);
     check(journey, name);
     journey.claimedName = name;
-    const tokens = addTokens(record.known.tokens, prepared.inputs.tokens, world.clock.now());
+    const tokens = addTokens(record.known.tokens, prepared.inputs.tokens, deps.clock.now());
     await record.save({ host: hostOf(journey, name), tokens });
   },
 };
 
 /** The name under which the kubelet registers once the host has been renamed. */
-function nameToBe({ instance, inventory }: ConfigureJourney): string {
+function expectedName({ instance, inventory }: ConfigureJourney): string {
   const { hostname } = instance.spec;
   const nodeName = reportedName(inventory);
   if (hostname === undefined) return nodeName;
@@ -55,14 +55,14 @@ function nameToBe({ instance, inventory }: ConfigureJourney): string {
   return isOwn ? [hostname.toLowerCase(), ...domain].join('.') : nodeName;
 }
 
-/** The agent reports no node name that is none; the computer name then says why. */
+/** The agent reports no invalid node name; the computer name then shows the reason. */
 function reportedName({ nodeName, hostName }: Inventory): string {
   return nodeName === '' && !isNodeName(hostName.toLowerCase()) ? hostName : nodeName;
 }
 
 function check(journey: ConfigureJourney, name: string): void {
-  const { address, inventory, instance, world, record, prepared, hostKey } = journey;
-  const { nodes, names } = world;
+  const { address, inventory, instance, deps, record, prepared, hostKey } = journey;
+  const { nodes, names } = deps;
   const certified = instance.status?.certifiedName;
   const recorded = certified ?? record.known.host?.name ?? instance.status?.node;
   const problem = checkName({
@@ -85,7 +85,7 @@ function check(journey: ConfigureJourney, name: string): void {
   if (problem !== undefined) throw problem;
 }
 
-/** A cloud names its machines otherwise than they name themselves. */
+/** Where the cloud provides the node name, spec.hostname does not decide it. */
 function wantedLabel({ instance, prepared }: ConfigureJourney): string | undefined {
   const { nameSource = 'fqdn' } = nameSourceOf(prepared.inputs.platform);
   return nameSource === 'fqdn' ? instance.spec.hostname?.toLowerCase() : undefined;
@@ -96,7 +96,7 @@ function hostOf({ ipv4, inventory }: ConfigureJourney, name: string): InstanceHo
   return { name, addresses: [...new Set(addresses)] };
 }
 
-/** IPv4 addresses of the way to everywhere: the kubelet takes one of them as the address of its Node. */
+/** IPv4 addresses of adapters with a default route: the kubelet uses one of them as address of its Node. */
 export function routeAddresses({ adapters }: Pick<Inventory, 'adapters'>): string[] {
   return adapters
     .filter(({ isUp, hasDefaultRoute }) => isUp && hasDefaultRoute)

@@ -13,31 +13,31 @@ import type { JourneyRecord } from '../journey-record.ts';
 import type { HostInputs, LifecycleDeps } from '../deps.ts';
 import { openHost } from './connect.ts';
 
-/** A host on its way to become a Node, with everything that was found out so far. */
+/** A host that becomes a Node, with everything that is known about it so far. */
 export class ConfigureJourney implements AsyncDisposable {
   readonly instance: WindowsInstance;
-  readonly world: LifecycleDeps;
-  /** Survives the process, so that the next one does not repeat what must not be done twice. */
+  readonly deps: LifecycleDeps;
+  /** Survives a restart of the operator, so that nothing is done twice. */
   readonly record: JourneyRecord;
   readonly host: HostSession;
-  /** What the name of the instance resolves to, once that is known. */
+  /** What the address of the instance resolves to, once known. */
   ipv4: string | undefined;
   hostKey: HostKey | undefined;
-  /** Name under which the kubelet of the host registers, once it is claimed. */
+  /** Name that the kubelet registers, once claimed. */
   claimedName: string | undefined;
-  /** Its Node was finished by another version: it is recorded and left as it is. */
+  /** Another version configured the Node: it is recorded and stays unchanged. */
   isAdopted = false;
-  /** One of the places for hosts that are worked on. */
-  turn: Disposable | undefined;
+  /** One of the slots for hosts that are being configured. */
+  slot: Disposable | undefined;
   #prepared: PreparedFiles | undefined;
   #programs: readonly BundleFile[] | undefined;
   #inventory: Inventory | undefined;
 
-  constructor(instance: WindowsInstance, world: LifecycleDeps, record: JourneyRecord) {
+  constructor(instance: WindowsInstance, deps: LifecycleDeps, record: JourneyRecord) {
     this.instance = instance;
-    this.world = world;
+    this.deps = deps;
     this.record = record;
-    const { clock, metrics } = world;
+    const { clock, metrics } = deps;
     this.host = new HostSession({ open: signal => openHost(this, signal), clock, metrics });
   }
 
@@ -58,27 +58,27 @@ export class ConfigureJourney implements AsyncDisposable {
     });
   }
 
-  /** Which Node the host is: by name, never by address. */
+  /** Node of the host: by name, never by address. */
   get nodeName(): string | undefined {
     return this.claimedName ?? this.record.known.host?.name ?? this.instance.status?.node;
   }
 
   get node(): NodeView | undefined {
-    const node = this.nodeName === undefined ? undefined : this.world.nodes.get(this.nodeName);
+    const node = this.nodeName === undefined ? undefined : this.deps.nodes.get(this.nodeName);
     return node !== undefined && isWindowsNode(node) ? node : undefined;
   }
 
-  /** For steps that come after the one which finds it. */
+  /** For steps after `find node`. */
   get joinedNode(): NodeView {
     const { node } = this;
     if (node !== undefined) return node;
     throw new AppError('NODE_NOT_FOUND', `Node ${this.nodeName} was deleted`, {
-      remedy: 'Find out who deleted it; the host joins again.',
+      remedy: 'Find out who deleted it (audit log of the API server).',
     });
   }
 
   get prepared(): PreparedFiles {
-    if (this.#prepared === undefined) throw new Error('the inputs of the host is not prepared yet');
+    if (this.#prepared === undefined) throw new Error('the files of the host are not prepared yet');
     return this.#prepared;
   }
 
@@ -86,7 +86,7 @@ export class ConfigureJourney implements AsyncDisposable {
     this.#prepared = prepared;
   }
 
-  /** All that the host needs but the agent. */
+  /** All programs except the agent. */
   get programs(): readonly BundleFile[] {
     if (this.#programs === undefined) throw new Error('the programs are not packed yet');
     return this.#programs;
@@ -96,7 +96,7 @@ export class ConfigureJourney implements AsyncDisposable {
     this.#programs = programs;
   }
 
-  /** Another version has set the host up, with an agent whose key is recorded. By the record: a Node may say what it likes. */
+  /** Another version configured the host. The record decides, because a Node can report any version. */
   get isOfOtherVersion(): boolean {
     const { version } = this.instance.status ?? {};
     return this.record.known.agent !== undefined && version !== this.prepared.inputs.version;
@@ -117,12 +117,12 @@ export class ConfigureJourney implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.turn?.[Symbol.dispose]();
+    this.slot?.[Symbol.dispose]();
     await this.host[Symbol.asyncDispose]();
   }
 }
 
-/** What is brought to the host. */
+/** Files for the host. */
 export interface PreparedFiles {
   inputs: HostInputs;
   agent: PlainFile;

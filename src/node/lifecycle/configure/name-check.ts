@@ -5,11 +5,11 @@ import { nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { type Reserved, reservedProblem } from '#contract/reserved.ts';
 
-/** What decides whether a host may register under a name. */
+/** Everything that decides whether a host may register a name. */
 export interface NameFacts {
   /** How messages name the host. */
   address: string;
-  /** Name that the kubelet of the host registers. */
+  /** Name that the kubelet would register. */
   name: string;
   /** Why the host does not know its name. */
   problems: readonly string[];
@@ -18,17 +18,17 @@ export interface NameFacts {
   holder: string | undefined;
   /** Another machine that has the name: an instance, a Machine or a control plane. */
   addressOf: string | undefined;
-  /** First label that the name must have, where `spec.hostname` decides it. */
+  /** First label that the name must have, if `spec.hostname` decides it. */
   wantedLabel: string | undefined;
   /** Address that was dialed. */
   dialed: string | undefined;
-  /** Names that the cloud has given to the Machine behind the host; undefined where any will do. */
+  /** Names that the cloud gave to the Machine of the host; undefined to allow any. */
   machineNames: readonly string[] | undefined;
   /** Name in the record of the instance. */
   recorded: RecordedName | undefined;
   /** Node of the name. */
   node: NodeView | undefined;
-  /** Base64 of the key the host has shown. */
+  /** Base64 of the key that the host showed. */
   hostKey: string;
 }
 
@@ -41,7 +41,7 @@ interface RecordedName {
 
 type Rule = (facts: NameFacts) => AppError | undefined;
 
-/** Why the host may not register under the name; undefined when it may. Decided before anything is installed. */
+/** Why the host is not allowed to register the name; undefined when it is. Checked before anything is installed. */
 export function checkName(facts: NameFacts): AppError | undefined {
   for (const rule of rules) {
     const problem = rule(facts);
@@ -53,18 +53,18 @@ export function checkName(facts: NameFacts): AppError | undefined {
 const isKnown: Rule = ({ address, name, problems }) =>
   name !== ''
     ? undefined
-    : new AppError('HOST_VALUE_UNKNOWN', `${address}: the node name of the host is not known: ${problems.join('; ')}`, {
-        remedy: 'Let the host reach the metadata service of its cloud, or give it a host name.',
+    : new AppError('HOST_VALUE_UNKNOWN', `${address}: the node name of the host is unknown: ${problems.join('; ')}`, {
+        remedy: 'Make the metadata service of its cloud reachable from the host, or set a host name.',
       });
 
 const isValid: Rule = ({ address, name }) =>
   isNodeName(name)
     ? undefined
-    : new AppError('HOST_NAME_INVALID', `${address}: ${shown(name)} cannot be the name of a Node`, {
-        remedy: 'Rename the host: letters, digits and hyphens, beginning and ending with a letter or digit.',
+    : new AppError('HOST_NAME_INVALID', `${address}: ${shown(name)} is not a valid Node name`, {
+        remedy: 'Rename the host: use letters, digits and hyphens; start and end with a letter or digit.',
       });
 
-/** An address as a name would be proven like a name, and be somebody else's address in a certificate. */
+/** A name that looks like an address would put the address of another host into a certificate. */
 const isFree: Rule = ({ address, name, reserved }) => {
   const problem = reservedProblem(name, reserved) ?? (isIp(name) ? 'is an address' : undefined);
   if (problem === undefined) return undefined;
@@ -76,48 +76,52 @@ const isFree: Rule = ({ address, name, reserved }) => {
 const isClaimable: Rule = ({ address, name, holder }) =>
   holder === undefined
     ? undefined
-    : new AppError('NODE_NAME_TAKEN', `${address}: the host is called ${name}, which is the Node of ${holder}`, {
-        remedy: `Rename one of the two hosts, or remove one of the two instances if they are one host.`,
+    : new AppError('NODE_NAME_TAKEN', `${address}: the host name ${name} is already the Node of ${holder}`, {
+        remedy: 'Rename one of the two hosts, or remove one of the two instances if they are the same host.',
       });
 
 /**
- * A name is a name in a serving certificate, so it must not be that of another machine. It never
- * counts against a name that is recorded already: otherwise one host could lock out another.
+ * Serving certificates contain the name, so it must not belong to another machine. A recorded name is exempt: otherwise one host
+ * could lock out another.
  */
 const isNoAddress: Rule = ({ address, name, addressOf, recorded }) =>
   addressOf === undefined || recorded?.name === name
     ? undefined
-    : new AppError('NODE_NAME_TAKEN', `${address}: the host is called ${name}, which is a name of ${addressOf}`, {
+    : new AppError('NODE_NAME_TAKEN', `${address}: the host name ${name} belongs to ${addressOf}`, {
         remedy: 'Rename the host; find out who gave it this name.',
       });
 
 const isWanted: Rule = ({ address, name, wantedLabel }) =>
   wantedLabel === undefined || name.split('.', 1)[0] === wantedLabel
     ? undefined
-    : new AppError('NODE_NAME_CHANGED', `${address}: the host is called ${name}, but spec.hostname is ${wantedLabel}`, {
-        remedy: 'Correct spec.hostname, or find out who gives the host another name.',
+    : new AppError('NODE_NAME_CHANGED', `${address}: the host name is ${name}, but spec.hostname is ${wantedLabel}`, {
+        remedy: 'Correct spec.hostname, or find out what renames the host.',
       });
 
 const isOfMachine: Rule = ({ address, name, machineNames }) => {
   if (machineNames === undefined || machineNames.some(each => normalHostName(each) === name)) return undefined;
   return new AppError(
     'NODE_NAME_CHANGED',
-    `${address}: the host is called ${name}, but its Machine ${machineNames.join(' or ')}`,
+    `${address}: the host name is ${name}, but that of its Machine is ${machineNames.join(' or ')}`,
     { remedy: 'Delete the Machine so that its MachineSet creates a new one; find out who renamed the host.' },
   );
 };
 
 const isUnchanged: Rule = ({ address, name, recorded }) => {
   if (recorded === undefined || recorded.name === name || !(recorded.hasNode || recorded.isCertified)) return undefined;
-  const anew = recorded.isCertified
+  const rejoin = recorded.isCertified
     ? `remove the host (its entry of windows-instances, or its WindowsInstance) and add it again to let it join as ${name}`
     : `delete Node ${recorded.name} to let it join as ${name}`;
-  return new AppError('NODE_NAME_CHANGED', `${address}: the host is called ${name}, but joined as ${recorded.name}`, {
-    remedy: `Rename the host back to ${recorded.name}, or ${anew}.`,
-  });
+  return new AppError(
+    'NODE_NAME_CHANGED',
+    `${address}: the host name is ${name}, but the host joined as ${recorded.name}`,
+    {
+      remedy: `Rename the host back to ${recorded.name}, or ${rejoin}.`,
+    },
+  );
 };
 
-/** A Node that the record does not know is taken over only if it was set up by us, with the key that the host shows. */
+/** A Node that is not recorded is adopted only if this operator configured it and the host shows the same SSH host key. */
 const isOwnNode: Rule = ({ address, name, recorded, node, hostKey, dialed }) => {
   if (node === undefined || recorded?.name === name) return undefined;
   const problem = foreignNode(node, hostKey, dialed);
@@ -129,15 +133,16 @@ const isOwnNode: Rule = ({ address, name, recorded, node, hostKey, dialed }) => 
 
 function foreignNode(node: NodeView, hostKey: string, dialed: string | undefined): string | undefined {
   if (!isWindowsNode(node)) return 'is not a Windows node';
-  if (!marks.some(mark => Object.hasOwn(node.annotations, mark))) return 'was not set up by this operator';
+  if (!operatorAnnotations.some(name => Object.hasOwn(node.annotations, name)))
+    return 'was not configured by this operator';
   const pinned = node.annotations[nodeAnnotation.sshHostKey] ?? '';
-  if (pinned !== '') return pinned === hostKey ? undefined : 'was set up with another SSH host key';
-  // Operators of before kept no key on the Node. Its address proves nothing for the host, but another one speaks against it.
+  if (pinned !== '') return pinned === hostKey ? undefined : 'was configured with another SSH host key';
+  // Earlier operators stored no key on the Node. A matching address proves nothing, but a different one shows another host.
   const hasAddress = node.addresses.some(each => each.address === dialed);
   return hasAddress ? undefined : 'has no SSH host key and does not report the address of the host';
 }
 
-const marks = [nodeAnnotation.pubKeyHash, nodeAnnotation.desiredVersion, nodeAnnotation.version];
+const operatorAnnotations = [nodeAnnotation.pubKeyHash, nodeAnnotation.desiredVersion, nodeAnnotation.version];
 
 const rules: readonly Rule[] = [
   isKnown,

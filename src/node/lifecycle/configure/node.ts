@@ -17,12 +17,12 @@ export const findNode: Step<ConfigureJourney> = {
     code: 'NODE_NOT_FOUND',
     message: ({ address, nodeName }) => `${address}: Node ${nodeName} was not registered`,
     remedy:
-      'Look for pending certificate requests of the kubelet (`kubectl get csr`) and events on them, and at the log of the kubelet on the host.',
+      'Check pending certificate requests (`kubectl get csr`), their events, and the log of the kubelet on the host.',
   },
   isDone: ({ node }) => node !== undefined,
   async run(journey, { signal, note }) {
-    note('the kubelet asks for a certificate and registers its Node');
-    await untilNodes(journey.world.nodes, () => journey.node, signal);
+    note('the kubelet requests a certificate and registers its Node');
+    await untilNodes(journey.deps.nodes, () => journey.node, signal);
   },
 };
 
@@ -31,40 +31,39 @@ export const cordonAndLabelNode: Step<ConfigureJourney> = {
   description: 'cordons the Node and sets labels, annotations and taints',
   limitMs: shortMs,
   async run(journey, { signal }) {
-    const { joinedNode: node, world, instance, record } = journey;
-    await world.nodes.cordonAndLabel(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
+    const { joinedNode: node, deps, instance, record } = journey;
+    await deps.nodes.cordonAndLabel(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
     const { nodeUID = node.uid } = record.known;
     if (nodeUID === node.uid) return;
-    // What the agent has reported was about a Node that is gone. The first one is recorded with the key of the agent.
-    await world.nodes.clearReport(node.name, 'version', signal);
+    // The report is about an earlier Node. The UID of the first one is recorded with the key of the agent.
+    await deps.nodes.clearReport(node.name, 'version', signal);
     await record.save({ nodeUID: node.uid });
   },
 };
 
 export const desireVersion: Step<ConfigureJourney> = {
   name: 'desired version',
-  description:
-    'tells on the Node which version the agent has to apply, before there is an agent that could apply another',
+  description: 'annotates the Node with the version that the agent has to apply, before the agent starts',
   limitMs: shortMs,
   isDone: ({ node, prepared }) => node?.annotations[nodeAnnotation.desiredVersion] === prepared.inputs.version,
-  async run({ joinedNode, world, prepared }, { signal }) {
+  async run({ joinedNode, deps, prepared }, { signal }) {
     const annotations = { [nodeAnnotation.desiredVersion]: prepared.inputs.version };
-    await world.nodes.annotate(joinedNode.name, annotations, signal);
+    await deps.nodes.annotate(joinedNode.name, annotations, signal);
   },
 };
 
 export const releaseNode: Step<ConfigureJourney> = {
   name: 'uncordon',
-  description: 'lets pods come to the Node, unless an administrator has cordoned it',
+  description: 'uncordons the Node, unless an administrator cordoned it',
   limitMs: shortMs,
-  async run({ joinedNode, world, instance }, { signal }) {
-    await world.nodes.release(joinedNode.name, signal);
+  async run({ joinedNode, deps, instance }, { signal }) {
+    await deps.nodes.release(joinedNode.name, signal);
     try {
-      await world.hostKeys.forget(instance, signal);
+      await deps.hostKeys.forget(instance, signal);
     } catch (error) {
       signal.throwIfAborted();
-      // The record has the key; a copy too many does no harm.
-      world.log.warn('Host key stays in the ConfigMap although it is recorded', { error });
+      // The key is recorded, so the copy is harmless.
+      deps.log.warn('Removing host key from ConfigMap failed', { error });
     }
   },
 };
@@ -73,13 +72,13 @@ function marksFor({ instance, prepared, username, hostKey }: ConfigureJourney, n
   const { publicKeyHash } = prepared.inputs;
   const has = (name: string, value: string) => node.annotations[name] === value;
   const isSealed = has(nodeAnnotation.pubKeyHash, publicKeyHash) && node.annotations[nodeAnnotation.username];
-  const isKept = hostKey === undefined || has(nodeAnnotation.sshHostKey, printHostKey(hostKey));
+  const isStored = hostKey === undefined || has(nodeAnnotation.sshHostKey, printHostKey(hostKey));
   const marks = joinMarks({
     byoh: instance.spec.source?.kind !== 'Machine',
     pubKeyHash: publicKeyHash,
-    // The seal is another one each time, so what was sealed with this key stays.
+    // Sealing gives another result each time, so a name sealed with this key stays.
     sealedUsername: isSealed || prepared.inputs.sealUsername(username),
-    ...(!isKept && { hostKey: { type: hostKey.type, base64: printHostKey(hostKey) } }),
+    ...(!isStored && { hostKey: { type: hostKey.type, base64: printHostKey(hostKey) } }),
   });
   return { ...marks, labels: { ...instance.spec.labels, ...marks.labels } };
 }

@@ -2,27 +2,27 @@ import { AppError } from '#base/errors.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { agentName, ports, serviceName } from '#contract/names.ts';
 
-/** What is looked at before anything on a host is changed. */
+/** What is checked before anything on a host is changed. */
 export interface Preflight {
   /** How messages name the host. */
   address: string;
   inventory: Inventory;
-  /** What has to be sent, as it is uploaded and unpacked. */
+  /** Files to upload. */
   missing: readonly { bytes: number; packedBytes: number }[];
 }
 
-/** Says what is wrong with a host, or nothing. */
-type Check = (seen: Preflight) => AppError | undefined;
+/** Returns what is wrong with a host. */
+type Check = (facts: Preflight) => AppError | undefined;
 
-/** All at once: whoever has to put a host right wants to know everything. */
-export function preflight(seen: Preflight): void {
-  const problems = checks.flatMap(check => check(seen) ?? []);
+/** Fails with all problems at once. */
+export function preflight(facts: Preflight): void {
+  const problems = checks.flatMap(check => check(facts) ?? []);
   const [first, ...more] = problems;
   if (first === undefined) return;
   if (more.length === 0) throw first;
-  const words = problems.map(({ message }) => message.replace(`${seen.address}: `, '')).join('; ');
+  const messages = problems.map(({ message }) => message.replace(`${facts.address}: `, '')).join('; ');
   const remedies = problems.map(({ remedy }) => remedy).join(' ');
-  throw new AppError(first.code, `${seen.address}: ${words}`, { remedy: remedies });
+  throw new AppError(first.code, `${facts.address}: ${messages}`, { remedy: remedies });
 }
 
 const isAdministrator: Check = ({ address, inventory }) =>
@@ -30,13 +30,14 @@ const isAdministrator: Check = ({ address, inventory }) =>
 
 export function notAdministrator(address: string, cause?: Error): AppError {
   const why = cause === undefined ? '' : ` (${cause.message.replace(`${address}: `, '')})`;
-  return new AppError('HOST_NOT_ADMINISTRATOR', `${address}: the user has no rights of an administrator${why}`, {
-    remedy: 'Put the user into the group Administrators and the key into administrators_authorized_keys.',
+  return new AppError('HOST_NOT_ADMINISTRATOR', `${address}: the user is not an administrator${why}`, {
+    remedy:
+      'Add the user to the group Administrators, and the key to C:\\ProgramData\\ssh\\administrators_authorized_keys.',
     cause,
   });
 }
 
-/** Builds of Windows Server with the first update that is good enough. */
+/** Supported builds of Windows Server with the minimum update. */
 const systems = [
   { name: 'Windows Server 2019', build: 17_763, update: 0 },
   // KB5012637, without which the overlay network loses packets.
@@ -44,7 +45,7 @@ const systems = [
   { name: 'Windows Server 2025', build: 26_100, update: 0 },
 ] as const;
 
-const hasGoodSystem: Check = ({ address, inventory }) => {
+const hasSupportedSystem: Check = ({ address, inventory }) => {
   const { product, build: text, installationType } = inventory.os;
   const [, , build = '', update = ''] = text.split('.');
   const system = systems.find(one => String(one.build) === build);
@@ -56,47 +57,51 @@ const hasGoodSystem: Check = ({ address, inventory }) => {
     `${address}: ${product} ${text} (${installationType}) is not supported`,
     {
       remedy: isOld
-        ? `Install the updates of Windows: at least build ${system.build}.${system.update} is needed.`
+        ? `Install Windows updates: build ${system.build}.${system.update} is the minimum.`
         : `Use ${systems.map(one => one.name).join(' or ')}.`,
     },
   );
 };
 
-/** Beside our files, for images and logs: with less no container starts anyway. */
+/** For images and logs; with less no container starts. */
 const reserveBytes = 2 * 1024 ** 3;
 
-const hasRoom: Check = ({ address, inventory, missing }) => {
-  // Each file is there three times for a while: in the bundle, as packed copy, and in its place.
+const hasDiskSpace: Check = ({ address, inventory, missing }) => {
+  // Each file exists three times for a while: in the bundle, as packed copy, and in its place.
   const needed = missing.reduce((sum, { bytes, packedBytes }) => sum + bytes + 2 * packedBytes, 0);
   if (needed === 0 || inventory.freeBytes >= needed + reserveBytes) return undefined;
   const [free, wanted] = [inventory.freeBytes, needed + reserveBytes].map(bytes => `${(bytes / 1e9).toFixed(1)} GB`);
   return new AppError('HOST_DISK_FULL', `${address}: drive C: has ${free} free and needs ${wanted}`, {
-    remedy: 'Make room on drive C: of the host, or give it a larger disk.',
+    remedy: 'Free space on drive C: of the host, or use a larger disk.',
   });
 };
 
-/** Certificates are dated back by five minutes; a host that is further behind takes them for those of the future. */
+/** Certificates are backdated by five minutes; for a host further behind they are not valid yet. */
 const maxSkewMs = 5 * 60_000;
 
-const hasRightTime: Check = ({ address, inventory }) => {
+const hasCorrectClock: Check = ({ address, inventory }) => {
   const aheadMs = inventory.probe?.clockAheadMs ?? 0;
   if (Math.abs(aheadMs) <= maxSkewMs) return undefined;
   const minutes = Math.round(Math.abs(aheadMs) / 60_000);
   const where = aheadMs > 0 ? 'ahead of' : 'behind';
   return new AppError('HOST_CLOCK_WRONG', `${address}: its clock is ${minutes} min ${where} the API server's`, {
-    remedy: 'Set the clock of the host, and let it keep time with `w32tm /resync`.',
+    remedy: 'Set the clock of the host and synchronize it with `w32tm /resync`.',
   });
 };
 
 const hasNoForeignService: Check = ({ address, inventory }) => {
-  const ours = new Set(Object.values(serviceName).map(name => name.toLowerCase()));
+  const managed = new Set(Object.values(serviceName).map(name => name.toLowerCase()));
   const foreign = inventory.services
-    .filter(({ name, isManaged }) => !isManaged && name !== agentName && ours.has(name.toLowerCase()))
+    .filter(({ name, isManaged }) => !isManaged && name !== agentName && managed.has(name.toLowerCase()))
     .map(({ name }) => name);
   if (foreign.length === 0) return undefined;
-  return new AppError('HOST_SERVICE_FOREIGN', `${address}: services of somebody else: ${foreign.join(', ')}`, {
-    remedy: `Remove them from the host (\`sc.exe delete ${foreign[0]}\`): the operator brings its own.`,
-  });
+  return new AppError(
+    'HOST_SERVICE_FOREIGN',
+    `${address}: services exist that WMCO did not install: ${foreign.join(', ')}`,
+    {
+      remedy: `Remove them from the host (\`sc.exe delete ${foreign[0]}\`): the operator installs its own.`,
+    },
+  );
 };
 
 const needed = [
@@ -105,14 +110,14 @@ const needed = [
 ] as const;
 
 const hasFreePorts: Check = ({ address, inventory }) => {
-  // A service of somebody else under that name is reported as such; its port would only repeat that.
+  // A service of this name that WMCO did not install is reported by the check above.
   const exists = (name: string) =>
     inventory.services.some(service => service.name === name && service.state !== 'stopped');
   const taken = needed.filter(({ port, service }) => inventory.portsInUse.includes(port) && !exists(service));
   if (taken.length === 0) return undefined;
   const list = taken.map(({ port, service }) => `${port} (${service})`).join(', ');
-  return new AppError('HOST_PORT_TAKEN', `${address}: somebody listens on port ${list}`, {
-    remedy: 'Find the program with `netstat -abno` on the host and stop it for good.',
+  return new AppError('HOST_PORT_TAKEN', `${address}: another program listens on port ${list}`, {
+    remedy: 'Find the program with `netstat -abno` on the host, stop it and disable its autostart.',
   });
 };
 
@@ -125,9 +130,9 @@ const reachesServer: Check = ({ address, inventory: { probe } }) =>
 
 const checks: readonly Check[] = [
   isAdministrator,
-  hasGoodSystem,
-  hasRoom,
-  hasRightTime,
+  hasSupportedSystem,
+  hasDiskSpace,
+  hasCorrectClock,
   hasNoForeignService,
   hasFreePorts,
   reachesServer,

@@ -6,26 +6,25 @@ import type { ConfigureJourney } from './journey.ts';
 
 export const prepareFiles: Step<ConfigureJourney> = {
   name: 'prepare files',
-  description: 'makes the files of the host, with fresh tokens, and gets the agent program ready',
-  // An agent program that has to be copied again waits for programs that are being packed.
+  description: 'prepares the files of the host with new tokens, and the agent program',
+  // Copying the agent program may wait for programs that are being packed.
   limitMs: 15 * 60_000,
   async run(journey, { signal }) {
-    const { instance, world } = journey;
-    const inputs = await world.inputs.prepareInputs(instance, signal);
-    const [agent, texts] = await Promise.all([world.payload.agent(), packTexts(inputs.files)]);
+    const { instance, deps } = journey;
+    const inputs = await deps.inputs.prepareInputs(instance, signal);
+    const [agent, texts] = await Promise.all([deps.payload.agent(), packTexts(inputs.files)]);
     journey.prepared = { inputs, agent, texts };
-    // Meanwhile the agent travels and looks around. What fails here is reported by the step that waits for it.
-    world.payload.files(inputs.platform).catch(() => undefined);
+    // Packs programs in the background during the next steps; `pack programs` reports a failure.
+    deps.payload.files(inputs.platform).catch(() => undefined);
   },
 };
 
-/** Only the first host has to wait. */
 export const packPrograms: Step<ConfigureJourney> = {
   name: 'pack programs',
   description: 'waits until all programs are checked and packed, which is done once for all hosts',
   limitMs: 15 * 60_000,
   async run(journey) {
-    journey.programs = await journey.world.payload.files(journey.prepared.inputs.platform);
+    journey.programs = await journey.deps.payload.files(journey.prepared.inputs.platform);
   },
 };
 

@@ -9,13 +9,13 @@ const [renameMs, featureMs] = [120_000, 30 * 60_000];
 
 export const rebootTimeout: StepTimeout<ConfigureJourney> = {
   code: 'HOST_REBOOT_TIMEOUT',
-  message: ({ address }) => `${address} did not come back from the reboot`,
-  remedy: 'Look at the console of the host; once it is up again the journey goes on by itself.',
+  message: ({ address }) => `${address} did not come back after the reboot`,
+  remedy: 'Check the console of the host; the operator continues once the host answers.',
 };
 
 export const rename: Step<ConfigureJourney> = {
   name: 'rename',
-  description: 'gives the host the name of its Machine, where it has to have it',
+  description: 'renames the host to spec.hostname, if set',
   limitMs: 5 * 60_000,
   isDone: journey => hasName(journey),
   async run(journey, { signal }) {
@@ -27,7 +27,7 @@ export const rename: Step<ConfigureJourney> = {
 
 export const enableContainers: Step<ConfigureJourney> = {
   name: 'containers feature',
-  description: 'switches on the Windows feature Containers',
+  description: 'enables the Windows feature Containers',
   limitMs: 40 * 60_000,
   isDone: ({ inventory }) => ['enabled', 'enable-pending'].includes(inventory.containersFeature),
   async run(journey, { signal }) {
@@ -41,15 +41,15 @@ export const enableContainers: Step<ConfigureJourney> = {
 
 export const reboot: Step<ConfigureJourney> = {
   name: 'reboot',
-  description: 'reboots the host for its name and the feature Containers together, never twice for the same',
+  description: 'reboots the host once for its name and the feature Containers',
   limitMs: 30 * 60_000,
   timeout: rebootTimeout,
   isDone: journey => rebootReason(journey) === undefined,
   async run(journey, turn) {
-    const because = rebootReason(journey) ?? '';
-    if (wasRebooted(journey, because)) throw futile(journey);
-    await rebootOnce(journey, because, turn);
-    if (rebootReason(journey) !== undefined) throw futile(journey);
+    const reason = rebootReason(journey) ?? '';
+    if (wasRebooted(journey, reason)) throw futileReboot(journey);
+    await rebootOnce(journey, reason, turn);
+    if (rebootReason(journey) !== undefined) throw futileReboot(journey);
     await journey.record.saveReboot(undefined);
   },
 };
@@ -71,17 +71,17 @@ function isEnabled({ containersFeature }: Pick<Inventory, 'containersFeature'>):
   return containersFeature === 'enabled';
 }
 
-/** Another reboot would not help either. */
-function futile(journey: ConfigureJourney): AppError {
+/** Another reboot would not help. */
+function futileReboot(journey: ConfigureJourney): AppError {
   const { address, inventory, instance } = journey;
   if (!isEnabled(inventory)) {
     const state = inventory.containersFeature;
     return new AppError('CONTAINERS_FEATURE_MISSING', `${address}: after a reboot the feature Containers is ${state}`, {
-      remedy: 'Switch it on by hand with `Install-WindowsFeature Containers -Restart` and see what Windows says.',
+      remedy: 'Run `Install-WindowsFeature Containers -Restart` on the host and check its output.',
     });
   }
   const { hostname } = instance.spec;
-  return new AppError('HOST_NAME_UNCHANGEABLE', `${address}: after a reboot the name is not ${hostname} yet`, {
-    remedy: 'Rename the host by hand and reboot it, or see which policy gives it another name.',
+  return new AppError('HOST_NAME_UNCHANGEABLE', `${address}: after a reboot the host name is still not ${hostname}`, {
+    remedy: 'Rename the host manually and reboot it, or find the policy that renames it.',
   });
 }

@@ -28,14 +28,14 @@ const steps: Step<ConfigureJourney>[] = [
 ];
 
 /** What outlives an operator: the host, the Node, and what was written to the status. */
-interface Remains {
+interface CleanupFacts {
   host: LabHost;
   reboot: InstanceReboot | undefined;
   asksForReboot: boolean;
 }
 
 /** One life of an operator, which ends before its act of the number given; true when it came to the end of the way. */
-async function live(remains: Remains, spec: { hostname?: string }, lastAct: number): Promise<boolean> {
+async function live(remains: CleanupFacts, spec: { hostname?: string }, lastAct: number): Promise<boolean> {
   const { host } = remains;
   const record = { host: { name: 'win-5', addresses: [] } };
   const bench = new JourneyBench({ host, spec, record, reboot: remains.reboot });
@@ -91,7 +91,7 @@ test('however often operators are killed on the way, a host is rebooted once for
         const host = new LabHost('10.0.0.5');
         host.bootMs = 8;
         host.model.state.containersFeature = needsFeature ? 'disabled' : 'enabled';
-        const remains: Remains = { host, reboot: undefined, asksForReboot };
+        const remains: CleanupFacts = { host, reboot: undefined, asksForReboot };
         const spec = isRenamed ? { hostname: 'worker-7' } : {};
         for (const lastAct of kills) await live(remains, spec, lastAct);
         // Hosts that are still booting refuse the first attempts, as they refuse everybody.

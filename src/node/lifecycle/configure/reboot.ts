@@ -7,12 +7,12 @@ import { askForInventory } from './agent-program.ts';
 import type { ConfigureJourney } from './journey.ts';
 
 const commandMs = 60_000;
-/** How long Windows may take from the order to the end of the connection. */
-const downMs = 180_000;
+/** From the command to the end of the connection. */
+const shutdownMs = 180_000;
 const [firstPauseMs, longestPauseMs] = [1000, 10_000];
 
-/** What a host answers, or does not, while it goes down and comes up. */
-const goingOn: readonly ErrorCode[] = [
+/** Errors while a host shuts down and starts. */
+const rebootErrors: readonly ErrorCode[] = [
   'HOST_UNREACHABLE',
   'HOST_NOT_SSH',
   'HOST_HANDSHAKE_FAILED',
@@ -24,71 +24,71 @@ const goingOn: readonly ErrorCode[] = [
 ];
 
 /**
- * Reboots the host, once for each reason: the boot that has to end is written down before the order goes out, so that
- * whoever takes up the journey in another boot knows that it is done.
+ * Reboots the host once for each reason: the boot id is recorded before the command is sent, so that an attempt in a later boot knows
+ * that the reboot is done.
  */
-export async function rebootOnce(journey: ConfigureJourney, because: string, turn: StepTurn): Promise<void> {
-  const { record, world } = journey;
+export async function rebootOnce(journey: ConfigureJourney, reason: string, turn: StepTurn): Promise<void> {
+  const { record, deps } = journey;
   const { bootId } = journey.inventory;
-  if (wasRebooted(journey, because)) return;
+  if (wasRebooted(journey, reason)) return;
   if (bootId === '') throw unknownBoot(journey.address);
-  await record.saveReboot({ bootId, because });
-  world.log.info('Rebooting host', { address: journey.address, because });
-  if (await order(journey, bootId, turn.signal)) await goDown(journey, turn);
-  await comeBack(journey, bootId, turn);
+  await record.saveReboot({ bootId, because: reason });
+  deps.log.info('Rebooting host', { address: journey.address, because: reason });
+  if (await requestReboot(journey, bootId, turn.signal)) await waitForShutdown(journey, turn);
+  await waitForStart(journey, bootId, turn);
 }
 
-/** The reboot for this reason was asked for in a boot that is over. */
-export function wasRebooted({ record, inventory }: ConfigureJourney, because: string): boolean {
-  return record.reboot?.because === because && record.reboot.bootId !== inventory.bootId;
+/** True if the reboot for this reason was requested in an earlier boot. */
+export function wasRebooted({ record, inventory }: ConfigureJourney, reason: string): boolean {
+  return record.reboot?.because === reason && record.reboot.bootId !== inventory.bootId;
 }
 
-/** False when the host says that this boot is over already. */
-async function order(journey: ConfigureJourney, bootId: string, signal: AbortSignal): Promise<boolean> {
+/** False when the host has rebooted already. */
+async function requestReboot(journey: ConfigureJourney, bootId: string, signal: AbortSignal): Promise<boolean> {
   const { host, address } = journey;
   try {
-    // In another boot the agent does nothing, so it does no harm if the connection breaks and this is sent again.
+    // In another boot the agent ignores the command, so it can be sent again after a broken connection.
     const command = journey.commands.reboot(bootId);
     return (await askAgent({ host, address, command, signal, timeoutMs: commandMs })).boolean('rebooting') ?? true;
   } catch (error) {
-    if (isAppError(error) && goingOn.includes(error.code)) return true;
+    if (isAppError(error) && rebootErrors.includes(error.code)) return true;
     throw error;
   }
 }
 
-async function goDown({ host, world }: ConfigureJourney, { signal, note }: StepTurn): Promise<void> {
-  note('the host goes down');
-  const late = new Error('still up');
+async function waitForShutdown({ host, deps }: ConfigureJourney, { signal, note }: StepTurn): Promise<void> {
+  note('the host shuts down');
+  const timeout = new Error('still up');
   try {
-    const limit = { clock: world.clock, ms: downMs, error: () => late, signal };
+    const limit = { clock: deps.clock, ms: shutdownMs, error: () => timeout, signal };
     await withDeadline(limit, () => whenAborted(host.ended));
   } catch (error) {
-    if (error !== late) throw error;
+    if (error !== timeout) throw error;
   }
 }
 
-async function comeBack(journey: ConfigureJourney, bootId: string, turn: StepTurn): Promise<void> {
-  const { host, world } = journey;
+async function waitForStart(journey: ConfigureJourney, bootId: string, turn: StepTurn): Promise<void> {
+  const { host, deps } = journey;
   const { signal } = turn;
-  turn.note('the host comes up');
+  turn.note('the host starts');
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
     await host.close();
-    await world.clock.sleep(pauseMs, signal);
+    await deps.clock.sleep(pauseMs, signal);
     try {
-      const seen = await askForInventory(journey, signal);
-      if (seen.bootId !== bootId && seen.bootId !== '') {
-        journey.inventory = seen;
+      const inventory = await askForInventory(journey, signal);
+      if (inventory.bootId !== bootId && inventory.bootId !== '') {
+        journey.inventory = inventory;
         return;
       }
     } catch (error) {
-      if (!isAppError(error) || !goingOn.includes(error.code)) throw error;
+      if (!isAppError(error) || !rebootErrors.includes(error.code)) throw error;
       turn.note(`the host is not back yet: ${error.message}`);
     }
   }
 }
 
 function unknownBoot(address: string): AppError {
-  return new AppError('AGENT_ANSWER_INVALID', `${address}: the agent does not tell in which boot the host is`, {
-    remedy: 'Reboot the host by hand; the journey goes on by itself.',
+  return new AppError('AGENT_ANSWER_INVALID', `${address}: the agent does not report a boot id`, {
+    remedy: 'Reboot the host manually.',
   });
 }

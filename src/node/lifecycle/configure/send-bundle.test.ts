@@ -133,7 +133,7 @@ test('a large bundle waits for a place, and says so; a small one does not', asyn
   const places = await Promise.all(Array.from({ length: 5 }, () => slots.take(large.lab.stop.signal)));
   const sending = large.send();
   await settle();
-  expect([slots.waiting, large.notes, large.uploads()]).toEqual([1, ['5 other hosts upload'], []]);
+  expect([slots.waiting, large.notes, large.uploads()]).toEqual([1, ['waiting for uploads of 5 other hosts'], []]);
   places[0]?.[Symbol.dispose]();
   await sending;
   expect([slots.taken, large.uploads().length]).toEqual([4, 1]);

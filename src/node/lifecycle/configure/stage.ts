@@ -6,12 +6,12 @@ import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { sendBundle } from './send-bundle.ts';
 
-/** The files that the host does not have as they should be. */
+/** Files that are missing or different on the host. */
 export function missingFiles(wanted: readonly BundleFile[], { files }: Pick<Inventory, 'files'>): BundleFile[] {
   return wanted.filter(({ path, sha256 }) => files[pathKey(path)] !== sha256);
 }
 
-/** Files of ours in directories that hold nothing else, which are not wanted any more. */
+/** Files to remove: unlisted ones in directories that the operator owns. */
 export function staleFiles(
   wanted: readonly BundleFile[],
   ownedDirectories: readonly string[],
@@ -24,39 +24,39 @@ export function staleFiles(
 
 export const stagePrograms: Step<ConfigureJourney> = {
   name: 'stage programs',
-  description: 'uploads the programs that are missing or different as one bundle, which the agent unpacks and checks',
+  description: 'uploads missing or different programs as one bundle, which the agent unpacks and checks',
   limitMs: 2 * 3_600_000,
   isDone: ({ programs, inventory }) => missingFiles(programs, inventory).length === 0,
   async run(journey, turn) {
     const { version } = journey.prepared.inputs;
     const { bundles } = journey.inventory;
-    // Always the same bundle for the same need, so that an upload that came to its end is found again.
+    // The same files give the same bundle, so that a complete upload is found again.
     const files = missingFiles(journey.programs, journey.inventory);
     await sendBundle(journey, { version, files }, bundles, turn);
-    noteStaged(journey, files);
+    markStaged(journey, files);
   },
 };
 
 export const stageFiles: Step<ConfigureJourney> = {
   name: 'write files',
-  description: 'writes kubeconfigs, certificates, configurations and registry settings, and removes those of before',
+  description: 'writes kubeconfigs, certificates, configuration and registry settings, and removes outdated ones',
   limitMs: 20 * 60_000,
   isDone: journey => wantedChanges(journey).isNone,
   async run(journey, turn) {
     const { files, remove } = wantedChanges(journey);
     const { bundles } = journey.inventory;
-    // By now nobody needs what earlier attempts have left; what is gone already is no matter.
-    const left = Object.keys(bundles).map(bundlePath);
+    // Bundles of earlier attempts are no longer needed.
+    const leftovers = Object.keys(bundles).map(bundlePath);
     const { version } = journey.prepared.inputs;
-    await sendBundle(journey, { version, files, remove: [...remove, ...left] }, {}, turn);
-    noteStaged(journey, files);
+    await sendBundle(journey, { version, files, remove: [...remove, ...leftovers] }, {}, turn);
+    markStaged(journey, files);
   },
 };
 
-/** On a host of another version: what that version has staged stays, and so does the version that the host is said to have. */
+/** On a host of another version: its files and its staged version stay. */
 export const stageToken: Step<ConfigureJourney> = {
   name: 'write token',
-  description: 'writes the kubeconfig of the agent with a fresh token, and no other file',
+  description: 'writes the kubeconfig of the agent with a new token, and no other file',
   limitMs: 20 * 60_000,
   async run(journey, turn) {
     const { prepared, inventory, instance } = journey;
@@ -74,7 +74,7 @@ function wantedChanges({ prepared, inventory }: ConfigureJourney) {
   return { files, remove, isNone: files.length === 0 && remove.length === 0 };
 }
 
-function noteStaged(journey: ConfigureJourney, files: readonly BundleFile[]): void {
+function markStaged(journey: ConfigureJourney, files: readonly BundleFile[]): void {
   const { inventory, prepared } = journey;
   const staged = Object.fromEntries(files.map(({ path, sha256 }) => [pathKey(path), sha256]));
   const { version: stagedVersion } = prepared.inputs;

@@ -148,7 +148,7 @@ test('a host key that cannot be taken out of the ConfigMap keeps nobody', async 
   bench.putNode();
   bench.journey.deps.hostKeys.forget = () => Promise.reject(new Error('forbidden'));
   await bench.take(releaseNode);
-  expect(bench.logged.messages('warn')).toEqual(['Host key stays in the ConfigMap although it is recorded']);
+  expect(bench.logged.messages('warn')).toEqual(['Removing host key from ConfigMap failed']);
 });
 
 test('the desired version is written only where it is another', async () => {
@@ -223,14 +223,14 @@ test('an agent that does not come to its end is told with its last words, which 
   bench.putNode();
   const waiting = rejectionOf(bench.take(awaitSettings));
   await soon(5);
-  expect(bench.journey.record.journal.waitsFor).toBe('the agent sets up the host');
+  expect(bench.journey.record.journal.waitsFor).toBe('the agent configures the host');
   bench.putRemark({ reason: 'ServiceFailure', message: 'kube-proxy does not start' });
   expect(bench.journey.record.journal.waitsFor).toBe('ServiceFailure: kube-proxy does not start');
   const error = await waiting;
   expect(error).toMatchObject({
     code: 'NODE_VERSION_TIMEOUT',
     message:
-      'Node win-5 did not come to version v2 (its agent said last: ServiceFailure: kube-proxy does not start) within 20 min',
+      'Node win-5 did not reach version v2 (last event of its agent: ServiceFailure: kube-proxy does not start) within 20 min',
   });
   expect(bench.host.openConnections).toBe(0);
 });
@@ -240,7 +240,7 @@ test('an agent that never said a word is told as such', async () => {
   await bench.take(...begin);
   bench.pace = 20_000;
   bench.putNode();
-  expect((await rejectionOf(bench.take(awaitVersion)))?.message).toContain('its agent has said nothing');
+  expect((await rejectionOf(bench.take(awaitVersion)))?.message).toContain('its agent reported no event');
 });
 
 test('a Node that goes while its agent is waited for is waited for, too', async () => {
@@ -264,7 +264,7 @@ test('a Node that goes while its agent is waited for is waited for, too', async 
 test('the end of a journey closes its connection and gives back its place', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);
-  bench.journey.turn = await bench.journey.deps.slots.joins.take(bench.stop.signal);
+  bench.journey.slot = await bench.journey.deps.slots.joins.take(bench.stop.signal);
   await bench.journey[Symbol.asyncDispose]();
   expect([bench.host.openConnections, bench.journey.deps.slots.joins.taken]).toEqual([0, 0]);
 });

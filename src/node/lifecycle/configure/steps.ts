@@ -1,6 +1,6 @@
 import type { Step, StepRun } from '../step.ts';
 import { runSteps } from '../step.ts';
-import { bringAgent, secureFolders, takeInventory } from './agent-program.ts';
+import { uploadAgent, secureFolders, takeInventory } from './agent-program.ts';
 import {
   awaitSettings,
   awaitVersion,
@@ -11,7 +11,7 @@ import {
 } from './agent-service.ts';
 import { bootstrap } from './bootstrap.ts';
 import { checkHost } from './check-host.ts';
-import { cleanUpFormer } from './cleanup.ts';
+import { cleanUp } from './cleanup.ts';
 import { acquireSlot, connect } from './connect.ts';
 import { prepareFiles, packPrograms } from './prepare-files.ts';
 import { claimName, recordHost } from './identify.ts';
@@ -22,18 +22,16 @@ import { stageFiles, stagePrograms, stageToken } from './stage.ts';
 
 type Steps = readonly Step<ConfigureJourney>[];
 
-/** Before the host has its turn: a host that does not answer takes no place from others. */
+/** Before taking a slot: a host that does not answer takes no slot from others. */
 const reach: Steps = [connect, acquireSlot];
 
-/** Finds out what and whose the host is. */
-const identify: Steps = [prepareFiles, bringAgent, takeInventory, claimName];
+const identify: Steps = [prepareFiles, uploadAgent, takeInventory, claimName];
 
-/** Changes the host. */
 const setUp: Steps = [
   packPrograms,
   checkHost,
   secureFolders,
-  cleanUpFormer,
+  cleanUp,
   rename,
   enableContainers,
   reboot,
@@ -43,7 +41,7 @@ const setUp: Steps = [
   bootstrap,
 ];
 
-/** Mostly waiting, so that others may have their turn. */
+/** Mostly waiting, so the slot is free for others. */
 const join: Steps = [
   findNode,
   cordonAndLabelNode,
@@ -58,11 +56,10 @@ const join: Steps = [
 /** From a Windows host to a Node that takes pods. */
 export const configureSteps: Steps = [...reach, ...identify, ...setUp, ...join];
 
-/** Runs the whole journey, leaving out what is done already. */
 export async function configure(journey: ConfigureJourney, run: StepRun): Promise<void> {
   await runSteps(reach, journey, run);
   {
-    using _turn = journey.turn;
+    using _slot = journey.slot;
     await runSteps(identify, journey, run);
     if (journey.isAdopted) return;
     await runSteps(setUp, journey, run);
@@ -72,24 +69,24 @@ export async function configure(journey: ConfigureJourney, run: StepRun): Promis
 
 const renew: Steps = [secureFolders, recordHost, stageFiles, reinstallAgent];
 
-/** Installs nothing: to change programs and configuration is for an upgrade, which drains the Node first. */
+/** Installs nothing: an upgrade changes programs and configuration, and drains the Node first. */
 const renewOther: Steps = [recordHost, stageToken, rekeyAgent];
 
 /**
- * Gives an agent new credentials, without drain or reboot: the Node stays in service.
- * @public for the page about it
+ * Gives an agent new credentials without drain or reboot.
+ * @public for docs
  */
 export const reconnectSteps: Steps = [...reach, ...identify, ...renew];
 
 /**
- * The same for a host that another version of the operator has set up.
- * @public for the page about it
+ * The same for a host that another version of the operator configured.
+ * @public for docs
  */
 export const reconnectOtherSteps: Steps = [...reach, ...identify, ...renewOther];
 
 export async function reconnect(journey: ConfigureJourney, run: StepRun): Promise<void> {
   await runSteps(reach, journey, run);
-  using _turn = journey.turn;
+  using _slot = journey.slot;
   await runSteps(identify, journey, run);
   await runSteps(journey.isOfOtherVersion ? renewOther : renew, journey, run);
 }
