@@ -64,7 +64,7 @@ async function recover({ agent, host, scene, node }: RotationScene) {
   });
   await host.drive.remove(dir.agentCerts);
   await host.drive.write(file.agentCertificate, `${pair.cert}${pair.key}`);
-  const passes = () => agent.log().filter(line => line.includes('The host is as wanted')).length;
+  const passes = () => agent.log().filter(line => line.includes('Host is configured')).length;
   const before = passes();
   await host.start();
   const startMs = performance.now();

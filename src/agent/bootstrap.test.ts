@@ -5,7 +5,7 @@ import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../test/kit/model-host.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
 import { bootstrap } from './bootstrap.ts';
-import { noteChangedFiles, readState } from './state.ts';
+import { recordChangedFiles, readState } from './state.ts';
 
 const entry = (name: string, isBootstrap: boolean, priority: number): Service =>
   service({ name, command: `${name} arg`, bootstrap: isBootstrap, priority });
@@ -75,7 +75,7 @@ test('runs scripts for a bootstrap service, and only once', async () => {
 
 test('leaves it to the controller to make services read a file that was changed', async () => {
   const host = hostFor(service({ name: 'kubelet', command: 'k C:\\k\\kubelet.conf', bootstrap: true }));
-  await noteChangedFiles(['C:\\k\\kubelet.conf'], host.files);
+  await recordChangedFiles(['C:\\k\\kubelet.conf'], host.files);
   await run(host);
   expect(await readState(host.files)).toMatchObject({ changedFiles: ['C:\\k\\kubelet.conf'] });
 });

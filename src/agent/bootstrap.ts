@@ -14,26 +14,23 @@ export interface BootstrapPorts extends ServicePorts, VariablePorts, Pick<NamePo
 
 export interface BootstrapOptions {
   version: string;
-  /** Name under which the host has to register. */
+  /** Name under which the host must register. */
   node: string;
 }
 
-/**
- * Brings up the services from which the host becomes a Node and gives their names; there is no Node yet that could be asked
- * for anything. Starts none when the kubelet would register under another name.
- */
+/** Starts the bootstrap services and gives their names. Starts none when the kubelet would register under another name. */
 export async function bootstrap(
   { version, node }: BootstrapOptions,
   ports: BootstrapPorts,
   waiting: Waiting,
 ): Promise<string[]> {
   const manifest = await readManifest(version, ports.manifests);
-  const work = servicesWork(ports, version, waiting);
+  const work = servicesWork(ports, version);
   await checkNodeName(node, manifest, { ...work, system: ports.system }, waiting.signal);
   await wipeCniState(ports.files, ports.services);
   const services = manifest.services.filter(service => service.bootstrap);
-  // Other services than these may have to read a changed file, too, so that is left to the controller.
-  const nothingChanged = { changedFiles: async () => [], keepChangedFiles: async () => undefined };
-  await reconcileServices(services, undefined, { ...work, ...nothingChanged }, waiting);
+  // Other services may read a changed file, too, so the controller restarts those that do.
+  const ignoreChanges = { changedFiles: async () => [], keepChangedFiles: async () => undefined };
+  await reconcileServices(services, undefined, { ...work, ...ignoreChanges }, waiting);
   return services.map(service => service.name);
 }

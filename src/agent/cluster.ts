@@ -5,12 +5,11 @@ import type { ManifestSource } from './ports.ts';
 
 export interface ManifestSourceOptions {
   client: Pick<Client, 'find'>;
-  /** Where the services ConfigMaps are. */
   namespace: string;
   signal: AbortSignal;
 }
 
-/** Services ConfigMaps as the API server has them, requested one by one: tokens of hosts may list none. */
+/** Services ConfigMaps from the API server, read by name: the token of a host is not allowed to list them. */
 export function createManifestSource({ client, namespace, signal }: ManifestSourceOptions): ManifestSource {
   return {
     servicesConfigMap: version => client.find(configMaps, servicesConfigMapName(version), { namespace, signal }),

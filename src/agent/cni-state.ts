@@ -2,10 +2,7 @@ import { serviceName } from '#contract/names.ts';
 import { dir } from '#contract/paths.ts';
 import type { HostFiles, ServiceManager } from './ports.ts';
 
-/**
- * Forgets the addresses that CNI has given to containers of an earlier life of the host: in another cluster they are of another
- * network. While containerd runs they are in use.
- */
+/** Deletes the IP addresses that CNI has allocated in an earlier configuration of the host, unless containerd uses them. */
 export async function wipeCniState(files: HostFiles, services: Pick<ServiceManager, 'query'>): Promise<boolean> {
   const { state = 'stopped' } = (await services.query(serviceName.containerd)) ?? {};
   if (state !== 'stopped') return false;

@@ -45,14 +45,14 @@ for (const [name, given, want] of renames) {
 const noNames: [string, string, string][] = [
   ['nothing', '', 'it has 0 characters'],
   ['64 characters', 'a'.repeat(64), 'it has 64 characters'],
-  ['a domain', 'win.example.com', 'it is no DNS label'],
-  ['an underscore', 'win_1', 'it is no DNS label'],
-  ['a blank', 'win 1', 'it is no DNS label'],
-  ['a hyphen at the beginning', '-win', 'it is no DNS label'],
-  ['a hyphen at the end', 'win-', 'it is no DNS label'],
-  ['letters of other languages', 'größe', 'it is no DNS label'],
-  ['a line break at the end', 'win\n', 'it is no DNS label'],
-  ['digits only', '12345', 'it has digits only'],
+  ['a domain', 'win.example.com', 'it is not a DNS label'],
+  ['an underscore', 'win_1', 'it is not a DNS label'],
+  ['a blank', 'win 1', 'it is not a DNS label'],
+  ['a hyphen at the beginning', '-win', 'it is not a DNS label'],
+  ['a hyphen at the end', 'win-', 'it is not a DNS label'],
+  ['letters of other languages', 'größe', 'it is not a DNS label'],
+  ['a line break at the end', 'win\n', 'it is not a DNS label'],
+  ['digits only', '12345', 'it has only digits'],
 ];
 for (const [name, given, message] of noNames) {
   test(`does not take ${name} as a name`, async () => {

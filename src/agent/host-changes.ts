@@ -1,11 +1,11 @@
 import { AppError, shown } from '#base/errors.ts';
 import type { FeatureState, System } from './ports.ts';
 
-/** Changes of the host as a whole, each of which can be asked for again without doing more than once was asked. */
+/** Changes of the whole host. All are idempotent. */
 
 export type RebootOutcome = { rebooting: true; inSeconds: number } | { rebooting: false; why: string };
 
-/** Reboots only in the boot that the caller has seen: a command that arrives twice must not reboot twice. */
+/** Reboots only in the boot that the caller names: a command that arrives twice must not reboot twice. */
 export async function rebootHost(
   seenBootId: string,
   delaySeconds: number,
@@ -18,7 +18,7 @@ export async function rebootHost(
 
 export interface RenameOutcome {
   hostName: string;
-  /** By which old protocols know the host: the beginning of its name. */
+  /** The first 15 characters of the host name, in upper case. */
   netbiosName: string;
   changed: boolean;
   rebootNeeded: boolean;
@@ -36,25 +36,24 @@ export async function renameHost(name: string, system: Pick<System, 'hostName' |
   return { hostName: name, netbiosName, changed: true, rebootNeeded: await system.rename(name) };
 }
 
-/** One DNS label. Windows takes up to 63 characters and knows the host by the first 15 besides, which must be a name too. */
+/** One DNS label of at most 63 characters. The first 15 are the NetBIOS name, which must be valid, too. */
 function checkHostName(name: string): void {
-  const refuse = (what: string) =>
-    new AppError('HOST_NAME_INVALID', `${shown(name)} cannot be the name of a Windows host: ${what}`, {
-      remedy: 'Use letters, digits and hyphens, at most 63 (best 15), beginning and ending with a letter or digit.',
+  const invalid = (what: string) =>
+    new AppError('HOST_NAME_INVALID', `${shown(name)} is not a valid Windows host name: ${what}`, {
+      remedy: 'Use at most 63 (ideally 15) letters, digits and hyphens, with a letter or digit at both ends.',
     });
-  if (name === '' || name.length > 63) throw refuse(`it has ${name.length} characters`);
-  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/i.test(name)) throw refuse('it is no DNS label');
-  if (/^\d+$/.test(name)) throw refuse('it has digits only');
+  if (name === '' || name.length > 63) throw invalid(`it has ${name.length} characters`);
+  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/i.test(name)) throw invalid('it is not a DNS label');
+  if (/^\d+$/.test(name)) throw invalid('it has only digits');
 }
 
 export interface ContainersOutcome {
-  /** As it was when it was looked at. */
   before: FeatureState;
   changed: boolean;
   rebootNeeded: boolean;
 }
 
-/** Switches on the Windows feature without which there are no containers. */
+/** Enables the Windows feature Containers. */
 export async function enableContainers(
   system: Pick<System, 'containersFeature' | 'enableContainers'>,
   signal: AbortSignal,

@@ -18,17 +18,17 @@ export interface SettingsPorts {
   files: Files;
 }
 
-/** The certificates of the bundle file; undefined when no path is given, which means that none are expected. */
+/** The certificates of the bundle file; undefined when no path is given. */
 export async function readBundle(path: string, files: Files): Promise<Certificate[] | undefined> {
   if (path === '') return undefined;
   const text = await files.read(path);
   if (text !== undefined) return parseBundle(text, `CA bundle ${path}`);
   throw new AppError('INPUT_UNREADABLE', `CA bundle ${path} does not exist`, {
-    remedy: 'Nothing to do at once: the operator writes it while it configures the host.',
+    remedy: 'Wait: the operator writes it while it configures the host.',
   });
 }
 
-/** The variables that are ours, with those that a power cut may have brought back; undefined when that is not known. */
+/** Variables that the agent has set, with those that a power cut may have brought back; undefined without a record. */
 export function ownedVariables(state: AgentState, bootId: string): OwnedVariable[] | undefined {
   const { environment } = state;
   const known = new Set(environment?.map(({ name }) => variableKey(name)));
@@ -53,10 +53,7 @@ export async function observeCertificates(
   return planCertificates(bundle, imported, await ports.certificates.list(), removed);
 }
 
-/**
- * Makes the changes. What we are about to do is recorded before it is done, so that a pass cut short anywhere neither
- * forgets the reboot nor loses sight of what is ours.
- */
+/** Applies the changes. They are recorded first, so that an interrupted pass loses neither the reboot nor the ownership. */
 export async function applySettings(
   environment: EnvironmentPlan,
   certificates: CertificatePlan | undefined,
@@ -64,7 +61,7 @@ export async function applySettings(
   ports: SettingsPorts,
 ): Promise<void> {
   const { takenBack: before } = await readState(ports.files);
-  const takenBack = reboot && addTakenBack(before, reboot, environment.released, certificates?.remove ?? []);
+  const takenBack = reboot && addReverted(before, reboot, environment.released, certificates?.remove ?? []);
   await changeState(ports.files, { environment: [...environment.owned, ...environment.released], reboot, takenBack });
   for (const { name, value } of [...environment.writes, ...environment.restores]) {
     await ports.environment.setMachine(name, value);
@@ -74,8 +71,8 @@ export async function applySettings(
   if (certificates !== undefined) await applyCertificates(certificates, ports);
 }
 
-/** Kept until a pass of another boot finds nothing more to do, which is when no reboot is asked for any more. */
-function addTakenBack(
+/** Kept until a pass in another boot requests no reboot. */
+function addReverted(
   before: TakenBack | undefined,
   { bootId }: RebootRecord,
   variables: readonly OwnedVariable[],

@@ -171,7 +171,7 @@ test('is a verb that tells what it did, and says nothing of log files unless tol
   expect((await run(base)).out).toMatch(
     new RegExp(`^Service ${agentName}: created, started.\nKey of the agent: SHA-256 [0-9a-f]{64}\n$`),
   );
-  expect((await run(base)).out).toContain(`Nothing to do: service ${agentName} is as it should be.\n`);
+  expect((await run(base)).out).toContain(`Service ${agentName} is up to date.\n`);
   const changed = await run(`${base} --service-log-size 105 -o json`);
   expect(JSON.parse(changed.out)).toEqual({
     created: false,

@@ -5,7 +5,7 @@ import { dir, splitPath } from '#contract/paths.ts';
 import type { KeptIdentity } from './identity/kept-identity.ts';
 import { createKey, findKey } from './identity/key.ts';
 import type { HostFiles } from './ports.ts';
-import { ensureStopped, type ServicePorts } from './services/ensure.ts';
+import { ensureStopped, requestState, type ServicePorts } from './services/ensure.ts';
 import { serviceKey } from './services/order.ts';
 import { planServices } from './services/plan.ts';
 
@@ -16,28 +16,25 @@ export interface InstallPorts extends ServicePorts {
 export interface InstallOptions {
   /** Command line of the service. */
   command: string;
-  /** A service that is there keeps its own: the program that it runs is of another version and may know other flags. */
+  /** An installed service keeps its command: its program has another version and may have other flags. */
   keepCommand?: boolean;
-  /** Those whose keys the agent has to have. */
+  /** Identities that need a key. */
   identities: readonly KeptIdentity[];
-  /** Make new keys instead of keeping those that are there. */
+  /** Replaces existing keys. */
   newKeys: boolean;
 }
 
 export interface InstallOutcome {
   created: boolean;
-  /** Its configuration was another one. */
+  /** The configuration of the service was changed. */
   changed: boolean;
-  /** It did not run, or has to run anew. */
+  /** The service was started or restarted. */
   started: boolean;
-  /** Of the public keys, in the order of the identities. */
+  /** SHA-256 of the public keys, in the order of the identities. */
   keyHashes: string[];
 }
 
-/**
- * Makes the agent's keys and its own Windows service what they have to be, and has the service started. How it fares from
- * there is not waited for: it reports that.
- */
+/** Installs keys and Windows service of the agent and starts the service, without waiting for it to run. */
 export async function installAgent(
   { command, keepCommand = false, identities, newKeys }: InstallOptions,
   ports: InstallPorts,
@@ -68,7 +65,7 @@ export async function installAgent(
   return outcome;
 }
 
-/** Before a key is replaced the service is stopped: it must not go on with the old one. */
+/** Stops the service before a key is replaced, so that it does not use the old one. */
 async function ensureKeys(
   identities: readonly KeptIdentity[],
   newKeys: boolean,
@@ -90,7 +87,7 @@ async function ensureKeys(
   return keys.map(key => key.hash);
 }
 
-/** Those of the former key, with the dated copies and key pairs of the Go agent. */
+/** Removes the certificates of the old key, and the dated copies and key pairs of the Go agent. */
 async function removeCertificates({ certificateFile, keyFile }: KeptIdentity, files: HostFiles): Promise<void> {
   const current = splitPath(certificateFile).name;
   const prefix = current.slice(0, current.lastIndexOf('-current'));
@@ -101,15 +98,9 @@ async function removeCertificates({ certificateFile, keyFile }: KeptIdentity, fi
   }
 }
 
-/** False when it is on its way already: Windows may have begun to restart it by itself. */
-async function start(name: string, { services }: ServicePorts): Promise<boolean> {
-  const isComing = async () => ['start-pending', 'running'].includes((await services.query(name))?.state ?? '');
-  if (await isComing()) return false;
-  try {
-    await services.start(name);
-    return true;
-  } catch (error) {
-    if (await isComing()) return false;
-    throw error;
-  }
+/** False when Windows has already restarted it. */
+async function start(name: string, ports: ServicePorts): Promise<boolean> {
+  const { state } = (await ports.services.query(name)) ?? {};
+  if (state === 'start-pending' || state === 'running') return false;
+  return requestState(name, () => ports.services.start(name), ports, ['start-pending', 'running']);
 }

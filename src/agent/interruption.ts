@@ -1,10 +1,9 @@
-/** As much of the process as is needed here. */
 export interface InterruptedProcess {
   on(signal: 'SIGINT' | 'SIGBREAK', listener: () => void): unknown;
   exit(code: number): void;
 }
 
-/** Aborted by Ctrl-C or Ctrl-Break. Whoever presses it again does not want to wait for an end in good order. */
+/** Aborted by Ctrl-C or Ctrl-Break; the second time the process exits at once. */
 export function interruptionOf(process: InterruptedProcess): AbortSignal {
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGBREAK'] as const) {

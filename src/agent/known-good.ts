@@ -6,29 +6,29 @@ import { parseManifest } from '#contract/services/parse.ts';
 import { printManifest } from '#contract/services/print.ts';
 import type { Files, NodeSource } from './ports.ts';
 
-/** What the host last ran as wanted: enough to bring it up, or to take it back, when the API server is out of reach. */
+/** The last version that ran successfully: enough to start or remove its services without the API server. */
 export interface KnownGood {
   version: string;
-  /** Without the values of variables: they may hold passwords, and are not applied from here. */
+  /** Without values of variables, which may hold passwords and are not applied from here. */
   manifest: ServicesManifest;
   node: NodeSource;
 }
 
 export const knownGoodFile = `${dir.k}\\wicd-manifest.json`;
 
-/** A record that cannot be read is as good as none. */
+/** Undefined when the record is missing or cannot be parsed. */
 export async function readKnownGood(files: Files): Promise<KnownGood | undefined> {
   const text = await files.read(knownGoodFile);
   const parsed = attempt(() => parse(text ?? ''));
   return parsed.ok ? parsed.value : undefined;
 }
 
-/** Nothing is written when nothing has changed, for this runs in every pass. */
+/** Writes only changes, because it runs in every pass. */
 export async function saveKnownGood(known: KnownGood, files: Files): Promise<void> {
   const text = `${JSON.stringify({
     version: known.version,
     data: printManifest({ ...known.manifest, environment: {} }),
-    node: lasting(known.node.object),
+    node: stableParts(known.node.object),
   })}\n`;
   if (text !== (await files.read(knownGoodFile))) await files.write(knownGoodFile, text, 'secret');
 }
@@ -44,8 +44,8 @@ function parse(text: string): KnownGood | undefined {
   };
 }
 
-/** The parts of a Node that commands of services are made of, without those that change all the time. */
-function lasting(node: unknown): unknown {
+/** The parts of a Node that service commands use, without those that change often. */
+function stableParts(node: unknown): unknown {
   const { apiVersion, kind, metadata, spec, status } = isRecord(node) ? node : {};
   const { name, labels, annotations } = isRecord(metadata) ? metadata : {};
   const addresses = isRecord(status) ? status['addresses'] : undefined;

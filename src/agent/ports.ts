@@ -2,7 +2,7 @@ import type { AgentReport } from '#contract/agent-report.ts';
 import type { HostVariableSource, Preparation } from '#contract/services/manifest.ts';
 import type { Access, FileEntry } from './access/plan.ts';
 
-/** What the agent needs from Windows and the cluster, as small interfaces; agent/win32 and tests implement them. */
+/** What the agent needs from Windows and the cluster; implemented by agent/win32, the sandbox and tests. */
 
 export type ServiceState =
   | 'stopped'
@@ -13,7 +13,7 @@ export type ServiceState =
   | 'pause-pending'
   | 'paused';
 
-/** What Windows does when the process of a service dies: restart after each delay in turn, the last one repeated. */
+/** Restarts after a crash: after each delay in turn, the last one repeated. */
 export interface Recovery {
   resetSeconds: number;
   restartDelaysMs: readonly number[];
@@ -25,19 +25,18 @@ export interface ServiceConfig {
   description: string;
   dependencies: readonly string[];
   startType: 'automatic' | 'manual' | 'disabled';
-  /** Undefined where Windows does nothing. */
+  /** Undefined for no restart. */
   recovery: Recovery | undefined;
 }
 
 export interface ServiceStatus {
   state: ServiceState;
-  /** 0 without a process, and for a service that shares its process with others: that one is not ours to end. */
+  /** 0 without a process, and for a service in a shared process, which must not be ended. */
   pid: number;
 }
 
-/** The configuration as Windows tells it. */
 export interface InstalledConfig extends Omit<ServiceConfig, 'recovery'> {
-  /** Undefined also where Windows does more than restarting; not every system (Wine does not) tells it at all. */
+  /** Undefined also if there are actions other than restarts; unreadable on Wine. */
   recovery: Recovery | undefined | 'unreadable';
 }
 
@@ -46,120 +45,120 @@ export interface InstalledService extends ServiceStatus {
   config: InstalledConfig;
 }
 
-/** The Windows service control manager. Names are compared without regard to case. */
+/** The Windows service control manager. Names are not case-sensitive. */
 export interface ServiceManager {
-  /** Every Win32 service the agent may open. */
+  /** Every Win32 service that the agent can open. */
   list(): Promise<InstalledService[]>;
-  /** Undefined when there is no such service. */
+  /** Undefined when the service does not exist. */
   query(name: string): Promise<ServiceStatus | undefined>;
   create(name: string, config: ServiceConfig): Promise<void>;
-  /** Sets all of the configuration; an empty list of dependencies clears them. */
+  /** Sets the whole configuration; an empty list clears the dependencies. */
   configure(name: string, config: ServiceConfig): Promise<void>;
-  /** Asks for the start, which brings stopped dependencies along; returns before the service runs. */
+  /** Requests the start of the service and its dependencies; returns before it runs. */
   start(name: string): Promise<void>;
-  /** Asks for the stop, which fails while dependants run; returns before the service has stopped. */
+  /** Requests the stop, which fails while dependents run; returns before the service has stopped. */
   stop(name: string): Promise<void>;
-  /** Marks the service for deletion; it is gone once its process and the last handle are. */
+  /** Marks the service for deletion; it exists until its process has exited and the last handle is closed. */
   remove(name: string): Promise<void>;
 }
 
-/** A process held by a handle, so that its number cannot become another process. */
+/** A process with an open handle, so that its PID is not reused. */
 export interface HeldProcess {
   hasExited(): Promise<boolean>;
-  /** Ends the process and all it started. */
+  /** Ends the process and its children. */
   killTree(): Promise<void>;
   release(): void;
 }
 
 export interface Processes {
-  /** Undefined when the process has already gone. */
+  /** Undefined when the process has exited. */
   hold(pid: number): Promise<HeldProcess | undefined>;
   killByName(name: string): Promise<void>;
 }
 
-/** Machine-wide variables of the registry, and those the agent itself was started with. */
+/** Machine variables in the registry, and the environment of the agent process. */
 export interface Environment {
-  /** All machine variables that hold a text. */
+  /** All machine variables with text values. */
   machine(): Promise<Record<string, string>>;
   setMachine(name: string, value: string): Promise<void>;
-  /** Absent is fine. */
+  /** Does nothing if it is missing. */
   removeMachine(name: string): Promise<void>;
   process(): Readonly<Record<string, string | undefined>>;
 }
 
-/** LocalMachine\ROOT. Certificates are known by the lower-case hex SHA-256 of their DER form. */
+/** LocalMachine\ROOT. Certificates are identified by the lower-case hex SHA-256 of their DER form. */
 export interface CertStore {
   list(): Promise<string[]>;
   add(der: Uint8Array): Promise<void>;
-  /** Absent is fine. */
+  /** Does nothing if it is missing. */
   remove(sha256: string): Promise<void>;
 }
 
 export interface Files {
   /** Undefined when the file does not exist. */
   read(path: string): Promise<string | undefined>;
-  /** Replaces the file as a whole or not at all, making its directory; `secret` is for SYSTEM and Administrators only. */
+  /** Replaces the file atomically and creates its directory; `secret` is for SYSTEM and Administrators only. */
   write(path: string, text: string, access?: 'secret'): Promise<void>;
-  /** A file, or a link itself and not what it leads to. Absent is fine. */
+  /** Removes a file, or a link and not its target. Does nothing if it is missing. */
   remove(path: string): Promise<void>;
 }
 
 export interface FileStat {
   bytes: number;
-  /** As fine as the file system has it: a fraction of a millisecond counts. */
+  /** With fractions of a millisecond. */
   modifiedMs: number;
 }
 
-/** What staging, checking and pruning need beside small text files. */
+/** What staging, checking and pruning need besides small text files. */
 export interface HostFiles extends Files {
-  /** Names in a directory; none when it does not exist. */
+  /** Names in a directory; empty when it does not exist. */
   list(directory: string): Promise<string[]>;
   /** Lower-case hex; undefined when the file does not exist. */
   sha256(path: string): Promise<string | undefined>;
   /** The bytes in order; rejects when the file does not exist. */
   readChunks(path: string): AsyncIterable<Uint8Array>;
   /**
-   * Replaces the file as a whole or not at all, making its directory: when the chunks end in an error, it is as it was.
-   * A program that runs is moved aside, not waited for. `secret` is for SYSTEM and Administrators only.
+   * Replaces the file atomically and creates its directory: when the chunks end in an error, it is unchanged. A running
+   * program is moved aside. `secret` is for SYSTEM and Administrators only.
    */
   writeChunks(path: string, chunks: AsyncIterable<Uint8Array>, access?: 'secret'): Promise<void>;
   /** Undefined when the file does not exist. */
   stat(path: string): Promise<FileStat | undefined>;
-  /** There already is fine. What is made in it later gets the same access. */
+  /** Creates a directory unless it exists. New entries in it inherit its access. */
   makeDirectory(path: string, access?: Access): Promise<void>;
-  /** Makes a directory, and those above it; false when there is something of that name already. */
+  /** Creates a directory and its parents; false when the path exists. */
   createDirectory(path: string, access: Access): Promise<boolean>;
-  /** Links in it are removed, not followed. Absent is fine. */
+  /** Links in it are removed, not followed. Does nothing if it is missing. */
   removeDirectory(path: string): Promise<void>;
-  /** What is at the path, with its owner and rights; undefined when nothing is. Links are not followed. */
+  /** The entry with its owner and rights; undefined when it does not exist. Links are not followed. */
   inspect(path: string): Promise<FileEntry | undefined>;
   /** Sets owner and rights of this entry alone; rejects for a link. */
   protect(path: string, access: Access): Promise<void>;
-  /** Gives a file, directory or link another name on the same disk; false when a program in use keeps it where it is. */
+  /** Renames a file, directory or link on the same disk; false when an open handle blocks it. */
   move(from: string, to: string): Promise<boolean>;
 }
 
 export interface ScriptRunner {
   /**
-   * Runs PowerShell text and gives its standard output; rejects when it fails or takes too long. What is expected matters
-   * to whoever keeps outputs, not to PowerShell.
+   * Runs a PowerShell script and gives its standard output; rejects when it fails or takes too long. `expected` has no
+   * effect on PowerShell, but on what is cached.
    */
   run(text: string, signal: AbortSignal, expected?: 'one line'): Promise<string>;
 }
 
-/** The Node of this host as the API server gives it, with its name. */
+/** The Node of this host as the API server returns it. */
 export interface NodeSource {
   name: string;
   object: unknown;
 }
 
-/** What the agent finds out or brings about natively instead of by a script. */
+/** Values and preparations that are implemented natively instead of by a script. */
 export interface HostValues {
   resolve(source: HostVariableSource, signal: AbortSignal): Promise<string>;
-  /** True when a file that a service reads has changed. The Node is undefined during bootstrap. */
+  /** True when a file that the service reads has changed. The Node is undefined during bootstrap. */
   prepare(preparation: Preparation, node: NodeSource | undefined, signal: AbortSignal): Promise<boolean>;
-  /** Takes back what preparations have changed besides files; nothing to take back is fine. */
-  takeBack(signal: AbortSignal): Promise<void>;
+  /** Reverts what preparations have changed besides files. */
+  revertPreparations(signal: AbortSignal): Promise<void>;
   /** Changes with every boot of the host and never otherwise. */
   bootId(): Promise<string>;
 }
@@ -172,7 +171,7 @@ export interface Adapter {
   /** IPv4 and IPv6 as `address/length`. */
   addresses: string[];
   isUp: boolean;
-  /** Metric of its route to everywhere (route and interface added); undefined without one. The lowest wins. */
+  /** Sum of route and interface metric of its default route, undefined without one; the lowest is used. */
   defaultRouteMetric: number | undefined;
 }
 
@@ -190,26 +189,26 @@ export type FeatureState = 'enabled' | 'disabled' | 'enable-pending' | 'disable-
 /** The machine as a whole. */
 export interface System {
   hostName(): Promise<string>;
-  /** Host name with the primary DNS suffix, where there is one. */
+  /** Host name with the primary DNS suffix, if there is one. */
   fqdn(): Promise<string>;
   operatingSystem(): Promise<OperatingSystem>;
   /** Changes with every boot of the host and never otherwise. */
   bootId(): Promise<string>;
-  /** Why Windows itself wants to be rebooted; empty when it does not. */
+  /** Reasons why Windows needs a reboot. */
   pendingReboot(): Promise<string[]>;
   adapters(): Promise<Adapter[]>;
   freeBytes(path: string): Promise<number>;
   containersFeature(): Promise<FeatureState>;
-  /** Done already is fine; true when the host has to be rebooted for it. */
+  /** True when a reboot is required. */
   enableContainers(signal: AbortSignal): Promise<boolean>;
-  /** Takes effect at the next boot; true when the host has to be rebooted for it. */
+  /** Takes effect at the next boot; true when a reboot is required. */
   rename(name: string): Promise<boolean>;
-  /** Returns at once; Windows goes down after the delay. */
+  /** Returns at once; Windows shuts down after the delay. */
   reboot(delaySeconds: number, reason: string): Promise<void>;
   isProcessRunning(name: string): Promise<boolean>;
-  /** Whether whoever runs the agent has the rights of an administrator. */
+  /** True if the agent runs with the rights of an administrator. */
   isAdministrator(): Promise<boolean>;
-  /** TCP ports on which anybody listens. */
+  /** TCP ports that are listened on. */
   listeningPorts(): Promise<number[]>;
 }
 
@@ -230,14 +229,14 @@ export interface HnsEndpoint {
   mac: string;
 }
 
-/** Networks of Windows containers, as the Host Networking Service knows them. */
+/** Container networks of the Host Networking Service. */
 export interface HostNetwork {
   networks(): Promise<HnsNetwork[]>;
   endpoints(): Promise<HnsEndpoint[]>;
   createEndpoint(networkId: string, name: string): Promise<HnsEndpoint>;
-  /** Gives the endpoint to the host itself. */
+  /** Attaches the endpoint to the host itself. */
   attachToHost(endpointId: string): Promise<void>;
-  /** Absent is fine. */
+  /** Does nothing if it is missing. */
   removeNetwork(id: string): Promise<void>;
 }
 
@@ -249,7 +248,7 @@ export interface ServiceLife {
   ready(): void;
 }
 
-/** Everything the agent asks of the machine it runs on; agent/win32 has the one for Windows. */
+/** Everything that the agent needs from its host. */
 export interface HostPorts {
   services: ServiceManager;
   processes: Processes;
@@ -263,19 +262,18 @@ export interface HostPorts {
 
 /** Services ConfigMaps, read by name. */
 export interface ManifestSource {
-  /** The ConfigMap that describes the services of a version; undefined when it does not exist. Any other failure rejects. */
+  /** The services ConfigMap of a version; undefined when it does not exist. */
   servicesConfigMap(version: string): Promise<unknown>;
 }
 
-/** What the agent may change of its report; the boot id is set with every write. */
+/** The part of the report that the agent changes; the boot ID is set with every write. */
 export type ReportChange = Partial<Pick<AgentReport, 'version' | 'rebootRequired'>>;
 
-/** The agent's own Node, its services ConfigMap and its report. The report is all that is written. */
+/** The Node of the agent, its services ConfigMap and its report. Only the report is written. */
 export interface Cluster extends ManifestSource {
-  /** The Node as the API server gives it; undefined when it does not exist. Any other failure rejects. */
+  /** Undefined when the Node does not exist. */
   node(): Promise<unknown>;
-  /** The report as the API server has it. */
   readReport(): Promise<AgentReport>;
-  /** Makes the report say this; nothing is written when it does already. */
+  /** Updates the report; writes only changes. */
   report(change: ReportChange): Promise<void>;
 }

@@ -8,8 +8,8 @@ const pointers = ['ovnkube-client-current.pem', 'ovnkube-client-updated.pem'];
 const kept = 2;
 
 /**
- * Deletes old client certificates of the hybrid overlay, which makes one every day and never takes one away. What is in use
- * stays, however old. Returns what could not be done; nothing else depends on it.
+ * Deletes old client certificates of the hybrid overlay, which creates one every day and never deletes any. Certificates in
+ * use are kept. Returns what failed.
  */
 export async function pruneOvnkubeCertificates(files: HostFiles): Promise<string[]> {
   const warnings: string[] = [];
@@ -17,7 +17,7 @@ export async function pruneOvnkubeCertificates(files: HostFiles): Promise<string
     const names = (await files.list(dir.cniConfig)).filter(name => dated.test(name)).toSorted(byteOrder);
     const old = names.toReversed().slice(kept);
     if (old.length === 0) return [];
-    // A link and its target have the same content, and so has a copy.
+    // The pointers are links or copies, so the content tells which certificate is in use.
     const inUse = await Promise.all(pointers.map(name => files.sha256(pathOf(name))));
     for (const name of old) await deleteUnlessUsed(pathOf(name), inUse, files).catch(note(name));
   } catch (error) {

@@ -145,7 +145,7 @@ test('keeps events that could not be written for the next report', async () => {
   given.report.event(warning('one'));
   await given.clock.advance(minuteMs);
   await settle();
-  expect(given.messages('warn')).toEqual(['EventDeduper could not be reported; retrying with the next report']);
+  expect(given.messages('warn')).toEqual(['Reporting events failed; retrying with the next report']);
   given.seen.failure = undefined;
   await given.report.change({ version: 'v1' });
   expect(reported(given)).toMatchObject({ version: 'v1', events: [{ message: 'one' }] });

@@ -11,7 +11,7 @@ import type { ReportChange } from './ports.ts';
 export interface ReportOptions {
   client: Pick<Client, 'get' | 'patch'>;
   nodeName: string;
-  /** Of the operator, which makes the report. */
+  /** Of the operator, which creates the report. */
   namespace: string;
   bootId: () => Promise<string>;
   clock: Clock;
@@ -20,19 +20,16 @@ export interface ReportOptions {
 }
 
 const keptEvents = 10;
-/** How often the time of a event that repeats is updated. */
+/** How often the time of a repeated event is updated. */
 const repeatMs = 5 * 60_000;
-/** Between two writes for events alone. */
+/** Between two writes of events only. */
 const pauseMs = 5000;
 
-/**
- * What the agent says about its host: all that it writes to the cluster beside certificate requests. One write at a time, and
- * none when the report says so already.
- */
+/** The report of the agent: all it writes to the cluster besides certificate requests. One write at a time, only changes. */
 export class Report {
   readonly #options: ReportOptions;
   readonly #name: string;
-  /** As last seen or written; not set when that is not certain. */
+  /** As last read or written; undefined after a failed write. */
   #known: AgentReport | undefined;
   #pending: ReportEvent[] = [];
   #last: Promise<unknown> = Promise.resolve();
@@ -43,17 +40,17 @@ export class Report {
     this.#name = reportName(options.nodeName);
   }
 
-  /** The report as the API server has it now; rejects with AGENT_REPORT_MISSING when there is none. */
+  /** Reads the report; rejects with AGENT_REPORT_MISSING when it does not exist. */
   read(): Promise<AgentReport> {
     return this.#inTurn(() => this.#read());
   }
 
-  /** Makes the report say this, and writes events along that wait. */
+  /** Updates the report, with pending events. */
   change(change: ReportChange): Promise<void> {
     return this.#inTurn(() => this.#change(change));
   }
 
-  /** Is written soon, or with the next change; a failure to write it holds up nobody. */
+  /** Queues an event, which is written soon or with the next change. */
   event({ type, reason, message }: EventText): void {
     const time = new Date(this.#options.clock.now()).toISOString();
     this.#pending = addEvent(this.#pending, { type, reason, message, time });
@@ -69,7 +66,7 @@ export class Report {
         await clock.sleep(pauseMs, signal);
       }
     } catch (error) {
-      if (!signal.aborted) log.warn('EventDeduper could not be reported; retrying with the next report', { error });
+      if (!signal.aborted) log.warn('Reporting events failed; retrying with the next report', { error });
     } finally {
       this.#isFlushing = false;
     }
@@ -77,7 +74,7 @@ export class Report {
 
   async #read(): Promise<AgentReport> {
     const { client, namespace, signal } = this.#options;
-    const { data } = await this.#found(() => client.get(configMaps, this.#name, { namespace, signal }));
+    const { data } = await this.#orMissing(() => client.get(configMaps, this.#name, { namespace, signal }));
     return (this.#known = parseReport(data));
   }
 
@@ -90,15 +87,15 @@ export class Report {
     if (Object.keys(data).length > 0) {
       this.#known = undefined;
       const patch = { type: 'merge', body: { data } } as const;
-      await this.#found(() => client.patch(configMaps, this.#name, patch, { namespace, signal }));
+      await this.#orMissing(() => client.patch(configMaps, this.#name, patch, { namespace, signal }));
     }
     this.#known = after;
     this.#pending = this.#pending.filter(event => !written.includes(event));
   }
 
-  async #found(ask: () => Promise<ConfigMap>): Promise<ConfigMap> {
+  async #orMissing(request: () => Promise<ConfigMap>): Promise<ConfigMap> {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
       throw isNotFound(error) ? missing(this.#options.namespace, this.#name) : error;
     }
@@ -111,7 +108,7 @@ export class Report {
   }
 }
 
-/** The members of the data that differ. */
+/** The changed keys of the data. */
 function changedData(before: AgentReport, after: AgentReport): Record<string, string> {
   const old = printReport(before);
   return Object.fromEntries(Object.entries(printReport(after)).filter(([key, value]) => old[key] !== value));
@@ -121,7 +118,7 @@ function addAll({ events }: AgentReport, more: readonly ReportEvent[]): ReportEv
   return more.reduce<ReportEvent[]>(addEvent, events);
 }
 
-/** A event that repeats moves to the end with its new time, but not more often than every few minutes. */
+/** A repeated event moves to the end with its new time, but at most every five minutes. */
 export function addEvent(events: readonly ReportEvent[], event: ReportEvent): ReportEvent[] {
   const isSame = ({ type, reason, message }: ReportEvent) =>
     type === event.type && reason === event.reason && message === event.message;
@@ -132,6 +129,6 @@ export function addEvent(events: readonly ReportEvent[], event: ReportEvent): Re
 
 function missing(namespace: string, name: string): AppError {
   return new AppError('AGENT_REPORT_MISSING', `ConfigMap ${namespace}/${name} does not exist`, {
-    remedy: 'Wait for the operator: it makes the report of every node that it configures.',
+    remedy: 'Wait for the operator: it creates the report of every node that it configures.',
   });
 }

@@ -157,7 +157,7 @@ test('tells people what it has found', async () => {
   const host = uploaded();
   host.files.rights.plantLink(dir.k);
   const { out } = await runIn(worldOf(host, recordedLog(), { program }), 'secure');
-  expect(out).toMatch(/^Put the agent in place\.\nC:\\k: is a link; removed\n\nHost: /);
+  expect(out).toMatch(/^Placed the agent\.\nC:\\k: is a link; removed\n\nHost: /);
 });
 
 test('refuses a folder that a user has made and keeps open, until the host was rebooted', async () => {
@@ -166,7 +166,7 @@ test('refuses a folder that a user has made and keeps open, until the host was r
   host.fileTexts.set(`${dir.k}\\x`, 'x');
   host.files.busy.add(dir.k);
   const refusal = {
-    error: { code: 'HOST_FOLDER_UNSAFE', message: expect.stringContaining('C:\\k was made by a user') },
+    error: { code: 'HOST_FOLDER_UNSAFE', message: expect.stringContaining('C:\\k was created by a user') },
   };
   expect(await secure(host)).toMatchObject(refusal);
   expect(host.fileTexts.has(file.agent)).toBe(false);

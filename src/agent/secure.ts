@@ -9,17 +9,17 @@ import type { HashOf } from './stage/hash-cache.ts';
 import { readRecord, writeRecord } from './stage/record.ts';
 
 export interface SecureOutcome {
-  /** The program was copied to where services run it. */
+  /** The program was copied to the path of the service. */
   placed: boolean;
-  /** Folders of former programs that were removed. */
+  /** Number of removed folders of older programs. */
   pruned: number;
-  /** What was found that should not have been there, and what became of it. */
+  /** One sentence for each entry that was fixed. */
   events: string[];
 }
 
 /**
- * The first thing that runs on a host, from a folder to which only administrators write: makes sure of that folder, takes our
- * own folders into possession, and only then puts the program where services run it.
+ * Runs first on a host, from a folder that only administrators can write to: secures that folder, then the folders of the
+ * agent, and only then copies the program to the path of the service.
  */
 export async function secureHost(
   program: string,
@@ -30,28 +30,28 @@ export async function secureHost(
   const sha256 = await checkProgram(program, hashOf);
   const above = await secureProgramFolders(program, files);
   const { events: below, kept } = await secureFolders(files, signal);
-  await refuseOpenFolders(kept, await system.bootId(), files);
+  await rejectOpenFolders(kept, await system.bootId(), files);
   const events = [...above, ...below];
   const placed = await placeAgent(program, sha256, hashOf, files);
-  const { pruned, left } = await pruneFormer(sha256, files);
+  const { pruned, left } = await removeOldPrograms(sha256, files);
   return { placed, pruned, events: [...events, ...left] };
 }
 
-/** Beside the programs, where no user can write. */
+/** In a folder that no user can write to. */
 const openFoldersFile = `${dir.agentPrograms}\\open-folders.json`;
 
 /**
- * A folder that a user has made and keeps open is his until the next boot, whatever its rights say by now. That is remembered, for the
- * rights do not show it any more.
+ * A user who keeps a folder open can change it until the next boot, even after its rights were fixed. This is recorded,
+ * because the fixed rights do not show it.
  */
-async function refuseOpenFolders(kept: readonly string[], bootId: string, files: HostFiles): Promise<void> {
+async function rejectOpenFolders(kept: readonly string[], bootId: string, files: HostFiles): Promise<void> {
   const [first] = kept;
   if (first !== undefined) await files.write(openFoldersFile, JSON.stringify({ bootId, path: first }), 'secret');
   const known = await readOpenFolder(files);
   if (known === undefined) return;
   if (known.bootId !== bootId) return files.remove(openFoldersFile);
-  throw new AppError('HOST_FOLDER_UNSAFE', `${known.path} was made by a user and was open in this boot`, {
-    remedy: 'Reboot the host: programs that have opened the folder before could change it until then.',
+  throw new AppError('HOST_FOLDER_UNSAFE', `${known.path} was created by a user and was open during this boot`, {
+    remedy: 'Reboot the host: programs that opened the folder earlier can change it until then.',
   });
 }
 
@@ -72,21 +72,26 @@ async function checkProgram(program: string, hashOf: HashOf): Promise<string> {
       'USAGE',
       `secure runs only from a folder below ${dir.agentPrograms}, not from ${shown(program)}`,
       {
-        remedy: 'Let the operator configure the host: it uploads the program there and runs it.',
+        remedy: 'Wait for the operator to configure the host: it uploads the program there and runs it.',
       },
     );
   }
   const actual = await hashOf(program);
   if (actual === named) return named;
-  throw new AppError('AGENT_PROGRAM_DAMAGED', `${program} has the hash ${actual ?? 'of no file'}`, {
-    remedy: 'Delete the folder; the operator uploads the program again.',
-  });
+  throw new AppError(
+    'AGENT_PROGRAM_DAMAGED',
+    `${program} ${actual === undefined ? 'does not exist' : `has the hash ${actual}`}`,
+    {
+      remedy: 'Delete the folder; the operator uploads the program again.',
+    },
+  );
 }
 
-/** Below a folder that only administrators may write, whatever has another owner was made by one of them. */
+/** Only administrators can write to the parent folder, so an entry with another owner was created by one of them. */
 async function secureProgramFolders(program: string, files: HostFiles): Promise<string[]> {
   const windows = parentOf(dir.agentPrograms);
-  const problem = await problemOf(windows, files);
+  const top = await files.inspect(windows);
+  const problem = top && whyWritable(top);
   if (problem !== undefined) throw unsafe(windows, problem);
   const events: string[] = [];
   for (const path of [dir.agentPrograms, parentOf(program), program]) {
@@ -100,12 +105,6 @@ async function secureProgramFolders(program: string, files: HostFiles): Promise<
   return events;
 }
 
-async function problemOf(directory: string, files: HostFiles): Promise<string | undefined> {
-  const entry = await files.inspect(directory);
-  return entry && whyWritable(entry);
-}
-
-/** A former program that runs there is moved aside. */
 async function placeAgent(program: string, sha256: string, hashOf: HashOf, files: HostFiles): Promise<boolean> {
   await forgetStaged(files);
   if ((await hashOf(file.agent)) === sha256) return false;
@@ -113,18 +112,18 @@ async function placeAgent(program: string, sha256: string, hashOf: HashOf, files
   return true;
 }
 
-/** Bundles of earlier operators had the agent in them; nobody is to bring that one back. */
+/** Bundles of earlier operators contained the agent; it must not be restored from there. */
 async function forgetStaged(files: HostFiles): Promise<void> {
   const record = await readRecord(files);
   const kept = record.files.filter(({ path }) => pathKey(path) !== pathKey(file.agent));
   if (kept.length < record.files.length) await writeRecord({ ...record, files: kept }, files);
 }
 
-async function pruneFormer(sha256: string, files: HostFiles): Promise<{ pruned: number; left: string[] }> {
-  const former = (await files.list(dir.agentPrograms)).filter(name => /^[0-9a-f]{64}$/i.test(name));
+async function removeOldPrograms(sha256: string, files: HostFiles): Promise<{ pruned: number; left: string[] }> {
+  const old = (await files.list(dir.agentPrograms)).filter(name => /^[0-9a-f]{64}$/i.test(name));
   const left: string[] = [];
   let pruned = 0;
-  for (const name of former) {
+  for (const name of old) {
     if (name.toLowerCase() === sha256) continue;
     try {
       await files.removeDirectory(`${dir.agentPrograms}\\${name}`);

@@ -5,7 +5,7 @@ import {
   type AgentState,
   changeState,
   mayBeBack,
-  noteChangedFiles,
+  recordChangedFiles,
   parseState,
   readState,
   stateFile,
@@ -97,8 +97,8 @@ test('writes the file only when something changes', async () => {
 
 test('notes changed files once each, beside those that are known', async () => {
   const host = new ModelHost();
-  await noteChangedFiles(['a', 'b'], host.files);
-  await noteChangedFiles(['b', 'c'], host.files);
+  await recordChangedFiles(['a', 'b'], host.files);
+  await recordChangedFiles(['b', 'c'], host.files);
   expect((await readState(host.files)).changedFiles).toEqual(['a', 'b', 'c']);
 });
 

@@ -4,15 +4,15 @@ import { dir } from '#contract/paths.ts';
 import type { OwnedVariable } from './environment/plan.ts';
 import type { Files } from './ports.ts';
 
-/** A reboot that was asked for: in which boot, and for which variables. */
+/** A requested reboot: in which boot, and for which variables. */
 export interface RebootRecord {
   bootId: string;
   variables: string[];
 }
 
 /**
- * Settings that were taken back, and in which boot. Windows writes its registry down late: a power cut in that boot brings
- * them back, when nothing else tells any more that they are ours.
+ * Reverted settings, and in which boot. Windows flushes its registry late: a power cut in that boot brings them back, and
+ * no other record would show that the agent has set them.
  */
 export interface TakenBack {
   bootId: string;
@@ -21,17 +21,17 @@ export interface TakenBack {
   certificates: string[];
 }
 
-/** What the agent must know of its own past; everything else it sees on the host. */
+/** What the agent cannot read from the host. */
 export interface AgentState {
-  /** Machine variables we have set; undefined when that is not known. */
+  /** Machine variables that the agent has set; undefined when unknown. */
   environment: OwnedVariable[] | undefined;
-  /** Services of others that we stopped and have to start again. */
+  /** Services not installed by WMCO that the agent has stopped and has to start again. */
   stoppedServices: string[];
   reboot: RebootRecord | undefined;
   takenBack: TakenBack | undefined;
-  /** Files of ours that were changed while a service that reads them may have been running. */
+  /** Files that were changed while a service that reads them may have been running. */
   changedFiles: string[];
-  /** Programs that Defender was, or was about to be, told to leave alone. */
+  /** Defender exclusions that the agent has added or was about to add. */
   defenderExclusions: DefenderExclusion[];
 }
 
@@ -46,26 +46,26 @@ export async function readState(files: Files): Promise<AgentState> {
   return parseState((await files.read(stateFile)) ?? '');
 }
 
-/** Changes some members; nothing is written when nothing changes, for this runs in every pass. */
+/** Changes some fields; writes only changes, because it runs in every pass. */
 export async function changeState(files: Files, change: Partial<AgentState>): Promise<void> {
   const before = await files.read(stateFile);
   const after = `${JSON.stringify({ ...parseState(before ?? ''), ...change }, undefined, 2)}\n`;
-  // Values of variables may hold the password of a proxy.
+  // Values of variables may contain the password of a proxy.
   if (after !== before) await files.write(stateFile, after, 'secret');
 }
 
-/** What a power cut may have brought back: settings that were taken back in another boot than this one. */
+/** Settings that a power cut may have brought back: those reverted in another boot. */
 export function mayBeBack({ takenBack }: AgentState, bootId: string): Omit<TakenBack, 'bootId'> {
   return takenBack === undefined || takenBack.bootId === bootId ? { variables: [], certificates: [] } : takenBack;
 }
 
-/** Said before the change, so that a service is started anew for it even when the agent is cut short in between. */
-export async function noteChangedFiles(paths: readonly string[], files: Files): Promise<void> {
+/** Called before the change, so that services are restarted for it even if the agent is interrupted in between. */
+export async function recordChangedFiles(paths: readonly string[], files: Files): Promise<void> {
   const { changedFiles } = await readState(files);
   await changeState(files, { changedFiles: [...new Set([...changedFiles, ...paths])] });
 }
 
-/** A record that cannot be read is as good as none: it must never keep a host from being configured or cleaned. */
+/** A record that cannot be parsed counts as missing, so that it never blocks configuration or cleanup. */
 export function parseState(text: string): AgentState {
   const parsed = attempt(() => readFields(new Fields(jsonIn(text), 'agent state')));
   return parsed.ok ? parsed.value : readFields(new Fields({}, 'agent state'));

@@ -1,17 +1,17 @@
-/** Owner and access list of a file or directory, as far as they say who may read and write it. */
+/** Owner and access list (DACL) of a file or directory. */
 export interface Descriptor {
   /** SID, such as `S-1-5-32-544`. */
   owner: string;
-  /** Undefined without an access list: then everyone may do everything. */
+  /** Undefined without an access list, which gives everyone full access. */
   entries: readonly AccessEntry[] | undefined;
 }
 
 export interface AccessEntry {
   allows: boolean;
   sid: string;
-  /** Rights as Windows counts them, 32 bits without sign. */
+  /** ACCESS_MASK as an unsigned 32-bit number. */
   mask: number;
-  /** For what is made below it only, not for the directory itself. */
+  /** Applies to new entries below the directory only, not to the directory itself. */
   inheritOnly: boolean;
 }
 
@@ -26,9 +26,9 @@ export const sid = {
 
 export const right = {
   all: 0x1f_01_ff,
-  /** Read, list and run. */
+  /** Read, list and execute. */
   read: 0x12_00_a9,
-  /** New files and new folders. */
+  /** Create files and folders. */
   create: 0x6,
   genericAll: 0x10_00_00_00,
   genericRead: 0x80_00_00_00,
@@ -37,7 +37,7 @@ export const right = {
 
 const [daclPresent, inheritOnlyFlag] = [0x4, 0x8];
 const maxSubAuthorities = 15;
-/** Types that begin with a mask and a SID: allowed and denied, plain and with a condition. */
+/** Types of entries with a mask and a SID: allowed and denied, plain and conditional. */
 const typeAllows: ReadonlyMap<number, boolean> = new Map([
   [0, true],
   [1, false],
@@ -45,7 +45,7 @@ const typeAllows: ReadonlyMap<number, boolean> = new Map([
   [10, false],
 ]);
 
-/** Reads a SECURITY_DESCRIPTOR in self-relative form. Throws a RangeError when it is cut short or malformed. */
+/** Parses a self-relative SECURITY_DESCRIPTOR. Throws a RangeError when it is truncated or malformed. */
 export function parseDescriptor(bytes: Uint8Array): Descriptor {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const [control, ownerAt, daclAt] = [view.getUint16(2, true), view.getUint32(4, true), view.getUint32(16, true)];
@@ -69,7 +69,7 @@ function readEntries(view: DataView, listAt: number): AccessEntry[] {
 function readEntry(view: DataView, at: number): AccessEntry {
   const allows = typeAllows.get(view.getUint8(at));
   const inheritOnly = (view.getUint8(at + 1) & inheritOnlyFlag) !== 0;
-  // What this program does not know could allow anything to anyone.
+  // An unknown type could allow anything to anyone.
   if (allows === undefined) return { allows: true, sid: '', mask: right.all, inheritOnly: false };
   return { allows, sid: readSid(view, at + 8), mask: view.getUint32(at + 4, true), inheritOnly };
 }

@@ -5,7 +5,7 @@ import type { Access } from './plan.ts';
 export interface FolderRule {
   path: string;
   access: Access;
-  /** Whether the same holds for everything in it, at any depth, but for folders with a rule of their own. */
+  /** Applies to everything in it, at any depth, except folders with a rule of their own. */
   below: boolean;
 }
 
@@ -16,17 +16,17 @@ const secrets = [
   dir.tls,
   dir.staged,
   dir.incoming,
-  // hybrid-overlay-node keeps its keys beside the CNI configuration.
+  // hybrid-overlay-node stores its keys next to the CNI configuration.
   dir.cniConfig,
   kubeletPki,
   ...logs,
 ];
 const programs = [dir.cni, dir.containerd, dir.registries, dir.staticPods];
 
-/** Every folder of ours, outermost first: what is above is safe before what is below it is looked at. */
+/** Every folder of the agent, parents first: a folder is checked only when its parent is safe. */
 export const folderRules: readonly FolderRule[] = [
   { path: dir.k, access: 'programs', below: true },
-  // The Go operator kept scripts there that its services ConfigMap has run; other files in it are not ours.
+  // The Go operator put scripts of its services ConfigMap here; other files belong to other programs.
   { path: dir.temp, access: 'programs', below: false },
   ...['C:\\var', 'C:\\var\\lib', 'C:\\var\\lib\\kubelet', dir.log].map(shared),
   { path: dir.cniState, access: 'secret', below: false },
@@ -34,7 +34,7 @@ export const folderRules: readonly FolderRule[] = [
   ...secrets.map(path => ({ path, access: 'secret', below: true }) as const),
 ];
 
-/** Files with keys or tokens in folders where everyone may read. */
+/** Files with keys or tokens in folders that everyone can read. */
 export const secretFiles: readonly string[] = [
   file.kubeconfig,
   file.bootstrapKubeconfig,

@@ -1,28 +1,28 @@
 import { type AccessEntry, type Descriptor, right, sid } from './descriptor.ts';
 
 /**
- * Who may do what: `secret` is for SYSTEM and Administrators only; `programs` may be read and run by everyone and written by
- * those two; `shared` is a directory of which the same holds, but what is made below it gets the rights that Windows gives
- * below C:\, because pods write there.
+ * Full control is always for SYSTEM and Administrators. `secret`: no access for others. `programs`: Users can read and
+ * execute. `shared`: the same for the directory itself, but new entries below it get the default rights of C:\, because
+ * pods write there.
  */
 export type Access = 'secret' | 'programs' | 'shared';
 
-/** An entry of a directory itself, never what a link leads to. */
+/** A directory entry itself, never the target of a link. */
 export type FileEntry =
   | { is: 'link' }
   | {
       is: 'file' | 'directory';
-      /** Hard links to the file. */
+      /** Number of hard links. */
       names: number;
-      /** Some systems (Wine) do not tell it. */
+      /** Unreadable on Wine. */
       access: Descriptor | 'unreadable';
     };
 
-/** What is to be done about an entry. A reason is a sentence without its subject. */
+/** What to do about an entry. A reason is a sentence without its subject. */
 export type Verdict =
   | { do: 'keep' }
   | { do: 'remove link'; why: string }
-  /** Its owner could change it at any time, also through a handle opened before, so its rights are not worth changing. */
+  /** An untrusted owner could still change it, also through an open handle, so setting its rights is not enough. */
   | { do: 'move aside'; why: string }
   | { do: 'set rights'; why: string };
 
@@ -33,19 +33,19 @@ export function judge(entry: FileEntry, wanted: Access): Verdict {
   if (!isTrusted(owner)) return { do: 'move aside', why: `belongs to ${owner}, not to Administrators or SYSTEM` };
   const why = wrongRights(entry.access, wanted);
   if (why === undefined) return { do: 'keep' };
-  // By another name it may be a file that is not ours, whose rights are none of our business.
+  // Under its other name it may belong to another program, whose rights must not change.
   return entry.is === 'file' && entry.names > 1 ? { do: 'move aside', why } : { do: 'set rights', why };
 }
 
-/** Why others than administrators could change what is directly in a directory of Windows; undefined when they cannot. */
+/** Why users other than administrators can write to it; undefined when they cannot. */
 export function whyWritable(entry: FileEntry): string | undefined {
   if (entry.is === 'link') return 'is a link';
   if (entry.access === 'unreadable') return undefined;
   const { owner, entries } = entry.access;
-  return isTrusted(owner) ? tooMuch(entries, right.read, 'effective') : `belongs to ${owner}`;
+  return isTrusted(owner) ? excessRights(entries, right.read, 'effective') : `belongs to ${owner}`;
 }
 
-/** TrustedInstaller owns Windows itself; 500, 512 and 519 are administrators of a computer, a domain and a forest. */
+/** TrustedInstaller owns Windows itself; 500, 512 and 519 are the administrators of a computer, a domain and a forest. */
 export function isTrusted(who: string): boolean {
   const known: readonly string[] = [sid.system, sid.administrators, sid.trustedInstaller];
   return known.includes(who) || /^S-1-5-21-\d+-\d+-\d+-(500|512|519)$/.test(who);
@@ -53,14 +53,14 @@ export function isTrusted(who: string): boolean {
 
 function wrongRights({ entries }: Descriptor, wanted: Access): string | undefined {
   const scope = wanted === 'shared' ? 'effective' : 'all';
-  const problem = tooMuch(entries, wanted === 'secret' ? 0 : right.read, scope);
+  const problem = excessRights(entries, wanted === 'secret' ? 0 : right.read, scope);
   if (problem !== undefined) return problem;
-  const locked = [sid.system, sid.administrators].find(who => !hasAll(entries ?? [], who));
-  return locked === undefined ? undefined : `does not give all rights to ${locked}`;
+  const denied = [sid.system, sid.administrators].find(who => !hasAll(entries ?? [], who));
+  return denied === undefined ? undefined : `does not give full control to ${denied}`;
 }
 
-/** The first one beside administrators who may do more than that. */
-function tooMuch(
+/** The first entry that gives anyone but administrators more rights than allowed. */
+function excessRights(
   entries: readonly AccessEntry[] | undefined,
   allowed: number,
   scope: 'all' | 'effective',
@@ -84,7 +84,7 @@ function hasAll(entries: readonly AccessEntry[], who: string): boolean {
   return own.every(({ allows }) => allows) && own.some(hasFull);
 }
 
-/** In the notation of Windows. Protected (P) from what is inherited; SY is SYSTEM, BA Administrators, BU Users. */
+/** In SDDL. P blocks inheritance; SY is SYSTEM, BA Administrators, BU Users, CO the creator. */
 export function sddlOf(access: Access): string {
   const owners = 'O:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)';
   if (access === 'secret') return owners;
@@ -92,7 +92,7 @@ export function sddlOf(access: Access): string {
   return access === 'programs' ? programs : `${programs}(A;CIIO;0x6;;;BU)(A;OICIIO;GA;;;CO)`;
 }
 
-/** The same as Windows tells it. */
+/** The same as a parsed descriptor. */
 export function descriptorOf(access: Access): Descriptor {
   const entry = (who: string, mask: number, inheritOnly = false) => ({ allows: true, sid: who, mask, inheritOnly });
   const owners = [entry(sid.system, right.all), entry(sid.administrators, right.all)];

@@ -191,7 +191,7 @@ test('ends in a folder with more files than ours can be, and when it is told to'
   const host = new ModelHost();
   host.files.list = async directory =>
     directory === dir.k ? Array.from({ length: 20_001 }, (_, number) => `${number}`) : [];
-  expect(await secure(host)).toEqual(['C:\\k\\20000: not looked at, because there are too many files']);
+  expect(await secure(host)).toEqual(['C:\\k\\20000: not checked, because there are too many files']);
   await expect(secure(host, AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
 });
 

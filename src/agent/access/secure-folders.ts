@@ -6,20 +6,20 @@ import { readRecord } from '../stage/record.ts';
 import { type FolderRule, folderRules, hasRule, secretFiles } from './folders.ts';
 import { type Access, judge, type Verdict } from './plan.ts';
 
-/** Ours are a few hundred; whoever fills our folders with more has had the rights of an administrator. */
+/** The agent has a few hundred files; only an administrator could have added more. */
 const maxEntries = 20_000;
 const maxDepth = 20;
 const maxRaces = 5;
 
 /**
- * Makes all folders of ours and has owner and rights of them and of everything in them as they should be: links are removed,
- * what belongs to others is moved to the quarantine folder, rights are set. Gives one sentence for each entry that was wrong;
- * rejects when all has been looked at and one could not be set right.
+ * Creates all folders of the agent and fixes owner and rights of them and of everything in them: links are removed, entries
+ * of untrusted owners are moved to the quarantine folder, rights are set. All entries are checked before it rejects because
+ * one could not be fixed.
  */
 export async function secureFolders(files: HostFiles, signal: AbortSignal): Promise<SecuredFolders> {
   const walk = new Walk(files, signal);
   for (const rule of folderRules) await walk.folder(rule);
-  // The innermost first: the record of staged files is safe before it is read.
+  // Innermost first: the record of staged files must be safe before it is read.
   for (const rule of folderRules.toReversed()) if (rule.below) await walk.below(rule.path, rule.access);
   const [failure] = walk.failures;
   if (failure !== undefined) throw failure;
@@ -29,14 +29,11 @@ export async function secureFolders(files: HostFiles, signal: AbortSignal): Prom
 export interface SecuredFolders {
   /** One sentence for each entry that was wrong. */
   events: string[];
-  /**
-   * What belonged to a user and could not be moved, because it is open: owner and rights are set, but whoever has opened it before
-   * may still change it until the next boot.
-   */
+  /** Folders of users that could not be moved because they are open: open handles can change them until the next boot. */
   kept: string[];
 }
 
-/** The same for one file; afterwards it is as it should be, or gone. */
+/** The same for one file; afterwards it is safe or gone. */
 export async function secureFile(path: string, access: Access, files: HostFiles): Promise<void> {
   await new Walk(files, new AbortController().signal).settle(path, access);
 }
@@ -59,8 +56,8 @@ class Walk {
     await this.#attempt(path, async () => {
       for (let left = maxRaces; !(await this.settle(path, access)); left -= 1) {
         if (await this.#files.createDirectory(path, access)) return;
-        // A user has made it between our look and our call; what he has made is not taken for ours.
-        if (left <= 1) throw unsafe(path, 'is made again and again by another program');
+        // A user has created it after the check, so it must be checked again.
+        if (left <= 1) throw unsafe(path, 'is created again and again by another program');
       }
     });
   }
@@ -72,27 +69,27 @@ class Walk {
       if (hasRule(path)) continue;
       this.#entries += 1;
       if (this.#entries > maxEntries || depth > maxDepth) {
-        this.events.push(`${path}: not looked at, because there are too many files`);
+        this.events.push(`${path}: not checked, because there are too many files`);
         return;
       }
       const isFolder = await this.#attempt(path, async () => {
-        const isThere = await this.settle(path, await this.#accessOf(path, access));
-        return isThere && (await this.#files.inspect(path))?.is === 'directory';
+        const exists = await this.settle(path, await this.#accessOf(path, access));
+        return exists && (await this.#files.inspect(path))?.is === 'directory';
       });
       if (isFolder === true) await this.below(path, access, depth + 1);
     }
   }
 
-  /** False when there is nothing at the path, or not any more. */
+  /** Fixes one entry; false when it does not exist afterwards. */
   async settle(path: string, access: Access): Promise<boolean> {
     const entry = await this.#files.inspect(path);
     if (entry === undefined) return false;
     const verdict = judge(entry, access);
     if (verdict.do === 'keep') return true;
-    const isThere = await this.#act(path, verdict, access);
-    // A file that is open is replaced as a whole when it is staged; a folder stays.
-    if (isThere && verdict.do === 'move aside' && entry.is === 'directory') this.kept.push(path);
-    return isThere;
+    const exists = await this.#act(path, verdict, access);
+    // An open file is replaced when it is staged; a folder stays.
+    if (exists && verdict.do === 'move aside' && entry.is === 'directory') this.kept.push(path);
+    return exists;
   }
 
   async #act(path: string, verdict: Exclude<Verdict, { do: 'keep' }>, access: Access): Promise<boolean> {
@@ -111,7 +108,7 @@ class Walk {
     return true;
   }
 
-  /** One that fails keeps none of the others from being looked at. */
+  /** Records a failure, so that the other entries are still checked. */
   async #attempt<T>(path: string, act: () => Promise<T>): Promise<T | undefined> {
     this.#signal.throwIfAborted();
     try {
@@ -122,7 +119,7 @@ class Walk {
     }
   }
 
-  /** Where it is now; undefined when a program keeps it from being moved. */
+  /** Gives the new path; undefined when an open handle blocks the move. */
   async #moveAside(path: string): Promise<string | undefined> {
     await this.#files.makeDirectory(dir.quarantine, 'secret');
     const taken = new Set((await this.#files.list(dir.quarantine)).map(pathKey));
@@ -142,14 +139,13 @@ class Walk {
 
 export function unsafe(path: string, why: string): AppError {
   return new AppError('HOST_FOLDER_UNSAFE', `${path} ${why}`, {
-    remedy: `Let only administrators write there: see icacls.exe ${path}, and find out who changed it.`,
+    remedy: `Allow only administrators to write there: check with icacls.exe ${path}, and find out who changed it.`,
   });
 }
 
 function failed(path: string, cause: unknown): AppError {
-  const why = messageOf(cause);
-  return new AppError('HOST_FILE_UNUSABLE', `${path}: owner and rights cannot be checked or set: ${why}`, {
-    remedy: `Give SYSTEM and Administrators all rights to it (icacls.exe ${path}), or delete it.`,
+  return new AppError('HOST_FILE_UNUSABLE', `${path}: owner and rights cannot be checked or set: ${messageOf(cause)}`, {
+    remedy: `Grant SYSTEM and Administrators full control (icacls.exe ${path}), or delete it.`,
     cause,
   });
 }

@@ -53,7 +53,7 @@ const refused: [name: string, text: string, hint: string][] = [
 for (const [name, text, hint] of refused) {
   test(`refuses ${name}, with all that is around it`, () => {
     const error = errorOf(() => parseBundle(text, 'CA bundle C:\\k\\ca-bundle.crt'));
-    expect(error).toMatchObject({ code: 'CERTIFICATE_BUNDLE_MALFORMED', remedy: expect.stringContaining('fix') });
+    expect(error).toMatchObject({ code: 'CERTIFICATE_BUNDLE_MALFORMED', remedy: expect.stringContaining('Fix') });
     expect(error?.message).toContain(hint);
     expect(error?.message).toContain('CA bundle C:\\k\\ca-bundle.crt');
   });

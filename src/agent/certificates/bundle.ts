@@ -12,8 +12,8 @@ export interface Certificate {
 const begin = '-----BEGIN CERTIFICATE-----';
 
 /**
- * All certificates of a CA bundle. Text between blocks is skipped, but a bundle that is damaged anywhere is refused as a
- * whole: taking it for a shorter one would remove CAs from the host.
+ * All certificates of a CA bundle. Text between blocks is skipped, but a bundle that is damaged anywhere is rejected as a
+ * whole: skipping a damaged block would remove its CA from the host.
  */
 export function parseBundle(text: string, label = 'CA bundle'): Certificate[] {
   const { blocks, broken } = scanPem(text);
@@ -28,23 +28,23 @@ export function parseBundle(text: string, label = 'CA bundle'): Certificate[] {
   }
   if (problems.length === 0) return blocks.map(({ der }) => ({ der, sha256: sha256(der) }));
   throw new AppError('CERTIFICATE_BUNDLE_MALFORMED', `${label}: ${problems.join('; ')}`, {
-    remedy: 'Nothing is imported until the bundle is whole; fix the ConfigMap or image registry CA it comes from.',
+    remedy: 'Fix the ConfigMap or image registry CA that the bundle comes from; until then no certificate is imported.',
   });
 }
 
-/** The form in which we keep what we have imported; the Go agent reads it too. */
+/** The format of the record of imported certificates, which the Go agent reads, too. */
 export function printBundle(certificates: readonly Certificate[]): string {
   return certificates.map(({ der }) => printPem('CERTIFICATE', der)).join('');
 }
 
-/** What a file written by printBundle or by the Go agent holds; what is damaged in it is not known to be ours. */
+/** Parses a record written by printBundle or by the Go agent; damaged blocks are skipped. */
 export function readImported(text: string): Certificate[] {
   return scanPem(text)
     .blocks.filter(({ type }) => type === 'CERTIFICATE')
     .map(({ der }) => ({ der, sha256: sha256(der) }));
 }
 
-/** The frame of a certificate: content, algorithm and signature. What is inside is for Windows to judge. */
+/** Checks the outer structure only: content, algorithm and signature. Windows checks the rest. */
 function isCertificate(der: Uint8Array): boolean {
   const outer = readDer(der);
   if (outer?.length !== 1 || outer[0]?.tag !== derTag.sequence) return false;

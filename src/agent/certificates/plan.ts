@@ -2,17 +2,17 @@ import type { Certificate } from './bundle.ts';
 
 export interface CertificatePlan {
   add: Certificate[];
-  /** SHA-256 of certificates we had imported and that are no longer wanted. */
+  /** SHA-256 of imported certificates that are no longer wanted. */
   remove: string[];
-  /** What we have imported, afterwards; undefined when no record is kept. */
+  /** The new record of imported certificates; undefined when none is kept. */
   imported: Certificate[] | undefined;
   changed: boolean;
 }
 
 /**
- * Compares as sets. A certificate that was in the store before us is neither recorded nor ever removed. One to be removed
- * that has gone already still counts as a change, because processes may go on trusting it until the reboot. Of those that
- * we removed earlier, given by their SHA-256, some may have come back: they are ours as before.
+ * A certificate that another program put into the store is neither recorded nor removed. Removing one that is missing by
+ * now counts as a change, because running processes trust it until the reboot. `removed` are the SHA-256 of certificates
+ * that the agent removed earlier: those that a power cut brought back are removed again.
  */
 export function planCertificates(
   bundle: readonly Certificate[] | undefined,

@@ -150,7 +150,7 @@ test('goes by what the host knows when the cluster does not answer, and tells', 
   const warnings: string[] = [];
   const outcome = await cleanUp(host, { ...all, onWarning: text => void warnings.push(text) }, host.waiting());
   expect(outcome).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
-  expect(warnings).toEqual([expect.stringContaining('The services of version v1 cannot be read in the cluster')]);
+  expect(warnings).toEqual([expect.stringContaining('Services ConfigMap of version v1 cannot be read')]);
   expect([await serviceNames(host), host.state.variables]).toEqual([[], {}]);
 });
 

@@ -1,6 +1,6 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import { attempt, messageOf } from '#base/errors.ts';
-import { managedTag, proxyVariables } from '#contract/names.ts';
+import { proxyVariables } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
 import {
@@ -11,9 +11,10 @@ import {
   type SettingsPorts,
 } from '../host-settings.ts';
 import { type KnownGood, knownGoodFile, readKnownGood } from '../known-good.ts';
-import type { HostValues, InstalledService, ManifestSource } from '../ports.ts';
+import type { HostValues, ManifestSource } from '../ports.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { ensureRemoved, ensureStopped, type ServicePorts } from '../services/ensure.ts';
+import { isManaged } from '../services/order.ts';
 import { readRecord } from '../stage/record.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
 import {
@@ -34,21 +35,21 @@ export interface CleanupPorts extends ServicePorts, SettingsPorts {
 }
 
 export interface CleanupOptions {
-  /** Before the host is configured again: variables and certificates stay, which saves two reboots. */
+  /** Keeps variables and certificates for a new configuration, which saves two reboots. */
   keepSettings: boolean;
-  /** Hears of what could not be read or taken back and keeps nobody from anything. */
+  /** Called for failures that do not stop the cleanup. */
   onWarning?(text: string): void;
 }
 
 export interface CleanupOutcome {
   removed: string[];
-  /** Processes still have what was taken away. Whoever runs the command has to act on it. */
+  /** Processes still see removed settings; the caller has to reboot the host. */
   rebootNeeded: boolean;
 }
 
 const shimProcess = 'containerd-shim-runhcs-v1';
 
-/** Takes from the host what the agent has put there: services, variables, certificates. It changes nothing in the cluster. */
+/** Removes services, variables and certificates of the agent from the host. Changes nothing in the cluster. */
 export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<CleanupOutcome> {
   const record = await readKnownGood(ports.files);
   const data = await findServiceData(record, ports, options, waiting.signal);
@@ -57,18 +58,18 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   const removals = planRemoval(installed, data.services, data.removeAllTagged);
   const problem = removalProblem(await applyRemovals(removals, ports, waiting));
   if (problem !== undefined) throw problem;
-  const rebootNeeded = await takeBackSettings(data.watchedEnvironment, known, options.keepSettings, ports);
-  // Containers that a drain leaves, such as those of DaemonSets, keep the executable of the shim open.
+  const rebootNeeded = await revertSettings(data.watchedEnvironment, known, options.keepSettings, ports);
+  // Containers that survive a drain, such as those of DaemonSets, keep the executable of the shim open.
   await ports.processes.killByName(shimProcess).catch(() => undefined);
-  if (!options.keepSettings) await takeBackPreparations(ports, options, waiting);
+  if (!options.keepSettings) await revertPreparations(ports, options, waiting);
   for (const path of [scriptCacheFile, knownGoodFile]) await ports.files.remove(path);
   const removed = removals.filter(removal => removal.do === 'remove').map(removal => removal.name);
   return { removed, rebootNeeded };
 }
 
-async function takeBackPreparations({ host }: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<void> {
+async function revertPreparations({ host }: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<void> {
   try {
-    await host.takeBack(waiting.signal);
+    await host.revertPreparations(waiting.signal);
   } catch (error) {
     waiting.signal.throwIfAborted();
     options.onWarning?.(messageOf(error));
@@ -78,8 +79,8 @@ async function takeBackPreparations({ host }: CleanupPorts, options: CleanupOpti
 type RemovalData = Pick<ServiceData, 'services' | 'watchedEnvironment' | 'removeAllTagged'>;
 
 /**
- * What we have put on the host: by the ConfigMaps of the versions that ran and were staged last, as far as they can be read,
- * by our own record, and by our mark on services.
+ * What the agent has installed, according to the services ConfigMaps of the running and the staged version, if they can be
+ * read, and to the record on the host.
  */
 async function findServiceData(
   record: KnownGood | undefined,
@@ -94,7 +95,7 @@ async function findServiceData(
     const object = await manifests.servicesConfigMap(version).catch((error: unknown) => {
       signal.throwIfAborted();
       const why = messageOf(error);
-      options.onWarning?.(`The services of version ${version} cannot be read in the cluster: ${why}`);
+      options.onWarning?.(`Services ConfigMap of version ${version} cannot be read: ${why}`);
     });
     if (object !== undefined) views.push(readConfigMap(object));
   }
@@ -111,7 +112,7 @@ async function findServiceData(
   };
 }
 
-/** One service after the other, dependants first; what fails is told at the end. */
+/** Removes one service after the other, dependents first, and gives the failures. */
 export async function applyRemovals(
   removals: readonly Removal[],
   ports: ServicePorts,
@@ -129,7 +130,7 @@ export async function applyRemovals(
   return failures;
 }
 
-async function takeBackSettings(
+async function revertSettings(
   watched: readonly string[],
   known: boolean,
   keep: boolean,
@@ -137,7 +138,7 @@ async function takeBackSettings(
 ): Promise<boolean> {
   const [state, bootId] = [await readState(ports.files), await ports.host.bootId()];
   const traces = known || (await ports.files.read(file.importedCerts)) !== undefined;
-  // Without a record everything watched is ours on a host that bears traces of the Go agent, and nothing on any other.
+  // Without a record, all watched variables belong to WMCO on a host with traces of the Go agent, and none elsewhere.
   const owned = ownedVariables(state, bootId) ?? (traces ? undefined : []);
   if (keep) {
     if (owned !== undefined) await changeState(ports.files, { environment: owned });
@@ -146,15 +147,11 @@ async function takeBackSettings(
   const environment = await observeEnvironment({ wanted: {}, watched, owned }, ports.environment);
   const certificates = await observeCertificates(undefined, ports, mayBeBack(state, bootId).certificates);
   const changed = environment.changed || certificates.changed;
-  const asked = state.reboot;
-  const reboot = changed ? { bootId, variables: Object.keys(environment.expected) } : asked;
+  const requested = state.reboot;
+  const reboot = changed ? { bootId, variables: Object.keys(environment.expected) } : requested;
   await applySettings(environment, certificates, reboot, ports);
-  // A run that was cut short has changed things for which nobody was told to reboot.
-  return changed || asked?.bootId === bootId;
-}
-
-function isManaged({ config }: InstalledService): boolean {
-  return config.description.includes(managedTag);
+  // An interrupted run may have changed settings without reporting the reboot.
+  return changed || requested?.bootId === bootId;
 }
 
 function readConfigMap(value: unknown): ServicesConfigMapView {

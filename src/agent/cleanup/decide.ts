@@ -1,11 +1,11 @@
 import { byteOrder } from '#base/compare.ts';
 import { AppError, attempt } from '#base/errors.ts';
-import { agentName, managedTag } from '#contract/names.ts';
+import { agentName } from '#contract/names.ts';
 import type { Service } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
 import type { InstalledService } from '../ports.ts';
-import { dependantsOf, dependenciesFirst, serviceKey } from '../services/order.ts';
+import { dependenciesFirst, dependentsOf, isManaged, serviceKey } from '../services/order.ts';
 
 export interface ServicesConfigMapView {
   name: string;
@@ -15,16 +15,16 @@ export interface ServicesConfigMapView {
 }
 
 export interface ServiceData {
-  /** `merged` when the node runs another version than the latest. */
+  /** `merged` when the node runs another version than the latest one. */
   use: 'latest' | 'merged';
   latest: string;
   services: Service[];
   watchedEnvironment: string[];
-  /** Whether every service with our tag goes, listed or not: unless the node runs exactly the latest version. */
+  /** Removes every service with the managed tag, listed or not; false when the node runs the latest version. */
   removeAllTagged: boolean;
 }
 
-/** Which services ConfigMaps tell what has to be removed: the latest, and the one of the version the node runs. */
+/** Chooses the services to remove: those of the latest ConfigMap, and of the version that the node runs. */
 export function chooseServiceData(
   configMaps: readonly ServicesConfigMapView[],
   nodeVersion: string | undefined,
@@ -59,7 +59,7 @@ export function chooseServiceData(
   };
 }
 
-/** Both lists in the order of their priorities; of two services with one name the preferred one. */
+/** Both lists by priority; of two services with the same name the preferred one. */
 export function mergeServices<T extends Pick<Service, 'name' | 'priority'>>(
   preferred: readonly T[],
   other: readonly T[],
@@ -69,7 +69,7 @@ export function mergeServices<T extends Pick<Service, 'name' | 'priority'>>(
   return [...preferred, ...added].sort((one, next) => one.priority - next.priority);
 }
 
-/** Every name once, in the order in which they are met. */
+/** Every name once, in order of first appearance. */
 export function mergeNames(first: readonly string[], second: readonly string[]): string[] {
   return [...new Set([...first, ...second])];
 }
@@ -79,34 +79,34 @@ export interface Removal {
   name: string;
 }
 
-/** What to do in which order: dependants first, otherwise the last to start is the first to go. Others are only stopped. */
+/** Dependents first, then in reverse order of start. Dependents that WMCO did not install are only stopped. */
 export function planRemoval(
   installed: readonly InstalledService[],
   listed: readonly Pick<Service, 'name'>[],
   removeAllTagged: boolean,
 ): Removal[] {
   const rank = new Map(listed.map(({ name }, index) => [serviceKey(name), index]));
-  const isOurs = ({ name, config }: InstalledService) =>
-    rank.has(serviceKey(name)) || (removeAllTagged && config.description.includes(managedTag));
+  const isOwned = (service: InstalledService) =>
+    rank.has(serviceKey(service.name)) || (removeAllTagged && isManaged(service));
   const linked = installed
     .map(service => ({ ...service, dependencies: service.config.dependencies }))
     .sort((one, other) => (rank.get(serviceKey(one.name)) ?? -1) - (rank.get(serviceKey(other.name)) ?? -1));
-  const ours = new Set(linked.filter(isOurs));
-  const inTheWay = new Set(
-    dependantsOf(
-      [...ours].map(({ name }) => name),
+  const owned = new Set(linked.filter(isOwned));
+  const blockers = new Set(
+    dependentsOf(
+      [...owned].map(({ name }) => name),
       linked,
     ).filter(({ state }) => state !== 'stopped'),
   );
   const removals = dependenciesFirst(linked)
     .toReversed()
     .flatMap((service): Removal[] => {
-      if (ours.has(service)) return [{ do: 'remove', name: service.name }];
-      return inTheWay.has(service) ? [{ do: 'stop', name: service.name }] : [];
+      if (owned.has(service)) return [{ do: 'remove', name: service.name }];
+      return blockers.has(service) ? [{ do: 'stop', name: service.name }] : [];
     });
-  // An agent that runs would bring back what is taken away.
+  // A running agent would reinstall what is removed.
   const isAgent = ({ name }: { name: string }) => serviceKey(name) === serviceKey(agentName);
-  const running = linked.filter(service => isAgent(service) && !ours.has(service) && service.state !== 'stopped');
+  const running = linked.filter(service => isAgent(service) && !owned.has(service) && service.state !== 'stopped');
   const agent = [...removals.filter(isAgent), ...running.map(({ name }): Removal => ({ do: 'stop', name }))];
   return [...agent.slice(0, 1), ...removals.filter(removal => !isAgent(removal))];
 }
@@ -116,19 +116,18 @@ export interface RemovalFailure {
   error: Error;
 }
 
-/** Nothing else is taken from a host whose services still run. */
 export function removalProblem(failures: readonly RemovalFailure[]): AppError | undefined {
   if (failures.length === 0) return undefined;
   const list = failures.map(({ name, error }) => `${name} (${error.message})`).join(', ');
   return new AppError('CLEANUP_INCOMPLETE', `failed to remove ${failures.length} service(s): ${list}`, {
-    remedy: 'Stop and delete them on the host with sc.exe, or run the clean-up again.',
+    remedy: 'Stop and delete them on the host with sc.exe stop and sc.exe delete, or run cleanup again.',
     cause: new AggregateError(failures.map(({ error }) => error)),
   });
 }
 
 function noServices(why: string, cause?: AppError): AppError {
   return new AppError('CLEANUP_NO_SERVICES', `cannot get latest services ConfigMap: ${why}`, {
-    remedy: 'Let the operator run: it writes the ConfigMap at its start.',
+    remedy: 'Start the operator: it creates the ConfigMap.',
     ...(cause !== undefined && { cause }),
   });
 }

@@ -37,7 +37,7 @@ for (const [name, error] of silent) {
 }
 
 test('tells why a reboot was asked for, and nothing about other passes', () => {
-  expect(outcomeEvent({ did: 'ask for a reboot', because: ['one', 'two'] })).toEqual({
+  expect(outcomeEvent({ did: 'request reboot', because: ['one', 'two'] })).toEqual({
     type: 'Normal',
     reason: 'RebootRequested',
     message: 'A reboot is needed: one; two',

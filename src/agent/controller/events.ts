@@ -3,7 +3,7 @@ import { AppError } from '#base/errors.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { PassOutcome } from '../reconcile/reconcile-host.ts';
 
-/** What the agent reports to administrators: the operator makes events on the Node of it. */
+/** Events that the agent reports; the operator creates them on the Node. */
 
 const warning = (reason: string) => (message: string) => ({ type: 'Warning', reason, message }) as const;
 const normal = (reason: string) => (message: string) => ({ type: 'Normal', reason, message }) as const;
@@ -19,7 +19,7 @@ const rebootRequested = normal('RebootRequested');
 const waitingForCertificate = normal('WaitingForCertificate');
 const fileRepaired = warning('FileRepaired');
 
-/** The event on a pass that failed; undefined where the cluster is the trouble, which a report could not reach either. */
+/** The event for a failed pass; undefined for an unreachable cluster, which the report could not reach either. */
 export function failureEvent(error: unknown): EventText | undefined {
   if (!(error instanceof AppError) || isAboutCluster(error.code)) return undefined;
   const text = byCode[error.code] ?? configurationFailure;
@@ -28,18 +28,18 @@ export function failureEvent(error: unknown): EventText | undefined {
 
 export function outcomeEvent(outcome: PassOutcome): EventText | undefined {
   if (outcome.did === 'wait') return waitingForCertificate(`Waiting for ${outcome.for}`);
-  if (outcome.did !== 'ask for a reboot') return undefined;
+  if (outcome.did !== 'request reboot') return undefined;
   return rebootRequested(`A reboot is needed: ${outcome.because.join('; ')}`);
 }
 
 export function repairEvent(paths: readonly string[]): EventText {
-  return fileRepaired(`Not as they were staged, and put right: ${paths.join(', ')}`);
+  return fileRepaired(`Restored files that had changed: ${paths.join(', ')}`);
 }
 
-/** The first few: all of them are in the log. */
+/** The first few; all of them are in the log. */
 export function securedEvent(events: readonly string[]): EventText {
   const more = events.length > maxSecured ? [`and ${events.length - maxSecured} more`] : [];
-  return fileRepaired(`Owner or rights were wrong: ${[...events.slice(0, maxSecured), ...more].join('; ')}`);
+  return fileRepaired(`Fixed owner or rights: ${[...events.slice(0, maxSecured), ...more].join('; ')}`);
 }
 
 const maxSecured = 5;

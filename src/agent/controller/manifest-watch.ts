@@ -13,16 +13,13 @@ export interface ManifestWatchOptions {
   clock: Clock;
   log: Log;
   signal: AbortSignal;
-  /** Called when the ConfigMap last asked for has come, changed or gone. */
+  /** Called when the current ConfigMap was created, changed or deleted. */
   onChange: () => void;
 }
 
 const syncMs = 30_000;
 
-/**
- * Follows the one services ConfigMap that is wanted. Names cannot be selected by a prefix, and the other ConfigMaps of the
- * namespace, big or restless as some are, would be sent to every host.
- */
+/** Watches only the current services ConfigMap: the other ConfigMaps of the namespace would be sent to every host. */
 export class ManifestWatch {
   readonly #options: ManifestWatchOptions;
   #current: { name: string; informer: Informer<ConfigMap> } | undefined;
@@ -31,11 +28,11 @@ export class ManifestWatch {
     this.#options = options;
   }
 
-  /** The ConfigMap of a version as the watch has it, undefined when it does not exist; later calls follow that version. */
+  /** The ConfigMap of a version, undefined when it does not exist. Watches that version from then on. */
   async get(version: string): Promise<unknown> {
     const name = servicesConfigMapName(version);
     if (this.#current?.name !== name) await this.stop();
-    const { informer } = (this.#current ??= this.#follow(name));
+    const { informer } = (this.#current ??= this.#watch(name));
     await this.#synced(name, informer);
     return informer.store.get({ namespace: this.#options.namespace, name });
   }
@@ -46,11 +43,11 @@ export class ManifestWatch {
     await current?.informer.stop();
   }
 
-  #follow(name: string): { name: string; informer: Informer<ConfigMap> } {
+  #watch(name: string): { name: string; informer: Informer<ConfigMap> } {
     const { client, namespace, clock, log, onChange } = this.#options;
     const scope = { namespace, fieldSelector: `metadata.name=${name}` };
     const informer = new Informer({ client, resource: configMaps, scope, clock, log });
-    // What it finds at first is what the pass that asked for it is waiting for.
+    // The pass that requested it waits for the initial list, so that is not a change.
     const changed = () => informer.hasSynced && onChange();
     informer.addHandler({ added: changed, updated: changed, deleted: changed });
     informer.start();
@@ -62,7 +59,7 @@ export class ManifestWatch {
     const { clock, signal } = this.#options;
     const error = () =>
       new AppError('SYNC_TIMEOUT', `ConfigMap ${name} could not be read: ${informer.trouble ?? 'no answer'}`, {
-        remedy: 'See that the agent may list and watch ConfigMaps in the namespace of the operator.',
+        remedy: 'Check that the agent is allowed to list and watch ConfigMaps in the namespace of the operator.',
       });
     await withDeadline({ clock, ms: syncMs, error, signal }, () => informer.synced);
   }

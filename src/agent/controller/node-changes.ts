@@ -5,9 +5,9 @@ import type { Node } from '#kube/resources.ts';
 const { version } = nodeAnnotation;
 
 /**
- * Changes of the own Node that are worth a pass: its annotations, for they say what is wanted and commands are made of them,
- * and whether it is ready, for the version waits for that. Signs of life of the kubelet are not, nor is the version, which
- * the operator takes from our report; but when it is taken away, it has to be reported again.
+ * Changes of the Node that start a pass: its annotations, which hold the desired version and values for commands, and its
+ * readiness, which the version waits for. Heartbeats do not, nor does the version annotation, which the operator copies
+ * from the report; but when it is removed, it has to be reported again.
  */
 export const nodeChanges: Predicate<Node> = anyOf(
   changed(({ metadata, status }) => ({

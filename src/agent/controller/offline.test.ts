@@ -67,13 +67,13 @@ test('says when it is about to start, before it does', async () => {
 test('does nothing on a host that knows nothing', async () => {
   const { host, run, starts } = await known();
   host.fileTexts.delete('C:\\k\\wicd-manifest.json');
-  expect([await run(), host.services.calls, starts.count]).toEqual(['nothing known', [], 0]);
+  expect([await run(), host.services.calls, starts.count]).toEqual(['no record', [], 0]);
 });
 
 test('does nothing while a reboot is awaited, and works after it', async () => {
   const { host, run, starts } = await known();
   await changeState(host.files, { reboot: { bootId: host.bootId, variables: ['A'] } });
-  expect([await run(), host.services.calls, starts.count]).toEqual(['reboot awaited', [], 0]);
+  expect([await run(), host.services.calls, starts.count]).toEqual(['waiting for reboot', [], 0]);
   await host.reboot();
   expect(await run()).toBe('started');
   expect(host.fileTexts.get(stateFile)).toContain('"A"');
@@ -86,7 +86,7 @@ test('goes on with the others when a service fails, and says so', async () => {
   };
   expect(await run()).toBe('failed');
   expect(await states()).toEqual(['kubelet running', 'kube-proxy stopped']);
-  expect(messages('error')).toEqual(['Not all services of the last version known could be started']);
+  expect(messages('error')).toEqual(['Starting services of the last known version failed']);
 });
 
 test('ends with the reason when it is told to stop', async () => {

@@ -6,29 +6,27 @@ import { reconcileServices } from '../services/reconcile.ts';
 import { readState } from '../state.ts';
 
 /**
- * Brings up the services the host last ran while the cluster is out of reach, as after a reboot of everything or when
- * certificate and token are over. Only services: what else is wanted by now, nobody can say.
+ * Starts the services of the last known version while the API server cannot be reached, as after a power cut or when
+ * certificate and token have expired. Only services, because the current settings are unknown.
  */
 export async function startKnownGood(
   ports: Omit<AgentPorts, 'cluster'>,
   waiting: Waiting,
   log: Log,
   onStart: () => void,
-): Promise<'nothing known' | 'reboot awaited' | 'started' | 'failed'> {
+): Promise<'no record' | 'waiting for reboot' | 'started' | 'failed'> {
   const known = await readKnownGood(ports.files);
-  if (known === undefined) return 'nothing known';
+  if (known === undefined) return 'no record';
   const { reboot } = await readState(ports.files);
-  if (reboot !== undefined && reboot.bootId === (await ports.host.bootId())) return 'reboot awaited';
-  log.warn('Starting the services of the last version known, for the cluster is out of reach', {
-    version: known.version,
-  });
+  if (reboot !== undefined && reboot.bootId === (await ports.host.bootId())) return 'waiting for reboot';
+  log.warn('API server cannot be reached; starting services of the last known version', { version: known.version });
   onStart();
   try {
-    await reconcileServices(known.manifest.services, known.node, servicesWork(ports, known.version, waiting), waiting);
+    await reconcileServices(known.manifest.services, known.node, servicesWork(ports, known.version), waiting);
     return 'started';
   } catch (error) {
     waiting.signal.throwIfAborted();
-    log.error('Not all services of the last version known could be started', { error });
+    log.error('Starting services of the last known version failed', { error });
     return 'failed';
   }
 }

@@ -3,13 +3,13 @@ import type { Log } from '#base/log.ts';
 import type { ClientOptions } from '#kube/http-client.ts';
 import type { HostPorts, HostValues } from '../ports.ts';
 
-/** What the controller is told on its command line. */
+/** Options of the command line. */
 export interface ControllerOptions {
   kubeconfigPath: string;
   namespace: string;
   /** Name of the Node of this host. */
   nodeName: string;
-  /** Whether a certificate for cloud-node-manager is kept, too. */
+  /** Also maintain a certificate for cloud-node-manager. */
   cloudNode: boolean;
   /** Path of the trusted CA bundle; '' when none is expected. */
   caBundle: string;
@@ -17,7 +17,6 @@ export interface ControllerOptions {
   certDurationMs: number;
 }
 
-/** What the controller stands on. */
 export interface ControllerDeps {
   ports: HostPorts & { host: HostValues };
   client: ClientOptions;

@@ -61,7 +61,7 @@ test('reports the version although what the host runs cannot be written down', a
   };
   await run();
   expect(host.report.version).toBe('v1');
-  expect(logged.messages('warn')).toEqual(['What the host runs could not be written down']);
+  expect(logged.messages('warn')).toEqual(['Saving the last known version failed']);
 });
 
 test('events on a failure and on nothing else', async () => {
@@ -79,7 +79,7 @@ test('events on a reboot that it asks for, and says what for in the log', async 
   Object.assign(host.node?.annotations ?? {}, { [nodeAnnotation.rebootRequired]: '' });
   await run();
   expect(reasons()).toEqual(['RebootRequested']);
-  expect(logged.messages('info')).toEqual(['Asked for a reboot', 'Nothing to do']);
+  expect(logged.messages('info')).toEqual(['Requested reboot', 'Skipped pass']);
   expect(JSON.stringify(logged.lines)).not.toContain('password');
 });
 

@@ -16,13 +16,13 @@ export interface PassDeps {
   record: (event: EventText) => void;
 }
 
-/** Nobody tells of a service that crashed or a file that was changed, so the host is looked at again and again. */
+/** Crashed services and changed files cause no event, so the host is checked periodically. */
 export const periodMs = 120_000;
 
-/** No request is made for it: the watch on the Node tells. */
+/** Reads the watched Node, without requests. */
 const readyPatience = { everyMs: 200, limitMs: 60_000 };
 
-/** Passes of the controller, with what is to be told about them. */
+/** A pass of the controller, with its log lines and events. */
 export function createReconcile({ ports, caBundle, clock, record }: PassDeps): Reconcile {
   const hashOf = createHashCache(ports.files, clock);
 
@@ -32,23 +32,23 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
       readyPatience,
       hashOf,
       onRepaired: paths => {
-        log.warn('Files were not as they should be and have been put right', { paths });
+        log.warn('Restored changed files', { paths });
         record(repairEvent(paths));
       },
       onSecured: events => {
-        log.warn('Owner or rights of files were wrong and have been set', { events });
+        log.warn('Fixed owner or rights of files', { events });
         record(securedEvent(events));
       },
       onWarning: text => log.warn(text),
-      onServicesSettled: known => keep(known, log),
+      onServicesSettled: known => save(known, log),
     };
   }
 
-  async function keep(known: KnownGood, log: Log): Promise<void> {
+  async function save(known: KnownGood, log: Log): Promise<void> {
     try {
       await saveKnownGood(known, ports.files);
     } catch (error) {
-      log.warn('What the host runs could not be written down', { error });
+      log.warn('Saving the last known version failed', { error });
     }
   }
 
@@ -56,10 +56,10 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
     const waiting: Waiting = { clock, signal, patience: servicePatience };
     try {
       const outcome = await reconcileOnce(ports, optionsFor(log), waiting);
-      log.info(...told(outcome));
+      log.info(...logLine(outcome));
       const event = outcomeEvent(outcome);
       if (event !== undefined) record(event);
-      return after(periodMs, 'the host is looked at every two minutes');
+      return after(periodMs, 'the host is checked every two minutes');
     } catch (error) {
       const event = signal.aborted ? undefined : failureEvent(error);
       if (event !== undefined) record(event);
@@ -68,16 +68,16 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
   };
 }
 
-function told(outcome: PassOutcome): [message: string, fields: Record<string, unknown>] {
+function logLine(outcome: PassOutcome): [message: string, fields: Record<string, unknown>] {
   switch (outcome.did) {
     case 'nothing':
-      return ['Nothing to do', { why: outcome.why }];
+      return ['Skipped pass', { reason: outcome.why }];
     case 'wait':
       return ['Waiting', { for: outcome.for }];
-    case 'ask for a reboot':
-      return ['Asked for a reboot', { because: outcome.because }];
+    case 'request reboot':
+      return ['Requested reboot', { reasons: outcome.because }];
     case 'configure':
-      return ['The host is as wanted', { version: outcome.version }];
+      return ['Host is configured', { version: outcome.version }];
     default:
       return outcome satisfies never;
   }

@@ -84,7 +84,7 @@ test('does nothing while a reboot is awaited, and goes on as soon as that is ove
   await world.publish('v1');
   await world.register({ ...wanted('v1'), [rebootRequired]: '' });
   startAgentController(world);
-  await until(() => world.logged.messages('info').includes('Nothing to do'));
+  await until(() => world.logged.messages('info').includes('Skipped pass'));
   expect(world.host.services.calls).toEqual([]);
   await world.annotate({ [rebootRequired]: null });
   await until(() => isMarked(world, 'v1'));
@@ -201,7 +201,7 @@ test('stops while it still has no certificate', async () => {
   const world = await bench();
   await world.stopApproving();
   const { end } = startAgentController(world);
-  await until(() => world.logged.messages('info').includes('Waiting for a certificate'));
+  await until(() => world.logged.messages('info').includes('Waiting for certificate'));
   expect(await end()).toBe('stopped');
 });
 
@@ -209,7 +209,7 @@ test('waits for the Node to be registered', async () => {
   const world = await bench();
   await world.publish('v1', [containerd]);
   startAgentController(world, fastClock(10));
-  await until(() => world.logged.messages('info').includes('Nothing to do'));
+  await until(() => world.logged.messages('info').includes('Skipped pass'));
   await world.register(wanted('v1'));
   await until(() => isMarked(world, 'v1'));
 });
@@ -246,7 +246,7 @@ test('writes nothing but its report, and no more than once for what does not cha
   await until(() => isMarked(world, 'v1'));
   const report = () => world.client.get(configMaps, 'wicd-report-win-1', { namespace });
   const [before, node] = [await report(), await world.client.get(nodes, nodeName)];
-  const passes = () => world.logged.messages('info').filter(text => text === 'The host is as wanted').length;
+  const passes = () => world.logged.messages('info').filter(text => text === 'Host is configured').length;
   const seen = passes();
   await until(() => passes() > seen + 2);
   expect(await report()).toEqual(before);
@@ -261,7 +261,7 @@ test('waits for a kubeconfig, and for an operator that brings one', async () => 
   await world.publish('v1', [containerd]);
   await world.register(wanted('v1'));
   startAgentController(world, fastClock(100));
-  await until(() => world.logged.messages('warn').includes('The kubeconfig cannot be used; retrying'));
+  await until(() => world.logged.messages('warn').includes('Using the kubeconfig failed; retrying'));
   world.host.fileTexts.set(file.agentKubeconfig, kubeconfig);
   await until(() => isMarked(world, 'v1'));
 });
@@ -293,7 +293,7 @@ test('starts nothing without the API server when a reboot is awaited', async () 
   const reboot = { bootId: world.host.bootId, variables: [] };
   world.host.fileTexts.set('C:\\k\\wicd-state.json', JSON.stringify({ reboot }));
   startAgentController(world, fastClock(100));
-  await until(() => world.logged.messages('info').includes('Still waiting for the cluster'));
+  await until(() => world.logged.messages('info').includes('Waiting for the API server'));
   expect((await statesOf(world))['kube-proxy']).toBe('stopped');
 });
 

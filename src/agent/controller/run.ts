@@ -13,48 +13,48 @@ import { nodeChanges } from './node-changes.ts';
 import type { ControllerOptions, ControllerDeps } from './options.ts';
 import { createReconcile, periodMs } from './pass.ts';
 import { renewalEvent } from './events.ts';
-import { enrol } from './start.ts';
+import { enroll } from './start.ts';
 
-/** Windows gives a service twenty seconds to end. */
+/** The agent has 20 s to stop as a Windows service. */
 const stopMs = 12_000;
 
-/** Keeps the host as its Node wants it, until it is told to stop; every trouble is waited out. */
+/** Keeps the host configured until it is stopped; failures are retried. */
 export async function runController(
-  world: ControllerDeps,
+  deps: ControllerDeps,
   options: ControllerOptions,
   life: ServiceLife,
 ): Promise<void> {
-  const ending = new AbortController();
-  const signal = AbortSignal.any([life.signal, ending.signal]);
-  const hooks: Hooks = { record: () => undefined, nudge: () => undefined };
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([life.signal, stopping.signal]);
+  const hooks: Hooks = { record: () => undefined, requeue: () => undefined };
   let identity: AgentIdentity | undefined;
   try {
-    identity = await enrol(world, {
+    identity = await enroll(deps, {
       ...options,
       signal,
       onReady: () => life.ready(),
       onTrouble: error => hooks.record(renewalEvent(error.message)),
-      onCloudNode: () => hooks.nudge(),
+      onCloudNode: () => hooks.requeue(),
     });
-    await lookAfter(identity, { ...world, ...options, hooks }, signal);
+    await runHostController(identity, { ...deps, ...options, hooks }, signal);
   } catch (error) {
     if (!life.signal.aborted) throw error;
   } finally {
-    ending.abort();
+    stopping.abort();
     await identity?.stopped;
     await identity?.client.close();
   }
 }
 
-/** What the identity tells of, once there is a controller to hear it; before that it can reach nobody. */
+/** Callbacks of the identity; they have no effect until the controller runs. */
 interface Hooks {
   record(event: EventText): void;
-  nudge(): void;
+  requeue(): void;
 }
 
 type Work = ControllerDeps & ControllerOptions & { hooks: Hooks };
 
-async function lookAfter(identity: AgentIdentity, work: Work, signal: AbortSignal): Promise<void> {
+async function runHostController(identity: AgentIdentity, work: Work, signal: AbortSignal): Promise<void> {
   const { clock, log, hooks, nodeName, namespace, ports } = work;
   const { client } = identity;
   const report = new Report({ client, nodeName, namespace, bootId: () => ports.host.bootId(), clock, log, signal });
@@ -62,8 +62,8 @@ async function lookAfter(identity: AgentIdentity, work: Work, signal: AbortSigna
   const informers = new Informers({ client, clock, log });
   const source = informers.get(nodes, { fieldSelector: `metadata.name=${nodeName}` });
   const key = { namespace: '', name: nodeName };
-  const nudge = () => void controller.enqueue(key);
-  const manifests = new ManifestWatch({ client, namespace, clock, log, signal, onChange: nudge });
+  const requeue = () => void controller.enqueue(key);
+  const manifests = new ManifestWatch({ client, namespace, clock, log, signal, onChange: requeue });
   const cluster = watchedCluster(() => source.store.get(key), manifests, report);
   const controller = new Controller({
     name: 'host',
@@ -73,9 +73,9 @@ async function lookAfter(identity: AgentIdentity, work: Work, signal: AbortSigna
     clock,
     log,
   });
-  Object.assign(hooks, { record, nudge });
-  // A Node that does not exist yet starts no pass, but its host has a report.
-  nudge();
+  Object.assign(hooks, { record, requeue });
+  // A missing Node starts no pass, but the report has to be written.
+  requeue();
   const parts = { servers: [runnableOf(identity)], caches: [informers], others: [controller] };
   try {
     await runManager({ ...parts, stopTimeoutMs: stopMs, clock, log }, signal);
@@ -84,7 +84,7 @@ async function lookAfter(identity: AgentIdentity, work: Work, signal: AbortSigna
   }
 }
 
-/** Reads what watches have brought, so that neither a pass nor a wait costs a request. */
+/** Reads from the watches, so that a pass needs no requests. */
 function watchedCluster(node: () => Node | undefined, manifests: ManifestWatch, report: Report): Cluster {
   return {
     node: async () => node(),
@@ -94,7 +94,7 @@ function watchedCluster(node: () => Node | undefined, manifests: ManifestWatch, 
   };
 }
 
-/** The end of the identity by itself is a failure of everything. */
+/** When the identity stops by itself, the whole agent fails. */
 function runnableOf(identity: AgentIdentity): Runnable {
   return {
     name: 'identity',

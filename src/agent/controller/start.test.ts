@@ -94,7 +94,7 @@ test('starts the services of before when nobody approves its certificate, though
   await until(async () => (await statesOf(world))['kubelet'] === 'running');
   expect(told.ready).toBe(1);
   expect(world.logged.messages('warn')).toContain(
-    'Starting the services of the last version known, for the cluster is out of reach',
+    'API server cannot be reached; starting services of the last known version',
   );
 });
 
@@ -102,7 +102,7 @@ test('counts as running, so that it can be stopped, but starts nothing on a host
   const world = await bench();
   await world.stopApproving();
   const { told } = enrolling(world, 100);
-  await until(() => world.logged.messages('info').includes('Still waiting for the cluster'));
+  await until(() => world.logged.messages('info').includes('Waiting for the API server'));
   expect([told.ready, await statesOf(world)]).toEqual([1, {}]);
 });
 
@@ -121,7 +121,7 @@ test('never gives up, and takes the token that the operator brings when it is ba
   const kubeconfig = world.host.fileTexts.get(file.agentKubeconfig) ?? '';
   world.host.fileTexts.delete(file.agentKubeconfig);
   const { enrolled, told } = enrolling(world, 500);
-  await until(() => world.logged.messages('warn').filter(text => text.startsWith('The kubeconfig')).length > 20);
+  await until(() => world.logged.messages('warn').filter(text => text.startsWith('Using the kubeconfig')).length > 20);
   expect(told.ready).toBe(1);
   world.host.fileTexts.set(file.agentKubeconfig, kubeconfig);
   expect(await enrolled).toHaveProperty('client');

@@ -11,37 +11,33 @@ import { periodMs } from './pass.ts';
 
 export interface StartOptions extends ControllerOptions {
   signal: AbortSignal;
-  /** Called when services may be started: Windows refuses that to a service which is still starting itself. */
+  /** Called before services are started: Windows rejects that while the agent itself is starting. */
   onReady: () => void;
-  /** Hears of a failure to get or store a certificate. */
   onTrouble: (error: Error) => void;
-  /** Called when there is a certificate for cloud-node-manager for the first time. */
   onCloudNode: () => void;
 }
 
-/** How long Windows shows the service as starting while there is no certificate. */
+/** How long Windows shows the service as starting while it waits for a certificate. */
 const startMs = 1000;
-/** How long services wait for the API server; at the boot of a host the network comes late. */
+/** How long to wait for the API server before the last known services are started; the network is late at boot. */
 const patienceMs = 20_000;
 
 /**
- * Gets the certificate of the agent and reaches the API server with it. Until then the services that ran before are kept running
- * from what is known on the host. It goes on until it is stopped: the operator may be away for long, and brings a new token
- * when it is back.
+ * Obtains the certificate of the agent and connects to the API server. Until then the last known services are kept running.
+ * Retries until it is stopped: the operator may be down for long, and writes a new token when it is back.
  */
-export async function enrol(world: ControllerDeps, options: StartOptions): Promise<AgentIdentity> {
-  const { clock, log, ports } = world;
+export async function enroll(deps: ControllerDeps, options: StartOptions): Promise<AgentIdentity> {
+  const { clock, log, ports } = deps;
   const { signal } = options;
   const ready = once(options.onReady);
-  const enrolling = identify(world, options);
-  // Windows stops no service that is still starting, and whoever brings another key has to stop this one first.
-  using _soon = later(startMs, clock, ready);
-  // Whoever is told to stop does not wait for it.
+  const enrolling = startAgentIdentity(deps, options);
+  // Windows cannot stop a service that is starting, and `install` has to stop it to replace the key.
+  using _timer = callLater(startMs, clock, ready);
   enrolling.catch(() => undefined);
   for (let ms = patienceMs; await isSlow(enrolling, ms, clock, signal); ms = periodMs) {
     const waiting = { clock, signal, patience: servicePatience };
     const outcome = await startKnownGood(ports, waiting, log, ready);
-    log.info('Still waiting for the cluster', { outcome });
+    log.info('Waiting for the API server', { services: outcome });
   }
   const identity = await enrolling;
   ready();
@@ -56,7 +52,7 @@ function once(act: () => void): () => void {
   };
 }
 
-function later(ms: number, clock: Clock, act: () => void): Disposable {
+function callLater(ms: number, clock: Clock, act: () => void): Disposable {
   const over = new AbortController();
   void clock.sleep(ms, over.signal).then(act, () => undefined);
   return { [Symbol.dispose]: () => over.abort() };
@@ -73,17 +69,17 @@ async function isSlow(enrolling: Promise<unknown>, ms: number, clock: Clock, sig
   }
 }
 
-async function identify(world: ControllerDeps, options: StartOptions): Promise<AgentIdentity> {
-  const { ports, clock, log, client } = world;
+async function startAgentIdentity(deps: ControllerDeps, options: StartOptions): Promise<AgentIdentity> {
+  const { ports, clock, log, client } = deps;
   const { signal, certDurationMs: durationMs } = options;
   const parts = { environment: ports.environment.process(), files: ports.files, clock, log, client };
   const onFailure = (error: unknown, pauseMs: number) =>
-    log.warn('The kubeconfig cannot be used; retrying', { error, pauseMs });
+    log.warn('Using the kubeconfig failed; retrying', { error, pauseMs });
   const start = () => startIdentity({ ...options, ...parts, durationMs }, signal);
   const identity = await retry(start, { clock, signal, onFailure });
   try {
     await identity.ready;
-    await reachServer(identity.client, world, options);
+    await reachServer(identity.client, deps, options);
   } catch (error) {
     await identity.stopped;
     await identity.client.close();
@@ -92,12 +88,12 @@ async function identify(world: ControllerDeps, options: StartOptions): Promise<A
   return identity;
 }
 
-/** Returns when the own Node could be asked for, whether it exists or not. */
+/** Returns when the API server has answered whether the Node exists. */
 async function reachServer(client: Client, { clock, log }: ControllerDeps, options: StartOptions): Promise<void> {
   const { nodeName, signal } = options;
-  const onFailure = (error: unknown) => log.warn('The own Node cannot be read; retrying', { error });
-  const look = async (within: AbortSignal) => {
+  const onFailure = (error: unknown) => log.warn('Reading the Node failed; retrying', { error });
+  const read = async (within: AbortSignal) => {
     await client.find(nodes, nodeName, { signal: within });
   };
-  await retry(look, { clock, signal, onFailure });
+  await retry(read, { clock, signal, onFailure });
 }

@@ -10,15 +10,15 @@ import { nodeIp } from './node-ip.ts';
 
 export interface HostValuesOptions {
   clock: Clock;
-  /** How the cloud is asked about this machine; by plain HTTP unless somebody knows better. */
+  /** Plain HTTP by default. */
   metadata?: Metadata;
 }
 
-/** The values and preparations that a manifest may ask for, found out and brought about natively. */
+/** The native values and preparations of a manifest. */
 export function createHostValues(ports: HostPorts, { clock, metadata }: HostValuesOptions): HostValues {
-  const waitings = (signal: AbortSignal) => ({ clock, signal });
+  const limits = (signal: AbortSignal) => ({ clock, signal });
   const cloud = metadata ?? httpMetadata(clock);
-  /** A cloud never renames a machine that runs, so it is asked once. */
+  /** A cloud never renames a running machine, so its name is requested once. */
   const names = new Map<HostVariableSource, string>();
 
   async function cloudName(source: HostVariableSource, ask: () => Promise<string>): Promise<string> {
@@ -34,9 +34,9 @@ export function createHostValues(ports: HostPorts, { clock, metadata }: HostValu
       case 'fqdn':
         return hostNameOf(await ports.system.fqdn(), 'Windows');
       case 'awsLocalHostname':
-        return cloudName(source, () => awsLocalHostname(cloud, waitings(signal)));
+        return cloudName(source, () => awsLocalHostname(cloud, limits(signal)));
       case 'gcpHostname':
-        return cloudName(source, () => gcpHostname(cloud, waitings(signal)));
+        return cloudName(source, () => gcpHostname(cloud, limits(signal)));
       default:
         return source satisfies never;
     }
@@ -47,15 +47,15 @@ export function createHostValues(ports: HostPorts, { clock, metadata }: HostValu
     async prepare(preparation: Preparation, node, signal) {
       switch (preparation.kind) {
         case 'cni-and-kube-proxy':
-          return writeNetworkFiles(preparation.arguments, node, ports, waitings(signal));
+          return writeNetworkFiles(preparation.arguments, node, ports, limits(signal));
         case 'defender-exclusion':
-          await excludeFromDefender(preparation.arguments['path'] ?? '', ports, waitings(signal));
+          await excludeFromDefender(preparation.arguments['path'] ?? '', ports, limits(signal));
           return false;
         default:
           return preparation.kind satisfies never;
       }
     },
-    takeBack: signal => includeInDefender(ports, waitings(signal)),
+    revertPreparations: signal => includeInDefender(ports, limits(signal)),
     bootId: () => ports.system.bootId(),
   };
 }

@@ -51,7 +51,7 @@ test('fails when nobody answers there', async () => {
 
 test('gives up after two seconds', async () => {
   const clock = new ModelClock();
-  await expect(ask(await serve(() => undefined), never, clock)).rejects.toThrow('within 2000 ms');
+  await expect(ask(await serve(() => undefined), never, clock)).rejects.toThrow('within 2 s');
   expect(clock.ms).toBe(2000);
 });
 

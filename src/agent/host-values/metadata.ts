@@ -10,25 +10,25 @@ export interface MetadataRequest {
 
 export interface MetadataAnswer {
   status: number;
-  /** Names in lower case. */
+  /** With lower-case names. */
   headers: Readonly<Record<string, string | undefined>>;
   text: string;
 }
 
-/** The service by which a cloud tells a machine about itself. */
+/** The metadata service of a cloud. */
 export interface Metadata {
-  /** Rejects when nobody answers in time. */
+  /** Rejects when there is no response in time. */
   ask(question: MetadataRequest, signal: AbortSignal): Promise<MetadataAnswer>;
 }
 
 const answerLimitMs = 2000;
 const maxBytes = 16 * 1024;
 
-/** Asks by HTTP, never through a proxy: the address means something only on this machine. */
+/** By HTTP, never through a proxy: the address is link-local. */
 export function httpMetadata(clock: Clock): Metadata {
   return {
     ask: (question, signal) => {
-      const error = () => new Error(`no answer from ${question.url} within ${answerLimitMs} ms`);
+      const error = () => new Error(`no answer from ${question.url} within ${answerLimitMs / 1000} s`);
       return withDeadline({ clock, ms: answerLimitMs, error, signal }, deadline => send(question, deadline));
     },
   };
@@ -36,13 +36,13 @@ export function httpMetadata(clock: Clock): Metadata {
 
 function send({ method, url, headers }: MetadataRequest, signal: AbortSignal): Promise<MetadataAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<MetadataAnswer>();
-  // An agent of its own, for the common one may be told by the environment to use a proxy.
+  // The global agent may use a proxy of the environment.
   const sending = request(url, { method, headers, signal, agent: new Agent() }, response => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) response.destroy(new Error(`the answer from ${url} has more than ${maxBytes} bytes`));
+      if (bytes > maxBytes) response.destroy(new Error(`the response from ${url} has more than ${maxBytes} bytes`));
       else chunks.push(chunk);
     });
     response.on('error', reject);

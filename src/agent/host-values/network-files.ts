@@ -1,37 +1,37 @@
-import type { Clock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { parseIpv4, parseIpv4Cidr } from '#base/ipv4.ts';
 import { hnsNetwork, vipEndpoint } from '#contract/names.ts';
 import { cniConfig, kubeProxyConfig } from '#contract/network-config.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
-import { poll } from '#base/waiting/poll.ts';
+import { poll, type Waiting } from '#base/waiting/poll.ts';
 import type { Files, HnsEndpoint, HnsNetwork, HostNetwork, HostPorts, NodeSource, System } from '../ports.ts';
-import { noteChangedFiles } from '../state.ts';
+import { recordChangedFiles } from '../state.ts';
+import { withoutLength } from './node-ip.ts';
 
-type Asking = { clock: Clock; signal: AbortSignal };
+type Limits = Omit<Waiting, 'patience'>;
 type Ports = Pick<HostPorts, 'files' | 'network' | 'system'>;
 
-/** The hybrid overlay makes its network only after its start. */
+/** The hybrid overlay creates its network only after its start. */
 const patience = { everyMs: 1000, limitMs: 19_000 };
 
 /**
- * Writes the configuration of the CNI plug-in and of kube-proxy from what the hybrid overlay has made. True when the one
- * that kube-proxy reads has changed; the other is read anew for every pod.
+ * Writes the configuration of the CNI plugin and of kube-proxy for the network of the hybrid overlay. True when that of
+ * kube-proxy has changed; the other is read for every pod.
  */
 export async function writeNetworkFiles(
   given: Readonly<Record<string, string>>,
   node: NodeSource | undefined,
   ports: Ports,
-  asking: Asking,
+  limits: Limits,
 ): Promise<boolean> {
   const facts = nodeFacts(given, node);
-  const network = await findOverlay(ports.network, asking);
+  const network = await findOverlay(ports.network, limits);
   await writeIfDifferent(file.cniConfig, cniConfig(network, facts.serviceCidr), ports.files);
-  const sourceVip = await findSourceVip(network.id, ports, asking);
+  const sourceVip = await findSourceVip(network.id, ports, limits);
   const text = kubeProxyConfig({ ...facts, sourceVip });
   return writeIfDifferent(file.kubeProxyConfig, text, ports.files, () =>
-    noteChangedFiles([file.kubeProxyConfig], ports.files),
+    recordChangedFiles([file.kubeProxyConfig], ports.files),
   );
 }
 
@@ -51,8 +51,8 @@ function nodeFacts(given: Readonly<Record<string, string>>, node: NodeSource | u
   if (node === undefined || parseIpv4Cidr(clusterCidr) === undefined) {
     throw new AppError(
       'HOST_NETWORK_MISSING',
-      `Node ${node?.name ?? ''}: annotation ${subnetAnnotation} is ${shown(clusterCidr)}, not a pod network`,
-      { remedy: 'Nothing to do at once: OVN-Kubernetes writes it. If it does not come, see its log in the cluster.' },
+      `Node ${node?.name ?? ''}: annotation ${subnetAnnotation} is ${shown(clusterCidr)}, not a pod subnet`,
+      { remedy: 'Wait: OVN-Kubernetes sets it. If it stays missing, check the log of ovnkube-control-plane.' },
     );
   }
   return { nodeName: node.name, clusterCidr, serviceCidr, verbosity: Number(verbosity) };
@@ -60,14 +60,14 @@ function nodeFacts(given: Readonly<Record<string, string>>, node: NodeSource | u
 
 type Overlay = { id: string; subnet: string; managementIp: string };
 
-async function findOverlay(network: HostNetwork, asking: Asking): Promise<Overlay> {
+async function findOverlay(network: HostNetwork, limits: Limits): Promise<Overlay> {
   let seen: readonly HnsNetwork[] = [];
   const found = await poll(
     async () => {
       seen = await network.networks();
       return overlayOf(seen);
     },
-    { ...asking, patience },
+    { ...limits, patience },
   );
   if (found !== undefined) return found;
   const names = seen.map(({ name }) => name).join(', ') || 'none';
@@ -75,12 +75,12 @@ async function findOverlay(network: HostNetwork, asking: Asking): Promise<Overla
     'HOST_NETWORK_MISSING',
     `network ${hnsNetwork.overlay} is not ready on the host; found: ${names}`,
     {
-      remedy: 'See the log of hybrid-overlay-node on the host.',
+      remedy: 'Check the log of hybrid-overlay-node on the host.',
     },
   );
 }
 
-/** The network, once all that is needed of it is there. */
+/** Undefined until the network has all required values. */
 function overlayOf(networks: readonly HnsNetwork[]): Overlay | undefined {
   const network = networks.find(({ name }) => name === hnsNetwork.overlay);
   const subnet = network?.subnets.find(prefix => parseIpv4Cidr(prefix) !== undefined);
@@ -88,26 +88,26 @@ function overlayOf(networks: readonly HnsNetwork[]): Overlay | undefined {
   return { id: network.id, subnet, managementIp: network.managementIp };
 }
 
-/** The address of the endpoint by which kube-proxy sends; the endpoint is made if there is none. */
-async function findSourceVip(networkId: string, ports: Ports, asking: Asking): Promise<string> {
+/** The address of the source VIP endpoint of kube-proxy, which is created if it is missing. */
+async function findSourceVip(networkId: string, ports: Ports, limits: Limits): Promise<string> {
   const endpoint = await ensureEndpoint(networkId, ports);
-  const address = await poll(() => addressOf(endpoint, ports), { ...asking, patience });
+  const address = await poll(() => addressOf(endpoint, ports), { ...limits, patience });
   if (address !== undefined) return address;
   throw new AppError('HOST_NETWORK_MISSING', `endpoint ${vipEndpoint} (${endpoint.id}) has no IPv4 address`, {
-    remedy: 'Restart the Windows service hns on the host.',
+    remedy: 'Run on the host: Restart-Service hns.',
   });
 }
 
 async function ensureEndpoint(networkId: string, { network, system }: Ports): Promise<HnsEndpoint> {
-  const isOurs = (endpoint: HnsEndpoint) => endpoint.name === vipEndpoint && sameId(endpoint.networkId, networkId);
-  const found = (await network.endpoints()).find(isOurs);
+  const isSourceVip = (endpoint: HnsEndpoint) => endpoint.name === vipEndpoint && sameId(endpoint.networkId, networkId);
+  const found = (await network.endpoints()).find(isSourceVip);
   if (found === undefined) {
-    const made = await network.createEndpoint(networkId, vipEndpoint);
-    await network.attachToHost(made.id);
-    return made;
+    const created = await network.createEndpoint(networkId, vipEndpoint);
+    await network.attachToHost(created.id);
+    return created;
   }
-  // An endpoint of the host shows as an adapter; without one an earlier attempt may have been cut short before it was
-  // attached. Whether it was, Windows knows, and refuses to do it twice.
+  // An attached endpoint has an adapter; without one, an earlier attempt may have been interrupted before it was attached.
+  // Windows rejects a second attach.
   if ((await adapterOf(found, system)) === undefined) await network.attachToHost(found.id).catch(() => undefined);
   return found;
 }
@@ -115,7 +115,7 @@ async function ensureEndpoint(networkId: string, { network, system }: Ports): Pr
 async function addressOf(endpoint: HnsEndpoint, { network, system }: Ports): Promise<string | undefined> {
   const seen = (await network.endpoints()).find(({ id }) => sameId(id, endpoint.id)) ?? endpoint;
   const adapter = await adapterOf(seen, system);
-  const addresses = adapter?.addresses.map(address => address.split('/', 1)[0] ?? '') ?? [];
+  const addresses = adapter?.addresses.map(withoutLength) ?? [];
   return [endpoint.ipAddress, seen.ipAddress, ...addresses].find(address => parseIpv4(address) !== undefined);
 }
 
@@ -142,6 +142,6 @@ async function writeIfDifferent(
 
 function wrongArgument(name: string, value: string): AppError {
   return new AppError('SERVICES_MALFORMED', `preparation cni-and-kube-proxy: ${name} is ${shown(value)}`, {
-    remedy: 'Delete the ConfigMap; the operator writes it anew.',
+    remedy: 'Delete the services ConfigMap; the operator creates it again.',
   });
 }

@@ -2,7 +2,7 @@ import { AppError } from '#base/errors.ts';
 import { parseIpv4, parseIpv4Cidr } from '#base/ipv4.ts';
 import type { Adapter } from '../ports.ts';
 
-/** The one IPv4 address by which the host reaches the world: that of the adapter with the best default route. */
+/** The IPv4 address of the adapter with the best default route. */
 export function nodeIp(adapters: readonly Adapter[]): string {
   const [best] = adapters
     .filter(adapter => adapter.isUp && adapter.defaultRouteMetric !== undefined)
@@ -12,7 +12,7 @@ export function nodeIp(adapters: readonly Adapter[]): string {
   if (best?.address !== undefined) return best.address;
   const seen = adapters.map(({ name, isUp }) => `${name} (${isUp ? 'up' : 'down'})`).join(', ') || 'none';
   throw new AppError('HOST_VALUE_UNKNOWN', `no adapter has an IPv4 address and a default route; adapters: ${seen}`, {
-    remedy: 'Give the host an IPv4 address and a default gateway, by DHCP or by hand.',
+    remedy: 'Configure an IPv4 address and a default gateway on the host, with DHCP or manually.',
   });
 }
 
@@ -20,11 +20,11 @@ function byMetric(one: Adapter, other: Adapter): number {
   return (one.defaultRouteMetric ?? 0) - (other.defaultRouteMetric ?? 0) || one.index - other.index;
 }
 
-function withoutLength(address: string): string {
+export function withoutLength(address: string): string {
   return address.split('/', 1)[0] ?? '';
 }
 
-/** Addresses that Windows gives an adapter when nobody else does, and its own, lead nowhere. */
+/** Not link-local, loopback or 0.0.0.0. */
 function isUsable(address: string): boolean {
   const bits = parseIpv4(address);
   return bits !== undefined && bits !== 0 && !['169.254.0.0/16', '127.0.0.0/8'].some(range => isIn(bits, range));

@@ -72,16 +72,16 @@ test('keeps intermediate certificates behind the leaf, which alone counts', () =
 });
 
 const unusable: [name: string, text: string, why: string][] = [
-  ['nothing', '', 'holds no certificate'],
-  ['only a key', key, 'holds no certificate'],
-  ['only a certificate', cert, 'holds no key'],
-  ['two keys', cert + key + generateKey().key, 'holds several keys'],
+  ['nothing', '', 'contains no certificate'],
+  ['only a key', key, 'contains no certificate'],
+  ['only a certificate', cert, 'contains no key'],
+  ['two keys', cert + key + generateKey().key, 'contains several keys'],
   ['the key of another certificate', cert + generateKey().key, 'certificate and key do not belong together'],
   ['a key that is none', `${cert}-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n`, 'not in PEM form'],
   ['a certificate that is none', `-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${key}`, 'not in PEM'],
   ['a key cut short', (cert + key).slice(0, -30), 'has no END line'],
   ['a certificate cut short', cert.slice(0, 300) + key, 'line 1 has no END line'],
-  ['zeros, as a power cut leaves them', '\0'.repeat(1500), 'holds no certificate'],
+  ['zeros, as a power cut leaves them', '\0'.repeat(1500), 'contains no certificate'],
 ];
 for (const [name, text, why] of unusable) {
   test(`refuses ${name} and shows none of it`, () => {
@@ -121,8 +121,8 @@ const subjects: [name: string, content: Parameters<typeof agentCertificate>[0], 
     { organizations: ['system:wicd-nodes', 'system:masters'] },
     'is for the groups ["system:wicd-nodes","',
   ],
-  ['a DNS name', { names: ['win1'] }, 'holds alternative names'],
-  ['an address', { names: ['10.0.0.1'] }, 'holds alternative names'],
+  ['a DNS name', { names: ['win1'] }, 'has subject alternative names'],
+  ['an address', { names: ['10.0.0.1'] }, 'has subject alternative names'],
 ];
 for (const [name, content, problem] of subjects) {
   test(`judges a certificate for ${name}`, () => {

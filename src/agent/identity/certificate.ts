@@ -9,30 +9,30 @@ import type { Subject } from './kept-identity.ts';
 import { publicKeyHash } from './key.ts';
 import type { Validity } from './lifetime.ts';
 
-/** What a client certificate says about whom it is for and when. */
+/** Subject, key and validity of a client certificate. */
 export interface CertificateFacts extends Validity {
   commonName: string;
   organizations: string[];
-  /** Of its public key, as `install` prints it. */
+  /** SHA-256 of the public key, as `install` prints it. */
   keyHash: string;
   hasAlternativeNames: boolean;
 }
 
-/** A client certificate that fits its key. */
+/** A client certificate with its matching key. */
 export interface AgentCertificate extends CertificateFacts {
   readonly clientCertificate: ClientCertificate;
 }
 
-/** Reads the text of a file of the store: certificates, leaf first, and one private key. No message quotes any of it. */
+/** Parses a stored file: certificates, leaf first, and one private key. No message quotes the content. */
 export function readCertificate(text: string, label: string): AgentCertificate {
   const { blocks, broken } = scanPem(text);
   const [bad] = broken;
   if (bad !== undefined) throw unusable(label, `line ${bad.line} ${bad.why}`);
   const certificates = blocks.filter(block => block.type === 'CERTIFICATE');
   const [key, ...more] = blocks.filter(block => block.type.endsWith('PRIVATE KEY'));
-  if (certificates.length === 0) throw unusable(label, 'holds no certificate');
+  if (certificates.length === 0) throw unusable(label, 'contains no certificate');
   if (key === undefined || more.length > 0)
-    throw unusable(label, `holds ${more.length > 0 ? 'several keys' : 'no key'}`);
+    throw unusable(label, `contains ${more.length > 0 ? 'several keys' : 'no key'}`);
   const certificate = certificates.map(({ type, der }) => printPem(type, der)).join('');
   const clientCertificate = { certificate, key: new Secret(printPem(key.type, key.der)) };
   const problem = pairProblem(certificate, clientCertificate.key.reveal());
@@ -40,19 +40,18 @@ export function readCertificate(text: string, label: string): AgentCertificate {
   return { clientCertificate, ...factsOf(certificate) };
 }
 
-/** The text of a file of the store. */
 export function printCertificate({ clientCertificate }: AgentCertificate): string {
   return `${clientCertificate.certificate}${clientCertificate.key.reveal()}`;
 }
 
-/** Facts of the first certificate in a text that is known to hold one. */
+/** Facts of the first certificate of a valid PEM text. */
 export function factsOf(certificate: string): CertificateFacts {
   const x509 = new X509Certificate(certificate);
   const { CN: [commonName = '', ...otherNames] = [], O: organizations = [] } = subjectOf(x509);
   return {
     notBeforeMs: x509.validFromDate.getTime(),
     notAfterMs: x509.validToDate.getTime(),
-    // Which of two names counts would be the reader's choice.
+    // With several common names it would be ambiguous which one counts.
     commonName: otherNames.length > 0 ? '' : commonName,
     organizations,
     keyHash: publicKeyHash(x509.publicKey),
@@ -60,13 +59,13 @@ export function factsOf(certificate: string): CertificateFacts {
   };
 }
 
-/** Why a certificate is not for this subject alone; undefined when it is. */
+/** Why a certificate is not for exactly this subject; undefined when it is. */
 export function subjectProblem(facts: CertificateFacts, { user, group }: Subject): string | undefined {
   const { commonName, organizations } = facts;
   if (commonName !== user) return `is for ${shown(commonName)}, not for ${shown(user)}`;
   if (organizations.length !== 1 || organizations[0] !== group)
     return `is for the groups ${shown(organizations)}, not for ${group} alone`;
-  return facts.hasAlternativeNames ? 'holds alternative names' : undefined;
+  return facts.hasAlternativeNames ? 'has subject alternative names' : undefined;
 }
 
 export function unusable(label: string, why: string): AppError {

@@ -115,7 +115,7 @@ test('tells of each why it does not work, and what helps', async () => {
 test('says that there is no certificate yet', async () => {
   const { open } = hostWith({ [kubeconfigPath]: flavours.nobody });
   const error = await rejectionOf((await open()).identity.current(signal));
-  expect(error?.message).toContain(`${kubeconfigPath}: holds no credential`);
+  expect(error?.message).toContain(`${kubeconfigPath}: contains no credential`);
   expect(error?.message).toMatch(/wicd-client-current.pem: does not exist$/);
 });
 

@@ -70,7 +70,7 @@ for (const [name, given, want] of choices) {
   });
 }
 
-test('takes the certificate of any node while its own is not known', async () => {
+test('takes the certificate of any node while its own is unknown', async () => {
   const foreign = certificate(agentSubject('win2'));
   const chain = new CredentialChain([place('a', foreign)], { clock: manualClock(startMs), remedy });
   expect(await chain.current(signal)).toBe(foreign);
@@ -125,7 +125,7 @@ test('the one given last can be refused without naming it', async () => {
 test('tells of every credential why it does not work, and what to do', async () => {
   const expired = certificate({ notAfter: startMs - minuteMs });
   const places: [string, Given][] = [
-    ['the own certificate', expired],
+    ['the certificate of the agent', expired],
     ['C:\\k\\wicd-kubeconfig', one],
     ['C:\\k\\empty', {}],
     ['C:\\k\\other', certificate(agentSubject('win2'))],
@@ -138,9 +138,9 @@ test('tells of every credential why it does not work, and what to do', async () 
     code: 'AGENT_UNIDENTIFIED',
     remedy,
     message: `no credential for the API server works: ${[
-      'the own certificate: the certificate expired at 2026-03-01T11:59:00Z',
-      'C:\\k\\wicd-kubeconfig: the API server refuses it',
-      'C:\\k\\empty: holds no credential',
+      'the certificate of the agent: the certificate expired at 2026-03-01T11:59:00Z',
+      'C:\\k\\wicd-kubeconfig: the API server rejects it',
+      'C:\\k\\empty: contains no credential',
       'C:\\k\\other: the certificate is for "system:wicd-node:win2", not for "system:wicd-node:win1"',
       'C:\\k\\odd: cannot be read',
       '"x" does not exist',

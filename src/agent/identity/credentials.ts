@@ -7,25 +7,24 @@ import { factsOf, subjectProblem } from './certificate.ts';
 import type { Subject } from './kept-identity.ts';
 import { isExpired, validityProblem } from './lifetime.ts';
 
-/** A place where a credential may be. */
+/** A source of credentials. */
 export interface CredentialSource {
-  /** For messages. */
   name: string;
-  /** Rejects when there is none; the message says why. */
+  /** Rejects with the reason when there is none. */
   current(signal: AbortSignal): Promise<Credential>;
-  /** Looks again, after the server refused what the source gave. */
-  refresh(): Promise<unknown>;
+  /** Reads it again after the server has rejected it; not set when that would not help. */
+  refresh?(): Promise<unknown>;
 }
 
 export interface ChainOptions {
   clock: Clock;
-  /** Certificates of the agents of other nodes are left out; not set where the node is not known. */
+  /** Skips certificates of agents of other nodes; not set when the node is unknown. */
   subject?: Subject | undefined;
-  /** What to do when no source has anything that works. */
+  /** For the error when no credential works. */
   remedy: string;
 }
 
-/** Several credentials in the order of preference: the first one that has not expired and was not refused is used. */
+/** Credentials in order of preference: the first one that is neither expired nor rejected is used. */
 export class CredentialChain implements Identity {
   readonly #sources: readonly CredentialSource[];
   readonly #options: ChainOptions;
@@ -49,38 +48,38 @@ export class CredentialChain implements Identity {
       if (problem === undefined) return (this.#given = credential);
       problems.push(`${source.name}: ${problem}`);
     }
-    // What was refused may be accepted another time; nothing else is left to be tried.
+    // No other credential is left, so rejected ones are tried again next time.
     this.#refused = [];
     throw new AppError('AGENT_UNIDENTIFIED', `no credential for the API server works: ${problems.join('; ')}`, {
       remedy: this.#options.remedy,
     });
   }
 
-  /** Rejects with the whole story when there is nothing else to be tried, which tells more than a refusal. */
+  /** Rejects with the problems of all sources when no other credential is left. */
   async renew(refused: Credential, signal: AbortSignal): Promise<boolean> {
     this.#refused.push(refused);
-    await Promise.allSettled(this.#sources.map(source => source.refresh()));
+    await Promise.allSettled(this.#sources.map(source => source.refresh?.()));
     await this.current(signal);
     return true;
   }
 
-  /** The one that was given last was refused, and another is to be used next; rejects when there is none. */
+  /** Skips the last used credential, which was rejected; rejects when there is no other. */
   async refuseLast(signal: AbortSignal): Promise<void> {
     await this.renew(this.#given ?? {}, signal);
   }
 
   #problem(credential: Credential): string | undefined {
     const { authorization, clientCertificate } = credential;
-    if (authorization === undefined && clientCertificate === undefined) return 'holds no credential';
+    if (authorization === undefined && clientCertificate === undefined) return 'contains no credential';
     if (this.#refused.some(refused => isSame(refused, credential) && isSame(credential, refused)))
-      return 'the API server refuses it';
+      return 'the API server rejects it';
     return clientCertificate && this.#certificateProblem(clientCertificate.certificate);
   }
 
   #certificateProblem(certificate: string): string | undefined {
     const { clock, subject } = this.#options;
     const facts = factsOf(certificate);
-    // One that is not valid yet is tried: the clock that counts is that of the server.
+    // One that is not valid yet is tried: only the clock of the server counts.
     if (isExpired(facts, clock.now())) return `the certificate ${validityProblem(facts, clock.now())}`;
     const isAgents = facts.commonName.startsWith(identity.agentUserPrefix);
     const problem = isAgents && subject !== undefined ? subjectProblem(facts, subject) : undefined;

@@ -94,8 +94,8 @@ async function until(isSo: () => boolean): Promise<void> {
 async function pass({ clock, recorded }: VerbDeps, ms: number): Promise<void> {
   const count = (message: string) => recorded.lines.filter(line => line.message === message).length;
   const isBusy = () =>
-    count('Requesting a client certificate') >
-    count('Got a client certificate') + count('Cannot keep the client certificate');
+    count('Requesting client certificate') >
+    count('Received client certificate') + count('Maintaining the client certificate failed; retrying');
   for (let passedMs = 0; passedMs < ms; passedMs += 10_000) {
     await clock.advance(Math.min(10_000, ms - passedMs));
     if (isBusy()) await until(() => !isBusy());
@@ -274,7 +274,7 @@ test('without anything that works it says so, what to do, and recovers when that
   const identity = await given.start();
   await until(() => given.troubles.length > 0);
   expect(given.troubles).toEqual([
-    `no credential for the API server works: there is no own certificate that is valid; ${kubeconfigPath}: the API server refuses it`,
+    `no credential for the API server works: the agent has no valid certificate; ${kubeconfigPath}: the API server rejects it`,
   ]);
   expect(identity.state.lastError).toMatchObject({
     code: 'AGENT_UNIDENTIFIED',
@@ -284,7 +284,7 @@ test('without anything that works it says so, what to do, and recovers when that
   await pass(given, 20_000);
   expect(await request).toMatchObject({
     code: 'AGENT_UNIDENTIFIED',
-    message: expect.stringMatching(/^there is no valid client certificate: no credential for the API server works/),
+    message: expect.stringMatching(/^no valid client certificate: no credential for the API server works/),
   });
   await withToken(given);
   await pass(given, 40_000);

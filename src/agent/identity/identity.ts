@@ -6,7 +6,7 @@ import { withDeadline } from '#base/waiting/deadline.ts';
 import { type ClientOptions, createClient } from '#kube/http-client.ts';
 import type { Connection, Identity } from '#kube/transport/connection.ts';
 import type { HostFiles } from '../ports.ts';
-import { type ConnectionOptions, kubeconfigSource, LiveConnection, openKubeconfig, remedyOf } from './connection.ts';
+import { type ConnectionOptions, kubeconfigSource, liveConnection, openKubeconfig, remedyOf } from './connection.ts';
 import { CredentialChain, type CredentialSource } from './credentials.ts';
 import { type IssueOptions, issueCertificate } from './issue.ts';
 import { agentIdentity, cloudNodeIdentity, type KeptIdentity } from './kept-identity.ts';
@@ -17,48 +17,46 @@ import { CertificateStore } from './store.ts';
 export interface IdentityOptions extends ConnectionOptions {
   files: HostFiles;
   certDir: string;
-  /** How long certificates should live; the cluster may give less. */
+  /** Requested lifetime of certificates; the signer may shorten it. */
   durationMs: number;
   nodeName: string;
-  /** Whether a certificate for cloud-node-manager is kept, too. */
+  /** Also maintain a certificate for cloud-node-manager. */
   cloudNode?: boolean;
-  /** Called when there is one for the first time. */
+  /** Called when the certificate for cloud-node-manager is available for the first time. */
   onCloudNode?: () => void;
   random?: () => number;
-  /** Hears of a failure to get or store a certificate when it begins and when it becomes another one. */
+  /** Called for a failure to obtain or store a certificate, once for each message. */
   onTrouble?: (error: Error) => void;
-  /** For the clients made here. */
   client?: ClientOptions;
 }
 
-/** Who the agent is towards the API server, kept up by itself. */
+/** The client certificates of the agent, renewed automatically. */
 export interface AgentIdentity {
-  /** Shows the newest certificate. A request for which there is none waits a while for one. */
+  /** Uses the newest certificate. A request without one waits for a limited time. */
   readonly connection: Connection;
   readonly client: Client;
-  /** Resolves when there is a certificate; rejects only when the signal ends. */
+  /** Resolves when there is a certificate; rejects only when aborted. */
   readonly ready: Promise<void>;
   readonly state: IdentityState;
-  /** Resolves when the signal has ended all; the client is the caller's to close. */
+  /** Resolves after the abort; the caller closes the client. */
   readonly stopped: Promise<void>;
 }
 
-/** Less than the deadline of a request, which would only say that no answer came. */
+/** Less than the timeout of a request, which has a less specific error. */
 const certificateTimeoutMs = 20_000;
-/** Credentials that may be tried for one request for a certificate. */
-const maxTries = 5;
+/** Credentials to try for one certificate request. */
+const maxAttempts = 5;
 
-/** Starts to keep the certificates of this host. Rejects when the kubeconfig cannot be used. */
+/** Starts to maintain the certificates of this host. Rejects when the kubeconfig cannot be used. */
 export async function startIdentity(options: IdentityOptions, signal: AbortSignal): Promise<AgentIdentity> {
   const { certDir, clock, nodeName, cloudNode = false } = options;
   const log = options.log.with({ part: 'identity' });
   const kubeconfig = await openKubeconfig(options);
-  const connectionOf = (identity: Identity) => new LiveConnection(kubeconfig, identity, options.environment);
+  const connectionOf = (identity: Identity) => liveConnection(kubeconfig, identity, options.environment);
   const clientOptions = { clock, log, ...options.client };
   const own = agentIdentity(nodeName, certDir);
-  /** What requests are made with, for whomever they are. */
   const credentials = () => {
-    const sources = [heldCertificate(rotation), kubeconfigSource(kubeconfig)];
+    const sources = [currentCertificate(rotation), kubeconfigSource(kubeconfig)];
     const chain = new CredentialChain(sources, { clock, subject: own, remedy: remedyOf(kubeconfig.path) });
     return { chain, client: createClient(connectionOf(chain), clientOptions) };
   };
@@ -71,7 +69,7 @@ export async function startIdentity(options: IdentityOptions, signal: AbortSigna
     other.usable(signal).then(options.onCloudNode, () => undefined);
   }
   const ready = rotation.usable(signal).then(() => undefined);
-  // Whoever is not interested must not be ended by it.
+  // A caller that does not wait for it must not get an unhandled rejection.
   ready.catch(() => undefined);
   return {
     connection,
@@ -86,7 +84,7 @@ export async function startIdentity(options: IdentityOptions, signal: AbortSigna
 
 type Credentials = () => { chain: CredentialChain; client: Client };
 
-/** Keeps the certificate of one identity, with the key that is in its file at the time of each request. */
+/** Maintains the certificate of one identity; the key is read for each request. */
 function rotationOf(kept: KeptIdentity, options: IdentityOptions, credentials: Credentials): Rotation {
   const { clock, log, random = Math.random, onTrouble = () => undefined } = options;
   return new Rotation({
@@ -96,7 +94,7 @@ function rotationOf(kept: KeptIdentity, options: IdentityOptions, credentials: C
       const key = await readKey(kept.keyFile, options.files);
       const { chain, client } = credentials();
       try {
-        const issuing = { ...options, client: tryingEach(client, chain, signal), subject: kept, key, random };
+        const issuing = { ...options, client: withEachCredential(client, chain, signal), subject: kept, key, random };
         return await issueCertificate({ ...issuing, onRequested }, signal);
       } finally {
         await client.close();
@@ -117,44 +115,40 @@ async function untilStopped(rotation: Rotation, signal: AbortSignal): Promise<vo
   }
 }
 
-/** A client whose requests for certificates are tried with every credential before they count as refused. */
-function tryingEach(client: Client, chain: CredentialChain, signal: AbortSignal): IssueOptions['client'] {
+/** A client that creates certificate requests with every credential before it fails. */
+function withEachCredential(client: Client, chain: CredentialChain, signal: AbortSignal): IssueOptions['client'] {
   return {
-    create: (...request) => tryEach(chain, signal, () => client.create(...request)),
+    create: (...request) => retryOnReject(chain, signal, () => client.create(...request)),
     list: (...request) => client.list(...request),
     watch: (...request) => client.watch(...request),
   };
 }
 
-/** A server names only that it refuses; whatever else there is, is tried before the attempt counts as failed. */
-async function tryEach<T>(chain: CredentialChain, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+async function retryOnReject<T>(chain: CredentialChain, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await act();
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 401 || tries === maxTries) throw error;
+      if (!(error instanceof ApiError) || error.code !== 401 || attempt === maxAttempts) throw error;
       await chain.refuseLast(signal);
     }
   }
 }
 
-/** Renewal is asked for with the certificate itself: the approver binds it to the node. */
-function heldCertificate(rotation: Rotation): CredentialSource {
+/** Renewal uses the certificate itself, which binds the request to the node. */
+function currentCertificate(rotation: Rotation): CredentialSource {
   return {
-    name: 'the own certificate',
+    name: 'the certificate of the agent',
     current: async () => {
       const { certificate } = rotation;
       if (certificate === undefined) throw noCertificate();
       return { clientCertificate: certificate.clientCertificate };
     },
-    refresh: () => Promise.resolve(),
   };
 }
 
 function noCertificate(): AppError {
-  return new AppError('AGENT_UNIDENTIFIED', 'there is no own certificate that is valid', {
-    remedy: 'Wait until one is issued.',
-  });
+  return new AppError('AGENT_UNIDENTIFIED', 'the agent has no valid certificate', { remedy: 'Wait for the next one.' });
 }
 
 function certificateOf(rotation: Rotation, clock: Clock): Identity {
@@ -177,8 +171,8 @@ function certificateOf(rotation: Rotation, clock: Clock): Identity {
 
 function unidentified(rotation: Rotation): AppError {
   const { lastError: cause } = rotation.state;
-  const why = cause === undefined ? 'it is being asked for' : cause.message;
+  const why = cause === undefined ? 'it is being requested' : cause.message;
   const remedy =
-    cause instanceof AppError ? cause.remedy : 'See that the API server can be reached and the operator runs.';
-  return new AppError('AGENT_UNIDENTIFIED', `there is no valid client certificate: ${why}`, { remedy, cause });
+    cause instanceof AppError ? cause.remedy : 'Check that the API server can be reached and that the operator runs.';
+  return new AppError('AGENT_UNIDENTIFIED', `no valid client certificate: ${why}`, { remedy, cause });
 }

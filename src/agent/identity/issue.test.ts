@@ -234,13 +234,13 @@ const failures: [name: string, act: (given: Asking) => void, code: unknown, mess
     'gets what is no text',
     ({ api, modified }) => api.send(modified({ certificate: '/w==' })),
     'AGENT_CERTIFICATE_NOT_ISSUED',
-    'holds a certificate that is no text',
+    'has a certificate that is not text',
   ],
   [
     'gets what is no certificate',
     ({ api, modified }) => api.send(modified({ certificate: toBase64('hunter2') })),
     'AGENT_CERTIFICATE_UNUSABLE',
-    'CertificateSigningRequest csr-7: holds no certificate',
+    'CertificateSigningRequest csr-7: contains no certificate',
   ],
   [
     'gets the certificate of another key',
@@ -252,7 +252,7 @@ const failures: [name: string, act: (given: Asking) => void, code: unknown, mess
     'gets the certificate of another node',
     signedFor(agentSubject('win2')),
     'AGENT_CERTIFICATE_NOT_ISSUED',
-    'csr-7 gave a certificate that is for "system:wicd-node:win2"',
+    'csr-7 returned a certificate that is for "system:wicd-node:win2"',
   ],
   [
     'gets a certificate of another group',
@@ -264,13 +264,13 @@ const failures: [name: string, act: (given: Asking) => void, code: unknown, mess
     'gets a certificate with names',
     signedFor({ names: ['win1'] }),
     'AGENT_CERTIFICATE_NOT_ISSUED',
-    'holds alternative names',
+    'has subject alternative names',
   ],
   [
     'gets one that has expired',
     signedFor({ notAfter: startMs - 1000 }),
     'AGENT_CLOCK_WRONG',
-    'csr-7 just gave a certificate that expired at 2026-03-01T11:59:59Z, and here it is 2026-03-01T12:00:00Z',
+    'csr-7 returned a certificate that expired at 2026-03-01T11:59:59Z, but the clock of the host shows 2026-03-01T12:00:00Z',
   ],
   [
     'gets one of tomorrow',

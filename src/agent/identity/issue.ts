@@ -21,21 +21,22 @@ export interface IssueOptions {
   clock: Clock;
   log: Log;
   random: () => number;
-  /** Called when the request exists: from then on it is waited for, and no other one is made. */
+  /** Called when the request was created; no other one is created while it is pending. */
   onRequested?: () => void;
 }
 
 const issueTimeoutMs = 15 * 60_000;
-/** Length of one watch; after it the request is read again, whatever the stream may have lost. */
+/** Length of one watch; then the request is read again, in case the stream has lost an event. */
 const watchSeconds = 300;
-/** Requests a certificate and waits for it. What comes is checked: it must be for our subject and key, and valid now. */
+
+/** Requests a certificate, waits for it and checks that it is for this subject and key, and valid now. */
 export async function issueCertificate(options: IssueOptions, signal: AbortSignal): Promise<AgentCertificate> {
   const { client, clock, log, subject, key, durationMs } = options;
   const object = prepareRequest(subject, key.key, durationMs);
   const created = await client.create(requests, object, { signal });
   options.onRequested?.();
   const { name = '' } = created.metadata;
-  log.info('Waiting for a certificate', { CertificateSigningRequest: name, user: subject.user });
+  log.info('Waiting for certificate', { CertificateSigningRequest: name, user: subject.user });
   const limit = { clock, ms: issueTimeoutMs, error: () => notInTime(name), signal };
   const certificate = await withDeadline(limit, within => certificateOf(created, options, within));
   const issued = readCertificate(`${certificate}\n${key.pem.reveal()}`, labelOf(name));
@@ -43,7 +44,7 @@ export async function issueCertificate(options: IssueOptions, signal: AbortSigna
   return issued;
 }
 
-/** Failures on the way are waited out, a refused credential too: the request is there, and a second one would help nobody. */
+/** Retries failures, rejected credentials included: the request exists, and a second one would not help. */
 async function certificateOf(
   created: CertificateSigningRequest,
   { client, clock, log, random }: IssueOptions,
@@ -58,13 +59,13 @@ async function certificateOf(
       signal.throwIfAborted();
       if (isFinal(error)) throw error;
       failures += 1;
-      log.debug('Looking at a certificate request again', { error });
+      log.debug('Watching certificate request failed; retrying', { error });
     }
     await clock.sleep(retryDelayMs(failures, random()), signal);
   }
 }
 
-/** Undefined when the server ended the watch. */
+/** Undefined when the watch has ended. */
 async function watchedCertificate(
   { metadata: { name = '', uid } }: CertificateSigningRequest,
   client: IssueOptions['client'],
@@ -74,7 +75,7 @@ async function watchedCertificate(
   const { items, metadata } = await client.list(requests, { fieldSelector, signal });
   const found = items.find(item => item.metadata.uid === uid);
   if (found === undefined) throw notIssued(name, 'was deleted');
-  const certificate = verdictOn(found);
+  const certificate = certificateIn(found);
   if (certificate !== undefined) return certificate;
   const { resourceVersion } = metadata;
   const from = resourceVersion === undefined ? {} : { resourceVersion };
@@ -82,14 +83,14 @@ async function watchedCertificate(
   for await (const { type, object } of client.watch(requests, options)) {
     if (type === 'BOOKMARK') continue;
     if (type === 'DELETED' || object.metadata.uid !== uid) throw notIssued(name, 'was deleted');
-    const certificate = verdictOn(object);
+    const certificate = certificateIn(object);
     if (certificate !== undefined) return certificate;
   }
   return undefined;
 }
 
-/** The certificate, or undefined while there is neither that nor a refusal. */
-function verdictOn({ metadata, status }: CertificateSigningRequest): string | undefined {
+/** The certificate; undefined while pending. Throws when denied or failed. */
+function certificateIn({ metadata, status }: CertificateSigningRequest): string | undefined {
   for (const [type, verb] of [
     ['Denied', 'was denied'],
     ['Failed', 'cannot be signed'],
@@ -100,24 +101,24 @@ function verdictOn({ metadata, status }: CertificateSigningRequest): string | un
   }
   if (!status?.certificate) return undefined;
   const text = textFromBase64(status.certificate);
-  if (text === undefined) throw notIssued(metadata.name, 'holds a certificate that is no text');
+  if (text === undefined) throw notIssued(metadata.name, 'has a certificate that is not text');
   return text;
 }
 
 function checkIssued(issued: AgentCertificate, { subject, clock }: IssueOptions, name: string): void {
   const problem = subjectProblem(issued, subject);
-  if (problem !== undefined) throw notIssued(name, `gave a certificate that ${problem}`);
+  if (problem !== undefined) throw notIssued(name, `returned a certificate that ${problem}`);
   const nowMs = clock.now();
   const untimely = validityProblem(issued, nowMs);
   if (untimely === undefined) return;
   throw new AppError(
     'AGENT_CLOCK_WRONG',
-    `${labelOf(name)} just gave a certificate that ${untimely}, and here it is ${timestamp(nowMs)}`,
-    { remedy: 'Set the clock of this host right, or the lifetime that the signer of the cluster gives certificates.' },
+    `${labelOf(name)} returned a certificate that ${untimely}, but the clock of the host shows ${timestamp(nowMs)}`,
+    { remedy: 'Fix the clock of the host (w32tm.exe /resync), or the certificate lifetime of the signer.' },
   );
 }
 
-/** What no waiting makes better: a verdict, or that we may not look. */
+/** Errors that a retry cannot fix: a decision, or permission denied. */
 function isFinal(error: unknown): boolean {
   if (error instanceof ApiError) return [400, 403].includes(error.code);
   return isAppError(error, 'AGENT_CERTIFICATE_NOT_ISSUED');
@@ -125,13 +126,13 @@ function isFinal(error: unknown): boolean {
 
 function notIssued(name: string | undefined, why: string): AppError {
   return new AppError('AGENT_CERTIFICATE_NOT_ISSUED', `${labelOf(name)} ${why}`, {
-    remedy: 'Look at the events of that request, which say why; the agent asks again by itself.',
+    remedy: 'Run: kubectl describe csr. Its events have the reason; the agent requests another one.',
   });
 }
 
 function notInTime(name: string): AppError {
   return new AppError('AGENT_CERTIFICATE_NOT_ISSUED', `${labelOf(name)} was not signed within 15 minutes`, {
-    remedy: 'Check that the operator runs and what its events say about that request; the agent asks again by itself.',
+    remedy: 'Check that the operator runs, and the events of the request; the agent requests another one.',
   });
 }
 

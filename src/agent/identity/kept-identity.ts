@@ -1,21 +1,20 @@
 import { identity } from '#contract/names.ts';
 import { dir, file, splitPath } from '#contract/paths.ts';
 
-/** Whom a client certificate is for. */
+/** Subject of a client certificate. */
 export interface Subject {
   user: string;
   group: string;
 }
 
-/** A certificate that the agent keeps valid: for whom, and the files of its key and of itself. */
+/** A certificate that the agent maintains. */
 export interface KeptIdentity extends Subject {
-  /** Made by `install`, and used until the next one makes another. */
+  /** Created by `install`, and used until it is replaced there. */
   keyFile: string;
-  /** Certificate and key, replaced as a whole. */
+  /** Certificate and key, replaced atomically. */
   certificateFile: string;
 }
 
-/** Of the agent itself. */
 export function agentIdentity(nodeName: string, directory: string = dir.agentCerts): KeptIdentity {
   return {
     user: `${identity.agentUserPrefix}${nodeName}`,
@@ -25,7 +24,7 @@ export function agentIdentity(nodeName: string, directory: string = dir.agentCer
   };
 }
 
-/** Of cloud-node-manager, on Azure. */
+/** For cloud-node-manager on Azure. */
 export function cloudNodeIdentity(nodeName: string, directory: string = dir.agentCerts): KeptIdentity {
   return {
     user: `${identity.cloudNodeUserPrefix}${nodeName}`,

@@ -30,10 +30,14 @@ test('makes another key each time, and shows none', () => {
 
 const bad: [name: string, text: string | undefined, message: string][] = [
   ['a missing file', undefined, 'does not exist'],
-  ['an empty file', '', 'holds no ECDSA P-256 key'],
-  ['half a key', createKey().pem.reveal().slice(0, 90), 'holds no ECDSA P-256 key'],
-  ['a key of another curve', exported(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey), 'holds no ECDSA'],
-  ['a key of another kind', exported(generateKeyPairSync('ed25519').privateKey), 'holds no ECDSA P-256 key'],
+  ['an empty file', '', 'contains no ECDSA P-256 key'],
+  ['half a key', createKey().pem.reveal().slice(0, 90), 'contains no ECDSA P-256 key'],
+  [
+    'a key of another curve',
+    exported(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey),
+    'contains no ECDSA',
+  ],
+  ['a key of another kind', exported(generateKeyPairSync('ed25519').privateKey), 'contains no ECDSA P-256 key'],
 ];
 for (const [name, text, message] of bad) {
   test(`tells of ${name}, and what helps`, async () => {

@@ -4,12 +4,12 @@ import { Secret } from '#base/secret.ts';
 import { sha256 } from '#base/sha256.ts';
 import type { Files } from '../ports.ts';
 
-/** A private key that stays on the host. */
+/** A private key that never leaves the host. */
 export interface KeptKey {
   key: KeyObject;
-  /** SEC 1 in PEM form. */
+  /** SEC 1 in PEM. */
   pem: Secret;
-  /** Lower-case hex SHA-256 of the public key (DER of SubjectPublicKeyInfo): how the operator recognizes its requests. */
+  /** Lower-case hex SHA-256 of the public key (SubjectPublicKeyInfo in DER), by which the operator recognizes its requests. */
   hash: string;
 }
 
@@ -19,16 +19,16 @@ export function createKey(): KeptKey {
   return keptKey(generateKeyPairSync('ec', { namedCurve: curve }).privateKey);
 }
 
-/** Rejects with AGENT_KEY_MISSING when the file is missing or holds no key of ours. No message quotes any of it. */
+/** Rejects with AGENT_KEY_MISSING when the file is missing or contains no valid key. No message quotes the content. */
 export async function readKey(path: string, files: Pick<Files, 'read'>): Promise<KeptKey> {
   const text = await files.read(path);
   if (text === undefined) throw missing(path, 'does not exist');
   const key = parse(text);
-  if (key === undefined) throw missing(path, 'holds no ECDSA P-256 key');
+  if (key === undefined) throw missing(path, 'contains no ECDSA P-256 key');
   return keptKey(key);
 }
 
-/** The key in the file; undefined when there is none that can be used. */
+/** Undefined when the file is missing or contains no valid key. */
 export async function findKey(path: string, files: Pick<Files, 'read'>): Promise<KeptKey | undefined> {
   const key = parse((await files.read(path)) ?? '');
   return key && keptKey(key);
@@ -48,13 +48,13 @@ function parse(text: string): KeyObject | undefined {
     const key = createPrivateKey(text);
     return key.asymmetricKeyDetails?.namedCurve === curve ? key : undefined;
   } catch {
-    // What the library says may quote the input.
+    // The message of the library may quote the input.
     return undefined;
   }
 }
 
 function missing(path: string, why: string): AppError {
   return new AppError('AGENT_KEY_MISSING', `key file ${shown(path)} ${why}`, {
-    remedy: 'Wait for the operator to reconnect the host, which makes a new key with the verb `install`.',
+    remedy: 'Wait for the operator to reconnect the host, which creates a new key with the verb `install`.',
   });
 }

@@ -102,7 +102,7 @@ test('says once that a new text cannot be used', async () => {
   expect(lines).toMatchObject([
     {
       level: 'warn',
-      message: 'The kubeconfig cannot be used',
+      message: 'Invalid kubeconfig; using the previous one',
       fields: { file: path, error: { code: 'KUBECONFIG_MALFORMED' } },
     },
   ]);

@@ -13,40 +13,40 @@ export interface KubeconfigPorts {
   log: Log;
 }
 
-/** How long a kubeconfig is used before the file is looked at again, when there is a request to send. */
+/** How long a kubeconfig is used before a request reads the file again. */
 const maxAgeMs = 30_000;
 
-/** A kubeconfig that the operator rewrites: with a new CA, another address, a fresh token. The last good one stays in use. */
+/** A kubeconfig that the operator rewrites with a new CA, address or token. The last valid one stays in use. */
 export class KubeconfigFile {
   readonly path: string;
   readonly #ports: KubeconfigPorts;
   readonly #source: TextSource;
   #known: { text: string; connection: Connection | AppError } | undefined;
-  #good: Connection | undefined;
+  #valid: Connection | undefined;
 
   constructor(path: string, ports: KubeconfigPorts) {
     this.path = path;
     this.#ports = ports;
-    this.#source = changingText(() => this.#look(), maxAgeMs, ports.clock);
+    this.#source = changingText(() => this.#readFile(), maxAgeMs, ports.clock);
   }
 
-  /** What the file says now. */
+  /** From the file, at most 30 s old. */
   async connection(): Promise<Connection> {
     return this.#parsed(await this.#source.read());
   }
 
-  /** Looks at the file now, however short ago it did. */
+  /** Reads the file now. */
   async reread(): Promise<Connection> {
     return this.#parsed(await this.#source.reread());
   }
 
-  /** What the file said last. */
+  /** From the last read, without reading the file. */
   get known(): Connection {
-    if (this.#good === undefined) throw missing(this.path);
-    return this.#good;
+    if (this.#valid === undefined) throw missing(this.path);
+    return this.#valid;
   }
 
-  async #look(): Promise<string> {
+  async #readFile(): Promise<string> {
     const text = await this.#ports.files.read(this.path);
     if (text === undefined) throw missing(this.path);
     return text;
@@ -55,9 +55,9 @@ export class KubeconfigFile {
   #parsed(text: string): Connection {
     if (this.#known?.text !== text) this.#known = { text, connection: this.#parse(text) };
     const { connection } = this.#known;
-    if (!(connection instanceof AppError)) this.#good = connection;
-    if (this.#good === undefined) throw connection;
-    return this.#good;
+    if (!(connection instanceof AppError)) this.#valid = connection;
+    if (this.#valid === undefined) throw connection;
+    return this.#valid;
   }
 
   #parse(text: string): Connection | AppError {
@@ -66,7 +66,7 @@ export class KubeconfigFile {
     const readFile = (path: string) => files.read(win32.resolve(folder, path));
     const parsed = attempt(() => loadKubeconfig(text, { readFile, clock }));
     if (parsed.ok) return parsed.value;
-    log.warn('The kubeconfig cannot be used', { file: this.path, error: parsed.error });
+    log.warn('Invalid kubeconfig; using the previous one', { file: this.path, error: parsed.error });
     const { code, message, remedy } = parsed.error;
     return new AppError(code, `${shown(this.path)}: ${message}`, { remedy });
   }
@@ -74,6 +74,6 @@ export class KubeconfigFile {
 
 function missing(path: string): AppError {
   return new AppError('CREDENTIAL_UNREADABLE', `${shown(path)} does not exist`, {
-    remedy: 'Let the operator configure the host again: it writes the file.',
+    remedy: 'Wait for the operator to configure the host again: it writes the file.',
   });
 }

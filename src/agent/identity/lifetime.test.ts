@@ -33,10 +33,10 @@ const due: [name: string, held: Held | undefined, atMs: number, why: string][] =
   ['there is none', undefined, startMs, 'there is no certificate'],
   ['it has expired', held(), startMs + 2 * hourMs, 'the certificate expired at 2026-03-01T12:55:00Z'],
   ['it is of the future', held(), startMs - hourMs, 'the certificate is not valid before 2026-03-01T11:55:00Z'],
-  ['the server refuses it', held({ isRefused: true }), startMs, 'the API server does not accept the certificate'],
-  ['its time has come', held(), startMs + 43 * minuteMs, 'half of its life is over'],
+  ['the server refuses it', held({ isRefused: true }), startMs, 'the API server rejects the certificate'],
+  ['its time has come', held(), startMs + 43 * minuteMs, 'half of its lifetime is over'],
   ['it was found with most of its life over', held({ obtainedMs: undefined }), startMs + 50 * minuteMs, 'half of'],
-  ['a short one is found that was dated back', found(10 * secondMs), startMs, 'half of its life is over'],
+  ['a short one is found that was dated back', found(10 * secondMs), startMs, 'half of its lifetime is over'],
 ];
 for (const [name, given, atMs, why] of due) {
   test(`renews at once when ${name}`, () =>

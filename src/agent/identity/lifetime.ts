@@ -6,12 +6,12 @@ export interface Validity {
   notAfterMs: number;
 }
 
-/** How far the clocks of host and cluster may be apart; signers allow as much. */
+/** Tolerated difference between the clocks of host and cluster; signers tolerate as much. */
 const clockSkewMs = 5 * 60_000;
 
 export const isExpired = ({ notAfterMs }: Validity, nowMs: number): boolean => nowMs >= notAfterMs;
 
-/** Why a certificate cannot be used at this time; undefined when it can. */
+/** Why a certificate is not valid now; undefined when it is. */
 export function validityProblem(validity: Validity, nowMs: number): string | undefined {
   if (isExpired(validity, nowMs)) return `expired at ${timestamp(validity.notAfterMs)}`;
   const { notBeforeMs } = validity;
@@ -20,34 +20,34 @@ export function validityProblem(validity: Validity, nowMs: number): string | und
 
 /** A certificate in use. */
 export interface Held extends Validity {
-  /** When it was issued, by our clock; undefined for one that was found in the store. */
+  /** When it was received, by the clock of the host; undefined for a stored one. */
   obtainedMs: number | undefined;
-  /** How much of its life it is used before it is renewed; drawn anew for each certificate. */
+  /** Fraction of its lifetime after which it is renewed; random for each certificate. */
   fraction: number;
-  /** Whether the API server did not accept it. */
+  /** True if the API server rejects it. */
   isRefused: boolean;
 }
 
-/** So that a fleet of hosts that started together does not ask for certificates together. */
+/** Random, so that hosts that started together do not request certificates together. */
 export function drawFraction(random: number): number {
   return 0.5 + 0.2 * random;
 }
 
 export type Renewal = { isDue: true; why: string } | { isDue: false; atMs: number };
 
-/** Whether a certificate has to be renewed now, or else when. Asked again every minute, since clocks jump and hosts sleep. */
+/** Whether a certificate is due for renewal, or else when. Checked every minute, because clocks jump and hosts sleep. */
 export function renewalOf(held: Held | undefined, nowMs: number): Renewal {
   if (held === undefined) return { isDue: true, why: 'there is no certificate' };
-  if (held.isRefused) return { isDue: true, why: 'the API server does not accept the certificate' };
+  if (held.isRefused) return { isDue: true, why: 'the API server rejects the certificate' };
   const problem = validityProblem(held, nowMs);
   if (problem !== undefined) return { isDue: true, why: `the certificate ${problem}` };
   const atMs = renewalTimeMs(held);
-  return nowMs >= atMs ? { isDue: true, why: 'half of its life is over' } : { isDue: false, atMs };
+  return nowMs >= atMs ? { isDue: true, why: 'half of its lifetime is over' } : { isDue: false, atMs };
 }
 
 /**
- * A fraction of the life of the certificate. Signers date certificates back by some minutes; of a short one most is over
- * when it arrives, so that the fraction is taken of what is left then: a new certificate is never renewed at once.
+ * Signers backdate certificates by some minutes, so that a short-lived one may be past its fraction when it arrives. Then
+ * the fraction is taken of the remaining time: a new certificate is never renewed at once.
  */
 function renewalTimeMs({ notBeforeMs, notAfterMs, obtainedMs, fraction }: Held): number {
   const defaultMs = notBeforeMs + (notAfterMs - notBeforeMs) * fraction;
@@ -58,7 +58,7 @@ function renewalTimeMs({ notBeforeMs, notAfterMs, obtainedMs, fraction }: Held):
 
 const retryLimits = { firstMs: 2000, maxMs: 32_000 };
 
-/** How long to wait after so many failures in a row, the first of them counted as 1. */
+/** The delay after a number of consecutive failures. */
 export function retryDelayMs(failures: number, random: number): number {
   return backoffMs(retryLimits, failures) * (1 + 0.1 * random);
 }

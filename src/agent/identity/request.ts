@@ -22,7 +22,7 @@ export function prepareRequest(
       ['2.5.4.3', user],
     ]),
     createPublicKey(key).export({ type: 'spki', format: 'der' }),
-    // No attributes: the approver takes no alternative names.
+    // No attributes: the approver rejects alternative names.
     element(0xa0),
   );
   const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
@@ -33,7 +33,7 @@ export function prepareRequest(
       request: toBase64(printPem('CERTIFICATE REQUEST', request)),
       signerName: signer.apiClient,
       usages,
-      // Servers before 1.22 do not know it and leave it out.
+      // Ignored by servers before 1.22.
       expirationSeconds: certificateSeconds(durationMs),
     },
   };

@@ -268,7 +268,7 @@ test('a server that refuses whatever is issued gets no more than one request eve
   }
   expect(attempts.length).toBeLessThanOrEqual(4);
   expect(attempts.length).toBeGreaterThan(2);
-  expect(troubles[0]).toBe('the API server refuses the certificate just issued for system:wicd-node:win1');
+  expect(troubles[0]).toBe('the API server rejects the certificate just issued for system:wicd-node:win1');
   rotation.refuse(rotation.certificate?.clientCertificate);
   expect(rotation.state.lastError).toMatchObject({ code: 'AGENT_UNIDENTIFIED', remedy: expect.stringContaining('CA') });
 });
@@ -373,10 +373,10 @@ test('the log tells why it asks and until when it has what it got, and never the
   const { clock, lines } = await running();
   await clock.advance(32 * minuteMs);
   expect(lines.map(({ message, fields }) => [message, fields.why ?? fields.expires])).toEqual([
-    ['Requesting a client certificate', 'there is no certificate'],
-    ['Got a client certificate', '2026-03-01T12:55:00Z'],
-    ['Requesting a client certificate', 'half of its life is over'],
-    ['Got a client certificate', '2026-03-01T13:26:00Z'],
+    ['Requesting client certificate', 'there is no certificate'],
+    ['Received client certificate', '2026-03-01T12:55:00Z'],
+    ['Requesting client certificate', 'half of its lifetime is over'],
+    ['Received client certificate', '2026-03-01T13:26:00Z'],
   ]);
   expect(showsKey(inspect(lines, { depth: 9 }))).toBe(false);
 });

@@ -9,22 +9,21 @@ import { drawFraction, type Held, isExpired, renewalOf, retryDelayMs } from './l
 import type { CertificateStore } from './store.ts';
 
 export interface RotationParts {
-  /** Whom the certificate is for. */
   user: string;
   store: Pick<CertificateStore, 'load' | 'save' | 'isIntact'>;
-  /** One attempt to get a new certificate; tells when it has made a request. */
+  /** One attempt to obtain a certificate; calls `onRequested` when it has created a request. */
   issue: (signal: AbortSignal, onRequested: () => void) => Promise<AgentCertificate>;
   clock: Clock;
   log: Log;
   random: () => number;
-  /** Hears of a failure when it begins and whenever it becomes another one. */
+  /** Called for a failure, once for each message. */
   onTrouble: (error: Error) => void;
 }
 
 export interface IdentityState {
-  /** When the certificate ends; undefined while there is none. */
+  /** Undefined while there is no certificate. */
   expiresMs: number | undefined;
-  /** Why the last attempt to get a certificate failed; undefined after a success. */
+  /** Error of the last attempt; undefined after a success. */
   lastError: Error | undefined;
 }
 
@@ -32,19 +31,19 @@ interface HeldCertificate extends Held {
   certificate: AgentCertificate;
 }
 
-/** Clocks jump and hosts sleep, so that time is looked at again and again. */
+/** Clocks jump and hosts sleep, so the time is checked at least once a minute. */
 const longestPauseMs = 60_000;
 const shortestPauseMs = 1000;
-/** Between two requests when the first one did not help, so that an agent that is locked out does not fill the cluster with them. */
+/** Between two requests after a failure, so that an agent without access does not flood the cluster with requests. */
 const requestGapMs = 3 * 60_000;
 
-/** Keeps one certificate valid: renews it in time, at once when it cannot be used, and again and again until it succeeds. */
+/** Keeps one certificate valid: renews it in time, or at once when it is invalid, and retries until that succeeds. */
 export class Rotation {
   readonly #parts: RotationParts;
   #held: HeldCertificate | undefined;
   #failures = 0;
   #lastError: Error | undefined;
-  /** Of the monotonic clock. */
+  /** By the monotonic clock. */
   #requestedMs: number | undefined;
   #change = Promise.withResolvers<void>();
   #wake = (): void => undefined;
@@ -57,53 +56,53 @@ export class Rotation {
     return { expiresMs: this.#held?.notAfterMs, lastError: this.#lastError };
   }
 
-  /** The certificate to be shown now; undefined when there is none that the server would accept. */
+  /** Undefined when there is no certificate that the server accepts. */
   get certificate(): AgentCertificate | undefined {
     const held = this.#held;
     const isUsable = held !== undefined && !held.isRefused && !isExpired(held, this.#parts.clock.now());
     return isUsable ? held.certificate : undefined;
   }
 
-  /** The same, waited for. */
+  /** Waits for a certificate. */
   async usable(signal: AbortSignal): Promise<AgentCertificate> {
     for (;;) {
       const { certificate } = this;
       if (certificate !== undefined) return certificate;
       const changed = this.#change.promise;
-      // A host that slept finds its certificate expired before the loop has looked at the time.
+      // After sleep the certificate may have expired before the loop has checked the time.
       if (this.#failures === 0) this.#wake();
       await orAborted(changed, signal);
     }
   }
 
-  /** The server did not accept this certificate. */
+  /** Marks the certificate as rejected by the server. */
   refuse(certificate: ClientCertificate | undefined): void {
     const held = this.#held;
     if (held === undefined || held.certificate.clientCertificate.certificate !== certificate?.certificate) return;
-    this.#parts.log.warn('The API server refuses the certificate', { user: this.#parts.user });
+    this.#parts.log.warn('API server rejects the certificate', { user: this.#parts.user });
     held.isRefused = true;
     const nowMs = this.#parts.clock.now();
     const isNew = held.obtainedMs !== undefined && nowMs - held.obtainedMs < longestPauseMs;
-    // A server that refuses what was issued just now would refuse the next one, too; of one that has expired it says nothing.
+    // A server that rejects a new certificate would reject the next one, too, unless it has merely expired.
     if (isNew && !isExpired(held, nowMs)) this.#fail(refusedAtOnce(this.#parts.user));
   }
 
-  /** Runs until it is told to stop, and rejects then with the reason. */
+  /** Runs until it is aborted, and rejects with the reason. */
   async run(signal: AbortSignal): Promise<never> {
     for (;;) {
       signal.throwIfAborted();
-      await this.#keepFiles();
+      await this.#checkFiles();
       const renewal = renewalOf(this.#held, this.#parts.clock.now());
       if (renewal.isDue && this.#gapLeftMs() === 0) {
-        this.#parts.log.info('Requesting a client certificate', { user: this.#parts.user, why: renewal.why });
+        this.#parts.log.info('Requesting client certificate', { user: this.#parts.user, why: renewal.why });
         await this.#renew(signal);
       }
       await this.#pause(signal);
     }
   }
 
-  /** Somebody may have deleted or replaced the file that others read, and writing it may have failed. */
-  async #keepFiles(): Promise<void> {
+  /** The file may have been deleted or replaced, and writing it may have failed. */
+  async #checkFiles(): Promise<void> {
     try {
       await this.#repairFiles();
       if (this.#failures === 0) this.#lastError = undefined;
@@ -133,8 +132,8 @@ export class Rotation {
     }
     this.#failures = 0;
     this.#lastError = undefined;
-    log.info('Got a client certificate', { user: this.#parts.user, expires: timestamp(certificate.notAfterMs) });
-    // Used even if it cannot be stored; the next look at the files tries that again.
+    log.info('Received client certificate', { user: this.#parts.user, expires: timestamp(certificate.notAfterMs) });
+    // Used even if it cannot be stored; the next check of the files retries that.
     await store.save(certificate).catch((error: unknown) => this.#report(error));
     this.#adopt(certificate, clock.now());
   }
@@ -155,7 +154,11 @@ export class Rotation {
   #report(error: unknown): void {
     const { log, user, onTrouble } = this.#parts;
     const trouble = error instanceof Error ? error : new Error(String(error));
-    log.error('Cannot keep the client certificate', { user, error: trouble, failures: this.#failures });
+    log.error('Maintaining the client certificate failed; retrying', {
+      user,
+      error: trouble,
+      failures: this.#failures,
+    });
     const isOther = this.#lastError?.message !== trouble.message;
     this.#lastError = trouble;
     if (isOther) onTrouble(trouble);
@@ -170,13 +173,13 @@ export class Rotation {
     try {
       await clock.sleep(this.#pauseMs(), waking.signal);
     } catch {
-      // Woken, or told to stop, which the loop looks at.
+      // Woken or aborted; the loop checks which.
     } finally {
       signal.removeEventListener('abort', wake);
     }
   }
 
-  /** How long no other request may be made; 0 unless the last one failed. */
+  /** Time until the next request is allowed; 0 unless the last one failed. */
   #gapLeftMs(): number {
     if (this.#failures === 0 || this.#requestedMs === undefined) return 0;
     return Math.max(0, this.#requestedMs + requestGapMs - this.#parts.clock.monotonicMs());
@@ -195,7 +198,7 @@ export class Rotation {
 }
 
 function refusedAtOnce(user: string): AppError {
-  return new AppError('AGENT_UNIDENTIFIED', `the API server refuses the certificate just issued for ${user}`, {
-    remedy: `See that the API server trusts the CA with which the cluster signs for ${signer.apiClient}.`,
+  return new AppError('AGENT_UNIDENTIFIED', `the API server rejects the certificate just issued for ${user}`, {
+    remedy: `Check that the API server trusts the CA of the signer ${signer.apiClient}.`,
   });
 }

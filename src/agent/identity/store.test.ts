@@ -72,7 +72,7 @@ test.each([undefined, 'not a key'])('ignores a certificate when the key of the h
 test.each(['', 'x', storedText().slice(0, 500), '\0'.repeat(1500)])('ignores a damaged file: %j', async text => {
   const { load, messages, lines } = storeWith(text);
   expect(await load()).toBeUndefined();
-  expect(messages('warn')).toEqual(['Ignoring a certificate file that cannot be used']);
+  expect(messages('warn')).toEqual(['Ignoring invalid certificate file']);
   expect(showsKey(inspect(lines, { depth: 9 }))).toBe(false);
 });
 

@@ -12,7 +12,7 @@ export interface StorePorts {
   log: Log;
 }
 
-/** The file of one certificate with its key. It is replaced as a whole, for others only open its path. */
+/** The file of one certificate with its key, replaced atomically because other programs read it. */
 export class CertificateStore {
   readonly #identity: KeptIdentity;
   readonly #ports: StorePorts;
@@ -22,7 +22,7 @@ export class CertificateStore {
     this.#ports = ports;
   }
 
-  /** The stored certificate; undefined when there is none for this subject and the kept key that has not expired. */
+  /** Undefined without a certificate for this subject and the current key that has not expired. */
   async load(): Promise<AgentCertificate | undefined> {
     const { certificateFile: path } = this.#identity;
     const { files, log } = this.#ports;
@@ -32,9 +32,9 @@ export class CertificateStore {
       const certificate = readCertificate(text, path);
       const problem = await this.#problem(certificate);
       if (problem === undefined) return certificate;
-      log.info('Ignoring a stored certificate', { file: path, why: problem });
+      log.info('Ignoring stored certificate', { file: path, why: problem });
     } catch (error) {
-      log.warn('Ignoring a certificate file that cannot be used', { file: path, error });
+      log.warn('Ignoring invalid certificate file', { file: path, error });
     }
     return undefined;
   }
@@ -43,7 +43,7 @@ export class CertificateStore {
     await this.#ports.files.write(this.#identity.certificateFile, printCertificate(certificate), 'secret');
   }
 
-  /** True if the file holds this certificate. */
+  /** True if the file contains this certificate. */
   async isIntact(certificate: AgentCertificate): Promise<boolean> {
     return (await this.#ports.files.read(this.#identity.certificateFile)) === printCertificate(certificate);
   }

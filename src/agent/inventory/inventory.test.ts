@@ -184,10 +184,7 @@ test('does not wait for ever for a part that does not come', async () => {
   host.network.networks = () => new Promise(() => undefined);
   host.system.containersFeature = () => new Promise(() => undefined);
   const { problems } = await take(host);
-  expect(problems.toSorted()).toEqual([
-    'Containers feature: not known within 60000 ms',
-    'networks: not known within 60000 ms',
-  ]);
+  expect(problems.toSorted()).toEqual(['Containers feature: no result within 60 s', 'networks: no result within 60 s']);
   expect(host.clock.ms).toBe(60_000);
 });
 
@@ -205,7 +202,7 @@ test('is understood by the operator', async () => {
   expect(parseInventory(JSON.stringify(seen), 'win-1')).toEqual(seen);
 });
 
-test('tells the name under which the kubelet will register, and why it is not known', async () => {
+test('tells the name under which the kubelet will register, and why it is unknown', async () => {
   const host = new ModelHost();
   host.hostValues = { fqdn: 'WIN-1.Example.com' };
   expect(await take(host, never, { nameSource: 'fqdn' })).toMatchObject({

@@ -1,37 +1,36 @@
-import { X509Certificate } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { messageOf } from '#base/errors.ts';
-import { scanPem } from '#base/pem.ts';
 import type { Inventory, InventoryAdapter, InventoryNetwork, InventoryService } from '#contract/inventory.ts';
-import { agentName, managedTag, ports as portNumbers, serviceName } from '#contract/names.ts';
+import { agentName, ports as portNumbers, serviceName } from '#contract/names.ts';
 import { bundlePath, dir, file } from '#contract/paths.ts';
 import type { HostVariableSource } from '#contract/services/manifest.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';
 import { findNodeName } from '../node-name.ts';
 import type { Adapter, Files, HnsNetwork, HostFiles, HostPorts, HostValues, InstalledService } from '../ports.ts';
-import { serviceKey } from '../services/order.ts';
+import { factsOf } from '../identity/certificate.ts';
+import { isManaged, serviceKey } from '../services/order.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
 import { readRecord } from '../stage/record.ts';
 import { probeServer } from './probe.ts';
 
 export interface InventoryOptions {
   agentVersion: string;
-  /** Path of the program that runs; its hash is told beside those of our files. */
+  /** Path of the running program; its hash is part of the inventory. */
   program: string;
-  /** By reading the file when missing. */
+  /** Reads the file by default. */
   hashOf?: HashOf | undefined;
-  /** Address of an API server that the host should be able to reach. */
+  /** API server that the host has to reach. */
   probeUrl?: string;
-  /** Where the kubelet's `--hostname-override` will come from on a host that is not configured; the computer name when missing. */
+  /** Source of `--hostname-override` on a host that is not configured; the computer name by default. */
   nameSource?: HostVariableSource;
   clock: Clock;
   signal: AbortSignal;
 }
 
-/** For each part; reading all of our files takes longest. */
+/** For each part; hashing all files takes longest. */
 const partLimitMs = 60_000;
 
-/** Everything the operator wants to know about the host. What cannot be found out is told, and takes nothing else along. */
+/** Everything the operator needs to know about the host. A part that fails is listed in `problems`. */
 export async function inventory(
   ports: HostPorts & { host: Pick<HostValues, 'resolve'> },
   options: InventoryOptions,
@@ -39,13 +38,13 @@ export async function inventory(
   const { system, files, network } = ports;
   const { agentVersion, program, probeUrl, nameSource, clock, signal } = options;
   const { hashOf = (path: string) => files.sha256(path) } = options;
-  // Asked for twice, read once: there are hundreds.
+  // Used twice but read once: there are hundreds of services.
   let listing: Promise<InstalledService[]> | undefined;
   const services = { list: () => (listing ??= ports.services.list()) };
   const problems: string[] = [];
   const part = async <T>(what: string, find: () => Promise<T>, otherwise: T): Promise<T> => {
     try {
-      const error = () => new Error(`not known within ${partLimitMs} ms`);
+      const error = () => new Error(`no result within ${partLimitMs / 1000} s`);
       return await withDeadline({ clock, ms: partLimitMs, error, signal }, find);
     } catch (error) {
       signal.throwIfAborted();
@@ -64,11 +63,11 @@ export async function inventory(
     containersFeature: part('Containers feature', () => system.containersFeature(), 'unknown'),
     adapters: part('adapters', async () => (await system.adapters()).map(shownAdapter), []),
     isAdministrator: part('rights', () => system.isAdministrator(), false),
-    portsInUse: part('ports', async () => (await system.listeningPorts()).filter(port => ourPorts.has(port)), []),
-    services: part('services', async () => (await services.list()).filter(isOurs).map(shownService), []),
+    portsInUse: part('ports', async () => (await system.listeningPorts()).filter(port => relevantPorts.has(port)), []),
+    services: part('services', async () => (await services.list()).filter(isRelevant).map(shownService), []),
     files: part(
       'files',
-      async () => hashFiles([program, ...(await ourFiles(files))], hashOf, what => problems.push(what)),
+      async () => hashFiles([program, ...(await knownFiles(files))], hashOf, what => problems.push(what)),
       {},
     ),
     stagedVersion: part('staged files', async () => (await readRecord(files)).version, ''),
@@ -104,16 +103,12 @@ function shownNetwork({ name, subnets, managementIp }: HnsNetwork): InventoryNet
   return { name, subnets, managementIp };
 }
 
-const ourNames = new Set([agentName, ...Object.values(serviceName)].map(serviceKey));
+const serviceNames = new Set([agentName, ...Object.values(serviceName)].map(serviceKey));
 
-const ourPorts = new Set<number>([portNumbers.kubelet, portNumbers.exporter]);
+const relevantPorts = new Set<number>([portNumbers.kubelet, portNumbers.exporter]);
 
-function isOurs(service: InstalledService): boolean {
-  return isManaged(service) || ourNames.has(serviceKey(service.name));
-}
-
-function isManaged({ config }: InstalledService): boolean {
-  return config.description.includes(managedTag);
+function isRelevant(service: InstalledService): boolean {
+  return isManaged(service) || serviceNames.has(serviceKey(service.name));
 }
 
 function shownService(service: InstalledService): InventoryService {
@@ -121,8 +116,8 @@ function shownService(service: InstalledService): InventoryService {
   return { name, state, command: config.command, isManaged: isManaged(service) };
 }
 
-/** Whatever the operator writes, and whatever was staged; logs are nobody's business here. */
-async function ourFiles(files: HostFiles): Promise<string[]> {
+/** Files that the operator writes and staged files, without logs. */
+async function knownFiles(files: HostFiles): Promise<string[]> {
   const fixed = Object.values(file).filter(path => !path.startsWith(`${dir.log}\\`) && path !== file.stagedRecord);
   return [...(await readRecord(files)).files.map(({ path }) => path), ...fixed];
 }
@@ -130,7 +125,7 @@ async function ourFiles(files: HostFiles): Promise<string[]> {
 async function hashFiles(
   paths: readonly string[],
   hashOf: HashOf,
-  note: (what: string) => void,
+  onProblem: (what: string) => void,
 ): Promise<Record<string, string>> {
   const hashes = new Map<string, string>();
   for (const path of new Set(paths)) {
@@ -138,13 +133,13 @@ async function hashFiles(
       const hash = await hashOf(path);
       if (hash !== undefined) hashes.set(path, hash);
     } catch (error) {
-      note(`file ${path}: ${messageOf(error)}`);
+      onProblem(`file ${path}: ${messageOf(error)}`);
     }
   }
   return Object.fromEntries(hashes);
 }
 
-/** Only what has come to its end bears the name of a hash. */
+/** Complete uploads are named by their hash. */
 async function findBundles(files: HostFiles): Promise<Record<string, number>> {
   const names = (await files.list(dir.incoming)).filter(name => /^[0-9a-f]{64}$/.test(name));
   const sizes = names.map(async name => [name, (await files.stat(bundlePath(name)))?.bytes ?? 0]);
@@ -153,8 +148,5 @@ async function findBundles(files: HostFiles): Promise<Record<string, number>> {
 
 async function certificateExpiry(files: Files): Promise<string | undefined> {
   const text = await files.read(file.agentCertificate);
-  if (text === undefined) return undefined;
-  const der = scanPem(text).blocks.find(({ type }) => type === 'CERTIFICATE')?.der;
-  if (der === undefined) throw new Error(`${file.agentCertificate} holds no certificate`);
-  return new X509Certificate(der).validToDate.toISOString();
+  return text === undefined ? undefined : new Date(factsOf(text).notAfterMs).toISOString();
 }

@@ -5,8 +5,8 @@ import type { InventoryProbe } from '#contract/inventory.ts';
 const limitMs = 10_000;
 
 /**
- * Asks the API server for anything at all, as the kubelet of this host will have to. Whether it can be trusted is not the
- * question, for the host need not have its CA yet: nothing is told to it.
+ * Checks that the host can reach the API server. Its certificate is not verified, because the host may not have the CA yet;
+ * no credential is sent.
  */
 export async function probeServer(url: string, clock: Clock, signal: AbortSignal): Promise<InventoryProbe> {
   try {

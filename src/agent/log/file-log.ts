@@ -8,18 +8,18 @@ import { RotatingFile } from './rotating-file.ts';
 
 export interface FileLogOptions {
   directory: string;
-  /** Of one file; no limit when 0. */
+  /** Size of one file; 0 for no limit. */
   maxBytes: number;
-  /** Name and version of the program, for the head of each file. */
+  /** Name and version of the program, for the header of each file. */
   build: string;
-  /** Errors are also told here. */
+  /** Errors are also written here. */
   stderr: (text: string) => void;
   clock: Clock;
-  /** Full files of each severity that are kept. */
+  /** Number of full files to keep for each severity. */
   keep?: number;
 }
 
-/** `<exe>.INFO`, `.WARNING` and `.ERROR` in a directory, under names that never change and over restarts. */
+/** `<exe>.INFO`, `.WARNING` and `.ERROR` in a directory; appended to after a restart. */
 export function createFileLog(options: FileLogOptions): Log {
   const { directory, maxBytes, build, stderr, clock, keep = 5 } = options;
   const header = () => headerLines(clock.now(), hostname(), build);
@@ -33,7 +33,7 @@ export function createFileLog(options: FileLogOptions): Log {
   }, clock);
 }
 
-/** The same lines, to wherever they shall go. Messages for debugging are left out, as klog does by default. */
+/** The same lines for any output, without debug messages, as klog does by default. */
 export function createLineLog(write: (severity: Severity, line: string) => void, clock: Clock): Log {
   const logWith = (common: LogFields): Log => {
     const at =

@@ -2,7 +2,7 @@ import { AppError } from '#base/errors.ts';
 import type { LogFields } from '#base/log.ts';
 import { redacted } from '#base/secret.ts';
 
-/** From the least to the most severe; a message also goes into the files of all that come before its own. */
+/** In ascending order; a message also goes into the files of all lower severities. */
 export const severities = ['INFO', 'WARNING', 'ERROR'] as const;
 export type Severity = (typeof severities)[number];
 
@@ -14,20 +14,20 @@ export interface Line {
   fields: LogFields;
 }
 
-const longest = 16_384;
-const deepestCause = 5;
+const maxCharacters = 16_384;
+const maxCauses = 5;
 
-/** One line in the form of klog: `I0301 12:00:00.000000    1234 agent] Message key=value`, without the line end. */
+/** One line in klog format: `I0301 12:00:00.000000    1234 agent] Message key=value`, without the line end. */
 export function printLine({ severity, atMs, pid, message, fields }: Line): string {
   const { part = 'agent', ...others } = fields;
   const pairs = Object.entries(others).flatMap(([name, value]) => printField(name, value));
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
   const text = [message, ...pairs].join(' ').replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped);
   const whole = `${severity.charAt(0)}${klogTime(atMs)} ${String(pid).padStart(7)} ${String(part)}] ${text}`;
-  return whole.length > longest ? `${whole.slice(0, longest)}...` : whole;
+  return whole.length > maxCharacters ? `${whole.slice(0, maxCharacters)}...` : whole;
 }
 
-/** The four lines with which a log file begins. */
+/** The header of a log file. */
 export function headerLines(atMs: number, machine: string, build: string): string[] {
   const { date, time } = localParts(atMs);
   return [
@@ -38,7 +38,7 @@ export function headerLines(atMs: number, machine: string, build: string): strin
   ];
 }
 
-/** Local time for the name of a file: sorts as time goes by. */
+/** Local time for the name of a file, in sortable form. */
 export function fileTime(atMs: number): string {
   const { date, time, ms } = localParts(atMs);
   return `${date.replaceAll('-', '')}-${time.replaceAll(':', '')}.${ms}`;
@@ -49,7 +49,7 @@ function klogTime(atMs: number): string {
   return `${date.slice(5).replace('-', '')} ${time}.${ms}000`;
 }
 
-/** Like the logs of kubelet and containerd beside ours, in the time zone of the host. */
+/** In the time zone of the host, as the logs of kubelet and containerd. */
 function localParts(atMs: number): { date: string; time: string; ms: string } {
   const at = new Date(atMs);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -65,15 +65,15 @@ function printField(name: string, value: unknown): string[] {
   return value === undefined ? [] : [`${name}=${printValue(value)}`];
 }
 
-/** Code and remedy of the error itself, and what lies behind it. */
+/** The messages of the error and its causes, with its code and remedy. */
 function printError(name: string, error: Error): string[] {
   const texts: string[] = [];
-  for (let cause: unknown = error; cause instanceof Error && texts.length < deepestCause; cause = cause.cause) {
+  for (let cause: unknown = error; cause instanceof Error && texts.length < maxCauses; cause = cause.cause) {
     texts.push(cause.message);
   }
-  const told = [`${name}=${quoted(texts.join(' <- '))}`];
-  if (error instanceof AppError) told.push(`code=${error.code}`, `remedy=${quoted(error.remedy)}`);
-  return told;
+  const fields = [`${name}=${quoted(texts.join(' <- '))}`];
+  if (error instanceof AppError) fields.push(`code=${error.code}`, `remedy=${quoted(error.remedy)}`);
+  return fields;
 }
 
 function printValue(value: unknown): string {
@@ -81,7 +81,7 @@ function printValue(value: unknown): string {
   try {
     return withoutLogins(JSON.stringify(value) ?? String(value));
   } catch {
-    // A cycle or a bigint: the message is worth more than the value.
+    // A cycle or a bigint must not prevent the message.
     return Object.prototype.toString.call(value);
   }
 }
@@ -90,7 +90,7 @@ function quoted(text: string): string {
   return withoutLogins(JSON.stringify(text));
 }
 
-/** Proxies and mirrors are often given with a password, and errors of others quote them. */
+/** URLs of proxies and mirrors may contain a password, and errors quote them. */
 function withoutLogins(text: string): string {
   return text.replaceAll(/\/\/[^\s"/]*@/g, `//${redacted}@`);
 }

@@ -104,7 +104,7 @@ for (const [where, open] of systems) {
 
 test('opens no device, and no folder that is a link', () => {
   const { folder, path, write } = bench();
-  expect(() => openLog('/dev/null')).toThrow(/no plain file/);
+  expect(() => openLog('/dev/null')).toThrow(/not a regular file/);
   renameSync(join(folder, 'logs'), join(folder, 'elsewhere'));
   symlinkSync(join(folder, 'elsewhere'), join(folder, 'logs'));
   expect(() => write()).toThrow(/folder that is a link/);

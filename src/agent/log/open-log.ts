@@ -3,22 +3,22 @@ import { dirname } from 'node:path';
 
 export interface OpenLog {
   handle: number;
-  /** Which file it is, whatever its name has become. */
+  /** Inode; stays the same when the file is renamed. */
   identity: bigint;
   bytes: number;
 }
 
-/** How a file is opened; tests let others change it in between. */
+/** How a file is opened; tests change the file in between. */
 export type Open = (path: string, flags: number) => number;
 
 const attempts = 3;
-/** On Windows there is no such flag. */
+/** Windows does not have this flag. */
 const noFollow = (constants as { O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0;
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY;
 
 /**
- * Opens a log file to add to it, never through a link. What counts is what was opened: the handle must be that of a plain file
- * with one name, and the name must still stand for it itself. A link in its place is removed: the Go agent left some.
+ * Opens a log file for appending, never through a link. Checks the opened handle: it must be a regular file with one name,
+ * and the path must still lead to it. A link is removed: the Go agent left some.
  */
 export function openLog(path: string, open: Open = openNoFollow): OpenLog {
   for (let left = attempts; ; left -= 1) {
@@ -30,7 +30,7 @@ export function openLog(path: string, open: Open = openNoFollow): OpenLog {
   }
 }
 
-/** The same for a name: undefined when there is no file, or a link. */
+/** Undefined for a missing file or a link. */
 export function identityOf(path: string): bigint | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false, bigint: true });
   return found?.isFile() === true ? found.ino : undefined;
@@ -42,7 +42,7 @@ function isReplaceable(problem: string): boolean {
   return problem === isLinked || problem === twoNames;
 }
 
-/** Why it cannot be used, when it cannot. */
+/** The open file, or why it cannot be used. */
 function tryToOpen(path: string, open: Open): OpenLog | string {
   const handle = openOrUndefined(path, open);
   if (handle === undefined) return isLinked;
@@ -57,10 +57,10 @@ function tryToOpen(path: string, open: Open): OpenLog | string {
 
 function problemOf(path: string, handle: number): string | undefined {
   const { ino, nlink } = fstatSync(handle, { bigint: true });
-  if (!fstatSync(handle).isFile()) return 'is no plain file';
+  if (!fstatSync(handle).isFile()) return 'is not a regular file';
   if (nlink > 1n) return twoNames;
   if (identityOf(path) !== ino) return isLinked;
-  return lstatSync(dirname(path)).isDirectory() ? undefined : 'lies in a folder that is a link';
+  return lstatSync(dirname(path)).isDirectory() ? undefined : 'is in a folder that is a link';
 }
 
 function openOrUndefined(path: string, open: Open): number | undefined {

@@ -6,34 +6,34 @@ import { identityOf, openLog, type OpenLog } from './open-log.ts';
 
 export interface RotatingFileOptions {
   path: string;
-  /** No limit when 0. */
+  /** 0 for no limit. */
   maxBytes: number;
-  /** Full files that are kept beside the one written to. */
+  /** Number of full files to keep. */
   keep: number;
-  /** Lines with which every new file begins. */
+  /** First lines of every new file. */
   header: () => readonly string[];
   clock: Clock;
 }
 
 interface OpenFile extends OpenLog {
-  /** Nothing but its head is in it. */
+  /** It contains only the header. */
   isFresh: boolean;
 }
 
-/** What fails is left alone for so long, so that a full disk does not cost system calls with every message. */
+/** Pause after a failure, so that a full disk does not cost system calls with every message. */
 const pauseMs = 1000;
 
 /**
- * A file that lines are added to and that is put aside when it is full. Each line is written at once: whatever ends the
- * process, the last thing it said is on disk. No failure ever reaches the caller; the number of lines lost is told later.
+ * A log file that is rotated when it is full. Each line is written at once, so that none is lost when the process ends.
+ * Never throws; the number of lost lines is logged later.
  */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
   #open: OpenFile | undefined;
   #lost = 0;
   #pauseUntilMs = Number.NEGATIVE_INFINITY;
-  #lookAgainMs = Number.NEGATIVE_INFINITY;
-  #putAsideAgainMs = Number.NEGATIVE_INFINITY;
+  #checkAgainMs = Number.NEGATIVE_INFINITY;
+  #rotateAgainMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RotatingFileOptions) {
     this.#options = options;
@@ -64,24 +64,24 @@ export class RotatingFile {
     if (open !== undefined) quietly(() => closeSync(open.handle));
   }
 
-  /** The open file with room for so many bytes. */
+  /** The open file, rotated if there is no room for the bytes. */
   #fileFor(bytes: number, nowMs: number): OpenFile {
     const { maxBytes } = this.#options;
-    this.#lookForOther(nowMs);
+    this.#closeIfReplaced(nowMs);
     const open = (this.#open ??= this.#openFile());
     const isFull = maxBytes > 0 && !open.isFresh && open.bytes + bytes > maxBytes;
-    if (!isFull || nowMs < this.#putAsideAgainMs) return open;
-    // Somebody may have the file open in a way that forbids a new name; then it grows meanwhile.
-    this.#putAsideAgainMs = nowMs + pauseMs;
+    if (!isFull || nowMs < this.#rotateAgainMs) return open;
+    // Another program may block the rename; then the file grows meanwhile.
+    this.#rotateAgainMs = nowMs + pauseMs;
     this.close();
-    quietly(() => this.#putAside());
+    quietly(() => this.#rotate());
     return (this.#open = this.#openFile());
   }
 
-  /** An administrator may have deleted the file, or another process of ours put it aside. */
-  #lookForOther(nowMs: number): void {
-    if (this.#open === undefined || nowMs < this.#lookAgainMs) return;
-    this.#lookAgainMs = nowMs + pauseMs;
+  /** An administrator may have deleted the file, or another agent process rotated it. */
+  #closeIfReplaced(nowMs: number): void {
+    if (this.#open === undefined || nowMs < this.#checkAgainMs) return;
+    this.#checkAgainMs = nowMs + pauseMs;
     if (identityOf(this.#options.path) !== this.#open.identity) this.close();
   }
 
@@ -94,7 +94,7 @@ export class RotatingFile {
     return this.#open;
   }
 
-  #putAside(): void {
+  #rotate(): void {
     const { path, keep, clock } = this.#options;
     renameSync(path, `${path}.${fileTime(clock.now())}`);
     const aside = readdirSync(dirname(path))
@@ -112,7 +112,7 @@ function append(open: OpenFile, lines: readonly string[]): void {
   open.bytes += bytes.length;
 }
 
-/** Only what carries exactly our stamp: nothing else in the directory is ours to delete. */
+/** Exactly our time stamp: other files in the directory must not be deleted. */
 function isAside(name: string, stem: string): boolean {
   return name.startsWith(`${stem}.`) && /^\d{8}-\d{6}\.\d{3}$/.test(name.slice(stem.length + 1));
 }
@@ -121,6 +121,6 @@ function quietly(act: () => void): void {
   try {
     act();
   } catch {
-    // What can be done about it, the next line does.
+    // The next line tries again.
   }
 }

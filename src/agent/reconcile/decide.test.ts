@@ -17,48 +17,27 @@ const node = (annotations: Record<string, string>): NodeView => ({
   unschedulable: false,
 });
 
-const starts: [name: string, node: NodeView | undefined, launchedFor: string | undefined, want: unknown][] = [
-  ['begins with the desired version', node({ [desiredVersion]: 'v2' }), undefined, { go: true, version: 'v2' }],
+const starts: [name: string, node: NodeView | undefined, want: unknown][] = [
+  ['starts with the desired version', node({ [desiredVersion]: 'v2' }), { go: true, version: 'v2' }],
   [
-    'begins when it is the version it was launched for',
-    node({ [desiredVersion]: 'v2' }),
-    'v2',
-    { go: true, version: 'v2' },
-  ],
-  [
-    'begins again when the version is written already',
+    'starts again when the version is already annotated',
     node({ [desiredVersion]: 'v2', [version]: 'v2' }),
-    undefined,
     { go: true, version: 'v2' },
   ],
-  ['does nothing without a Node', undefined, undefined, { go: false, why: 'the Node does not exist' }],
+  ['skips the pass without a Node', undefined, { go: false, why: 'the Node does not exist' }],
+  ['skips the pass without a desired version', node({}), { go: false, why: 'Node win-1 has no desired version' }],
   [
-    'does nothing without a desired version',
-    node({}),
-    undefined,
-    { go: false, why: 'Node win-1 has no desired version' },
-  ],
-  [
-    'does nothing with an empty desired version',
+    'skips the pass with an empty desired version',
     node({ [desiredVersion]: '' }),
-    undefined,
     { go: false, why: 'Node win-1 has no desired version' },
   ],
   [
-    'does nothing while a reboot is pending',
+    'skips the pass while a reboot is pending',
     node({ [desiredVersion]: 'v2', [rebootRequired]: '' }),
-    undefined,
-    { go: false, why: 'Node win-1 awaits a reboot' },
-  ],
-  [
-    'does nothing for the version of another agent',
-    node({ [desiredVersion]: 'v1' }),
-    'v2',
-    { go: false, why: 'Node win-1 wants version v1, and this agent is for v2' },
+    { go: false, why: 'Node win-1 is waiting for a reboot' },
   ],
 ];
-for (const [name, seen, launchedFor, want] of starts)
-  test(name, () => expect(decideStart(seen, launchedFor)).toEqual(want));
+for (const [name, seen, want] of starts) test(name, () => expect(decideStart(seen)).toEqual(want));
 
 const versions: [name: string, node: NodeView | undefined, reported: string, want: boolean][] = [
   ['reports a version that is not reported yet', node({ [desiredVersion]: 'v2' }), '', true],
@@ -68,7 +47,7 @@ const versions: [name: string, node: NodeView | undefined, reported: string, wan
   ['does not report a version that is no longer desired', node({ [desiredVersion]: 'v3' }), '', false],
   ['does not report a version when none is desired any more', node({}), '', false],
   [
-    'does not report a version when a reboot was asked for meanwhile',
+    'does not report a version when a reboot was requested meanwhile',
     node({ [desiredVersion]: 'v2', [rebootRequired]: '' }),
     '',
     false,
@@ -92,7 +71,7 @@ const quiet: RebootInput = {
   environment: environment({ HTTP_PROXY: 'a' }, { HTTP_PROXY: 'a' }),
   certificates: certificates(0, 0),
   processEnvironment: { HTTP_PROXY: 'a' },
-  asked: undefined,
+  requested: undefined,
   bootId: 'boot-2',
 };
 
@@ -134,22 +113,22 @@ const reboots: [name: string, change: Partial<RebootInput>, because: string[]][]
   ['finds a variable of a process in another spelling', { processEnvironment: { http_proxy: 'a' } }, []],
   ['does not mind variables nobody watches', { processEnvironment: { HTTP_PROXY: 'a', Path: 'x' } }, []],
   [
-    'needs one that was asked for in this boot',
-    { asked: { bootId: 'boot-2', variables: [] } },
-    ['a reboot asked for has not happened yet'],
+    'needs one that was requested in this boot',
+    { requested: { bootId: 'boot-2', variables: [] } },
+    ['the requested reboot has not happened yet'],
   ],
-  ['needs none that has happened', { asked: { bootId: 'boot-1', variables: ['HTTP_PROXY'] } }, []],
+  ['needs none that has happened', { requested: { bootId: 'boot-1', variables: ['HTTP_PROXY'] } }, []],
   [
     'tells all reasons',
     {
       environment: environment({}, { HTTP_PROXY: 'a' }),
       certificates: certificates(2, 1),
-      asked: { bootId: 'boot-2', variables: [] },
+      requested: { bootId: 'boot-2', variables: [] },
     },
     [
       'machine variables change: HTTP_PROXY',
       'trusted certificates change: 2 added, 1 removed',
-      'a reboot asked for has not happened yet',
+      'the requested reboot has not happened yet',
     ],
   ],
 ];
@@ -169,7 +148,7 @@ test('remembers for which variables the reboot is', () => {
 const rebooted = { bootId: 'boot-1', variables: ['http_proxy'] };
 
 test('does not reboot again for a variable that a reboot did not bring', () => {
-  const decision = decideReboot({ ...quiet, processEnvironment: { HTTP_PROXY: 'of SYSTEM' }, asked: rebooted });
+  const decision = decideReboot({ ...quiet, processEnvironment: { HTTP_PROXY: 'of SYSTEM' }, requested: rebooted });
   expect(decision).toMatchObject({ needed: false, because: [] });
   expect(decision.problem).toMatchObject({
     code: 'ENVIRONMENT_NOT_EFFECTIVE',
@@ -180,7 +159,7 @@ test('does not reboot again for a variable that a reboot did not bring', () => {
 
 test('reboots for a variable that the last reboot was not for, though another is stubborn', () => {
   const both = environment({ HTTP_PROXY: 'a', NO_PROXY: 'b' }, { HTTP_PROXY: 'a', NO_PROXY: 'b' });
-  const decision = decideReboot({ ...quiet, environment: both, processEnvironment: {}, asked: rebooted });
+  const decision = decideReboot({ ...quiet, environment: both, processEnvironment: {}, requested: rebooted });
   expect(decision).toMatchObject({ needed: true, because: ['processes do not see NO_PROXY yet'] });
   expect(decision.problem?.message).not.toContain('NO_PROXY');
 });
@@ -191,7 +170,7 @@ test('reboots after a reboot when the value wanted has changed', () => {
     ...quiet,
     environment: change,
     processEnvironment: { HTTP_PROXY: 'a' },
-    asked: rebooted,
+    requested: rebooted,
   });
   expect(decision).toMatchObject({ needed: true, problem: undefined });
 });
@@ -205,8 +184,8 @@ test('never needs a reboot right after one that made processes see the registry'
       const first = environment(registry, wanted);
       const after = Object.fromEntries(Object.entries(first.expected).filter(([, text]) => text !== ''));
       const second = planEnvironment({ registry: after, wanted, watched, owned: first.owned });
-      const asked = { bootId: 'boot-1', variables: watched };
-      const decision = decideReboot({ ...quiet, environment: second, processEnvironment: after, asked });
+      const requested = { bootId: 'boot-1', variables: watched };
+      const decision = decideReboot({ ...quiet, environment: second, processEnvironment: after, requested });
       expect(decision).toMatchObject({ needed: false, problem: undefined });
     }),
     { numRuns: 500 },
@@ -216,12 +195,12 @@ test('never needs a reboot right after one that made processes see the registry'
 test('never tells a value of a variable', () => {
   fc.assert(
     fc.property(settings, settings, settings, fc.constantFrom('boot-1', 'boot-2'), (registry, wanted, seen, bootId) => {
-      const asked = { bootId, variables: watched };
+      const requested = { bootId, variables: watched };
       const decision = decideReboot({
         ...quiet,
         environment: environment(registry, wanted),
         processEnvironment: seen,
-        asked,
+        requested,
       });
       expect(`${decision.because.join()} ${decision.problem?.message}`).not.toContain('secret');
     }),

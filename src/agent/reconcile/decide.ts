@@ -7,57 +7,50 @@ import type { CertificatePlan } from '../certificates/plan.ts';
 import { type EnvironmentPlan, variableKey } from '../environment/plan.ts';
 import type { RebootRecord } from '../state.ts';
 
-/** Whether a pass has anything to do, asked before anything on the host is looked at. */
+/** Whether a pass has anything to do; decided before the host is inspected. */
 export type PassStart = { go: true; version: string } | { go: false; why: string };
 
-/** `launchedFor` is the only version this agent may apply, if it was told one. */
-export function decideStart(node: NodeView | undefined, launchedFor?: string): PassStart {
+export function decideStart(node: NodeView | undefined): PassStart {
   if (node === undefined) return { go: false, why: 'the Node does not exist' };
-  if (awaitsReboot(node)) return { go: false, why: `Node ${node.name} awaits a reboot` };
+  if (awaitsReboot(node)) return { go: false, why: `Node ${node.name} is waiting for a reboot` };
   const version = node.annotations[nodeAnnotation.desiredVersion] ?? '';
   if (version === '') return { go: false, why: `Node ${node.name} has no desired version` };
-  if (launchedFor !== undefined && launchedFor !== version) {
-    return { go: false, why: `Node ${node.name} wants version ${version}, and this agent is for ${launchedFor}` };
-  }
   return { go: true, version };
 }
 
 export interface RebootInput {
   environment: EnvironmentPlan;
-  /** Undefined when the bundle could not be read: then certificates are no reason for anything. */
+  /** Undefined when the bundle could not be read: then certificates cause no reboot. */
   certificates: CertificatePlan | undefined;
-  /** What the agent itself, and so every service, sees. */
+  /** The environment of the agent, and so of every service. */
   processEnvironment: Readonly<Record<string, string | undefined>>;
-  asked: RebootRecord | undefined;
+  requested: RebootRecord | undefined;
   bootId: string;
 }
 
 export interface RebootDecision {
   needed: boolean;
-  /** Reasons without values, for values may hold a password. */
+  /** Reasons without values, which may contain a password. */
   because: string[];
-  /** Variables whose value in processes is not the one in the registry. */
+  /** Variables that processes see with another value than that in the registry. */
   variables: string[];
-  /** Why the host cannot become as wanted by a reboot; the services may still be taken care of. */
+  /** Why a reboot does not help; services are reconciled nevertheless. */
   problem: AppError | undefined;
 }
 
-/**
- * Compares what is with what has to be instead of asking what this pass has changed, so that a pass cut short anywhere
- * comes to the same answer the next time.
- */
+/** Compares actual with desired state instead of what this pass has changed, so that an interrupted pass decides the same. */
 export function decideReboot(input: RebootInput): RebootDecision {
-  const { environment, certificates, asked, bootId } = input;
+  const { environment, certificates, requested, bootId } = input;
   const stale = staleVariables(environment.expected, input.processEnvironment);
-  const stubborn = stale.filter(name => wasRebootedFor(name, asked, bootId) && !environment.changed);
-  const hopeful = stale.filter(name => !stubborn.includes(name));
+  const stubborn = stale.filter(name => wasRebootedFor(name, requested, bootId) && !environment.changed);
+  const pending = stale.filter(name => !stubborn.includes(name));
   const because = [
     ...(environment.changed ? [`machine variables change: ${changedNames(environment).join(', ')}`] : []),
     ...(certificates?.changed
       ? [`trusted certificates change: ${certificates.add.length} added, ${certificates.remove.length} removed`]
       : []),
-    ...(hopeful.length > 0 && !environment.changed ? [`processes do not see ${hopeful.join(', ')} yet`] : []),
-    ...(isRebootRequired(asked, bootId) ? ['a reboot asked for has not happened yet'] : []),
+    ...(pending.length > 0 && !environment.changed ? [`processes do not see ${pending.join(', ')} yet`] : []),
+    ...(isRebootRequired(requested, bootId) ? ['the requested reboot has not happened yet'] : []),
   ];
   return {
     needed: because.length > 0,
@@ -67,20 +60,20 @@ export function decideReboot(input: RebootInput): RebootDecision {
   };
 }
 
-/** The version is reported last, when all is true, and only if the report does not say so already. */
+/** The version is reported last, when the host is configured, and only if it has changed. */
 export function needsVersion(
   node: NodeView | undefined,
   report: Pick<AgentReport, 'version'>,
   version: string,
 ): boolean {
   const start = decideStart(node);
-  // The operator may have changed its mind while the services were started.
+  // The desired version may have changed while the services were started.
   return start.go && start.version === version && report.version !== version;
 }
 
-/** A reboot that was asked for in this boot has not happened yet; in any other boot it has. */
-export function isRebootRequired(asked: RebootRecord | undefined, bootId: string): boolean {
-  return asked?.bootId === bootId;
+/** A reboot requested in this boot has not happened yet; one of another boot has. */
+export function isRebootRequired(requested: RebootRecord | undefined, bootId: string): boolean {
+  return requested?.bootId === bootId;
 }
 
 function changedNames({ writes, restores, removals }: EnvironmentPlan): string[] {
@@ -97,16 +90,16 @@ function staleVariables(
   );
 }
 
-/** After a reboot for a variable it must be in effect; if it is not, another reboot will not help either. */
-function wasRebootedFor(name: string, asked: RebootRecord | undefined, bootId: string): boolean {
-  if (asked === undefined || asked.bootId === bootId) return false;
-  return asked.variables.map(variableKey).includes(variableKey(name));
+/** A variable that has no effect after a reboot will not have one after another reboot. */
+function wasRebootedFor(name: string, requested: RebootRecord | undefined, bootId: string): boolean {
+  if (requested === undefined || requested.bootId === bootId) return false;
+  return requested.variables.map(variableKey).includes(variableKey(name));
 }
 
 function notEffective(names: readonly string[]): AppError {
   return new AppError(
     'ENVIRONMENT_NOT_EFFECTIVE',
-    `machine variables ${names.join(', ')} are not what processes see, even after a reboot`,
-    { remedy: 'Remove them from the own environment of the SYSTEM account (HKEY_USERS\\.DEFAULT\\Environment).' },
+    `machine variables ${names.join(', ')} have other values in processes, even after a reboot`,
+    { remedy: 'Remove them from the environment of the SYSTEM account (HKEY_USERS\\.DEFAULT\\Environment).' },
   );
 }

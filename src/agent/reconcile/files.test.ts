@@ -94,7 +94,7 @@ test('touches no file before a reboot that is needed', async () => {
   const host = await hostWithFiles();
   publish(host, { services: [reader], environment: { HTTP_PROXY: 'p' }, watchedEnvironment: ['HTTP_PROXY'] });
   host.fileTexts.set(file.kubelet, 'damaged');
-  expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
+  expect(await pass(host)).toMatchObject({ did: 'request reboot' });
   expect(host.fileTexts.get(file.kubelet)).toBe('damaged');
 });
 

@@ -82,7 +82,7 @@ const idle: [name: string, change: (host: ModelHost) => void, why: string][] = [
   [
     'a reboot is pending',
     host => Object.assign(host.node?.annotations ?? {}, { [rebootRequired]: '' }),
-    'Node win-1 awaits a reboot',
+    'Node win-1 is waiting for a reboot',
   ],
 ];
 for (const [name, change, why] of idle) {
@@ -93,12 +93,6 @@ for (const [name, change, why] of idle) {
     expect([host.log, host.services.calls]).toEqual([[], []]);
   });
 }
-
-test('touches nothing for the version of another agent', async () => {
-  const host = hostFor();
-  expect(await pass(host, { launchedFor: 'v3' })).toMatchObject({ did: 'nothing' });
-  expect(await pass(host, { launchedFor: 'v2' })).toMatchObject({ did: 'configure' });
-});
 
 test('needs the ConfigMap of the desired version', async () => {
   const host = hostFor();
@@ -116,7 +110,7 @@ test('refuses a ConfigMap that cannot be parsed, by its name', async () => {
 
 test('sets variables and asks for a reboot before any service is touched', async () => {
   const host = hostFor({ environment: proxy });
-  expect(await pass(host)).toEqual({ did: 'ask for a reboot', because: ['machine variables change: HTTP_PROXY'] });
+  expect(await pass(host)).toEqual({ did: 'request reboot', because: ['machine variables change: HTTP_PROXY'] });
   expect(host.state.variables).toEqual(proxy);
   expect(host.services.calls).toEqual([]);
   expect(host.report).toMatchObject({ rebootRequired: true, version: '', bootId: host.bootId });
@@ -128,7 +122,7 @@ test('goes on after the reboot, without a second one', async () => {
   await pass(host);
   mirror(host);
   await host.reboot();
-  expect(await pass(host)).toEqual({ did: 'nothing', why: 'Node win-1 awaits a reboot' });
+  expect(await pass(host)).toEqual({ did: 'nothing', why: 'Node win-1 is waiting for a reboot' });
   mirror(host);
   expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
   expect(reports(host)).toEqual(['report rebootRequired=true', 'report rebootRequired=false', 'report version=v2']);
@@ -139,7 +133,7 @@ test('asks again when the report was emptied without a reboot', async () => {
   const host = hostFor({ environment: proxy });
   await pass(host);
   host.report = emptyReport;
-  expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
+  expect(await pass(host)).toMatchObject({ did: 'request reboot' });
   expect(host.report.rebootRequired).toBe(true);
 });
 
@@ -150,7 +144,7 @@ test('asks again when that could not be reported, though the registry is right b
   };
   await expect(pass(host)).rejects.toThrow('the API server is away');
   host.before = () => undefined;
-  expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
+  expect(await pass(host)).toMatchObject({ did: 'request reboot' });
   expect(host.report.rebootRequired).toBe(true);
 });
 
@@ -163,8 +157,8 @@ test('asks for a reboot for certificates, and does not forget it when the report
   await expect(pass(host, bundle)).rejects.toThrow('the API server is away');
   host.before = () => undefined;
   expect(await pass(host, bundle)).toEqual({
-    did: 'ask for a reboot',
-    because: ['a reboot asked for has not happened yet'],
+    did: 'request reboot',
+    because: ['the requested reboot has not happened yet'],
   });
   expect([host.roots.length, host.fileTexts.get(file.importedCerts)]).toEqual([1, pem(1)]);
 });
@@ -177,7 +171,7 @@ test('takes settings back again that a power cut brought back, and then comes to
   const [machine, store] = [{ ...host.state.variables }, [...host.roots]];
   host.configMaps = hostFor({ environment: {} }).configMaps;
   withBundle(host, '');
-  expect(await pass(host, { caBundle: file.caBundle })).toMatchObject({ did: 'ask for a reboot' });
+  expect(await pass(host, { caBundle: file.caBundle })).toMatchObject({ did: 'request reboot' });
   expect([host.state.variables, host.roots]).toEqual([{}, []]);
   Object.assign(host.state.variables, machine);
   host.addRoots(...store);
@@ -296,7 +290,7 @@ test('gives back the value of the administrator when the cluster proxy goes', as
   await pass(host);
   for (const environment of [proxy, {}]) {
     publish(host, { environment });
-    expect(await pass(host)).toMatchObject({ did: 'ask for a reboot' });
+    expect(await pass(host)).toMatchObject({ did: 'request reboot' });
     await host.reboot();
   }
   expect(host.state.variables).toEqual({ HTTP_PROXY: 'of the administrator' });

@@ -7,7 +7,6 @@ import type { Service, ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
 import { secureFolders } from '../access/secure-folders.ts';
-import type { CertificatePlan } from '../certificates/plan.ts';
 import {
   applySettings,
   observeCertificates,
@@ -37,33 +36,31 @@ export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
 export interface PassOptions {
   /** Path of the trusted CA bundle; '' when none is expected. */
   caBundle: string;
-  /** The only version this agent may apply, if it was told one. */
-  launchedFor?: string;
   readyPatience: Patience;
-  /** How files are compared with what they should be: by reading them all, unless somebody remembers. */
+  /** Reads the files by default. */
   hashOf?: HashOf;
-  /** Hears of files that were not as they should be and have been put right. */
+  /** Called with restored files. */
   onRepaired?(paths: readonly string[]): void;
-  /** Hears of files and folders whose owner or rights were wrong, one sentence for each. */
+  /** Called with one sentence for each file or folder whose owner or rights were fixed. */
   onSecured?(events: readonly string[]): void;
-  /** Hears of what went wrong without keeping the host from being as wanted. */
+  /** Called for failures that do not matter for the state of the host. */
   onWarning?(text: string): void;
-  /** Called when all services are as wanted. */
+  /** Called when all services run as desired. */
   onServicesSettled?(known: KnownGood): Promise<void>;
 }
 
 export type PassOutcome =
   | { did: 'nothing'; why: string }
   | { did: 'wait'; for: string }
-  | { did: 'ask for a reboot'; because: string[] }
+  | { did: 'request reboot'; because: string[] }
   | { did: 'configure'; version: string };
 
-/** One pass of the controller: from the marks on the Node to a host as wanted, or as far as it gets before a reboot. */
+/** One pass of the controller: from the annotations of the Node to the configured host, or up to a required reboot. */
 export async function reconcileOnce(ports: AgentPorts, options: PassOptions, waiting: Waiting): Promise<PassOutcome> {
   const object = await ports.cluster.node();
   const node = viewOf(object);
   const reported = await startReport(ports);
-  const start = decideStart(node, options.launchedFor);
+  const start = decideStart(node);
   if (!start.go) {
     await reported();
     return { did: 'nothing', why: start.why };
@@ -72,12 +69,12 @@ export async function reconcileOnce(ports: AgentPorts, options: PassOptions, wai
   const settings = await reconcileSettings(manifest, options.caBundle, reported, ports);
   if (settings.because.length > 0) {
     if (settings.problem !== undefined) throw settings.problem;
-    return { did: 'ask for a reboot', because: settings.because };
+    return { did: 'request reboot', because: settings.because };
   }
   const source = { name: node?.name ?? '', object };
   const damage = await reconcileFiles(manifest, ports.files, options, waiting.signal);
   const { services, awaits } = await startable(manifest.services, ports.files);
-  await reconcileServices(services, source, servicesWork(ports, start.version, waiting), waiting);
+  await reconcileServices(services, source, servicesWork(ports, start.version), waiting);
   if (awaits === undefined) await options.onServicesSettled?.({ version: start.version, manifest, node: source });
   for (const warning of await pruneOvnkubeCertificates(ports.files)) options.onWarning?.(warning);
   const problem = settings.problem ?? damage;
@@ -87,12 +84,12 @@ export async function reconcileOnce(ports: AgentPorts, options: PassOptions, wai
   return { did: 'configure', version: start.version };
 }
 
-/** Gives the report as it was at the beginning; rejects when it could not be read or written. */
+/** The report at the start of the pass; rejects when it could not be read or written. */
 type Reported = () => Promise<AgentReport>;
 
 /**
- * Reads the report, and corrects it when a reboot that was asked for is over. The need of one is reported only when all
- * settings have been changed. The pass does not wait for it: services are looked after without the API server, too.
+ * Reads the report, and updates it after a requested reboot. A required reboot is reported only when all settings have been
+ * changed. The pass does not wait for it, because services are reconciled without the API server, too.
  */
 async function startReport({ cluster, files, host }: AgentPorts): Promise<Reported> {
   const isOver = !isRebootRequired((await readState(files)).reboot, await host.bootId());
@@ -104,7 +101,7 @@ async function startReport({ cluster, files, host }: AgentPorts): Promise<Report
   return () => reporting;
 }
 
-/** Without those that would only fail until the agent has a certificate for cloud-node-manager. */
+/** Without services that would fail until the agent has a certificate for cloud-node-manager. */
 async function startable(
   services: readonly Service[],
   files: Files,
@@ -115,17 +112,13 @@ async function startable(
   return { services: kept, awaits: 'a client certificate for cloud-node-manager' };
 }
 
-/** What reconcileServices needs, with its memory kept in files. */
-export function servicesWork(
-  ports: ServicePorts & VariablePorts & { files: Files },
-  version: string,
-  { clock }: Pick<Waiting, 'clock'>,
-): ServicesWork {
+/** What reconcileServices needs, with its state in files. */
+export function servicesWork(ports: ServicePorts & VariablePorts & { files: Files }, version: string): ServicesWork {
   const { services, processes, scripts, host, files } = ports;
   return {
     services,
     processes,
-    scripts: cachedScripts(scripts, { files, clock, version, bootId: () => host.bootId() }),
+    scripts: cachedScripts(scripts, { files, version, bootId: () => host.bootId() }),
     host,
     remembered: async () => (await readState(files)).stoppedServices,
     remember: names => changeState(files, { stoppedServices: [...names] }),
@@ -134,7 +127,6 @@ export function servicesWork(
   };
 }
 
-/** The manifest of one version, parsed and validated. */
 export async function readManifest(version: string, cluster: ManifestSource): Promise<ServicesManifest> {
   const object = await cluster.servicesConfigMap(version);
   if (object !== undefined) {
@@ -142,7 +134,7 @@ export async function readManifest(version: string, cluster: ManifestSource): Pr
     return parseManifest(fields.stringMap('data'), label);
   }
   throw new AppError('OBJECT_MISSING', `ConfigMap ${shown(servicesConfigMapName(version))} does not exist`, {
-    remedy: 'Nothing to do at once: the operator writes it for every version in use.',
+    remedy: 'Wait: the operator creates it for every version in use.',
   });
 }
 
@@ -151,13 +143,13 @@ export function viewOf(node: unknown): NodeView | undefined {
 }
 
 interface SettingsResult {
-  /** Reasons for the reboot that was asked for; none when the host can go on. */
+  /** Reasons for a requested reboot; empty if none is required. */
   because: string[];
-  /** A failure that keeps the node from being finished but not its services from running. */
+  /** A failure that prevents completion of the node, but not its services from running. */
   problem: AppError | undefined;
 }
 
-/** Environment and certificates. The need of a reboot is decided before anything is changed. */
+/** Environment and certificates. The reboot is decided before anything is changed. */
 async function reconcileSettings(
   manifest: ServicesManifest,
   caBundle: string,
@@ -169,27 +161,30 @@ async function reconcileSettings(
   const { environment: wanted, watchedEnvironment: watched } = manifest;
   const owned = ownedVariables(state, bootId);
   const environment = await observeEnvironment({ wanted, watched, owned }, ports.environment);
-  const certificates = await tryCertificates(caBundle, ports, mayBeBack(state, bootId).certificates);
+  const certificates = await resultOf(async () => {
+    const bundle = await readBundle(caBundle, ports.files);
+    return observeCertificates(bundle, ports, mayBeBack(state, bootId).certificates);
+  });
   const decision = decideReboot({
     environment,
-    certificates: certificates.plan,
+    certificates: certificates.value,
     processEnvironment: ports.environment.process(),
-    asked: state.reboot,
+    requested: state.reboot,
     bootId,
   });
   const problem = certificates.problem ?? decision.problem;
   if (decision.needed) {
     const reboot = { bootId, variables: decision.variables };
-    await applySettings(environment, certificates.plan, reboot, ports);
+    await applySettings(environment, certificates.value, reboot, ports);
     await reported();
     await ports.cluster.report({ rebootRequired: true });
   } else if (decision.problem === undefined) {
-    await applySettings(environment, certificates.plan, undefined, ports);
+    await applySettings(environment, certificates.value, undefined, ports);
   }
   return { because: decision.because, problem };
 }
 
-/** Returns what keeps the node from being finished; its services are looked after all the same. */
+/** Returns the failure that prevents completion of the node; its services are reconciled nevertheless. */
 async function reconcileFiles(
   manifest: ServicesManifest,
   files: HostFiles,
@@ -205,26 +200,16 @@ async function reconcileFiles(
   return unsafe ?? first;
 }
 
-/** Owner and rights of our folders and of what is in them. */
 async function tryToSecure(files: HostFiles, options: PassOptions, signal: AbortSignal): Promise<AppError | undefined> {
-  try {
-    const { events } = await secureFolders(files, signal);
-    if (events.length > 0) options.onSecured?.(events);
-    return undefined;
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
+  const { value, problem } = await resultOf(() => secureFolders(files, signal));
+  if (value !== undefined && value.events.length > 0) options.onSecured?.(value.events);
+  return problem;
 }
 
-/** A bundle that is missing or damaged changes no certificate, but nothing else waits for it. */
-async function tryCertificates(
-  caBundle: string,
-  ports: SettingsPorts,
-  removed: readonly string[],
-): Promise<{ plan?: CertificatePlan; problem?: AppError }> {
+/** The value, or the AppError as a value: the pass goes on without it. */
+async function resultOf<T>(act: () => Promise<T>): Promise<{ value?: T; problem?: AppError }> {
   try {
-    return { plan: await observeCertificates(await readBundle(caBundle, ports.files), ports, removed) };
+    return { value: await act() };
   } catch (error) {
     if (error instanceof AppError) return { problem: error };
     throw error;
@@ -238,7 +223,7 @@ async function finish(version: string, report: AgentReport, cluster: Cluster, wa
   }, waiting);
   if (node === undefined) {
     throw new AppError('NODE_NOT_READY', `the Node did not become ready within ${waiting.patience.limitMs / 1000} s`, {
-      remedy: 'See the conditions of the Node and the log of the kubelet.',
+      remedy: 'Check the conditions of the Node and the log of the kubelet.',
     });
   }
   if (needsVersion(node.seen, report, version)) await cluster.report({ version });

@@ -87,19 +87,19 @@ const faults: [name: string, calls: string[], want: Record<string, string>, erro
     'goes on with independent services when one does not start',
     ['start a'],
     { a: 'stopped', b: 'stopped', c: 'stopped', z: 'running' },
-    '3 service(s) are not as wanted: a (start a refused), b (waits for a), c (waits for b)',
+    '3 service(s) failed: a (start a refused), b (waits for a), c (waits for b)',
   ],
   [
     'starts no dependant upon a service that could not be created',
     ['create b'],
     { a: 'running', z: 'running', c: 'stopped' },
-    '2 service(s) are not as wanted: b (create b refused), c (waits for b)',
+    '2 service(s) failed: b (create b refused), c (waits for b)',
   ],
   [
     'tells of several failures at once',
     ['start c', 'start z'],
     { a: 'running', b: 'running', c: 'stopped', z: 'stopped' },
-    '2 service(s) are not as wanted: c (start c refused), z (start z refused)',
+    '2 service(s) failed: c (start c refused), z (start z refused)',
   ],
 ];
 for (const [name, calls, states, error] of faults) {
@@ -114,7 +114,7 @@ for (const [name, calls, states, error] of faults) {
 test('starts stopped dependents again when the service itself could not be stopped', async () => {
   const world = worldWithOldA();
   failOn(world, 'stop a');
-  expect((await world.pass(chain)).error).toBe('1 service(s) are not as wanted: a (stop a refused)');
+  expect((await world.pass(chain)).error).toBe('1 service(s) failed: a (stop a refused)');
   expect(await world.states()).toEqual({ a: 'running', b: 'running', c: 'running', z: 'running' });
 });
 
@@ -122,7 +122,7 @@ test('does not stop a service while a dependant does not let go', async () => {
   const world = worldWithOldA();
   failOn(world, 'stop c');
   expect((await world.pass(chain)).error).toBe(
-    '3 service(s) are not as wanted: c (stop c refused), b (waits for c), a (waits for c)',
+    '3 service(s) failed: c (stop c refused), b (waits for c), a (waits for c)',
   );
   expect(await world.states()).toEqual({ a: 'running', b: 'running', c: 'running', z: 'running' });
 });
@@ -141,7 +141,7 @@ test('takes failures from before into account', async () => {
   const failures = new Failures();
   failures.add('a', new Error('no value for NODE_IP'));
   const { error } = await world.pass(chain.slice(1), failures);
-  expect(error).toBe('3 service(s) are not as wanted: a (no value for NODE_IP), b (waits for a), c (waits for b)');
+  expect(error).toBe('3 service(s) failed: a (no value for NODE_IP), b (waits for a), c (waits for b)');
   expect(await world.states()).toEqual({ b: 'stopped', c: 'stopped', z: 'running' });
 });
 
@@ -158,7 +158,7 @@ test('does not start a service whose preparation fails, and lets a running one r
   world.services.install('a', want('a').config);
   world.prepare = async name => Promise.reject(new Error(`no network for ${name}`));
   const { error } = await world.pass([want('a', { prepares: true }), want('b', { prepares: true })]);
-  expect(error).toBe('2 service(s) are not as wanted: a (no network for a), b (no network for b)');
+  expect(error).toBe('2 service(s) failed: a (no network for a), b (no network for b)');
   expect(await world.states()).toEqual({ a: 'running', b: 'stopped' });
 });
 

@@ -4,15 +4,15 @@ import type { Failures } from './failures.ts';
 import type { ServiceAction, ServicesPlan } from './plan.ts';
 
 export interface ServiceWork extends ServicePorts {
-  /** Brings about what a service needs before its start; true when a file it reads has changed. */
+  /** Runs the preparations of a service; true when a file that it reads has changed. */
   prepare(name: string): Promise<boolean>;
-  /** Keeps the names of stopped services of others where a crash of the agent does not reach them. */
+  /** Records stopped services that WMCO did not install, so that they are started again after a crash of the agent. */
   remember(outside: readonly string[]): Promise<void>;
 }
 
 /**
- * Carries out the actions in order. A service that fails is left alone from then on, and so is every service that needs
- * it; all others go on. Returns the services that still run with an old version of a file they read.
+ * Runs the actions in order. After a failure, the remaining actions of that service and of those that need it are skipped.
+ * Returns the services that still run with an old version of a file.
  */
 export async function applyPlan(
   plan: ServicesPlan,
@@ -60,7 +60,7 @@ async function applyAction(action: ServiceAction, work: ServiceWork, waiting: Wa
   }
 }
 
-/** A failed dependency that still runs is good enough to start upon: it merely runs as it did before. */
+/** A failed dependency that still runs does not block a start. */
 async function findBlocker(action: ServiceAction, work: ServiceWork, failures: Failures): Promise<string | undefined> {
   for (const name of action.needs.filter(need => failures.has(need))) {
     const runs = (await work.services.query(name))?.state === 'running';

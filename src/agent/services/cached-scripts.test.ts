@@ -8,7 +8,6 @@ const never = new AbortController().signal;
 function scriptsOf(host: ModelHost, version = 'v1') {
   return cachedScripts(host.scripts, {
     files: host.files,
-    clock: host.clock,
     version,
     bootId: () => host.system.bootId(),
   });
@@ -104,32 +103,6 @@ test('gives out no output that is no text', async () => {
   const spoilt = (host.fileTexts.get(scriptCacheFile) ?? '').replace(/"10\.0\.0\.5\\r\\n"/, '5');
   host.fileTexts.set(scriptCacheFile, spoilt);
   expect(await scriptsOf(host).run('ip.ps1', never)).toBe('10.0.0.5\r\n');
-});
-
-test('ends a script that takes longer than five minutes, and says which', async () => {
-  const host = new ModelHost();
-  let told: AbortSignal | undefined;
-  const hanging = {
-    run: (_: string, signal: AbortSignal) => {
-      told = signal;
-      return new Promise<string>(() => undefined);
-    },
-  };
-  const { files, clock } = host;
-  const scripts = cachedScripts(hanging, { files, clock, version: 'v1', bootId: async () => 'b' });
-  await expect(scripts.run('hang.ps1', never)).rejects.toMatchObject({
-    code: 'SCRIPT_TIMEOUT',
-    message: expect.stringContaining('"hang.ps1" did not end within 300000 ms'),
-    remedy: expect.stringMatching(/./),
-  });
-  expect([host.clock.ms, told?.aborted]).toEqual([300_000, true]);
-});
-
-test('stops when it is told to', async () => {
-  const host = hostWith(ip);
-  const aborted = AbortSignal.abort(new Error('stopping'));
-  await expect(scriptsOf(host).run('ip.ps1', aborted)).rejects.toThrow('stopping');
-  expect(runs(host)).toEqual([]);
 });
 
 test('any text and output is found again', async () => {

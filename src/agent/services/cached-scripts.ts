@@ -1,31 +1,26 @@
-import type { Clock } from '#base/clock.ts';
-import { AppError, shown } from '#base/errors.ts';
 import { isRecord, jsonIn } from '#base/fields.ts';
 import { sha256 } from '#base/sha256.ts';
 import { dir } from '#contract/paths.ts';
-import { withDeadline } from '#base/waiting/deadline.ts';
 import type { Files, ScriptRunner } from '../ports.ts';
 
 export interface ScriptCache {
   files: Files;
-  clock: Clock;
   bootId(): Promise<string>;
-  /** Of the services that are being brought up. */
+  /** Of the services being started. */
   version: string;
 }
 
 export const scriptCacheFile = `${dir.k}\\wicd-scripts.json`;
 
-const limitMs = 5 * 60 * 1000;
 const maxCached = 100;
 const maxOutput = 16 * 1024;
 
 /**
- * Runs a script once for each boot and version, and never for longer than allowed: scripts take seconds of a processor, and
- * passes are frequent. One that fails, or does not give the one line that is expected, runs again the next time.
+ * Runs a script once for each boot and version, because scripts take seconds and passes are frequent. One that fails, or
+ * does not print the one line that is expected, runs again the next time.
  */
 export function cachedScripts(runner: ScriptRunner, cache: ScriptCache): ScriptRunner {
-  const { files, clock, version } = cache;
+  const { files, version } = cache;
   return {
     async run(text, signal, expected) {
       const bootId = await cache.bootId();
@@ -33,9 +28,7 @@ export function cachedScripts(runner: ScriptRunner, cache: ScriptCache): ScriptR
       const key = sha256(text);
       const before = known.get(key);
       if (before !== undefined) return before;
-      const error = () => tooLong(text);
-      const run = (deadline: AbortSignal) => runner.run(text, deadline, expected);
-      const output = await withDeadline({ clock, ms: limitMs, error, signal }, run);
+      const output = await runner.run(text, signal, expected);
       if (output.length > maxOutput || (expected === 'one line' && !isOneLine(output))) return output;
       const outputs = Object.fromEntries([...known, [key, output]].slice(-maxCached));
       await files.write(scriptCacheFile, `${JSON.stringify({ bootId, version, outputs }, undefined, 2)}\n`);
@@ -44,7 +37,7 @@ export function cachedScripts(runner: ScriptRunner, cache: ScriptCache): ScriptR
   };
 }
 
-/** What is still good: nothing after a boot or a change of version, and nothing that cannot be read. */
+/** Empty after a boot or a change of version, and when the file cannot be parsed. */
 function outputsOf(text: string | undefined, bootId: string, version: string): Map<string, string> {
   const cache = jsonIn(text ?? '');
   if (!isRecord(cache) || cache['bootId'] !== bootId || cache['version'] !== version) return new Map();
@@ -54,10 +47,4 @@ function outputsOf(text: string | undefined, bootId: string, version: string): M
 
 function isOneLine(output: string): boolean {
   return /^[^\r\n]+$/.test(output.trim());
-}
-
-function tooLong(text: string): AppError {
-  return new AppError('SCRIPT_TIMEOUT', `script ${shown(text)} did not end within ${limitMs} ms`, {
-    remedy: 'Run the script on the host by hand to see what it waits for.',
-  });
 }

@@ -110,7 +110,7 @@ test('gives up on a service that never comes up, and says how long it waited', a
   const model = slow(1000).install('a', {}, 'start-pending');
   const patient = waiting(7000);
   const error = await rejectionOf(ensureRunning('a', portsOf(model), patient));
-  expect(error).toMatchObject({ code: 'SERVICE_NOT_SETTLED', message: 'service a did not run within 7000 ms' });
+  expect(error).toMatchObject({ code: 'SERVICE_NOT_SETTLED', message: 'service a did not run within 7 s' });
   expect(patient.clock.ms).toBe(7000);
 });
 
@@ -147,7 +147,7 @@ test('gives up on a service without a process of its own that does not stop', as
   const model = slow(1000).install('a', {}, 'stop-pending');
   model.hold = async () => undefined;
   const error = await rejectionOf(ensureStopped('a', portsOf(model), waiting(4000)));
-  expect(error).toMatchObject({ code: 'SERVICE_NOT_SETTLED', message: 'service a did not stop within 4000 ms' });
+  expect(error).toMatchObject({ code: 'SERVICE_NOT_SETTLED', message: 'service a did not stop within 4 s' });
 });
 
 /** A process that outlives its service by some looks, or until it is killed. */
@@ -195,7 +195,7 @@ test('gives up on a service that stays marked for deletion', async () => {
   const model = new ModelServices().install('a', {}, 'stopped');
   model.remove = async () => undefined;
   const error = await rejectionOf(ensureRemoved('a', portsOf(model), waiting(2000)));
-  expect(error).toMatchObject({ code: 'SERVICE_NOT_SETTLED', message: 'service a was not gone within 2000 ms' });
+  expect(error).toMatchObject({ code: 'SERVICE_NOT_SETTLED', message: 'service a still exists after 2 s' });
 });
 
 test('passes on why a service cannot be deleted', async () => {

@@ -7,23 +7,23 @@ export interface ServicePorts {
   processes: Processes;
 }
 
-/** Starts a service unless it runs; one that is on its way is waited for. */
+/** Starts a service unless it runs, and waits for it. */
 export async function ensureRunning(name: string, ports: ServicePorts, waiting: Waiting): Promise<void> {
-  let asked = false;
+  let requested = false;
   const runs = await poll(async () => {
     const status = await ports.services.query(name);
     if (status === undefined) throw notSettled(name, 'does not exist');
     if (status.state === 'running') return true;
     if (status.state !== 'stopped') return undefined;
-    if (asked) throw notSettled(name, 'stopped again right after its start');
-    await request(name, () => ports.services.start(name), ports, ['running', 'start-pending']);
-    asked = true;
+    if (requested) throw notSettled(name, 'stopped again right after its start');
+    await requestState(name, () => ports.services.start(name), ports, ['running', 'start-pending']);
+    requested = true;
     return undefined;
   }, waiting);
-  if (runs === undefined) throw notSettled(name, `did not run within ${waiting.patience.limitMs} ms`);
+  if (runs === undefined) throw notSettled(name, `did not run within ${waiting.patience.limitMs / 1000} s`);
 }
 
-/** Stops a service and waits for the end of its process, which keeps files open; one that does not end is killed. */
+/** Stops a service and waits for its process to exit, which keeps files open; kills it after the time limit. */
 export async function ensureStopped(name: string, ports: ServicePorts, waiting: Waiting): Promise<void> {
   const status = await ports.services.query(name);
   if (status === undefined || status.state === 'stopped') return;
@@ -33,24 +33,24 @@ export async function ensureStopped(name: string, ports: ServicePorts, waiting: 
     if (await stopsInTime(name, stop, ports, waiting)) return;
     await process?.killTree();
     if (process !== undefined && (await stopsInTime(name, stop, ports, waiting))) return;
-    throw notSettled(name, `did not stop within ${waiting.patience.limitMs} ms`);
+    throw notSettled(name, `did not stop within ${waiting.patience.limitMs / 1000} s`);
   } finally {
     process?.release();
   }
 }
 
-/** Stops and deletes a service and waits until Windows has forgotten it, so that it can be created again at once. */
+/** Stops and deletes a service, and waits until it can be created again. */
 export async function ensureRemoved(name: string, ports: ServicePorts, waiting: Waiting): Promise<void> {
   await ensureStopped(name, ports, waiting);
   if ((await ports.services.query(name)) === undefined) return;
-  await request(name, () => ports.services.remove(name), ports, []);
+  await requestState(name, () => ports.services.remove(name), ports, []);
   const gone = await poll(async () => ((await ports.services.query(name)) === undefined ? true : undefined), waiting);
-  if (gone === undefined) throw notSettled(name, `was not gone within ${waiting.patience.limitMs} ms`);
+  if (gone === undefined) throw notSettled(name, `still exists after ${waiting.patience.limitMs / 1000} s`);
 }
 
 interface Stop {
   process: HeldProcess | undefined;
-  /** Numbers of processes that were asked to stop: none is asked twice, for it heard it the first time. */
+  /** PIDs that were requested to stop, so that none is requested twice. */
   asked: Set<number>;
 }
 
@@ -61,33 +61,35 @@ async function stopsInTime(name: string, stop: Stop, ports: ServicePorts, waitin
     if (status === undefined || status.state === 'stopped') {
       return process === undefined || (await process.hasExited()) ? true : undefined;
     }
-    // In a pending state Windows takes no control code; the state ends by itself.
+    // In a pending state Windows accepts no control code; that state ends by itself.
     if ((status.state === 'running' || status.state === 'paused') && !asked.has(status.pid)) {
       asked.add(status.pid);
-      await request(name, () => ports.services.stop(name), ports, ['stopped', 'stop-pending']);
+      await requestState(name, () => ports.services.stop(name), ports, ['stopped', 'stop-pending']);
     }
     return undefined;
   }, waiting);
   return stopped ?? false;
 }
 
-/** Somebody else may have been quicker, so a refusal counts only if the service is not on the way asked for, or gone. */
-async function request(
+/** Another program may have been faster: a failure counts only if the service is in none of the states, and not gone. */
+export async function requestState(
   name: string,
-  ask: () => Promise<void>,
+  act: () => Promise<void>,
   ports: ServicePorts,
   fine: readonly ServiceState[],
-): Promise<void> {
+): Promise<boolean> {
   try {
-    await ask();
+    await act();
+    return true;
   } catch (error) {
     const status = await ports.services.query(name);
     if (status !== undefined && !fine.includes(status.state)) throw error;
+    return false;
   }
 }
 
 function notSettled(name: string, what: string): AppError {
   return new AppError('SERVICE_NOT_SETTLED', `service ${name} ${what}`, {
-    remedy: `Look into the log of ${name} and the Windows event log of the host.`,
+    remedy: `Check the log of ${name} and the Windows event log of the host.`,
   });
 }

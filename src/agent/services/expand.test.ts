@@ -41,7 +41,7 @@ const unresolved: [name: string, jsonPath: string, code: string, hint: string][]
   ['text and a path', 'a{.metadata.name}', 'JSONPATH_NO_VALUE', 'has 2 parts'],
   ['two paths', '{.metadata.name}{.metadata.name}', 'JSONPATH_NO_VALUE', 'has 2 parts'],
   ['a blank after the path', '{.metadata.name} ', 'JSONPATH_NO_VALUE', 'has 2 parts'],
-  ['a number', '{.status.capacity.cpu}', 'JSONPATH_NO_VALUE', 'gives [4], not one text'],
+  ['a number', '{.status.capacity.cpu}', 'JSONPATH_NO_VALUE', 'gives [4], not one string'],
   ['a boolean', '{.spec.unschedulable}', 'JSONPATH_NO_VALUE', 'gives [true]'],
   ['a list', '{.spec.podCIDRs}', 'JSONPATH_NO_VALUE', 'gives [["10.0.0.0/24"'],
   ['an object', '{.metadata.labels}', 'JSONPATH_NO_VALUE', 'gives [{"zone":"a"}]'],

@@ -5,10 +5,10 @@ import { parseJsonPath } from '#kube/jsonpath/parse.ts';
 
 export type Values = Readonly<Record<string, string>>;
 
-/** The value of each variable on the Node: its template must give exactly one text, and a missing field is an error. */
+/** The value of each Node variable: its template must give exactly one string; a missing field is an error. */
 export function resolveNodeVariables(node: unknown, variables: readonly NodeVariable[]): Record<string, string> {
   if (node === undefined) {
-    throw new AppError('NODE_NOT_FOUND', 'the Node that variables are taken from does not exist', {
+    throw new AppError('NODE_NOT_FOUND', 'the Node that provides variables does not exist', {
       remedy: 'Wait until the kubelet has registered the Node.',
     });
   }
@@ -21,12 +21,11 @@ function nodeValue(node: unknown, name: string, template: string): string {
   const [value] = values;
   if (segments.length === 1 && values.length === 1 && typeof value === 'string') return value;
   const what = segments.length === 1 ? `gives ${shown(values)}` : `has ${segments.length} parts`;
-  throw new AppError('JSONPATH_NO_VALUE', `variable ${name}: JSONPath ${shown(template)} ${what}, not one text`, {
-    remedy: 'Use either a literal text or one path that leads to a single text of the Node.',
+  throw new AppError('JSONPATH_NO_VALUE', `variable ${name}: JSONPath ${shown(template)} ${what}, not one string`, {
+    remedy: 'Use a literal text or one path to a single string of the Node.',
   });
 }
 
-/** The command line of a service with all its variables replaced. */
 export function expandCommand(service: Service, values: Values): string {
   const known = [
     ...service.nodeVariables.map(variable => variable.name),
@@ -36,12 +35,12 @@ export function expandCommand(service: Service, values: Values): string {
   return substitute(service.command, known, values, `service ${service.name}`);
 }
 
-/** The PowerShell text of a pre-script with its arguments taken from the Node; without arguments no Node is needed. */
+/** The PowerShell text of a pre-script with its arguments from the Node; without arguments no Node is needed. */
 export function scriptText(script: PreScript, node: unknown, label: string): string {
   if (script.args.length === 0) return script.path;
   const values = resolveNodeVariables(node, script.args);
   for (const { name, jsonPath } of script.args) {
-    // What stands on the Node was not written by the operator and must not become PowerShell code.
+    // Values of the Node are not written by the operator and must not become PowerShell code.
     if (values[name] !== jsonPath && /[^\w.:/\\,=+ -]/.test(values[name] ?? '')) {
       throw unresolved(label, name, `is ${shown(values[name])}, which is not safe in a script`);
     }
@@ -50,10 +49,7 @@ export function scriptText(script: PreScript, node: unknown, label: string): str
   return substitute(script.path, names, values, label);
 }
 
-/**
- * Replaces the names in one pass, longer names first and only where they stand as whole words, so that neither a name
- * inside a name nor a name inside a value changes the outcome.
- */
+/** Replaces whole words in one pass, longer names first, so that names inside names or values are not replaced. */
 function substitute(text: string, names: readonly string[], values: Values, label: string): string {
   const known = names.filter(name => name !== '').toSorted((one, other) => other.length - one.length);
   if (known.length === 0) return text;
@@ -72,6 +68,6 @@ function wholeWord(name: string): string {
 
 function unresolved(label: string, name: string, what: string): AppError {
   return new AppError('COMMAND_VARIABLE_UNRESOLVED', `${label}: variable ${name} ${what}`, {
-    remedy: `See where ${name} gets its value in the services ConfigMap, and that the Node or host has it.`,
+    remedy: `Check the source of ${name} in the services ConfigMap, and that the Node or host has a value for it.`,
   });
 }

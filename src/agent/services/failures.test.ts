@@ -19,14 +19,14 @@ test('names every service with its reason in one error', () => {
   const error = errorOf(() => after(['a', new Error('1053')], ['b', new Error('waits for a')]).throwIfAny());
   expect(error).toMatchObject({
     code: 'SERVICES_INCOMPLETE',
-    message: '2 service(s) are not as wanted: a (1053), b (waits for a)',
+    message: '2 service(s) failed: a (1053), b (waits for a)',
   });
   expect(error?.cause).toMatchObject({ errors: [{ message: '1053' }, { message: 'waits for a' }] });
 });
 
 test('keeps the first reason of a service, whatever its spelling', () => {
   expect(errorOf(() => after(['a', new Error('first')], ['A', new Error('second')]).throwIfAny())?.message).toBe(
-    '1 service(s) are not as wanted: a (first)',
+    '1 service(s) failed: a (first)',
   );
 });
 

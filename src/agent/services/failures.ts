@@ -1,11 +1,11 @@
 import { AppError } from '#base/errors.ts';
 import { serviceKey } from './order.ts';
 
-/** What went wrong with which service, gathered so that one bad service does not stop the others. */
+/** Failures by service, collected so that one service does not stop the others. */
 export class Failures {
   readonly #errors = new Map<string, { name: string; error: Error }>();
 
-  /** Keeps the first failure of a service; what follows from it says nothing new. */
+  /** Keeps the first failure of a service; later ones are its consequences. */
   add(name: string, error: unknown): void {
     if (this.has(name)) return;
     this.#errors.set(serviceKey(name), { name, error: error instanceof Error ? error : new Error(String(error)) });
@@ -19,7 +19,7 @@ export class Failures {
     const all = [...this.#errors.values()];
     if (all.length === 0) return;
     const list = all.map(({ name, error }) => `${name} (${error.message})`).join(', ');
-    throw new AppError('SERVICES_INCOMPLETE', `${all.length} service(s) are not as wanted: ${list}`, {
+    throw new AppError('SERVICES_INCOMPLETE', `${all.length} service(s) failed: ${list}`, {
       remedy: remedyOf(all[0]?.error),
       cause: new AggregateError(all.map(({ error }) => error)),
     });

@@ -1,14 +1,22 @@
+import { managedTag } from '#contract/names.ts';
+import type { InstalledService } from '../ports.ts';
+
 export interface Linked {
   name: string;
   dependencies: readonly string[];
 }
 
-/** The form in which Windows compares names of services. */
+/** Windows compares service names without regard to case. */
 export function serviceKey(name: string): string {
   return name.toLowerCase();
 }
 
-/** Every service after those it depends on; otherwise in the order given. A cycle is cut where it closes. */
+/** True for a service that WMCO has installed. */
+export function isManaged({ config }: Pick<InstalledService, 'config'>): boolean {
+  return config.description.includes(managedTag);
+}
+
+/** Every service after its dependencies, otherwise in the given order. A cycle is cut where it closes. */
 export function dependenciesFirst<T extends Linked>(services: readonly T[]): T[] {
   const byKey = new Map(services.map(service => [serviceKey(service.name), service]));
   const ordered = new Set<T>();
@@ -28,8 +36,8 @@ export function dependenciesFirst<T extends Linked>(services: readonly T[]): T[]
   return [...ordered];
 }
 
-/** All services that depend on one of the names, directly or through others; the named ones are not among them. */
-export function dependantsOf<T extends Linked>(names: readonly string[], services: readonly T[]): T[] {
+/** All services that depend on one of the names, directly or indirectly, without the named ones. */
+export function dependentsOf<T extends Linked>(names: readonly string[], services: readonly T[]): T[] {
   const roots = new Set(names.map(serviceKey));
   const reached = new Set(roots);
   const found = new Set<T>();

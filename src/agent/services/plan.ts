@@ -3,18 +3,18 @@ import { agentRecovery } from '#contract/agent-command.ts';
 import { managedDescription } from '#contract/names.ts';
 import type { Service } from '#contract/services/manifest.ts';
 import type { InstalledConfig, InstalledService, ServiceConfig } from '../ports.ts';
-import { dependantsOf, dependenciesFirst, type Linked, serviceKey } from './order.ts';
+import { dependentsOf, dependenciesFirst, type Linked, serviceKey } from './order.ts';
 
 export interface DesiredService {
   name: string;
   config: ServiceConfig;
-  /** Something has to be brought about before each start: see `prepare` and `powershellPreScripts` of the manifest. */
+  /** Has preparations before each start: `prepare` and `powershellPreScripts` of the manifest. */
   prepares: boolean;
-  /** A configuration file has changed since the service read it, so that it has to be started anew. */
+  /** A file that the service reads has changed, so that it has to be restarted. */
   filesChanged: boolean;
 }
 
-/** One change. It is left undone when an earlier one on the same service, or on one of those it needs, has failed. */
+/** One change. It is skipped when an earlier one of the same service, or of one that it needs, has failed. */
 export type ServiceAction = { name: string; needs: readonly string[] } & (
   | { do: 'create' | 'configure'; config: ServiceConfig }
   | { do: 'stop' | 'prepare' | 'start' }
@@ -22,11 +22,11 @@ export type ServiceAction = { name: string; needs: readonly string[] } & (
 
 export interface ServicesPlan {
   actions: ServiceAction[];
-  /** Services of others that are stopped on the way; to be remembered until they run again. */
+  /** Services not installed by WMCO that are stopped temporarily; recorded until they run again. */
   outside: string[];
 }
 
-/** What a service of the manifest has to look like on the host, its command being expanded already. */
+/** The desired state of a service of the manifest, with its expanded command. */
 export function desiredService(service: Service, command: string): DesiredService {
   return {
     name: service.name,
@@ -34,7 +34,7 @@ export function desiredService(service: Service, command: string): DesiredServic
       command,
       description: managedDescription(service.name),
       dependencies: service.dependencies,
-      // What makes the Node a Node must come back after a reboot even when the API server cannot be reached.
+      // Bootstrap services must start after a reboot even when the API server cannot be reached.
       startType: service.bootstrap ? 'automatic' : 'manual',
       recovery: agentRecovery,
     },
@@ -44,8 +44,8 @@ export function desiredService(service: Service, command: string): DesiredServic
 }
 
 /**
- * The way from the services as they are to the services wanted. Whoever depends on a service that has to be stopped is
- * stopped before it and started after it; whatever is as it should be is not touched.
+ * The actions from actual to desired services. Dependents of a service that has to be stopped are stopped before it and
+ * started after it; services in the desired state are not touched.
  */
 export function planServices(
   wanted: readonly DesiredService[],
@@ -71,20 +71,20 @@ export function planServices(
 
 type Installed = InstalledService & Linked;
 
-/** The services to stop, dependants first. */
+/** The services to stop, dependents first. */
 function findStops(wanted: readonly DesiredService[], installed: readonly Installed[]): Installed[] {
   const byKey = new Map(wanted.map(service => [serviceKey(service.name), service]));
   const changed = installed.filter(service => {
     const desired = byKey.get(serviceKey(service.name));
     return desired !== undefined && service.state !== 'stopped' && needsRestart(desired, service);
   });
-  const stops = new Set([...changed, ...dependantsOf(names(changed), installed)]);
+  const stops = new Set([...changed, ...dependentsOf(names(changed), installed)]);
   return installed.filter(service => stops.has(service) && service.state !== 'stopped').toReversed();
 }
 
 function stoppedBefore(name: string, stops: readonly Installed[], installed: readonly Installed[]): string[] {
-  const dependants = dependantsOf([name], installed);
-  return names(stops.filter(service => dependants.includes(service)));
+  const dependents = dependentsOf([name], installed);
+  return names(stops.filter(service => dependents.includes(service)));
 }
 
 function bringUp(
@@ -102,19 +102,19 @@ function bringUp(
   return actions;
 }
 
-/** Services of others to start again: those that ran until we stopped them, now or in a pass that was cut short. */
+/** Services not installed by WMCO that were stopped, now or in an interrupted pass, and have to be started again. */
 function findOutside(
   wanted: readonly DesiredService[],
   installed: readonly Installed[],
   stops: readonly Installed[],
   remembered: readonly string[],
 ): Installed[] {
-  const ours = new Set(names(wanted).map(serviceKey));
+  const listed = new Set(names(wanted).map(serviceKey));
   const before = new Set(remembered.map(serviceKey));
   return installed.filter(service => {
     const key = serviceKey(service.name);
-    // Windows refuses to start what is disabled, so there is no use in trying.
-    if (ours.has(key) || service.config.startType === 'disabled') return false;
+    // Windows does not start disabled services.
+    if (listed.has(key) || service.config.startType === 'disabled') return false;
     if (before.has(key) && service.state !== 'running') return true;
     return stops.includes(service) && service.state !== 'stop-pending';
   });
@@ -137,7 +137,7 @@ function differs(one: ServiceConfig, other: InstalledConfig): boolean {
     one.description !== other.description ||
     one.startType !== other.startType ||
     !sameNames(one.dependencies, other.dependencies) ||
-    // What cannot be read was set with the rest, and to set it again in every pass would tell no more.
+    // Unreadable recovery was set with the rest; setting it in every pass would change nothing.
     (other.recovery !== 'unreadable' && !sameData(one.recovery, other.recovery))
   );
 }

@@ -3,7 +3,7 @@ import { type Service, service } from '#contract/services/manifest.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { servicesWork } from '../reconcile/reconcile-host.ts';
-import { noteChangedFiles, readState } from '../state.ts';
+import { recordChangedFiles, readState } from '../state.ts';
 import { desiredService } from './plan.ts';
 import { reconcileServices } from './reconcile.ts';
 
@@ -44,7 +44,7 @@ function newHost(): ModelHost {
 }
 
 const reconcile = (host: ModelHost, services: readonly Service[] = all) =>
-  reconcileServices(services, node, servicesWork(host, 'v1', host.waiting()), host.waiting());
+  reconcileServices(services, node, servicesWork(host, 'v1'), host.waiting());
 
 async function commands(host: ModelHost): Promise<Record<string, string>> {
   const running = (await host.services.list()).filter(({ state }) => state === 'running');
@@ -142,7 +142,7 @@ test('leaves a service alone whose command cannot be expanded, with all that nee
   const error = await rejectionOf(reconcile(host));
   expect(error).toMatchObject({ code: 'SERVICES_INCOMPLETE' });
   expect(error?.message).toBe(
-    '3 service(s) are not as wanted: kubelet (nodeIP is out of reach), hybrid-overlay-node (waits for kubelet), kube-proxy (waits for hybrid-overlay-node)',
+    '3 service(s) failed: kubelet (nodeIP is out of reach), hybrid-overlay-node (waits for kubelet), kube-proxy (waits for hybrid-overlay-node)',
   );
   expect(await commands(host)).toEqual({ containerd: 'containerd.exe', windows_exporter: 'exporter.exe' });
 });
@@ -152,7 +152,7 @@ test('goes on with dependents of a service that runs although its command cannot
   await reconcile(host, [containerd, kubelet]);
   host.hostValues = {};
   const error = await rejectionOf(reconcile(host));
-  expect(error?.message).toBe('1 service(s) are not as wanted: kubelet (nodeIP is out of reach)');
+  expect(error?.message).toBe('1 service(s) failed: kubelet (nodeIP is out of reach)');
   expect(await commands(host)).toEqual(wanted);
 });
 
@@ -182,9 +182,7 @@ test('ends with the reason when it is told to stop while it expands', async () =
   const host = newHost();
   const waiting = { ...host.waiting(), signal: AbortSignal.abort(new Error('shutting down')) };
   host.hostValues = {};
-  await expect(reconcileServices(all, node, servicesWork(host, 'v1', waiting), waiting)).rejects.toThrow(
-    'shutting down',
-  );
+  await expect(reconcileServices(all, node, servicesWork(host, 'v1'), waiting)).rejects.toThrow('shutting down');
 });
 
 const runner = 'C:\\k\\kube-log-runner.exe';
@@ -220,7 +218,7 @@ for (const [name, path, want] of changes) {
   test(`starts anew what has read ${name}, once`, async () => {
     const host = newHost();
     await reconcile(host, reading);
-    await noteChangedFiles([path], host.files);
+    await recordChangedFiles([path], host.files);
     expect(await restarts(host, () => reconcile(host, reading))).toEqual(want);
     expect(await restarts(host, () => reconcile(host, reading))).toEqual([]);
     expect((await readState(host.files)).changedFiles).toEqual([]);
@@ -230,7 +228,7 @@ for (const [name, path, want] of changes) {
 test('remembers a changed file until the service that reads it has been started', async () => {
   const host = newHost();
   await reconcile(host, reading);
-  await noteChangedFiles([runner, 'C:\\k\\exporter.exe'], host.files);
+  await recordChangedFiles([runner, 'C:\\k\\exporter.exe'], host.files);
   host.services.before = call => {
     if (call === 'start kubelet') throw new Error('1053: no answer');
   };
@@ -245,11 +243,11 @@ test('remembers a changed file when it is cut short, however far it got', async 
   for (const cut of ['stop kubelet', 'start kubelet', 'start kube-proxy']) {
     const host = newHost();
     await reconcile(host, reading);
-    await noteChangedFiles([runner], host.files);
+    await recordChangedFiles([runner], host.files);
     const stop = new AbortController();
     host.services.before = call => call === cut && stop.abort(new Error('power cut'));
     const waiting = { ...host.waiting(), signal: stop.signal };
-    const cutShort = reconcileServices(reading, node, servicesWork(host, 'v1', waiting), waiting);
+    const cutShort = reconcileServices(reading, node, servicesWork(host, 'v1'), waiting);
     await expect(cutShort).rejects.toThrow('power cut');
     expect((await readState(host.files)).changedFiles).toEqual([runner]);
     host.services.before = () => undefined;

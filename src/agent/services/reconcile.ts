@@ -8,16 +8,16 @@ import { type DesiredService, desiredService, planServices } from './plan.ts';
 import { expandService, prepareService, type VariablePorts } from './variables.ts';
 
 export interface ServicesWork extends ServicePorts, VariablePorts {
-  /** Services of others that an earlier pass stopped and did not start again. */
+  /** Services not installed by WMCO that an earlier pass stopped and did not start again. */
   remembered(): Promise<string[]>;
   remember(outside: readonly string[]): Promise<void>;
-  /** Files that were changed on disk: a running service whose command names one of them is started anew. */
+  /** Changed files: a running service whose command contains one of them is restarted. */
   changedFiles(): Promise<string[]>;
-  /** Forgets all but those given, for every service that reads the others has been started since. */
+  /** Keeps only these: services that read the others have been restarted. */
   keepChangedFiles(paths: readonly string[]): Promise<void>;
 }
 
-/** Makes the host run the services wanted, as wanted. Throws one error that tells of every service that failed. */
+/** Brings the services into the desired state. Throws one error with every service that failed. */
 export async function reconcileServices(
   services: readonly Service[],
   node: NodeSource | undefined,
@@ -36,8 +36,8 @@ export async function reconcileServices(
     },
   };
   const changed = await work.changedFiles();
-  let wanted = await desire(services, node, work, { waiting, failures, changed });
-  // The second round is for services that ran already when a file they read was changed.
+  let wanted = await desiredServices(services, node, work, { waiting, failures, changed });
+  // The second round is for services that were running when a preparation changed a file they read.
   for (const round of [1, 2]) {
     const plan = planServices(wanted, await work.services.list(), await work.remembered());
     const outdated = await applyPlan(plan, tools, waiting, failures);
@@ -48,16 +48,16 @@ export async function reconcileServices(
   failures.throwIfAny();
 }
 
-/** What a failed service should have read is remembered, so that it is started anew once it can be. */
+/** Keeps the changed files of failed services, so that these are restarted later. */
 async function forgetReadFiles(services: readonly Service[], work: ServicesWork, failures: Failures): Promise<void> {
   const changed = await work.changedFiles();
   const failed = services.filter(service => failures.has(service.name));
-  const unread = changed.filter(path => failed.some(({ command }) => namesFile(command, path)));
+  const unread = changed.filter(path => failed.some(({ command }) => containsPath(command, path)));
   if (unread.length < changed.length) await work.keepChangedFiles(unread);
 }
 
-/** A service whose command cannot be expanded is left as it is and reported. */
-async function desire(
+/** A service whose command cannot be expanded is not changed, but reported. */
+async function desiredServices(
   services: readonly Service[],
   node: NodeSource | undefined,
   ports: VariablePorts,
@@ -67,7 +67,7 @@ async function desire(
   for (const service of services) {
     try {
       const command = await expandService(service, node, ports, waiting.signal);
-      const filesChanged = changed.some(path => namesFile(command, path));
+      const filesChanged = changed.some(path => containsPath(command, path));
       wanted.push({ ...desiredService(service, command), filesChanged });
     } catch (error) {
       waiting.signal.throwIfAborted();
@@ -77,7 +77,7 @@ async function desire(
   return wanted;
 }
 
-/** Whether a path stands in a command as a whole; programs and configurations of services do. */
-function namesFile(command: string, path: string): boolean {
+/** True if the command contains the path as a whole. */
+function containsPath(command: string, path: string): boolean {
   return new RegExp(`${RegExp.escape(path)}(?![\\w.\\\\-])`, 'i').test(command);
 }

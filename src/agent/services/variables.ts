@@ -7,7 +7,7 @@ export interface VariablePorts {
   host: HostValues;
 }
 
-/** Finds the values of all variables of a service and puts them into its command. */
+/** The command of a service with the values of all its variables. */
 export async function expandService(
   service: Service,
   node: NodeSource | undefined,
@@ -30,7 +30,7 @@ export async function expandService(
   return expandCommand(service, Object.fromEntries(values));
 }
 
-/** Runs what has to happen before a start: native preparations, then scripts without a variable. True if a file changed. */
+/** Runs native preparations, then scripts without a variable. True if a file has changed. */
 export async function prepareService(
   service: Service,
   node: NodeSource | undefined,
@@ -48,7 +48,7 @@ export async function prepareService(
   return changed;
 }
 
-/** A host that once joined goes by the name of its Node, so a metadata service out of reach need not keep it down. */
+/** Falls back to the name of the Node, so that an unreachable metadata service does not stop a configured host. */
 async function hostValue(
   source: HostVariableSource,
   nodeName: string | undefined,

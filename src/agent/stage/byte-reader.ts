@@ -1,6 +1,6 @@
 import { AppError } from '#base/errors.ts';
 
-/** Reads a stream of chunks by counts of bytes. */
+/** Reads exact numbers of bytes from a stream of chunks. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();
@@ -9,7 +9,7 @@ export class ByteReader {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Exactly so many bytes as one piece. */
+  /** Exactly `count` bytes in one piece. */
   async take(count: number): Promise<Uint8Array> {
     const taken = new Uint8Array(count);
     let at = 0;
@@ -20,7 +20,7 @@ export class ByteReader {
     return taken;
   }
 
-  /** Exactly so many bytes, in the pieces in which they come. Must be read to its end before anything else is. */
+  /** Exactly `count` bytes in pieces. Must be read to the end before anything else is read. */
   async *pieces(count: number): AsyncGenerator<Uint8Array> {
     for (let left = count; left > 0; ) {
       if (await this.isAtEnd()) throw cutShort();
@@ -46,5 +46,5 @@ export class ByteReader {
 }
 
 function cutShort(): AppError {
-  return new AppError('BUNDLE_DAMAGED', 'bundle of files: it ends too early', { remedy: 'Upload the bundle again.' });
+  return new AppError('BUNDLE_DAMAGED', 'bundle: it ends too early', { remedy: 'Upload the bundle again.' });
 }

@@ -6,14 +6,14 @@ import { createZstdDecompress } from 'node:zlib';
 import { AppError } from '#base/errors.ts';
 import type { BundleEntry } from '#contract/bundle.ts';
 
-/** What unpacked content has to be. */
+/** The expected unpacked content. */
 export type Expected = Pick<BundleEntry, 'path' | 'sha256' | 'bytes' | 'encoding'>;
 
-/** The packed bytes as they are; after the last one it throws unless what they hold is what is expected. */
+/** Passes the packed bytes through; throws after the last one unless they unpack to the expected content. */
 export async function* verified(packed: AsyncIterable<Uint8Array>, expected: Expected): AsyncGenerator<Uint8Array> {
   const unpacker = unpackerFor(expected);
   const checked = checkAll(unpacker, expected);
-  // Waited for below; until then a failure must not count as unhandled.
+  // Awaited below; until then a failure must not count as unhandled.
   checked.catch(() => undefined);
   try {
     for await (const chunk of packed) {
@@ -29,7 +29,7 @@ export async function* verified(packed: AsyncIterable<Uint8Array>, expected: Exp
   }
 }
 
-/** The content; after the last byte it throws unless it is what is expected. */
+/** Unpacks the content; throws after the last byte unless it is the expected one. */
 export async function* unpacked(packed: AsyncIterable<Uint8Array>, expected: Expected): AsyncGenerator<Uint8Array> {
   const unpacker = unpackerFor(expected);
   const flow = pipeline(Readable.from(packed, { objectMode: false }), unpacker);
@@ -66,7 +66,7 @@ class ContentCheck {
 
   add(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    // At once, for a small packed file can hold an endless one.
+    // Checked at once, because a small packed file can unpack to an endless one.
     if (this.#bytes > this.#expected.bytes)
       throw damaged(this.#expected, `has more than ${this.#expected.bytes} bytes`);
     this.#digest.update(chunk);
@@ -84,7 +84,7 @@ function unpackerFor({ encoding }: Expected): Transform {
   return encoding === 'zstd' ? createZstdDecompress({ chunkSize: 256 * 1024 }) : new PassThrough();
 }
 
-/** The unpacker has errors of its own for bytes that it cannot read; those of files are told as they are. */
+/** Errors of the unpacker mean damaged content; errors of files are passed on. */
 function asDamaged(error: unknown, expected: Expected): unknown {
   const isUnreadable = error instanceof Error && 'code' in error && /^(ZSTD|Z)_/.test(String(error.code));
   return isUnreadable ? damaged(expected, 'cannot be unpacked', error) : error;

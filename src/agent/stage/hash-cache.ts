@@ -10,10 +10,10 @@ interface Known extends FileStat {
   checkedMs: number;
 }
 
-/** Somebody may take care that size and time stay as they were, so nothing is believed for longer. */
-const believedMs = 60 * 60 * 1000;
+/** Size and time can be forged, so a cached hash is used for a limited time. */
+const maxAgeMs = 60 * 60 * 1000;
 
-/** Hashes a file only when its size or its time of change is new: ours are hundreds of megabytes, looked at in every pass. */
+/** Hashes a file only when its size or time has changed: every pass checks hundreds of megabytes. */
 export function createHashCache(files: HostFiles, clock: Clock): HashOf {
   const known = new Map<string, Known>();
   return async path => {
@@ -23,7 +23,7 @@ export function createHashCache(files: HostFiles, clock: Clock): HashOf {
     known.delete(pathKey(path));
     const sha256 = await files.sha256(path);
     const after = await files.stat(path);
-    // What was written while we read is looked at again the next time.
+    // A file that was written meanwhile is hashed again the next time.
     if (sha256 !== undefined && after !== undefined && sameStat(before, after)) {
       known.set(pathKey(path), { ...after, sha256, checkedMs: clock.monotonicMs() });
     }
@@ -32,7 +32,7 @@ export function createHashCache(files: HostFiles, clock: Clock): HashOf {
 }
 
 function isFresh(entry: Known | undefined, stat: FileStat, clock: Clock): boolean {
-  return entry !== undefined && sameStat(entry, stat) && clock.monotonicMs() - entry.checkedMs < believedMs;
+  return entry !== undefined && sameStat(entry, stat) && clock.monotonicMs() - entry.checkedMs < maxAgeMs;
 }
 
 function sameStat(one: FileStat | undefined, other: FileStat): boolean {

@@ -5,22 +5,22 @@ import { pathKey } from '#contract/host-path.ts';
 import { dir, file } from '#contract/paths.ts';
 import type { Files } from '../ports.ts';
 
-/** A file that was put in place, of which a packed copy is kept. */
+/** A staged file, of which a packed copy is kept. */
 export type StagedFile = Omit<BundleEntry, 'packedBytes'>;
 
-/** What the host should have of us, and from which bundle that came last. */
+/** All staged files, and the last bundle. */
 export interface StagedRecord {
   version: string;
   bundle: string;
   files: StagedFile[];
 }
 
-/** Where the packed copy is: equal content is kept once. */
+/** Path of the packed copy; equal content is stored once. */
 export function copyPath({ sha256, encoding }: Pick<StagedFile, 'sha256' | 'encoding'>): string {
   return `${dir.staged}\\${sha256}${encoding === 'zstd' ? '.zst' : ''}`;
 }
 
-/** A record that cannot be read is as good as none: the next bundle writes it anew. */
+/** Empty when the record is missing or cannot be parsed; the next bundle writes it again. */
 export async function readRecord(files: Files): Promise<StagedRecord> {
   const text = (await files.read(file.stagedRecord)) ?? '';
   const parsed = attempt(() => readFields(new Fields(jsonIn(text), 'record of staged files')));
@@ -31,7 +31,7 @@ export async function writeRecord(record: StagedRecord, files: Files): Promise<v
   await files.write(file.stagedRecord, `${JSON.stringify(record, undefined, 2)}\n`);
 }
 
-/** The files known so far, with those of a bundle in the place of older ones, and without those that are to go. */
+/** The staged files after a bundle with new and removed files. */
 export function mergeFiles(
   before: readonly StagedFile[],
   entries: readonly BundleEntry[],

@@ -127,7 +127,7 @@ test('one file that cannot be read or written keeps no other from being put righ
   const { repaired, problems } = await repair(host);
   expect(repaired).toEqual([file.kubeletConfig]);
   expect(problems.map(({ code, message }) => [code, message])).toEqual([
-    ['FILE_DAMAGED', `file ${file.kubelet} cannot be checked or put right: access denied`],
+    ['FILE_DAMAGED', `file ${file.kubelet} cannot be checked or restored: access denied`],
     ['OUTPUT_UNWRITABLE', 'disk full'],
   ]);
 });

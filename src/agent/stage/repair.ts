@@ -3,21 +3,21 @@ import { pathKey } from '#contract/host-path.ts';
 import type { FileInfo } from '#contract/services/manifest.ts';
 import { secureFile } from '../access/secure-folders.ts';
 import type { HostFiles } from '../ports.ts';
-import { noteChangedFiles } from '../state.ts';
+import { recordChangedFiles } from '../state.ts';
 import type { HashOf } from './hash-cache.ts';
 import { placeFile } from './place.ts';
 import { readRecord, type StagedFile } from './record.ts';
 
 export interface RepairOutcome {
-  /** Files that were not as they should be, and are again. */
+  /** Restored files. */
   repaired: string[];
-  /** One for each file that is still not as it should be. */
+  /** One for each file that could not be restored. */
   problems: AppError[];
 }
 
 /**
- * Compares our files, with their owner and rights, with what they should be, by the services ConfigMap where it speaks of them and otherwise by what was
- * staged, and puts the wrong ones right from their staged copies.
+ * Compares files with the services ConfigMap, or else with the record of staged files, fixes their owner and rights, and
+ * restores changed files from their staged copies.
  */
 export async function repairFiles(
   listed: readonly FileInfo[],
@@ -31,7 +31,7 @@ export async function repairFiles(
     signal.throwIfAborted();
     try {
       const isSecret = staged.some(one => one.secret && pathKey(one.path) === pathKey(path));
-      // What others could have written is gone then, and counts as missing.
+      // A file that users could have written is removed then, and counts as missing.
       await secureFile(path, isSecret ? 'secret' : 'programs', files);
       const actual = await hashOf(path);
       if (actual === checksum) continue;
@@ -53,21 +53,21 @@ function wantedFiles(listed: readonly FileInfo[], staged: readonly StagedFile[])
 }
 
 async function repair(path: string, copy: StagedFile, files: HostFiles): Promise<void> {
-  await noteChangedFiles([path], files);
+  await recordChangedFiles([path], files);
   await placeFile({ ...copy, path }, files);
 }
 
 function noCopy(path: string, actual: string | undefined): never {
   const what = actual === undefined ? 'is missing' : `has the hash ${actual}`;
-  throw new AppError('FILE_DAMAGED', `file ${path} ${what}, and there is no staged copy of what it should be`, {
-    remedy: 'Let the operator configure the host anew: it uploads what is missing or different.',
+  throw new AppError('FILE_DAMAGED', `file ${path} ${what}, and there is no staged copy of it`, {
+    remedy: 'Wait for the operator to configure the host again: it uploads missing and changed files.',
   });
 }
 
 function failed(path: string, cause: unknown): AppError {
   const why = messageOf(cause);
-  return new AppError('FILE_DAMAGED', `file ${path} cannot be checked or put right: ${why}`, {
-    remedy: 'See what keeps the file or its directory from being read and written on the host.',
+  return new AppError('FILE_DAMAGED', `file ${path} cannot be checked or restored: ${why}`, {
+    remedy: 'Check on the host why the file or its directory cannot be read or written (icacls.exe).',
     cause,
   });
 }

@@ -13,13 +13,13 @@ export interface StageOutcome {
   placed: number;
   unchanged: number;
   removed: number;
-  /** Of what was placed, unpacked. */
+  /** Unpacked size of the placed files. */
   bytes: number;
 }
 
 /**
- * Takes an uploaded bundle: everything in it is checked before the first file is put in place. It can be cut short anywhere
- * and run again: copies and record come first, so that from then on the files can be put right without the bundle, too.
+ * Installs an uploaded bundle: everything in it is checked before the first file is placed. It can be interrupted and
+ * repeated at any point: copies and record come first, so that later repairs do not need the bundle.
  */
 export async function stage(
   bundle: string,
@@ -27,7 +27,7 @@ export async function stage(
   files: HostFiles,
   signal: AbortSignal,
 ): Promise<StageOutcome> {
-  // What services run and read, and the copies below, must be out of reach of users before anything is put there.
+  // Users must not be able to write to any of the folders before files are placed there.
   await secureFolders(files, signal);
   const before = await readRecord(files);
   const { entries, remove, known } = await receive({ bundle, sha256: sha256.toLowerCase() }, before, files, signal);
@@ -49,11 +49,11 @@ export async function stage(
 interface Received {
   entries: readonly StagedFile[];
   remove: readonly string[];
-  /** All files of the record, from this bundle and from earlier ones. */
+  /** All files of the record, from this and earlier bundles. */
   known: readonly StagedFile[];
 }
 
-/** Copies and record for what the bundle holds; a bundle that was taken before need not be there any more. */
+/** Writes copies and record of the bundle; one that was installed before need not exist any more. */
 async function receive(
   { bundle, sha256 }: { bundle: string; sha256: string },
   before: StagedRecord,
@@ -82,7 +82,7 @@ async function takeCopies(
   signal: AbortSignal,
 ): Promise<BundleHeader> {
   const digest = createHash('sha256');
-  const reader = new ByteReader(watched(files.readChunks(bundle), chunk => digest.update(chunk)));
+  const reader = new ByteReader(tapped(files.readChunks(bundle), chunk => digest.update(chunk)));
   try {
     const header = parseHeader(await reader.take(readPreamble(await reader.take(preambleBytes))));
     const secrets = new Set(header.entries.filter(entry => entry.secret).map(entry => entry.sha256));
@@ -91,7 +91,7 @@ async function takeCopies(
       const access = secrets.has(entry.sha256) ? 'secret' : undefined;
       await files.writeChunks(copyPath(entry), verified(reader.pieces(entry.packedBytes), entry), access);
     }
-    if (!(await reader.isAtEnd())) throw damaged('goes on after its last file');
+    if (!(await reader.isAtEnd())) throw damaged('continues after its last file');
     const actual = digest.digest('hex');
     if (actual !== sha256) throw damaged(`has the hash ${actual}, not ${sha256}`);
     return header;
@@ -100,7 +100,7 @@ async function takeCopies(
   }
 }
 
-async function* watched(
+async function* tapped(
   chunks: AsyncIterable<Uint8Array>,
   look: (chunk: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array> {
@@ -116,7 +116,7 @@ async function place(entry: StagedFile, files: HostFiles, outcome: StageOutcome)
     outcome.unchanged += 1;
     return;
   }
-  // A secret is written in any case: its content may be right and everybody able to read it.
+  // A secret is always written, because users may have opened it while its rights were wrong.
   await placeFile(entry, files);
   outcome.placed += 1;
   outcome.bytes += entry.bytes;
@@ -124,7 +124,7 @@ async function place(entry: StagedFile, files: HostFiles, outcome: StageOutcome)
 
 const copyName = /^[0-9a-f]{64}(\.zst)?$/;
 
-/** Leaves alone whatever is no copy: somebody may be writing there. */
+/** Keeps files with other names: another process may be writing them. */
 async function removeCopiesBut(needed: readonly StagedFile[], files: HostFiles): Promise<void> {
   const kept = new Set(needed.map(entry => splitPath(copyPath(entry)).name));
   for (const name of await files.list(dir.staged)) {
@@ -133,5 +133,5 @@ async function removeCopiesBut(needed: readonly StagedFile[], files: HostFiles):
 }
 
 function damaged(what: string): AppError {
-  return new AppError('BUNDLE_DAMAGED', `bundle of files: it ${what}`, { remedy: 'Upload the bundle again.' });
+  return new AppError('BUNDLE_DAMAGED', `bundle: it ${what}`, { remedy: 'Upload the bundle again.' });
 }

@@ -9,7 +9,7 @@ import { stage } from './stage.ts';
 import type { Verb } from './verb.ts';
 import { version } from './version.ts';
 
-/** In the order in which help shows them. */
+/** In the order of the help text. */
 export const verbs: readonly Verb[] = [
   bootstrap,
   controller,

@@ -5,19 +5,19 @@ import type { Verb } from './verb.ts';
 
 export const bootstrap: Verb = {
   name: 'bootstrap',
-  summary: 'start the services from which the host becomes a Node, if it would become the Node of the name given',
+  summary: 'start the bootstrap services, if the host would register as the given Node',
   required: ['kubeconfig', 'namespace', 'desired-version', 'node'],
   optional: [],
-  async run(values, world) {
-    const { log, signal } = world;
+  async run(values, deps) {
+    const { log, signal } = deps;
     const { namespace, node, 'desired-version': version } = values;
-    const client = await clientIn(world, values.kubeconfig);
+    const client = await clientIn(deps, values.kubeconfig);
     try {
       log.info('Starting bootstrap services', { version, node });
       const manifests = createManifestSource({ client, namespace, signal });
-      const services = await bringUp({ version, node }, { ...portsIn(world), manifests }, waitingIn(world));
+      const services = await bringUp({ version, node }, { ...portsIn(deps), manifests }, waitingIn(deps));
       const names = services.join(', ') || 'none';
-      return { text: `Bootstrap services of version ${version} run: ${names}`, data: { version, services } };
+      return { text: `Running bootstrap services of version ${version}: ${names}`, data: { version, services } };
     } finally {
       await client.close();
     }

@@ -50,7 +50,7 @@ test('bootstrap starts the services from which the host becomes a Node, and no o
   const world = await bench();
   await world.publish('v1');
   const { code, out } = await world.run(bootstrap);
-  expect([code, out]).toEqual([0, 'Bootstrap services of version v1 run: containerd, kubelet\n']);
+  expect([code, out]).toEqual([0, 'Running bootstrap services of version v1: containerd, kubelet\n']);
   expect(await names(world)).toEqual(['containerd', 'kubelet']);
 });
 
@@ -68,7 +68,7 @@ test('bootstrap can be repeated, and tells the same', async () => {
 test('bootstrap has nothing to start where nothing is to be started', async () => {
   const world = await bench();
   await world.publish('v1', []);
-  expect((await world.run(bootstrap)).out).toContain('run: none');
+  expect((await world.run(bootstrap)).out).toContain('version v1: none');
 });
 
 const failures: [name: string, break_: (world: AgentBench) => unknown, code: string][] = [
@@ -136,7 +136,7 @@ test('cleanup takes everything back, tells that a reboot is needed, and leaves t
   const world = await configured();
   const before = await world.client.get(nodes, nodeName);
   const { code, out } = await world.run(cleanup);
-  expect([code, out]).toEqual([0, 'Removed services: kubelet, containerd\nA reboot is needed: reboot the host.\n']);
+  expect([code, out]).toEqual([0, 'Removed services: kubelet, containerd\nReboot required.\n']);
   expect([await names(world), world.host.state.variables]).toEqual([[], {}]);
   expect(await world.client.get(nodes, nodeName)).toEqual(before);
 });
@@ -155,7 +155,7 @@ test('cleanup finds nothing to do the second time', async () => {
   const world = await configured();
   await world.run(cleanup);
   await world.host.reboot();
-  expect(await world.run(cleanup)).toMatchObject({ code: 0, out: 'No services of ours were there.\n' });
+  expect(await world.run(cleanup)).toMatchObject({ code: 0, out: 'No services of the agent were found.\n' });
 });
 
 test('cleanup keeps variables and certificates for the next configuration when it is told to', async () => {
@@ -231,7 +231,7 @@ test('cleanup goes on by what is known on the host when it may not read the Conf
     clusterReached: true,
   });
   expect(world.logged.messages('warn')).toEqual([
-    expect.stringContaining('The services of version v1 cannot be read in the cluster'),
+    expect.stringContaining('Services ConfigMap of version v1 cannot be read'),
   ]);
 });
 
@@ -262,7 +262,7 @@ test('cleanup ends early when somebody wants it to, and does not go on without t
   await world.stopServer();
   const running = runIn({ ...world.world, signal: stop.signal }, `${cleanup} -o json`);
   await expect
-    .poll(() => world.logged.messages('warn').includes('The API server does not answer; retrying'), {
+    .poll(() => world.logged.messages('warn').includes('Reading services ConfigMap failed; retrying'), {
       interval: 10,
     })
     .toBe(true);

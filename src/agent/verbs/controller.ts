@@ -7,22 +7,22 @@ import type { Verb, VerbDeps } from './verb.ts';
 
 export const controller: Verb = {
   name: 'controller',
-  summary: 'keep the host as its Node wants it, until it is told to stop',
+  summary: 'keep the host configured as its Node requests, until it is stopped',
   required: ['kubeconfig', 'namespace', 'node'],
   optional: ['windows-service', 'log-dir', 'log-file-max-size', 'ca-bundle', 'cert-dir', 'cert-duration', 'cloud-node'],
-  async run(values, world) {
-    const body = (life: ServiceLife) => run(values, world, life);
-    if (values['windows-service'] === 'true') await world.asService(body);
-    else await body({ signal: world.signal, ready: () => undefined });
+  async run(values, deps) {
+    const body = (life: ServiceLife) => run(values, deps, life);
+    if (values['windows-service'] === 'true') await deps.asService(body);
+    else await body({ signal: deps.signal, ready: () => undefined });
     return undefined;
   },
 };
 
-async function run(values: FlagValues, world: VerbDeps, life: ServiceLife): Promise<void> {
-  const { clock, client } = world;
+async function run(values: FlagValues, deps: VerbDeps, life: ServiceLife): Promise<void> {
+  const { clock, client } = deps;
   const maxBytes = Number(values['log-file-max-size']) * 1_000_000;
-  const log = values['log-dir'] === '' ? world.log : world.openLog(values['log-dir'], maxBytes);
-  log.info('Starting', { program: agentName, version: world.version, runtime: world.runtime });
+  const log = values['log-dir'] === '' ? deps.log : deps.openLog(values['log-dir'], maxBytes);
+  log.info('Starting', { program: agentName, version: deps.version, runtime: deps.runtime });
   try {
     const options = {
       kubeconfigPath: values.kubeconfig,
@@ -33,8 +33,8 @@ async function run(values: FlagValues, world: VerbDeps, life: ServiceLife): Prom
       certDir: values['cert-dir'],
       certDurationMs: durationMs(values['cert-duration']),
     };
-    await runController({ ports: portsIn(world), client, clock, log }, options, life);
-    log.info('Stopped, as was asked for');
+    await runController({ ports: portsIn(deps), client, clock, log }, options, life);
+    log.info('Stopped agent');
   } catch (error) {
     log.error('Exiting; the service manager restarts the agent', { error });
     throw error;

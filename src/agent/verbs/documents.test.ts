@@ -48,7 +48,7 @@ test('docs/agent.md tells every event', () => {
     failed('SERVICES_INCOMPLETE'),
     failed('INPUT_UNREADABLE'),
     failed('OBJECT_MISSING'),
-    outcomeEvent({ did: 'ask for a reboot', because: [] }),
+    outcomeEvent({ did: 'request reboot', because: [] }),
     outcomeEvent({ did: 'wait', for: '' }),
     repairEvent([]),
     renewalEvent(''),

@@ -9,52 +9,52 @@ export const flags = {
   kubeconfig: { value: 'path', help: 'kubeconfig of the agent' },
   namespace: { value: 'name', help: 'namespace of the operator, where the services ConfigMaps are' },
   node: { value: 'name', help: 'name of the Node of this host, in lower case', expected: noNodeName },
-  'desired-version': { value: 'version', help: 'version whose services are started' },
-  'keep-settings': { help: 'leave variables and certificates for the next configuration, which saves two reboots' },
+  'desired-version': { value: 'version', help: 'version of the services to start' },
+  'keep-settings': { help: 'keep variables and certificates for the next configuration, which saves two reboots' },
   'windows-service': { help: 'run under the Windows service manager' },
-  'log-dir': { value: 'directory', help: 'where log files are written; standard error when absent' },
+  'log-dir': { value: 'directory', help: 'directory of the log files; default: standard error' },
   'log-file-max-size': {
     value: 'megabytes',
     help: 'size of one log file; 0 for no limit',
     default: '100',
     expected: noSize,
   },
-  'service-log-size': { value: 'megabytes', help: 'what --log-file-max-size the service is given', expected: noSize },
-  'ca-bundle': { value: 'path', help: 'certificates to trust; none when absent' },
-  'cert-dir': { value: 'directory', help: 'where the client certificate is kept', default: dir.agentCerts },
+  'service-log-size': { value: 'megabytes', help: '--log-file-max-size of the service', expected: noSize },
+  'ca-bundle': { value: 'path', help: 'certificates to trust; default: none' },
+  'cert-dir': { value: 'directory', help: 'directory of the client certificate', default: dir.agentCerts },
   'cert-duration': {
     value: 'duration',
-    help: 'how long a client certificate is asked for',
+    help: 'requested lifetime of client certificates',
     default: defaultCertificateLifetime,
     expected: noTime,
   },
-  'new-key': { help: 'make new keys instead of keeping those that are there' },
-  'keep-command': { help: 'leave the command line of a service that is there, because another version has made it' },
-  'cloud-node': { help: 'keep a client certificate for cloud-node-manager, too (Azure)' },
+  'new-key': { help: 'replace existing keys' },
+  'keep-command': { help: 'keep the command line of an installed service of another version' },
+  'cloud-node': { help: 'also maintain a client certificate for cloud-node-manager (Azure)' },
   'name-source': {
     value: 'source',
-    help: 'where the kubelet gets its name on a host that is not configured; the computer name when absent',
+    help: 'source of the node name on a host that is not configured; default: the computer name',
     expected: noSource,
   },
   bundle: { value: 'path', help: 'uploaded bundle' },
   sha256: { value: 'hash', help: 'SHA-256 of the whole bundle', expected: noHash },
-  'boot-id': { value: 'id', help: 'the boot to end, as inventory tells it; in any other boot nothing happens' },
-  delay: { value: 'duration', help: 'how long Windows waits before it goes down', default: '3s', expected: noDelay },
+  'boot-id': { value: 'id', help: 'current boot ID, as shown by inventory; in another boot the command has no effect' },
+  delay: { value: 'duration', help: 'delay before Windows shuts down', default: '3s', expected: noDelay },
   name: { value: 'name', help: 'new name of the host' },
-  probe: { value: 'url', help: 'address of an API server that the host should reach', expected: noServer },
-  output: { value: 'form', short: 'o', help: 'text, or json for one document', default: 'text', expected: noForm },
+  probe: { value: 'url', help: 'URL of an API server that the host has to reach', expected: noServer },
+  output: { value: 'form', short: 'o', help: 'text or json', default: 'text', expected: noForm },
 } as const satisfies Flags;
 
 export type FlagName = keyof typeof flags;
 
-/** Text of every flag, given or default; a switch is `true` or `false`. */
+/** The value of every flag, or its default; a switch is `true` or `false`. */
 export type FlagValues = Readonly<Record<FlagName, string>>;
 
 export function flagOf(name: FlagName): Flag {
   return flags[name];
 }
 
-/** For durations that the parser has let through. */
+/** For durations that the parser has accepted. */
 export function durationMs(text: string): number {
   return parseGoDuration(text) ?? 0;
 }
@@ -67,7 +67,7 @@ function noTime(text: string): string | undefined {
   return (parseGoDuration(text) ?? 0) > 0 ? undefined : 'a duration such as 10m, 1h or 24h';
 }
 
-/** Windows takes at most ten years; an hour is already a mistake. */
+/** Windows accepts up to ten years, but more than an hour is a typing error. */
 function noDelay(text: string): string | undefined {
   const ms = parseGoDuration(text) ?? -1;
   return ms >= 0 && ms <= 3_600_000 ? undefined : 'a duration such as 3s, at most 1h';

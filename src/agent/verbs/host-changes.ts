@@ -4,41 +4,41 @@ import type { Verb } from './verb.ts';
 
 export const reboot: Verb = {
   name: 'reboot',
-  summary: 'reboot the host, once: in another boot than the one given nothing happens',
+  summary: 'reboot the host, unless it has rebooted since the given boot ID',
   required: ['boot-id'],
   optional: ['delay'],
-  async run(values, world) {
+  async run(values, deps) {
     const delaySeconds = Math.ceil(durationMs(values.delay) / 1000);
-    const outcome = await rebootHost(values['boot-id'], delaySeconds, world.host().system);
-    const text = outcome.rebooting ? `The host reboots in ${outcome.inSeconds} s.` : `Nothing to do: ${outcome.why}.`;
+    const outcome = await rebootHost(values['boot-id'], delaySeconds, deps.host().system);
+    const text = outcome.rebooting ? `The host reboots in ${outcome.inSeconds} s.` : `Skipped: ${outcome.why}.`;
     return { text, data: outcome };
   },
 };
 
 export const rename: Verb = {
   name: 'rename',
-  summary: 'give the host another name, from the next boot on',
+  summary: 'rename the host; takes effect at the next boot',
   required: ['name'],
   optional: [],
-  async run(values, world) {
-    const outcome = await renameHost(values.name, world.host().system);
+  async run(values, deps) {
+    const outcome = await renameHost(values.name, deps.host().system);
     const { changed, rebootNeeded, hostName } = outcome;
     const text = changed
-      ? `The host will be ${hostName}${rebootNeeded ? ' after a reboot' : ''}.`
-      : `Nothing to do: the host is ${hostName}.`;
+      ? `Renamed the host to ${hostName}${rebootNeeded ? '; reboot required' : ''}.`
+      : `The host is already named ${hostName}.`;
     return { text, data: outcome };
   },
 };
 
 export const enableContainers: Verb = {
   name: 'enable-containers',
-  summary: 'switch on the Windows feature Containers',
+  summary: 'enable the Windows feature Containers',
   required: [],
   optional: [],
-  async run(_values, world) {
-    const outcome = await enable(world.host().system, world.signal);
+  async run(_values, deps) {
+    const outcome = await enable(deps.host().system, deps.signal);
     const { changed, rebootNeeded } = outcome;
-    const done = changed ? 'Containers are switched on' : 'Nothing to do: Containers are switched on already';
-    return { text: `${done}${rebootNeeded ? '; a reboot is needed' : ''}.`, data: outcome };
+    const done = changed ? 'Enabled the Containers feature' : 'The Containers feature is already enabled';
+    return { text: `${done}${rebootNeeded ? '; reboot required' : ''}.`, data: outcome };
   },
 };

@@ -7,11 +7,10 @@ import type { Verb } from './verb.ts';
 
 export const install: Verb = {
   name: 'install',
-  summary:
-    'make the keys of the agent and its Windows service, have it started, and print the hashes of the public keys',
+  summary: 'create keys and Windows service of the agent, start it, and print the hashes of the public keys',
   required: ['namespace', 'node'],
   optional: ['cert-duration', 'service-log-size', 'cloud-node', 'new-key', 'keep-command'],
-  async run(values, world) {
+  async run(values, deps) {
     const { namespace, node } = values;
     const [logMegabytes, cloudNode] = [values['service-log-size'], values['cloud-node'] === 'true'];
     const command = controllerCommand({
@@ -24,7 +23,7 @@ export const install: Verb = {
     const identities = [agentIdentity(node), ...(cloudNode ? [cloudNodeIdentity(node)] : [])];
     const [newKeys, keepCommand] = [values['new-key'] === 'true', values['keep-command'] === 'true'];
     const options = { command, keepCommand, identities, newKeys };
-    const outcome = await installAgent(options, world.host(), waitingIn(world));
+    const outcome = await installAgent(options, deps.host(), waitingIn(deps));
     const { keyHashes, ...service } = outcome;
     const [keyHash, cloudKeyHash] = keyHashes;
     const data = { ...service, keyHash, ...(cloudKeyHash !== undefined && { cloudKeyHash }) };
@@ -35,9 +34,7 @@ export const install: Verb = {
 function textOf({ created, changed, started, keyHashes }: InstallOutcome): string {
   const done = [...(created ? ['created'] : []), ...(changed ? ['changed'] : []), ...(started ? ['started'] : [])];
   return [
-    done.length === 0
-      ? `Nothing to do: service ${agentName} is as it should be.`
-      : `Service ${agentName}: ${done.join(', ')}.`,
+    done.length === 0 ? `Service ${agentName} is up to date.` : `Service ${agentName}: ${done.join(', ')}.`,
     ...keyHashes.map((hash, index) => `Key of ${index === 0 ? 'the agent' : 'cloud-node-manager'}: SHA-256 ${hash}`),
   ].join('\n');
 }

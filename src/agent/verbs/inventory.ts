@@ -7,13 +7,13 @@ import type { Verb } from './verb.ts';
 
 export const inventory: Verb = {
   name: 'inventory',
-  summary: 'tell all about the host that matters to the operator',
+  summary: 'print all facts about the host that the operator needs',
   required: [],
   optional: ['probe', 'name-source'],
-  async run(values, world) {
-    const { version: agentVersion, program, hashOf, clock, signal } = world;
-    const questions = inventoryQuestions(values);
-    const found = await takeInventory(portsIn(world), { agentVersion, program, hashOf, ...questions, clock, signal });
+  async run(values, deps) {
+    const { version: agentVersion, program, hashOf, clock, signal } = deps;
+    const extra = optionsOf(values);
+    const found = await takeInventory(portsIn(deps), { agentVersion, program, hashOf, ...extra, clock, signal });
     return { text: textOf(found), data: found };
   },
 };
@@ -22,7 +22,7 @@ function textOf(found: Inventory): string {
   const { os, adapters, services, networks, files } = found;
   return [
     `Host:        ${found.hostName} (${found.fqdn})`,
-    `Node name:   ${found.nodeName === '' ? 'not known' : found.nodeName}`,
+    `Node name:   ${found.nodeName === '' ? 'unknown' : found.nodeName}`,
     `System:      ${os.product} ${os.build}, ${os.installationType}`,
     `Agent:       ${found.agentVersion}`,
     `Boot:        ${found.bootId}`,
@@ -30,19 +30,19 @@ function textOf(found: Inventory): string {
     `Containers:  ${found.containersFeature}`,
     `Time:        ${found.time}`,
     `Free disk:   ${(found.freeBytes / 1e9).toFixed(1)} GB`,
-    `Rights:      ${found.isAdministrator ? 'of an administrator' : 'of a simple user'}`,
-    `Staged:      ${found.stagedVersion === '' ? 'nothing' : `version ${found.stagedVersion}`}`,
+    `Rights:      ${found.isAdministrator ? 'administrator' : 'standard user'}`,
+    `Staged:      ${found.stagedVersion === '' ? 'none' : `version ${found.stagedVersion}`}`,
     ...(found.probe === undefined ? [] : [`API server:  ${probeText(found.probe)}`]),
     `Certificate: ${found.certificateExpires === undefined ? 'none' : `until ${found.certificateExpires}`}`,
     ...section('Adapters', adapters, ({ name, addresses, isUp, hasDefaultRoute }) =>
       [name, addresses.join(' '), ...(isUp ? [] : ['down']), ...(hasDefaultRoute ? ['default route'] : [])].join(', '),
     ),
     ...section('Services', services, ({ name, state, command, isManaged }) =>
-      [`${name}: ${state}`, ...(isManaged ? [] : ['not ours']), command].join(', '),
+      [`${name}: ${state}`, ...(isManaged ? [] : ['not installed by WMCO']), command].join(', '),
     ),
     ...section('Networks', networks, ({ name, subnets }) => `${name}: ${subnets.join(' ')}`),
     ...section('Files', Object.entries(files), ([path, sha256]) => `${sha256}  ${path}`),
-    ...section('Not found out', found.problems, problem => problem),
+    ...section('Problems', found.problems, problem => problem),
   ].join('\n');
 }
 
@@ -57,8 +57,7 @@ function section<T>(title: string, items: readonly T[], line: (item: T) => strin
   return items.length === 0 ? [] : [`${title}:`, ...items.map(item => `  ${line(item)}`)];
 }
 
-/** What the flags of the command line ask beside the inventory itself. */
-function inventoryQuestions(values: FlagValues): Pick<InventoryOptions, 'probeUrl' | 'nameSource'> {
+function optionsOf(values: FlagValues): Pick<InventoryOptions, 'probeUrl' | 'nameSource'> {
   const nameSource = hostVariableSources.find(source => source === values['name-source']);
   return { ...(values.probe !== '' && { probeUrl: values.probe }), ...(nameSource !== undefined && { nameSource }) };
 }

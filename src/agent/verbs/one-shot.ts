@@ -11,16 +11,16 @@ export function waitingIn({ clock, signal }: Pick<VerbDeps, 'clock' | 'signal'>)
   return { clock, signal, patience: servicePatience };
 }
 
-/** The ports of the host with the values and preparations that are made of them. */
-export function portsIn(world: Pick<VerbDeps, 'host' | 'clock'>): HostPorts & { host: HostValues } {
-  const host = world.host();
-  return { ...host, host: createHostValues(host, { clock: world.clock }) };
+/** The ports of the host, with native values and preparations. */
+export function portsIn(deps: Pick<VerbDeps, 'host' | 'clock'>): HostPorts & { host: HostValues } {
+  const host = deps.host();
+  return { ...host, host: createHostValues(host, { clock: deps.clock }) };
 }
 
-/** A client for verbs that do not keep a certificate of their own. */
-export async function clientIn(world: VerbDeps, kubeconfigPath: string): Promise<Client> {
-  const { files, environment } = world.host();
-  const { clock, log } = world;
+/** A client for verbs that do not maintain a certificate. */
+export async function clientIn(deps: VerbDeps, kubeconfigPath: string): Promise<Client> {
+  const { files, environment } = deps.host();
+  const { clock, log } = deps;
   const connection = await openConnection({ kubeconfigPath, environment: environment.process(), files, clock, log });
-  return createClient(connection, { clock, log, ...world.client });
+  return createClient(connection, { clock, log, ...deps.client });
 }

@@ -93,7 +93,7 @@ const thrown: [name: string, error: unknown, isInterrupted: boolean, code: strin
   ],
   ['a mistake of ours', new TypeError('x is undefined'), false, 'INTERNAL_ERROR', 'x is undefined'],
   ['a text', 'oops', false, 'INTERNAL_ERROR', 'thrown: "oops"'],
-  ['whatever a stop has led to', new Error('SIGINT'), true, 'INTERRUPTED', 'stopped before the end, as was asked for'],
+  ['whatever a stop has led to', new Error('SIGINT'), true, 'INTERRUPTED', 'interrupted'],
 ];
 for (const [name, error, isInterrupted, code, message] of thrown) {
   test(`makes of ${name} an error with a code and a remedy`, () => {
@@ -131,14 +131,14 @@ test('reboots once, however often the command comes', async () => {
 test('says in words what becomes of a reboot', async () => {
   const host = new ModelHost();
   expect((await onHost(host, `reboot --boot-id ${host.bootId}`)).out).toBe('The host reboots in 3 s.\n');
-  expect((await onHost(host, 'reboot --boot-id another')).out).toBe('Nothing to do: already rebooted.\n');
+  expect((await onHost(host, 'reboot --boot-id another')).out).toBe('Skipped: already rebooted.\n');
 });
 
 test('renames the host, once', async () => {
   const host = new ModelHost();
-  expect((await onHost(host, 'rename --name win-7')).out).toBe('The host will be win-7 after a reboot.\n');
+  expect((await onHost(host, 'rename --name win-7')).out).toBe('Renamed the host to win-7; reboot required.\n');
   await host.reboot();
-  expect((await onHost(host, 'rename --name win-7')).out).toBe('Nothing to do: the host is win-7.\n');
+  expect((await onHost(host, 'rename --name win-7')).out).toBe('The host is already named win-7.\n');
   expect(json((await onHost(host, 'rename --name win-7 -o json')).out)).toMatchObject({
     changed: false,
     rebootNeeded: false,
@@ -154,21 +154,21 @@ test('refuses a name that no host can have', async () => {
 test('says that a name takes effect at once, should Windows say so', async () => {
   const host = new ModelHost();
   host.system.rename = async () => false;
-  expect((await onHost(host, 'rename --name win-7')).out).toBe('The host will be win-7.\n');
+  expect((await onHost(host, 'rename --name win-7')).out).toBe('Renamed the host to win-7.\n');
 });
 
 const features: [feature: 'enabled' | 'enable-pending' | 'disabled', text: string, data: object][] = [
   [
     'disabled',
-    'Containers are switched on; a reboot is needed.\n',
+    'Enabled the Containers feature; reboot required.\n',
     { before: 'disabled', changed: true, rebootNeeded: true },
   ],
   [
     'enable-pending',
-    'Nothing to do: Containers are switched on already; a reboot is needed.\n',
+    'The Containers feature is already enabled; reboot required.\n',
     { changed: false, rebootNeeded: true },
   ],
-  ['enabled', 'Nothing to do: Containers are switched on already.\n', { changed: false, rebootNeeded: false }],
+  ['enabled', 'The Containers feature is already enabled.\n', { changed: false, rebootNeeded: false }],
 ];
 for (const [feature, text, data] of features) {
   test(`switches on Containers where they are ${feature}`, async () => {
@@ -215,9 +215,9 @@ test('tells the same in words', async () => {
     '  Ethernet, 10.0.0.5/24 fe80::5/64, default route',
     '  Old, 10.0.0.5/24 fe80::5/64, down',
     '  kubelet: running, k.exe',
-    '  containerd: stopped, not ours, c.exe',
+    '  containerd: stopped, not installed by WMCO, c.exe',
     '  2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881  C:\\k\\kubelet.exe',
-    'Not found out:',
+    'Problems:',
     '  networks: HNS is away',
   ]) {
     expect(out.split('\n')).toContain(line);
@@ -286,7 +286,7 @@ for (const [flags, want] of logs) {
     const world = worldOf(new ModelHost(), logged, { openLog, signal, clock: systemClock });
     await runIn(world, `${controllerLine}${flags}`);
     expect(opened).toEqual(want);
-    expect(logged.messages('info')).toEqual(['Starting', 'Stopped, as was asked for']);
+    expect(logged.messages('info')).toEqual(['Starting', 'Stopped agent']);
     expect(logged.lines[0]?.fields).toMatchObject({ version: '11.0.0-test', runtime: 'here' });
   });
 }

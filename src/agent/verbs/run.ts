@@ -9,8 +9,8 @@ export interface Terminal {
   err(text: string): void;
 }
 
-/** Runs one command line and gives the exit code. Nothing is ever thrown. */
-export async function runAgent(words: readonly string[], world: VerbDeps, terminal: Terminal): Promise<0 | 1> {
+/** Runs one command line and gives the exit code. Never rejects. */
+export async function runAgent(words: readonly string[], deps: VerbDeps, terminal: Terminal): Promise<0 | 1> {
   const isJson = wantsJson(words);
   let host: HostPorts | undefined;
   try {
@@ -19,11 +19,11 @@ export async function runAgent(words: readonly string[], world: VerbDeps, termin
       terminal.out(parsed.text);
       return 0;
     }
-    const answer = await parsed.verb.run(parsed.values, { ...world, host: () => (host ??= world.host()) });
+    const answer = await parsed.verb.run(parsed.values, { ...deps, host: () => (host ??= deps.host()) });
     if (answer !== undefined) terminal.out(isJson ? json(answer.data) : `${answer.text}\n`);
     return 0;
   } catch (thrown) {
-    const error = asAppError(thrown, world.signal.aborted);
+    const error = asAppError(thrown, deps.signal.aborted);
     terminal.err(`${failureText(error)}\n`);
     if (isJson) terminal.out(json(failureData(error)));
     return 1;

@@ -3,23 +3,23 @@ import { createHashCache } from '../stage/hash-cache.ts';
 import { inventory } from './inventory.ts';
 import type { Verb } from './verb.ts';
 
-const nothing: SecureOutcome = { placed: false, pruned: 0, events: [] };
+const skipped: SecureOutcome = { placed: false, pruned: 0, events: [] };
 
 export const secure: Verb = {
   name: 'secure',
-  summary: 'let only administrators write to our folders, put the agent in place, and tell all about the host',
+  summary: 'restrict the folders of the agent to administrators, place the agent, and print the inventory',
   required: [],
   optional: inventory.optional,
-  async run(values, world) {
-    const ports = world.host();
+  async run(values, deps) {
+    const ports = deps.host();
     const { files, system } = ports;
-    // Who cannot do any of it learns that from the inventory.
-    const hashOf = createHashCache(files, world.clock);
-    const { program, signal } = world;
-    const outcome = (await system.isAdministrator()) ? await secureHost(program, hashOf, ports, signal) : nothing;
-    for (const event of outcome.events) world.log.warn('Secured', { event });
-    const found = await inventory.run(values, { ...world, hashOf });
-    const lines = [outcome.placed ? 'Put the agent in place.' : 'The agent is in place.', ...outcome.events];
+    // Without administrator rights only the inventory is printed, which shows that.
+    const hashOf = createHashCache(files, deps.clock);
+    const { program, signal } = deps;
+    const outcome = (await system.isAdministrator()) ? await secureHost(program, hashOf, ports, signal) : skipped;
+    for (const event of outcome.events) deps.log.warn('Fixed owner or rights', { event });
+    const found = await inventory.run(values, { ...deps, hashOf });
+    const lines = [outcome.placed ? 'Placed the agent.' : 'The agent is up to date.', ...outcome.events];
     return { text: [...lines, '', found?.text].join('\n'), data: { ...outcome, inventory: found?.data } };
   },
 };

@@ -3,13 +3,13 @@ import type { Verb } from './verb.ts';
 
 export const stage: Verb = {
   name: 'stage',
-  summary: 'check an uploaded bundle and put its files in place',
+  summary: 'check an uploaded bundle and place its files',
   required: ['bundle', 'sha256'],
   optional: [],
-  async run(values, world) {
-    const outcome = await takeBundle(values.bundle, values.sha256, world.host().files, world.signal);
+  async run(values, deps) {
+    const outcome = await takeBundle(values.bundle, values.sha256, deps.host().files, deps.signal);
     const { placed, unchanged, removed, bytes } = outcome;
-    const text = `Placed ${placed} files (${bytes} bytes), left ${unchanged} as they were, removed ${removed}.`;
+    const text = `Placed ${placed} files (${bytes} bytes), ${unchanged} unchanged, ${removed} removed.`;
     return { text, data: outcome };
   },
 };

@@ -6,37 +6,36 @@ import type { HashOf } from '../stage/hash-cache.ts';
 import type { VerbLine } from './arguments.ts';
 import type { FlagValues } from './flags.ts';
 
-/** What verbs run in: made by the program from Windows itself, and by the sandbox from a simulated host. */
+/** Provided by the program on Windows, and by the sandbox for a simulated host. */
 export interface VerbDeps {
-  /** Called once, and only when it is needed: neither help nor a version takes native code. */
+  /** Called once, and only when needed: help and version need no native code. */
   host(): HostPorts;
-  /** For all clients of the API server. */
   client: ClientOptions;
-  /** Runs the body under the service manager of the host. */
+  /** Runs the body as a Windows service. */
   asService(body: (life: ServiceLife) => Promise<void>): Promise<void>;
-  /** A log in files, for what runs long. */
+  /** A log in files, for the controller. */
   openLog(directory: string, maxBytes: number): Log;
-  /** Where verbs that end by themselves tell what they do. */
+  /** The log of one-shot verbs. */
   log: Log;
   clock: Clock;
-  /** Aborted when somebody wants the command to end early. */
+  /** Aborted by Ctrl-C. */
   signal: AbortSignal;
   version: string;
   runtime: string;
-  /** Path of the program that runs. */
+  /** Path of the running program. */
   program: string;
-  /** How files are hashed where one command needs the same hash twice; by reading them when missing. */
+  /** Set when one command needs the same hashes twice; reads the files by default. */
   hashOf?: HashOf;
 }
 
-/** What a verb has to say, for people and for programs. */
+/** The output of a verb, as text and as JSON. */
 export interface Answer {
   text: string;
   data: unknown;
 }
 
-/** One thing the agent can be told to do. All can be repeated and cut short without harm. */
+/** A command of the agent. All can be repeated and interrupted without harm. */
 export interface Verb extends VerbLine {
-  /** Undefined when there is nothing to say. */
-  run(values: FlagValues, world: VerbDeps): Promise<Answer | undefined>;
+  /** Undefined for no output. */
+  run(values: FlagValues, deps: VerbDeps): Promise<Answer | undefined>;
 }

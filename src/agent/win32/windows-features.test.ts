@@ -73,7 +73,7 @@ const enabled: [string, string, Partial<ProgramResult>, boolean, number][] = [
   ['a feature that is off, with a reboot', 'Disabled', { exitCode: 3010 }, true, 2],
   ['a feature that is off, without a reboot', 'Disabled', { exitCode: 0 }, false, 2],
   ['a feature whose removal is pending', 'Disable Pending', { exitCode: 3010 }, true, 2],
-  ['a feature whose state is not known', 'Superseded', { exitCode: 0 }, false, 2],
+  ['a feature whose state is unknown', 'Superseded', { exitCode: 0 }, false, 2],
   ['a feature that is on: nothing to do', 'Enabled', {}, false, 1],
   ['a feature that waits for its reboot: nothing to do', 'Enable Pending', {}, true, 1],
 ];

@@ -201,7 +201,7 @@ export class Life {
   }
 
   #passes(): number {
-    return this.agent.log().filter(line => line.includes('The host is as wanted')).length;
+    return this.agent.log().filter(line => line.includes('Host is configured')).length;
   }
 
   async #asksForReboot(): Promise<boolean> {

@@ -60,7 +60,7 @@ export function keyFilesOf(host: WindowsHost): string[] {
 
 /** How many certificates the agent has got since its log began. */
 export function issuedTo(agent: AgentService): number {
-  return agent.log().filter(line => line.includes('Got a client certificate')).length;
+  return agent.log().filter(line => line.includes('Received client certificate')).length;
 }
 
 /** Takes the version from report and Node and waits until the agent has reported it again; gives how long that took. */

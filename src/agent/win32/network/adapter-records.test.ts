@@ -96,7 +96,7 @@ test.each(printed)('prints %s as %s', (hex, want) => {
 test.each([
   ['a plain one', 25, 25],
   ['none', 0, 0],
-  ['one that is not known, as on Wine', 0xffff_ffff, 0],
+  ['one that is unknown, as on Wine', 0xffff_ffff, 0],
 ])('reads the metric of the interface: %s', (_, metric, want) => {
   expect(decodeAdapters(AdapterMemory.list([{ metric }]), base)[0]?.interfaceMetric).toBe(want);
 });
