@@ -158,12 +158,12 @@ test('an unknown token is rejected, and a valid one afterwards is used', async (
 });
 
 test('an anonymous client has few permissions', async () => {
-  const nobody = clientOf({});
-  await expect(nobody.list(nodes)).rejects.toMatchObject({
+  const anonymous = clientOf({});
+  await expect(anonymous.list(nodes)).rejects.toMatchObject({
     code: 403,
     message: expect.stringContaining('system:anonymous'),
   });
-  await nobody.close();
+  await anonymous.close();
 });
 
 test.runIf(hasControllerManager)('a request is approved by its own path, signed, and lets its owner in', async () => {
@@ -203,14 +203,14 @@ test.runIf(hasControllerManager)('a request is approved by its own path, signed,
   const signed = async () => (await client.get(certificateSigningRequests, name)).status?.certificate ?? '';
   await expect.poll(signed, { timeout: 30_000 }).not.toBe('');
   const certificate = Buffer.from(await signed(), 'base64').toString();
-  const somebody = clientOf({
+  const signed = clientOf({
     current: () => Promise.resolve({ clientCertificate: { certificate, key: new Secret(key) } }),
   });
-  await expect(somebody.list(nodes)).rejects.toMatchObject({
+  await expect(signed.list(nodes)).rejects.toMatchObject({
     code: 403,
     message: expect.stringContaining('User "somebody"'),
   });
-  await somebody.close();
+  await signed.close();
   await client.delete(certificateSigningRequests, name);
 });
 

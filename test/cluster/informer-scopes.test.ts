@@ -50,20 +50,20 @@ test('watches only one namespace', async () => {
 });
 
 test('reports objects that start or stop matching a label selector as additions and deletions', async () => {
-  const informer = informers.get(configMaps, { namespace: here, labelSelector: 'colour=red' });
-  const told: string[] = [];
+  const informer = informers.get(configMaps, { namespace: here, labelSelector: 'color=red' });
+  const events: string[] = [];
   informer.addHandler({
-    added: ({ metadata }) => told.push(`+${metadata.name}`),
-    updated: (old, object) => told.push(`${old.data?.value}>${object.data?.value}`),
-    deleted: ({ metadata }) => told.push(`-${metadata.name}`),
+    added: ({ metadata }) => events.push(`+${metadata.name}`),
+    updated: (old, object) => events.push(`${old.data?.value}>${object.data?.value}`),
+    deleted: ({ metadata }) => events.push(`-${metadata.name}`),
   });
   await informer.synced;
-  await make('painted', here, { colour: 'blue' });
-  await patch('painted', { metadata: { labels: { colour: 'red' } } });
+  await make('painted', here, { color: 'blue' });
+  await patch('painted', { metadata: { labels: { color: 'red' } } });
   await patch('painted', { data: { value: '1' } });
-  await patch('painted', { metadata: { labels: { colour: 'green' } } });
-  await until(() => told.length >= 3);
-  expect(told).toEqual(['+painted', '0>1', '-painted']);
+  await patch('painted', { metadata: { labels: { color: 'green' } } });
+  await until(() => events.length >= 3);
+  expect(events).toEqual(['+painted', '0>1', '-painted']);
 });
 
 test('watches one object by field selector', async () => {
@@ -87,7 +87,7 @@ test('stores frozen objects with times as strings and without managedFields', as
 
 test('objects have the same shape from list and watch', async () => {
   await make('listed', here);
-  const informer = informers.get(configMaps, { namespace: here, labelSelector: '!colour' });
+  const informer = informers.get(configMaps, { namespace: here, labelSelector: '!color' });
   await informer.synced;
   await make('watched', here);
   await until(() => informer.store.get({ namespace: here, name: 'watched' }) !== undefined);

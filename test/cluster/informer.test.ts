@@ -39,7 +39,7 @@ interface View {
   informers: Informers;
   all: Informer<ConfigMap>;
   even: Informer<ConfigMap>;
-  told: Map<string, string>;
+  tracked: Map<string, string>;
   complaints: string[];
   log: RecordedLog;
 }
@@ -54,23 +54,24 @@ function viewOf(name: string, connection: Connection, options: ClientOptions = {
     informers.get(configMaps, { ...scope, labelSelector: 'half=even' }),
   ];
   informers.get(namespaces);
-  const [told, complaints] = [new Map<string, string>(), [] as string[]];
+  const [tracked, complaints] = [new Map<string, string>(), [] as string[]];
   const entry = ({ metadata }: ConfigMap) => [metadata.name ?? '', metadata.resourceVersion ?? ''] as const;
   all.addHandler({
     added: object => {
-      if (told.has(entry(object)[0])) complaints.push(`${entry(object)[0]} added twice`);
-      told.set(...entry(object));
+      if (tracked.has(entry(object)[0])) complaints.push(`${entry(object)[0]} added twice`);
+      tracked.set(...entry(object));
     },
     updated: (old, object) => {
-      if (told.get(entry(old)[0]) !== entry(old)[1]) complaints.push(`${entry(old)[0]} updated from an unknown state`);
-      told.set(...entry(object));
+      if (tracked.get(entry(old)[0]) !== entry(old)[1])
+        complaints.push(`${entry(old)[0]} updated from an unknown state`);
+      tracked.set(...entry(object));
     },
     deleted: object => {
-      if (!told.delete(entry(object)[0])) complaints.push(`${entry(object)[0]} deleted twice`);
+      if (!tracked.delete(entry(object)[0])) complaints.push(`${entry(object)[0]} deleted twice`);
     },
   });
   informers.start();
-  return { name, client, informers, all, even, told, complaints, log };
+  return { name, client, informers, all, even, tracked, complaints, log };
 }
 
 beforeAll(async () => {
@@ -121,7 +122,7 @@ async function converged(view: View, want: Map<string, string>, deadlineMs: numb
   const differences = () => [
     ...differencesOf('all', versionsOf(view.all.store.list()), want),
     ...differencesOf('even', versionsOf(view.even.store.list()), wantEven),
-    ...differencesOf('told', view.told, want),
+    ...differencesOf('tracked', view.tracked, want),
   ];
   while (differences().length > 0 && performance.now() < deadlineMs) await delay(20);
   expect({ view: view.name, differences: differences().slice(0, 5), complaints: view.complaints }).toEqual({

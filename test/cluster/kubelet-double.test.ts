@@ -257,8 +257,8 @@ test('is ready only while containerd runs and the network is configured', async 
   await becomes('False', /container runtime is down/);
   host.isContainerdRunning = true;
   await becomes('True', /posting ready status/);
-  const told = () => kubelet.messages().filter(message => message === 'Node became');
-  await vi.waitFor(() => expect(told()).toHaveLength(3), patient);
+  const readyMessages = () => kubelet.messages().filter(message => message === 'Node became');
+  await vi.waitFor(() => expect(readyMessages()).toHaveLength(3), patient);
 });
 
 test('can be stopped in every wait', async () => {

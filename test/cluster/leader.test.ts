@@ -21,7 +21,7 @@ const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 interface Candidate {
   identity: string;
   process: ChildProcess;
-  news: CandidateNews[];
+  messages: CandidateNews[];
 }
 
 let client: Client;
@@ -43,11 +43,11 @@ async function arena(namespace: string): Promise<{ enter: (identity: string) => 
     const child = fork(join(import.meta.dirname, '../kit/leader-process.ts'), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    const candidate: Candidate = { identity, process: child, news: [] };
+    const candidate: Candidate = { identity, process: child, messages: [] };
     candidates.add(candidate);
-    child.on('message', news => candidate.news.push(news as CandidateNews));
+    child.on('message', message => candidate.messages.push(message as CandidateNews));
     child.send({ kubeconfig: sharedKubeconfig(), namespace, identity, ...times } satisfies CandidateConfig);
-    await until(() => candidate.news.length > 0, 20_000, `${identity} has started`);
+    await until(() => candidate.messages.length > 0, 20_000, `${identity} has started`);
     return candidate;
   };
   return { enter };
@@ -61,9 +61,9 @@ async function until(isSo: () => boolean, ms: number, what: string): Promise<voi
   }
 }
 
-const newsOf = <K extends CandidateNews['is']>({ news }: Candidate, is: K) =>
-  news.filter((each): each is Extract<CandidateNews, { is: K }> => each.is === is);
-const leads = (candidate: Candidate) => newsOf(candidate, 'leader').length > 0;
+const messagesOf = <K extends CandidateNews['is']>({ messages }: Candidate, is: K) =>
+  messages.filter((each): each is Extract<CandidateNews, { is: K }> => each.is === is);
+const leads = (candidate: Candidate) => messagesOf(candidate, 'leader').length > 0;
 
 async function kill({ process: child }: Candidate, signal: NodeJS.Signals): Promise<void> {
   const gone = once(child, 'exit');
@@ -74,7 +74,7 @@ async function kill({ process: child }: Candidate, signal: NodeJS.Signals): Prom
 /** The term of each leader: from its first to its last write. */
 function reigns(all: readonly Candidate[]) {
   return all
-    .map(each => ({ identity: each.identity, writes: newsOf(each, 'wrote') }))
+    .map(each => ({ identity: each.identity, writes: messagesOf(each, 'wrote') }))
     .filter(({ writes }) => writes.length > 0)
     .map(({ identity, writes }) => ({ identity, fromMs: writes[0]?.atMs ?? 0, toMs: writes.at(-1)?.atMs ?? 0, writes }))
     .toSorted((one, other) => one.fromMs - other.fromMs);
@@ -110,20 +110,20 @@ async function killFiveLeaders(arenaIndex: number): Promise<number[]> {
   for (let round = 1; round <= 5; round += 1) {
     const follower = await enter(`p${round}`);
     all.push(follower);
-    await until(() => newsOf(leader, 'wrote').length > 5, takeOverMs, `${leader.identity} writes`);
+    await until(() => messagesOf(leader, 'wrote').length > 5, takeOverMs, `${leader.identity} writes`);
     // The follower has seen the lease, at a different point of its renewal each time.
     await delay(600 + 37 * (5 * arenaIndex + round));
     const killedMs = nowMs();
     await kill(leader, 'SIGKILL');
     await until(() => leads(follower), takeOverMs, `${follower.identity} leads`);
-    waits.push((newsOf(follower, 'leader')[0]?.atMs ?? 0) - killedMs);
+    waits.push((messagesOf(follower, 'leader')[0]?.atMs ?? 0) - killedMs);
     leader = follower;
   }
-  await until(() => newsOf(leader, 'wrote').length > 5, takeOverMs, 'the last one writes');
+  await until(() => messagesOf(leader, 'wrote').length > 5, takeOverMs, 'the last one writes');
   await kill(leader, 'SIGKILL');
   checkReigns(all);
-  expect(all.flatMap(each => [...newsOf(each, 'refused'), ...newsOf(each, 'lost')])).toEqual([]);
-  const transitions = all.flatMap(each => newsOf(each, 'leader').map(news => news.transitions));
+  expect(all.flatMap(each => [...messagesOf(each, 'refused'), ...messagesOf(each, 'lost')])).toEqual([]);
+  const transitions = all.flatMap(each => messagesOf(each, 'leader').map(message => message.transitions));
   expect(transitions).toEqual(all.map((_, index) => index));
   return waits;
 }
@@ -136,11 +136,15 @@ test('a frozen leader writes nothing after another has taken over', async () => 
     all.push(sleeper, follower);
     await until(() => leads(sleeper) || leads(follower), 2 * takeOverMs, 'one of them leads');
     const [leader, other] = leads(sleeper) ? [sleeper, follower] : [follower, sleeper];
-    await until(() => newsOf(leader, 'wrote').length > 5, 5000, 'the leader writes');
+    await until(() => messagesOf(leader, 'wrote').length > 5, 5000, 'the leader writes');
     leader.process.kill('SIGSTOP');
-    await until(() => newsOf(other, 'wrote').length > 5, takeOverMs, 'the other one writes');
+    await until(() => messagesOf(other, 'wrote').length > 5, takeOverMs, 'the other one writes');
     leader.process.kill('SIGCONT');
-    await until(() => newsOf(leader, 'lost').length > 0 || leader.process.exitCode !== null, 5000, 'the first notices');
+    await until(
+      () => messagesOf(leader, 'lost').length > 0 || leader.process.exitCode !== null,
+      5000,
+      'the first notices',
+    );
     await kill(other, 'SIGKILL');
     leader.process.kill('SIGKILL');
   }

@@ -43,7 +43,7 @@ const keyTexts: [name: string, text: string][] = [
   ['Ed25519 in PKCS#8', pem(ed25519, 'pkcs8')],
   ['Ed25519 in the format of OpenSSH', keygen('ed25519', '256')],
 ];
-const ours = parsePrivateKey(pem(ed25519, 'pkcs8'));
+const clientKey = parsePrivateKey(pem(ed25519, 'pkcs8'));
 const strangers = [rsa(2048), ec('P-256')].map(key => parsePrivateKey(pem(key, 'pkcs8')));
 
 const patient = { timeout: 15_000 };
@@ -55,7 +55,7 @@ const targetOf = ({ port }: OpenSsh, more: Partial<HostTarget> = {}): HostTarget
   address: '127.0.0.1',
   port,
   username: sshUser,
-  privateKeys: [ours],
+  privateKeys: [clientKey],
   pinnedKey: undefined,
   ...more,
 });
@@ -87,8 +87,8 @@ test('RSA keys sign with SHA-2', () => {
 });
 
 test('tries the next key during a rotation', async () => {
-  await using connection = await connect(targetOf(server, { privateKeys: [...strangers, ours] }));
-  expect(connection.facts.acceptedKey).toEqual(ours.publicKey);
+  await using connection = await connect(targetOf(server, { privateKeys: [...strangers, clientKey] }));
+  expect(connection.facts.acceptedKey).toEqual(clientKey.publicKey);
 });
 
 for (const type of ['ed25519', 'ecdsa', 'rsa'] as const satisfies HostKeyType[]) {
@@ -99,7 +99,7 @@ for (const type of ['ed25519', 'ecdsa', 'rsa'] as const satisfies HostKeyType[])
   });
 
   test(`records the ${type} key of a host on first use`, async () => {
-    await using single = await startOpenSsh({ authorized: [ours.publicKey], hostKeys: [type] });
+    await using single = await startOpenSsh({ authorized: [clientKey.publicKey], hostKeys: [type] });
     await using connection = await connect(targetOf(single));
     expect(connection.facts).toMatchObject({ isNewHostKey: true, hostKey: single.hostKeys.get(type) });
     const changed = await rejectionOf(connect(targetOf(single, { pinnedKey: server.hostKeys.get(type) })));
@@ -113,34 +113,34 @@ for (const type of ['ed25519', 'ecdsa', 'rsa'] as const satisfies HostKeyType[])
 
 const refusals: [name: string, config: string[], keys: readonly PrivateKey[], code: string, says: string][] = [
   ['a key that is not authorised', [], strangers, 'HOST_REFUSED_KEY', '"Administrator" with ssh-rsa SHA256:'],
-  ['too many keys', ['MaxAuthTries 1'], [...strangers, ours], 'HOST_REFUSED_KEY', 'was rejected'],
+  ['too many keys', ['MaxAuthTries 1'], [...strangers, clientKey], 'HOST_REFUSED_KEY', 'was rejected'],
   [
     'a host for passwords',
     ['PubkeyAuthentication no', 'PasswordAuthentication yes'],
-    [ours],
+    [clientKey],
     'HOST_WANTS_PASSWORD',
     'only password',
   ],
   [
     'a host that wants a password too',
     ['PasswordAuthentication yes', 'AuthenticationMethods publickey,password'],
-    [ours],
+    [clientKey],
     'HOST_WANTS_PASSWORD',
     'but wants password in addition',
   ],
-  ['a user that is not allowed', ['AllowUsers somebody'], [ours], 'HOST_REFUSED_KEY', 'was rejected'],
+  ['a user that is not allowed', ['AllowUsers somebody'], [clientKey], 'HOST_REFUSED_KEY', 'was rejected'],
   [
     'a host of long ago',
     ['KexAlgorithms diffie-hellman-group14-sha1'],
-    [ours],
+    [clientKey],
     'HOST_ALGORITHM_MISMATCH',
     'key exchange',
   ],
-  ['a host with old ciphers', ['Ciphers aes256-cbc'], [ours], 'HOST_ALGORITHM_MISMATCH', 'cipher'],
+  ['a host with old ciphers', ['Ciphers aes256-cbc'], [clientKey], 'HOST_ALGORITHM_MISMATCH', 'cipher'],
 ];
 for (const [name, config, privateKeys, code, says] of refusals) {
   test(`${name}: ${code}`, async () => {
-    const authorized = [ours.publicKey, parsePrivateKey(pem(rsa3072, 'pkcs8')).publicKey];
+    const authorized = [clientKey.publicKey, parsePrivateKey(pem(rsa3072, 'pkcs8')).publicKey];
     await using other = await startOpenSsh({ authorized, config });
     const error = await rejectionOf(connect(targetOf(other, { privateKeys })));
     expect(error?.code).toBe(code);
@@ -190,7 +190,7 @@ test('a killed command has no exit code', async () => {
 });
 
 test('respects the session limit of the host', async () => {
-  await using other = await startOpenSsh({ authorized: [ours.publicKey], config: ['MaxSessions 1'] });
+  await using other = await startOpenSsh({ authorized: [clientKey.publicKey], config: ['MaxSessions 1'] });
   await using connection = await connect(targetOf(other));
   const first = connection.exec('sleep 0.5');
   expect(await rejectionOf(connection.exec('true'))).toMatchObject({ code: 'HOST_COMMAND_REFUSED' });
@@ -223,7 +223,7 @@ test('uploads 50 MB intact and replaces the old file', async () => {
 });
 
 test('survives rekeying during an upload', async () => {
-  await using other = await startOpenSsh({ authorized: [ours.publicKey], config: ['RekeyLimit 2M'] });
+  await using other = await startOpenSsh({ authorized: [clientKey.publicKey], config: ['RekeyLimit 2M'] });
   await using connection = await connect(targetOf(other));
   const file = randomFile(20 * 1024 * 1024);
   await connection.upload(join(other.home, 'x'), streamOf(file));
@@ -244,7 +244,7 @@ test('uploads files of all small sizes into new folders', async () => {
 
 test('interprets Windows paths like Windows', async () => {
   const config = ['ChrootDirectory /mnt', 'ForceCommand internal-sftp'];
-  await using other = await startOpenSsh({ authorized: [ours.publicKey], config });
+  await using other = await startOpenSsh({ authorized: [clientKey.publicKey], config });
   await using connection = await connect(targetOf(other));
   await connection.upload('C:\\k\\cni\\config\\cni.conf', Buffer.from('{}'));
   expect(readFileSync(join(other.chroot, 'C:', 'k', 'cni', 'config', 'cni.conf'), 'utf8')).toBe('{}');
@@ -252,7 +252,7 @@ test('interprets Windows paths like Windows', async () => {
 });
 
 const failing: [name: string, run: (connection: HostConnection) => Promise<unknown>, code: string][] = [
-  ['a folder that is not ours', one => one.upload('/root/x', new Uint8Array(3)), 'HOST_FILE_DENIED'],
+  ['a folder of another user', one => one.upload('/root/x', new Uint8Array(3)), 'HOST_FILE_DENIED'],
   ['a folder that cannot be made', one => one.upload('/proc/none/x', new Uint8Array(3)), 'HOST_FILE_MISSING'],
   ['a file that is not there', one => one.download('/none'), 'HOST_FILE_MISSING'],
   ['a file that is not for us', one => one.download('/etc/shadow'), 'HOST_FILE_DENIED'],
@@ -279,7 +279,7 @@ test('fails when a folder has the name of the file, and keeps the folder', async
 });
 
 test('reports a host without SFTP', async () => {
-  await using other = await startOpenSsh({ authorized: [ours.publicKey], withoutSftp: true });
+  await using other = await startOpenSsh({ authorized: [clientKey.publicKey], withoutSftp: true });
   await using connection = await connect(targetOf(other));
   expect(await rejectionOf(connection.upload('/tmp/x', new Uint8Array(1)))).toMatchObject({
     code: 'HOST_SFTP_MISSING',
@@ -288,7 +288,7 @@ test('reports a host without SFTP', async () => {
 });
 
 test('detects a frozen host during a command and an upload', async () => {
-  await using other = await startOpenSsh({ authorized: [ours.publicKey] });
+  await using other = await startOpenSsh({ authorized: [clientKey.publicKey] });
   await using first = await connect(targetOf(other), { keepAliveMs: 250 });
   await using second = await connect(targetOf(other), { keepAliveMs: 250 });
   const endless = {
@@ -315,7 +315,7 @@ test('keeps an idle connection alive', async () => {
 });
 
 test('reports a lost connection at once when the server is killed', async () => {
-  await using other = await startOpenSsh({ authorized: [ours.publicKey] });
+  await using other = await startOpenSsh({ authorized: [clientKey.publicKey] });
   await using connection = await connect(targetOf(other));
   const running = rejectionOf(connection.exec('sleep 60'));
   await new Promise(resolve => setTimeout(resolve, 300));
@@ -326,7 +326,7 @@ test('reports a lost connection at once when the server is killed', async () => 
 });
 
 test('fifty connections at once work and are closed', async () => {
-  await using other = await startOpenSsh({ authorized: [ours.publicKey] });
+  await using other = await startOpenSsh({ authorized: [clientKey.publicKey] });
   const hosts = await Promise.all(
     Array.from({ length: 50 }, () => connect(targetOf(other), { handshakeTimeoutMs: 60_000 })),
   );

@@ -83,8 +83,10 @@ test('the malformed entry causes an event and no instance', async () => {
   expect(instances.map(({ spec }) => spec.address)).not.toContain(malformed);
   expect(instances).toHaveLength(good + dead.length + 1);
   const { items } = await operator.client.list(events, { namespace: sandbox.namespace });
-  const told = items.filter(({ reason, message }) => reason === 'InstanceSetupFailure' && message?.includes(malformed));
-  expect(told).not.toEqual([]);
+  const failures = items.filter(
+    ({ reason, message }) => reason === 'InstanceSetupFailure' && message?.includes(malformed),
+  );
+  expect(failures).not.toEqual([]);
 });
 
 test('a good host gets at most eight sessions over one connection, and the payload once', () => {

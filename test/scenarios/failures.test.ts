@@ -141,7 +141,7 @@ test.each(healthy)('%s is not disturbed and becomes a Node', async name => {
   await expect.poll(() => phaseOf(name), patient).toBe('Ready');
 });
 
-test.each(failingHosts)('$name is told as $code, with what to do about it', async failing => {
+test.each(failingHosts)('reports $name as $code with a remedy', async failing => {
   await expect.poll(() => reasonOf(failing.name), patient).toBe(failing.code);
   await checkTold(failing);
 });
@@ -168,10 +168,12 @@ test('reports the failure of a Machine on the Machine and the details on the ins
   const machine = () => sandbox.hosts.find(({ spec }) => spec.name.startsWith('winworker'))?.spec.name ?? '';
   await expect.poll(machine, patient).not.toBe('');
   await expect.poll(() => reasonOf(machine()), patient).toBe('HOST_NOT_ADMINISTRATOR');
-  const told = async (kind: string, words: string) =>
+  const eventReasons = async (kind: string, words: string) =>
     (await eventsAbout(kind, machine(), words)).map(({ reason }) => reason);
-  await expect.poll(() => told('Machine', 'configuration failure'), patient).toContain('MachineSetupFailure');
-  await expect.poll(() => told('WindowsInstance', 'HOST_NOT_ADMINISTRATOR'), patient).toContain('InstanceSetupFailure');
+  await expect.poll(() => eventReasons('Machine', 'configuration failure'), patient).toContain('MachineSetupFailure');
+  await expect
+    .poll(() => eventReasons('WindowsInstance', 'HOST_NOT_ADMINISTRATOR'), patient)
+    .toContain('InstanceSetupFailure');
 });
 
 test('reports failures that appear after half an hour', async () => {

@@ -78,13 +78,13 @@ test('every Node has a different subnet', async () => {
 
 test('all services run, each with a process and the managed tag', async () => {
   const services = await sandbox.host('win-1').services.list();
-  const ours = services.filter(({ config }) => config.description.startsWith('OpenShift managed'));
-  expect(ours.map(({ name, state }) => `${state} ${name}`).toSorted()).toEqual(
+  const managed = services.filter(({ config }) => config.description.startsWith('OpenShift managed'));
+  expect(managed.map(({ name, state }) => `${state} ${name}`).toSorted()).toEqual(
     ['containerd', 'csi-proxy', 'hybrid-overlay-node', 'kube-proxy', 'kubelet', 'windows_exporter', agentName]
       .map(name => `running ${name}`)
       .toSorted(),
   );
-  expect(new Set(ours.map(({ pid }) => pid)).size).toBe(ours.length);
+  expect(new Set(managed.map(({ pid }) => pid)).size).toBe(managed.length);
 });
 
 test('the agent writes the network configuration of the host', async () => {

@@ -33,7 +33,7 @@ test('hosts and a Machine become nodes with only the permissions of the manifest
   const admin = createClient(loadKubeconfig(sandbox.kubeconfig));
   for (const manifest of rbacManifests(operatorPermissions, namespace)) {
     const resource = byKind.get(manifest.kind);
-    if (resource === undefined) throw new Error(`nobody knows ${manifest.kind}`);
+    if (resource === undefined) throw new Error(`unknown kind ${manifest.kind}`);
     await admin.create(resource, manifest as KubeResource).catch((error: unknown) => {
       if (!isAlreadyExists(error) && !/namespaces "[^"]+" not found/.test(String(error))) throw error;
     });

@@ -39,7 +39,7 @@ const planted: PlantedSecret[] = [
   { what: 'token', content: token },
   { what: 'password', content: password },
   ...keySecrets('key of an instance', ownKey),
-  ...keySecrets('key of somebody', strangeKey),
+  ...keySecrets('key of another user', strangeKey),
 ];
 
 let sandbox: Sandbox;
@@ -152,10 +152,7 @@ const failures: [name: string, act: () => unknown][] = [
   ['a token with a line break in it', () => asked(kubeconfig({ token: `${token}\nx` }))],
   ['a password that the server does not know', () => asked(kubeconfig({ username: 'u', password }))],
   ['a server that does not answer', () => asked(kubeconfig({ token }, { server: 'https://127.0.0.1:1' }))],
-  [
-    'a server that nobody trusts',
-    () => asked(kubeconfig({ token }, { 'certificate-authority-data': toBase64('nobody') })),
-  ],
+  ['an untrusted server', () => asked(kubeconfig({ token }, { 'certificate-authority-data': toBase64('nobody') }))],
   [
     'a proxy that is not there',
     () => asked(kubeconfig({ token }, { 'proxy-url': `http://u:${proxyPassword}@127.0.0.1:1` })),

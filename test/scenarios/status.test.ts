@@ -11,7 +11,7 @@ import { startWmco } from '../kit/wmco-process.ts';
 
 /** `wmco status` for hosts that fail for different reasons, and for healthy ones. */
 
-const told: [host: string, faults: FaultName[], code: string, message: RegExp, remedy: RegExp][] = [
+const failing: [host: string, faults: FaultName[], code: string, message: RegExp, remedy: RegExp][] = [
   // The interrupted upload forces a second connection, which shows the other key.
   [
     'win-1',
@@ -42,7 +42,7 @@ const namespace = () => sandbox.namespace;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'wmco-status-'));
-  const all = [...told.map(([host, faults]) => [host, faults] as const), ...ready];
+  const all = [...failing.map(([host, faults]) => [host, faults] as const), ...ready];
   const wishes = all.flatMap(([host, faults]) => faults.map(fault => `${fault}@${host}`));
   sandbox = await startSandbox({ hosts: all.length, speed: 20, faults: wishes });
   writeFileSync(join(folder, 'kubeconfig'), sandbox.kubeconfig, { mode: 0o600 });
@@ -85,12 +85,12 @@ test('healthy hosts become Ready, the others have a problem', async () => {
   const settled = async () => {
     const hosts = await allData();
     const of = (host: string) => hosts.find(({ name }) => name === addressOf(host));
-    return [...ready.map(([host]) => of(host)?.phase), ...told.map(([host]) => of(host)?.problem?.code)];
+    return [...ready.map(([host]) => of(host)?.phase), ...failing.map(([host]) => of(host)?.problem?.code)];
   };
-  await expect.poll(settled, patient).toEqual([...ready.map(() => 'Ready'), ...told.map(([, , code]) => code)]);
+  await expect.poll(settled, patient).toEqual([...ready.map(() => 'Ready'), ...failing.map(([, , code]) => code)]);
 }, 120_000);
 
-test.each(told)('%s with %j is told as %s, with what to do', async (...story) => {
+test.each(failing)('%s with %j is reported as %s with a remedy', async (...story) => {
   const [host, , code, message, remedy] = story;
   const address = addressOf(host);
   const page = await status(address);
@@ -106,7 +106,7 @@ test('the table has one line for each host and remedies below', async () => {
   const { code: exit, out, err } = await status();
   expect([exit, err]).toEqual([1, '']);
   const [table = '', ...problems] = out.split('\n\n');
-  for (const [host, , code] of told) {
+  for (const [host, , code] of failing) {
     const row = table.split('\n').find(line => line.startsWith(`${addressOf(host)} `)) ?? '';
     expect(row).toMatch(/ (Failed|Retrying) /);
     expect(row).toContain(code);

@@ -59,7 +59,7 @@ async function verdictOn(name: string): Promise<string> {
     const event = items.find(({ involvedObject }) => involvedObject.name === name);
     if (event !== undefined) return `${event.reason} ${event.message}`;
   }
-  throw new Error(`nobody has decided about ${name}`);
+  throw new Error(`no decision about ${name}`);
 }
 
 test('the token without the key gets no certificate, not even for its own host', async () => {

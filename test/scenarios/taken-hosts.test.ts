@@ -77,7 +77,7 @@ for (const [index, [name]] of attacks.entries()) {
 }
 
 test('the operator reports what it found', () => {
-  const told = operator.lines.filter(line => line.includes('Secured folders of host'));
-  expect(told.length).toBeGreaterThanOrEqual(attacks.length);
-  expect(told.join('\n')).toContain(`belongs to ${user}`);
+  const reports = operator.lines.filter(line => line.includes('Secured folders of host'));
+  expect(reports.length).toBeGreaterThanOrEqual(attacks.length);
+  expect(reports.join('\n')).toContain(`belongs to ${user}`);
 });

@@ -15,7 +15,7 @@ import { installedAgent } from '../kit/installed-agent.ts';
 const { containerd, kubelet, exporter, hybridOverlay, csiProxy, kubeProxy } = serviceName;
 const lastFirst = [kubeProxy, csiProxy, hybridOverlay, exporter, kubelet, containerd];
 const proxy = { HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: '.svc,apiserver.test' };
-const [ours, theirs] = [new TestCa('ours').cert, new TestCa('theirs').cert];
+const [clusterCa, adminCa] = [new TestCa('clusterCa').cert, new TestCa('adminCa').cert];
 /** A service of another program that depends on one of ours. */
 const foreign = 'backup';
 
@@ -35,7 +35,7 @@ let stubbornStory: Promise<Answer>;
 beforeAll(async () => {
   scene = await startScene(inject('agentProgram'));
   operator = scene.operator;
-  await operator.publish({ proxy, trustedCa: `${ours}\n${theirs}` });
+  await operator.publish({ proxy, trustedCa: `${clusterCa}\n${adminCa}` });
   [lonely, host, stubborn] = (await Promise.all([1, 2, 3].map(() => scene.lab.createHost()))) as [
     WindowsHost,
     WindowsHost,
@@ -52,7 +52,7 @@ afterAll(() => scene?.[Symbol.asyncDispose]());
 
 /** Objects of an administrator, and the agent with its unpacked native part. */
 async function furnish(where: WindowsHost): Promise<void> {
-  await addRoot(where, theirs);
+  await addRoot(where, adminCa);
   const key = 'HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
   await where.run(`reg add "${key}" /v NO_PROXY /d of-the-administrator /f`);
   await where.run(`sc.exe create ${foreign} binPath= "C:\\lab\\programs\\service.exe" depend= ${kubelet}`);
@@ -112,7 +112,7 @@ const proxyOn = async (where: WindowsHost) => {
 
 test('removes everything within the time limit without the API server', async () => {
   expect(await proxyOn(lonely)).toEqual(proxy);
-  expect(await seeRoots(lonely)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
+  expect(await seeRoots(lonely)).toEqual([thumbprint(clusterCa), thumbprint(adminCa)].toSorted());
   expect((await seeServices(lonely, [foreign]))[foreign]?.state).toBe('RUNNING');
   scene.cluster.cut();
   try {
@@ -127,7 +127,7 @@ test('removes everything within the time limit without the API server', async ()
   expect(await seeServices(lonely, [foreign])).toEqual({ [foreign]: expect.objectContaining({ state: 'STOPPED' }) });
   expect(await programsOn(lonely)).toEqual([]);
   expect(await proxyOn(lonely)).toEqual({ HTTP_PROXY: undefined, NO_PROXY: 'of-the-administrator' });
-  expect(await seeRoots(lonely)).toEqual([thumbprint(theirs)]);
+  expect(await seeRoots(lonely)).toEqual([thumbprint(adminCa)]);
   expect(await hasMark(lonelyNode, 'version')).toBe(true);
 });
 

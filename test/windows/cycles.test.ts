@@ -36,8 +36,8 @@ afterAll(() => scene?.[Symbol.asyncDispose]());
 /** Process ids of the services that the agent manages. */
 async function managedPids(): Promise<Record<string, number>> {
   const services = (await windows.value('list')) as InstalledService[];
-  const ours = services.filter(({ name, config }) => config.description.includes(managedTag) && name !== agentName);
-  return Object.fromEntries(ours.map(({ name, pid }) => [name, pid]));
+  const managed = services.filter(({ name, config }) => config.description.includes(managedTag) && name !== agentName);
+  return Object.fromEntries(managed.map(({ name, pid }) => [name, pid]));
 }
 
 /** Names of all running programs, without those of this SSH session. */

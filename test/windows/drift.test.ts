@@ -88,7 +88,7 @@ const harms: Harm[] = [
     restarted: [csiProxy, kubeProxy],
   },
   {
-    what: 'a description and a start type, for which nothing has to be started anew',
+    what: 'a description and a start type, without restarts',
     do: () => reconfigure(kubelet, () => ({ description: 'mine', startType: 'manual' })),
     restarted: [],
   },

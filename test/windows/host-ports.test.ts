@@ -132,15 +132,15 @@ test('returns the same boot id to concurrent processes', async () => {
 });
 
 test('stores certificates across processes and a reboot, and removes exactly one', async () => {
-  const [foreign, ours] = [derOf(new TestCa('foreign')), derOf(new TestCa('ours'))];
+  const [foreign, added] = [derOf(new TestCa('foreign')), derOf(new TestCa('added'))];
   // Another certificate with the same issuer and serial number.
-  const twin = Buffer.from(ours);
+  const twin = Buffer.from(added);
   twin[twin.length - 1] = (twin.at(-1) ?? 0) ^ 1;
   const before = (await value('certificates', 'list')) as string[];
   await value('test', 'addCertificate', base64(foreign));
-  await values(['test', 'addCertificate', base64(ours)], ['test', 'addCertificate', base64(twin)]);
-  await value('test', 'addCertificate', base64(ours));
-  const all = [...before, hash(foreign), hash(ours), hash(twin)].sort();
+  await values(['test', 'addCertificate', base64(added)], ['test', 'addCertificate', base64(twin)]);
+  await value('test', 'addCertificate', base64(added));
+  const all = [...before, hash(foreign), hash(added), hash(twin)].sort();
   expect(((await value('certificates', 'list')) as string[]).sort()).toEqual(all);
 
   const [bootId] = await values(['system', 'bootId'], ['environment', 'setMachine', 'WICD_KEPT', 'kept']);
@@ -156,8 +156,8 @@ test('stores certificates across processes and a reboot, and removes exactly one
   expect(await value('system', 'bootId')).toBe(newBootId);
 
   await values(
-    ['certificates', 'remove', hash(ours)],
-    ['certificates', 'remove', hash(ours)],
+    ['certificates', 'remove', hash(added)],
+    ['certificates', 'remove', hash(added)],
     ['certificates', 'remove', hash(Buffer.from('never there'))],
     ['environment', 'removeMachine', 'WICD_KEPT'],
   );

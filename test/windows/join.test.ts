@@ -124,8 +124,8 @@ test('every service starts once, in the order of dependencies and priorities', (
 });
 
 test('every service has failure actions', () => {
-  const told = host.fixmes.filter(line => line.includes('SERVICE_CONFIG_FAILURE_ACTIONS not implemented'));
-  expect(told.length).toBeGreaterThanOrEqual(managed.length);
+  const fixmes = host.fixmes.filter(line => line.includes('SERVICE_CONFIG_FAILURE_ACTIONS not implemented'));
+  expect(fixmes.length).toBeGreaterThanOrEqual(managed.length);
 });
 
 test('the container network is configured as in the contract', () => {

@@ -58,36 +58,36 @@ const startAndTell = `
   console.log(JSON.stringify({ bridge: lab.bridge, folder: lab.folder, guard: lab.guardPid }));
   setInterval(() => undefined, 1000);`;
 
-interface Told extends Pick<WindowsLab, 'bridge' | 'folder'> {
+interface LabTrace extends Pick<WindowsLab, 'bridge' | 'folder'> {
   guard: number;
 }
 
 /** Another test run on this machine, until its host is on. */
-async function startElsewhere(): Promise<{ told: Told; kill: () => void }> {
+async function startElsewhere(): Promise<{ trace: LabTrace; kill: () => void }> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', startAndTell], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const told = await new Promise<string>(resolve =>
+  const trace = await new Promise<string>(resolve =>
     child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString())),
   );
-  return { told: JSON.parse(told) as Told, kill: () => child.kill('SIGKILL') };
+  return { trace: JSON.parse(trace) as LabTrace, kill: () => child.kill('SIGKILL') };
 }
 
 test('leaves no traces when the test is killed', async () => {
-  const { told, kill } = await startElsewhere();
-  const traces = tracesOf(told);
+  const { trace, kill } = await startElsewhere();
+  const traces = tracesOf(trace);
   expect(traces.length).toBeGreaterThan(4);
   kill();
-  await expect.poll(() => leftOf(told, traces), { timeout: 15_000 }).toEqual([]);
+  await expect.poll(() => leftOf(trace, traces), { timeout: 15_000 }).toEqual([]);
 });
 
 test('the next run cleans up after test and guard were killed together', async () => {
-  const { told, kill } = await startElsewhere();
-  const traces = tracesOf(told);
+  const { trace, kill } = await startElsewhere();
+  const traces = tracesOf(trace);
   expect(traces.length).toBeGreaterThan(4);
-  process.kill(told.guard, 'SIGKILL');
+  process.kill(trace.guard, 'SIGKILL');
   kill();
   await delay(500);
   await using _next = await WindowsLab.start();
-  expect(leftOf(told, traces)).toEqual([]);
+  expect(leftOf(trace, traces)).toEqual([]);
 });

@@ -28,8 +28,8 @@ afterAll(() => lab?.stop());
 
 test('boots hosts with their own addresses, names and files', async () => {
   const hosts = [host, second, third];
-  const told = await Promise.all(hosts.map(one => one.run('hostname')));
-  expect(told).toEqual(['WIN-1', 'WIN-2', 'NAMED']);
+  const names = await Promise.all(hosts.map(one => one.run('hostname')));
+  expect(names).toEqual(['WIN-1', 'WIN-2', 'NAMED']);
   expect(new Set(hosts.map(one => one.address)).size).toBe(3);
   await host.drive.write('C:\\own.txt', 'mine');
   expect([second, third].map(one => one.drive.exists('C:\\own.txt'))).toEqual([false, false]);

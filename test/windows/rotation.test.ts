@@ -71,7 +71,7 @@ test('renews certificates repeatedly without a failed request', async () => {
   const askers = requests.filter(asksForCertificate).map(({ user }) => user);
   expect([askers[0], new Set(askers.slice(1))]).toEqual([tokenUser, new Set([`system:wicd-node:${node}`])]);
   expect(turnMs.length).toBeGreaterThan(20);
-  await waitFor('the end of what was written on the way', () => keyFilesOf(host).length === 2);
+  await waitFor('the removal of temporary files', () => keyFilesOf(host).length === 2);
   expect(keyFilesOf(host).toSorted()).toEqual(['wicd-client-current.pem', 'wicd-client-key.pem']);
 }, 300_000);
 

@@ -3,7 +3,7 @@ import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
 import { difference, takeSnapshot } from '../kit/winhost/snapshot.ts';
 import { ServiceLab } from './programs/service-lab-host.ts';
-import type { Behaviour, Call } from './programs/service-lab-input.ts';
+import type { Behavior, Call } from './programs/service-lab-input.ts';
 
 /** A program as a Windows service. */
 
@@ -24,9 +24,9 @@ const logOf = (name: string) => `C:\\lab\\${name}.log`;
 let services = 0;
 
 /** Creates a service with this behavior, runs the calls (`$` is its name), and returns their values and its notes. */
-async function played(behaviour: Partial<Behaviour>, ...calls: Call[]) {
+async function runService(behavior: Partial<Behavior>, ...calls: Call[]) {
   const name = `played-${++services}`;
-  await windows.create({ name, log: logOf(name), ...behaviour });
+  await windows.create({ name, log: logOf(name), ...behavior });
   const values = await windows.values(
     ...calls.map(([call, ...args]): Call => [call, ...args.map(arg => (arg === '$' ? name : arg))]),
   );
@@ -39,7 +39,7 @@ async function exitCodeOf(name: string): Promise<number> {
 }
 
 test('is starting until it is ready, then runs, then stops', async () => {
-  const { name, values, notes } = await played(
+  const { name, values, notes } = await runService(
     { readyAfterMs: 1500, stopsAfterMs: 700 },
     ['start', '$'],
     ['query', '$'],
@@ -57,7 +57,7 @@ test('is starting until it is ready, then runs, then stops', async () => {
 });
 
 test('stops while it is starting', async () => {
-  const { values, notes } = await played(
+  const { values, notes } = await runService(
     {},
     ['start', '$'],
     ['sleep', 300],
@@ -70,7 +70,7 @@ test('stops while it is starting', async () => {
 });
 
 test('reports running after a while even if it never gets ready', async () => {
-  const { values } = await played(
+  const { values } = await runService(
     {},
     ['start', '$'],
     ['sleep', 20_000],
@@ -83,7 +83,7 @@ test('reports running after a while even if it never gets ready', async () => {
 
 test('is killed after twenty seconds if it does not stop', async () => {
   const began = performance.now();
-  const { name, notes } = await played({ readyAfterMs: 0, stopsAfterMs: -1 }, ['running', '$'], ['stopped', '$']);
+  const { name, notes } = await runService({ readyAfterMs: 0, stopsAfterMs: -1 }, ['running', '$'], ['stopped', '$']);
   expect(performance.now() - began).toBeGreaterThan(20_000);
   expect(notes).toEqual(['begin', 'ready', 'stop', 'end 1 STOP_TIMEOUT']);
   expect(await exitCodeOf(name)).toBe(0);
@@ -91,7 +91,7 @@ test('is killed after twenty seconds if it does not stop', async () => {
 });
 
 test('exits although a native call is still running', async () => {
-  const { values } = await played(
+  const { values } = await runService(
     { readyAfterMs: 0, holdsThread: true },
     ['running', '$'],
     ['stopped', '$'],
@@ -102,7 +102,7 @@ test('exits although a native call is still running', async () => {
 });
 
 test('a failure is a crash for Windows, so that recovery starts', async () => {
-  const { name, notes } = await played(
+  const { name, notes } = await runService(
     { readyAfterMs: 0, failsAfterMs: 2000, holdsThread: true },
     ['running', '$'],
     ['ended', '$'],
@@ -112,7 +112,7 @@ test('a failure is a crash for Windows, so that recovery starts', async () => {
 });
 
 test('is stopped when it exits by itself', async () => {
-  const { name, notes } = await played(
+  const { name, notes } = await runService(
     { readyAfterMs: 0, endsAfterMs: 300 },
     ['start', '$'],
     ['ended', '$'],

@@ -18,10 +18,12 @@ const proxy = {
   HTTPS_PROXY: `http://user:${password}@proxy.test:3129`,
   NO_PROXY: '.cluster.local,.svc,10.96.0.0/16,apiserver.test',
 };
-const [ours, second, theirs] = [new TestCa('ours'), new TestCa('second'), new TestCa('was there before')].map(
-  ({ cert }) => cert,
-) as [string, string, string];
-const bundle = `# of the image registry\n${ours}\n${theirs}`;
+const [clusterCa, second, adminCa] = [
+  new TestCa('clusterCa'),
+  new TestCa('second'),
+  new TestCa('was there before'),
+].map(({ cert }) => cert) as [string, string, string];
+const bundle = `# of the image registry\n${clusterCa}\n${adminCa}`;
 
 let scene: Scene;
 let operator: ManualLabOperator;
@@ -42,7 +44,7 @@ beforeAll(async () => {
   newcomerOperator = new ManualLabOperator(operator.deps, '11.0.0-1111111');
   await newcomerOperator.publish({ proxy, trustedCa: bundle });
   [host, newcomer] = await Promise.all([scene.lab.createHost(), scene.lab.createHost()]);
-  await addRoot(host, theirs);
+  await addRoot(host, adminCa);
   const begun = async () => {
     await newcomerOperator.stage(newcomer);
     await newcomerOperator.bootstrap(newcomer);
@@ -118,7 +120,7 @@ test('writes changes to registry and certificate store and requests a reboot fir
   const before = await otherServices();
   await want({ proxy, trustedCa: bundle }, () => operator.forgetVersion(node));
   expect(await variablesOf(host)).toEqual(proxy);
-  expect(await seeRoots(host)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
+  expect(await seeRoots(host)).toEqual([thumbprint(clusterCa), thumbprint(adminCa)].toSorted());
   expect(await otherServices()).toEqual(before);
   expect(await operator.annotations(node)).not.toHaveProperty([nodeAnnotation.version]);
 });
@@ -167,9 +169,9 @@ test('reports a truncated bundle and changes nothing', async () => {
 });
 
 test('other values replace the old ones, with another reboot', async () => {
-  await want({ proxy: { ...proxy, NO_PROXY: `${proxy.NO_PROXY},more.test` }, trustedCa: `${second}\n${theirs}` });
+  await want({ proxy: { ...proxy, NO_PROXY: `${proxy.NO_PROXY},more.test` }, trustedCa: `${second}\n${adminCa}` });
   expect(await variablesOf(host)).toEqual({ ...proxy, NO_PROXY: `${proxy.NO_PROXY},more.test` });
-  expect(await seeRoots(host)).toEqual([thumbprint(second), thumbprint(theirs)].toSorted());
+  expect(await seeRoots(host)).toEqual([thumbprint(second), thumbprint(adminCa)].toSorted());
 });
 
 test('values reverted before the reboot are gone after it, and a previous certificate stays', async () => {
@@ -178,7 +180,7 @@ test('values reverted before the reboot are gone after it, and a previous certif
   await rebootFor(host, node);
   await untilMark(node);
   expect(await variablesOf(host)).toEqual({});
-  expect(await seeRoots(host)).toEqual([thumbprint(theirs)]);
+  expect(await seeRoots(host)).toEqual([thumbprint(adminCa)]);
   await operator.forgetVersion(node);
   await rebootFor(host, node);
   await operator.waitForVersion(node);
@@ -189,7 +191,7 @@ test('values reverted before the reboot are gone after it, and a previous certif
 test('a host joining a cluster with a proxy is rebooted once before it has a version', async () => {
   await untilMark(newcomerNode);
   expect(await variablesOf(newcomer)).toEqual(proxy);
-  expect(await seeRoots(newcomer)).toEqual([thumbprint(ours), thumbprint(theirs)].toSorted());
+  expect(await seeRoots(newcomer)).toEqual([thumbprint(clusterCa), thumbprint(adminCa)].toSorted());
   const services = Object.keys(await seeServices(newcomer));
   expect(services).toEqual([serviceName.containerd, serviceName.kubelet, agentName]);
   await rebootFor(newcomer, newcomerNode);

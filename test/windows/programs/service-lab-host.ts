@@ -7,7 +7,7 @@ import { managedDescription } from '../../../src/contract/names.ts';
 import { buildAgent } from '../../../tools/build-agent/build-agent.ts';
 import type { Outcome } from '../../kit/winhost/command.ts';
 import type { WindowsHost } from '../../kit/winhost/host.ts';
-import type { Behaviour, Call, CallResult, Cycles, CycleWish } from './service-lab-input.ts';
+import type { Behavior, Call, CallResult, Cycles, CycleOptions } from './service-lab-input.ts';
 
 export const program = 'C:\\lab\\service-lab.exe';
 
@@ -46,19 +46,19 @@ export class ServiceLab {
   }
 
   async cycle(name: string, times: number, runMs: readonly number[] = [0]): Promise<Cycles> {
-    const line = await this.#line('cycle', { name, times, runMs } satisfies CycleWish);
+    const line = await this.#line('cycle', { name, times, runMs } satisfies CycleOptions);
     return JSON.parse(await this.host.run(line, { timeoutMs: times * 5000 })) as Cycles;
   }
 
   /** Runs the program as that service by hand. */
-  async runByHand(behaviour: Behaviour): Promise<Outcome> {
-    return this.host.exec(await this.#line('service', behaviour));
+  async runByHand(behavior: Behavior): Promise<Outcome> {
+    return this.host.exec(await this.#line('service', behavior));
   }
 
   /** Creates a service with the program. */
-  async create(behaviour: Behaviour, over: Partial<ServiceConfig> = {}): Promise<void> {
-    const { name } = behaviour;
-    await this.values(['create', name, { ...configOf(name, serviceCommand(behaviour)), ...over }]);
+  async create(behavior: Behavior, over: Partial<ServiceConfig> = {}): Promise<void> {
+    const { name } = behavior;
+    await this.values(['create', name, { ...configOf(name, serviceCommand(behavior)), ...over }]);
   }
 
   /** Notes of a service of the program, without process ids. */
@@ -80,8 +80,8 @@ export class ServiceLab {
   }
 }
 
-export function serviceCommand(behaviour: Behaviour): string {
-  return `${program} service ${encoded(behaviour)}`;
+export function serviceCommand(behavior: Behavior): string {
+  return `${program} service ${encoded(behavior)}`;
 }
 
 /** Input that fits into a command line. */

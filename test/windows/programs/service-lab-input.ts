@@ -1,7 +1,7 @@
 /** Input and output of service-lab.ts; the input is base64 of JSON in the second argument. */
 
 /** Behavior of a service of the program; it writes its events to the file. */
-export interface Behaviour {
+export interface Behavior {
   name: string;
   log: string;
   /** It never gets ready when not set. */
@@ -23,7 +23,7 @@ export interface Family {
 export type Call = [name: string, ...args: unknown[]];
 export type CallResult = { value: unknown; ms: number } | { code: string; message: string; remedy: string };
 
-export interface CycleWish {
+export interface CycleOptions {
   name: string;
   times: number;
   runMs: readonly number[];

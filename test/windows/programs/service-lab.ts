@@ -10,7 +10,7 @@ import { openServiceManager } from '../../../src/agent/win32/services/services.t
 import { ensureRemoved, ensureRunning, ensureStopped } from '../../../src/agent/services/ensure.ts';
 import { systemClock as clock } from '../../../src/base/clock.ts';
 import { AppError } from '../../../src/base/errors.ts';
-import type { Behaviour, Call, CallResult, Cycles, CycleWish, Family } from './service-lab-input.ts';
+import type { Behavior, Call, CallResult, Cycles, CycleOptions, Family } from './service-lab-input.ts';
 
 /** A Windows program that calls the adapters of the agent and can be a service; see service-lab-input.ts. */
 const [verb = '', argument = '', native = 'C:\\lab\\native'] = process.argv.slice(2);
@@ -78,7 +78,7 @@ async function makeCalls(wanted: readonly Call[]): Promise<CallResult[]> {
 }
 
 /** Starts and stops a service repeatedly, with the given run times in turn. */
-async function cycle({ name, times, runMs }: CycleWish): Promise<Cycles> {
+async function cycle({ name, times, runMs }: CycleOptions): Promise<Cycles> {
   const ports = { services: openServiceManager(koffi), processes: openProcesses(koffi) };
   const cycles: Cycles = { failures: [], startMs: [], stopMs: [] };
   for (let round = 0; round < times; round++) {
@@ -98,11 +98,11 @@ async function cycle({ name, times, runMs }: CycleWish): Promise<Cycles> {
   return cycles;
 }
 
-async function serve(behaviour: Behaviour): Promise<void> {
-  const note = (text: string) => appendFileSync(behaviour.log, `${process.pid} ${text}\n`);
+async function serve(behavior: Behavior): Promise<void> {
+  const note = (text: string) => appendFileSync(behavior.log, `${process.pid} ${text}\n`);
   note('begin');
   try {
-    await runAsService(koffi, behaviour.name, life => behave(behaviour, life, note), clock);
+    await runAsService(koffi, behavior.name, life => behave(behavior, life, note), clock);
     note('end 0');
     endProcess(koffi, 0);
   } catch (error) {
@@ -112,11 +112,11 @@ async function serve(behaviour: Behaviour): Promise<void> {
 }
 
 async function behave(
-  behaviour: Behaviour,
+  behavior: Behavior,
   life: { signal: AbortSignal; ready(): void },
   note: (text: string) => void,
 ): Promise<void> {
-  const { readyAfterMs, stopsAfterMs = 0, failsAfterMs, endsAfterMs, holdsThread } = behaviour;
+  const { readyAfterMs, stopsAfterMs = 0, failsAfterMs, endsAfterMs, holdsThread } = behavior;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const after = (ms: number | undefined, act: () => void) => (ms === undefined ? undefined : setTimeout(act, ms));
   after(failsAfterMs, () => reject(new Error('the body failed')));
@@ -149,6 +149,6 @@ async function live({ log, children }: Family): Promise<void> {
 }
 
 if (verb === 'call') console.log(JSON.stringify(await makeCalls(input as Call[])));
-if (verb === 'cycle') console.log(JSON.stringify(await cycle(input as CycleWish)));
-if (verb === 'service') await serve(input as Behaviour);
+if (verb === 'cycle') console.log(JSON.stringify(await cycle(input as CycleOptions)));
+if (verb === 'service') await serve(input as Behavior);
 if (verb === 'family') await live(input as Family);

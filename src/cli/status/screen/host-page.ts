@@ -140,7 +140,7 @@ const conditionColumns: readonly Column[] = [
 
 function conditionLines({ conditions, problem }: HostView, layout: Layout): SafeText[] {
   if (conditions.length === 0) return [];
-  const rows = conditions.map(({ type, status, reason, message, lastTransitionTime }) => {
+  const rows = conditions.map(({ type, status, reason = '', message = '', lastTransitionTime = '' }) => {
     const sinceMs = layout.nowMs - Date.parse(lastTransitionTime);
     return {
       type,

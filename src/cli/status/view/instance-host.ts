@@ -116,7 +116,9 @@ function problemOf({ status = {} }: WindowsInstance, failing: TimelineStep | und
   }
   // The timeline is written before the condition, which decides whether it is a failure or only needs time.
   const configured = findCondition(conditions, instanceCondition.configured);
-  if (configured === undefined || configured.status === 'True' || !errorCode.test(configured.reason)) return undefined;
+  if (configured === undefined || configured.status === 'True' || !errorCode.test(configured.reason ?? '')) {
+    return undefined;
+  }
   return failing?.lastError ?? conditionProblem(configured);
 }
 
