@@ -4,7 +4,7 @@ import { done, type Outcome, type Pass, type Reconcile } from '#kube/controller/
 import type { KubeResource } from '#kube/resource.ts';
 import { watching } from '#kube/controller/watches.ts';
 import { manualClock, settle } from './manual-clock.ts';
-import { MemorySource } from './memory-source.ts';
+import { MemoryInformer } from './memory-informer.ts';
 import { recordedLog } from './recorded-log.ts';
 
 export const thing = (name: string, generation = 1): KubeResource => ({ metadata: { name, generation } });
@@ -12,7 +12,7 @@ export const thing = (name: string, generation = 1): KubeResource => ({ metadata
 /** A controller named things, with one source, whose time stands still. */
 export function controllerBench(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
   const clock = manualClock();
-  const source = new MemorySource();
+  const source = new MemoryInformer();
   const metrics = new MemoryMetrics();
   const { log, lines, messages } = recordedLog();
   let ids = 0;

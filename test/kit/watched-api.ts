@@ -1,11 +1,10 @@
 import { timestamp } from '#base/clock.ts';
 import type { Client } from '#kube/client.ts';
-import type { Handler } from '#kube/informer/informer.ts';
 import type { Informers } from '#kube/informer/informers.ts';
-import { type Change, type Index, Store } from '#kube/informer/store.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { MemoryApi } from './memory-api.ts';
+import { MemoryInformer } from './memory-informer.ts';
 
 interface Scope {
   namespace?: string;
@@ -13,11 +12,11 @@ interface Scope {
   fieldSelector?: string;
 }
 
-/** An API server in memory whose objects can be watched by informers. News travels at once, unless it is held back. */
+/** An API server in memory with informers, which get changes at once unless it is silent. */
 export class WatchedApi extends MemoryApi {
   readonly #clock: ManualClock;
-  readonly #informers = new Map<string, WatchedInformer>();
-  /** While true no informer hears of anything. */
+  readonly #informers = new Map<string, { resource: Resource; informer: MemoryInformer }>();
+  /** While true no informer gets a change. */
   isSilent = false;
 
   constructor(clock: ManualClock) {
@@ -29,7 +28,7 @@ export class WatchedApi extends MemoryApi {
     return this as unknown as Client;
   }
 
-  /** As a program has them; all in step. */
+  /** All have synced. */
   get informers(): Informers {
     const get = (resource: Resource, scope: Scope = {}) => this.#informer(resource, scope);
     return { get } as unknown as Informers;
@@ -46,95 +45,41 @@ export class WatchedApi extends MemoryApi {
         generation: generationOf(before, object),
       },
     });
-    this.#tell(resource, informer => informer.store.put(structuredClone(made)));
+    this.#emit(resource, informer => informer.put(structuredClone(made)));
     return made;
   }
 
   override remove(resource: Resource, name: string, namespace = ''): void {
-    const before = this.peek(resource, name, namespace);
     super.remove(resource, name, namespace);
-    if (before !== undefined) this.#tell(resource, informer => informer.store.remove(before));
+    this.#emit(resource, informer => informer.remove({ name, namespace }));
   }
 
-  /** Ends the silence: informers see what there is now. */
+  /** Ends the silence: informers get all that has changed. */
   speak(): void {
     this.isSilent = false;
-    for (const informer of this.#informers.values()) {
-      informer.tell(informer.store.replaceAll(this.all(informer.resource).filter(object => informer.fits(object))));
-    }
+    for (const { resource, informer } of this.#informers.values()) informer.replaceAll(this.all(resource));
   }
 
-  #tell(resource: Resource, change: (informer: WatchedInformer) => Change<KubeResource>[]): void {
+  #emit({ group, plural }: Resource, change: (informer: MemoryInformer) => void): void {
     if (this.isSilent) return;
-    for (const informer of this.#informers.values()) {
-      if (informer.resource.plural !== resource.plural || informer.resource.group !== resource.group) continue;
-      informer.tell(change(informer));
+    for (const { resource, informer } of this.#informers.values()) {
+      if (resource.plural === plural && resource.group === group) change(informer);
     }
   }
 
-  #informer(resource: Resource, scope: Scope): WatchedInformer {
+  #informer(resource: Resource, scope: Scope): MemoryInformer {
     const name = JSON.stringify([resource.group, resource.plural, scope]);
     const known = this.#informers.get(name);
-    if (known !== undefined) return known;
-    const made = new WatchedInformer(resource, scope);
-    this.#informers.set(name, made);
-    for (const object of this.all(resource)) made.store.put(structuredClone(object));
-    return made;
+    if (known !== undefined) return known.informer;
+    const informer = new MemoryInformer(resource, object => isInScope(object, scope));
+    this.#informers.set(name, { resource, informer });
+    for (const object of this.all(resource)) informer.put(structuredClone(object));
+    informer.sync();
+    return informer;
   }
 }
 
-/** What a controller knows of an informer. */
-class WatchedInformer {
-  readonly synced = Promise.resolve();
-  readonly hasSynced = true;
-  readonly resource: Resource;
-  readonly store: ScopedStore;
-  readonly #handlers = new Set<Handler<KubeResource>>();
-
-  constructor(resource: Resource, scope: Scope) {
-    this.resource = resource;
-    this.store = new ScopedStore(object => fits(object, scope));
-  }
-
-  fits(object: KubeResource): boolean {
-    return this.store.fits(object);
-  }
-
-  addIndex(name: string, valuesOf: Index<KubeResource>): void {
-    this.store.addIndex(name, valuesOf);
-  }
-
-  addHandler(handler: Handler<KubeResource>): () => void {
-    for (const object of this.store.list()) handler.added?.(object);
-    this.#handlers.add(handler);
-    return () => this.#handlers.delete(handler);
-  }
-
-  tell(changes: readonly Change<KubeResource>[]): void {
-    for (const change of changes) {
-      for (const handler of this.#handlers) {
-        if (change.type === 'updated') handler.updated?.(change.old, change.object);
-        else handler[change.type]?.(change.object);
-      }
-    }
-  }
-}
-
-/** An object that no longer fits the scope leaves it, as with a watch. */
-class ScopedStore extends Store<KubeResource> {
-  readonly fits: (object: KubeResource) => boolean;
-
-  constructor(fits: (object: KubeResource) => boolean) {
-    super();
-    this.fits = fits;
-  }
-
-  override put(object: KubeResource): Change<KubeResource>[] {
-    return this.fits(object) ? super.put(object) : super.remove(object);
-  }
-}
-
-function fits({ metadata }: KubeResource, { namespace, labelSelector, fieldSelector }: Scope): boolean {
+function isInScope({ metadata }: KubeResource, { namespace, labelSelector, fieldSelector }: Scope): boolean {
   const [label = '', value = ''] = labelSelector?.split('=') ?? [];
   const name = fieldSelector?.replace('metadata.name=', '');
   return (
@@ -144,7 +89,7 @@ function fits({ metadata }: KubeResource, { namespace, labelSelector, fieldSelec
   );
 }
 
-/** Moves with the spec, not with the status. */
+/** Counts changes of the spec, not of the status. */
 function generationOf(before: KubeResource | undefined, object: KubeResource): number {
   const specOf = (one: (KubeResource & { spec?: unknown }) | undefined) => JSON.stringify(one?.spec);
   const { generation = 1 } = object.metadata;

@@ -5,7 +5,7 @@ import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import type { Informer } from '../informer/informer.ts';
 import { matching } from './predicate.ts';
 import type { KubeResource, Metadata } from '../resource.ts';
-import { type Source, type WatchSpec, watching } from './watches.ts';
+import { type WatchSource, type WatchSpec, watching } from './watches.ts';
 
 const object = (name: string, metadata: Metadata = {}): KubeResource => ({ metadata: { name, ...metadata } });
 const owned = (name: string, owner: string) => object(name, { labels: { owner } });
@@ -162,6 +162,6 @@ test('is in step when its source is', async () => {
 });
 
 test('a shared informer is a source', () => {
-  const isSource = (informer: Informer<KubeResource>): Source<KubeResource> => informer;
+  const isSource = (informer: Informer<KubeResource>): WatchSource<KubeResource> => informer;
   expect(typeof isSource).toBe('function');
 });

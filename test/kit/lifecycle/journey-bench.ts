@@ -23,7 +23,7 @@ import { Slots } from '../../../src/base/waiting/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
 import type { HostInputs, LifecycleDeps } from '../../../src/node/lifecycle/deps.ts';
 import { MemoryApi } from '../memory-api.ts';
-import { MemorySource } from '../memory-source.ts';
+import { MemoryInformer } from '../memory-informer.ts';
 import { recordedLog } from '../recorded-log.ts';
 import { LabHost, newKey } from './lab-host.ts';
 import { memoryPayload } from './memory-payload.ts';
@@ -44,8 +44,8 @@ export interface BenchOptions {
 export class JourneyBench {
   readonly host: LabHost;
   readonly api = new MemoryApi();
-  readonly nodes = new MemorySource<Node>(nodes);
-  readonly reports = new MemorySource<ConfigMap>();
+  readonly nodes = new MemoryInformer<Node>(nodes);
+  readonly reports = new MemoryInformer<ConfigMap>();
   readonly logged = recordedLog();
   readonly metrics = new MemoryMetrics();
   /** How much faster than the test's own the time of the journey goes by from the next wait on. */
