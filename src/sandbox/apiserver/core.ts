@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Kind } from './kind.ts';
 import type { Kinds } from './kinds.ts';
 import type { Identity, StoredObject, UserInfo } from './ports.ts';
+import { notFound } from './status.ts';
 import type { Store } from './store.ts';
 
 /** Shared by all handlers. */
@@ -28,4 +29,11 @@ export interface Call {
 /** The stored object of a call, in its storage version. */
 export function findObject(core: Core, call: Pick<Call, 'kind' | 'namespace' | 'name'>): StoredObject | undefined {
   return core.store.get(call.kind.storageKey, { namespace: call.namespace, name: call.name });
+}
+
+/** The same; throws NotFound if it does not exist. */
+export function requireObject(core: Core, call: Pick<Call, 'kind' | 'namespace' | 'name'>): StoredObject {
+  const found = findObject(core, call);
+  if (found === undefined) throw notFound(call.kind, call.name);
+  return found;
 }

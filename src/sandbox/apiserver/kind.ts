@@ -1,5 +1,5 @@
 import type { StatusCause } from '#kube/api-error.ts';
-import type { Resource } from '#kube/resource.ts';
+import { apiVersionOf, type Resource } from '#kube/resource.ts';
 import type { NameRule } from './names.ts';
 import { withMember } from './object.ts';
 import type { StoredObject, UserInfo } from './ports.ts';
@@ -92,7 +92,7 @@ type Required = Pick<Kind, 'group' | 'version' | 'plural' | 'kind' | 'namespaced
 
 /** Fills in the defaults of a kind. */
 export function defineKind(given: Required & Partial<Kind>): Kind {
-  const apiVersion = given.group === '' ? given.version : `${given.group}/${given.version}`;
+  const apiVersion = apiVersionOf(given);
   const subresources = given.subresources ?? [];
   const hasStatus = subresources.some(({ name }) => name === 'status');
   const inThisVersion = (object: StoredObject): StoredObject =>

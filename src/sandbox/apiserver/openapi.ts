@@ -12,8 +12,8 @@ export function openApiText(accept: string, version: string): Answer {
       code: 200,
       body: { swagger: '2.0', info: { title: 'Kubernetes', version }, paths: {}, definitions: {} },
     };
-  const info = message([field(1, text('Kubernetes')), field(2, text(version))]);
-  const document = message([field(1, text('2.0')), field(2, info), field(8, message([])), field(9, message([]))]);
+  const info = Buffer.concat([field(1, 'Kubernetes'), field(2, version)]);
+  const document = Buffer.concat([field(1, '2.0'), field(2, info), field(8, ''), field(9, '')]);
   return {
     is: 'bytes',
     code: 200,
@@ -22,15 +22,7 @@ export function openApiText(accept: string, version: string): Answer {
   };
 }
 
-function text(value: string): Buffer {
-  return Buffer.from(value);
-}
-
-function message(fields: readonly Buffer[]): Buffer {
-  return Buffer.concat(fields);
-}
-
 /** A length-delimited field; all of these are shorter than 128 bytes. */
-function field(number: number, content: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), content]);
+function field(number: number, content: string | Buffer): Buffer {
+  return Buffer.concat([Buffer.from([(number << 3) | 2, content.length]), Buffer.from(content)]);
 }

@@ -14,7 +14,7 @@ export function readRequestInfo(method: string, path: string, query: URLSearchPa
   const parts = path
     .split('/')
     .filter(part => part !== '')
-    .map(decoded);
+    .map(percentDecode);
   const head = parts[0] === 'api' ? 2 : parts[0] === 'apis' ? 3 : parts.length;
   if (parts.length <= head) return nonResource(method, path);
   const [group = '', version = ''] = parts[0] === 'api' ? ['', parts[1]] : [parts[1], parts[2]];
@@ -57,7 +57,8 @@ function nameInSelector(query: URLSearchParams): string {
   return /(?:^|,)metadata\.name==?([^,=!\\]+)(?:,|$)/.exec(query.get('fieldSelector') ?? '')?.[1] ?? '';
 }
 
-function decoded(part: string): string {
+/** Keeps malformed input. */
+export function percentDecode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

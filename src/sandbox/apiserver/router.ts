@@ -1,5 +1,5 @@
 import { type Body, readJson, readObject } from './body.ts';
-import { type Call, type Core, findObject } from './core.ts';
+import { type Call, type Core, requireObject } from './core.ts';
 import { createObject } from './handlers/create.ts';
 import { deleteObject } from './handlers/delete.ts';
 import { type DeleteOptions, dryRunCauses, readDeleteOptions } from './handlers/delete-options.ts';
@@ -14,7 +14,7 @@ import { type ListOptions, readListOptions, versionOf } from './list-options.ts'
 import type { StoredObject, UserInfo } from './ports.ts';
 import { formOf, includedOf, type View, viewOfObject, viewOfPage } from './representation.ts';
 import type { RequestInfo } from './request-info.ts';
-import { invalidOptions, methodNotAllowed, notFound, unknownPath, versionTooLarge } from './status.ts';
+import { invalidOptions, methodNotAllowed, unknownPath, versionTooLarge } from './status.ts';
 import type { WatchScope } from './watch.ts';
 
 /** An authorized request to a resource. */
@@ -120,9 +120,7 @@ function getOne(core: Core, request: Routed): Answer {
   const call = callOf(request, 'GetOptions');
   const wanted = versionOf(request.query.get('resourceVersion') ?? '') ?? 0;
   if (wanted > core.store.revision) throw versionTooLarge(wanted, core.store.revision);
-  const found = findObject(core, call);
-  if (found === undefined) throw notFound(call.kind, call.name);
-  return shown(request, 200, call.kind.fromStored(found));
+  return shown(request, 200, call.kind.fromStored(requireObject(core, call)));
 }
 
 function listMany(core: Core, request: Routed): Answer {

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { apiVersionOf } from '#kube/resource.ts';
 import type { Core } from './core.ts';
 import type { Kind } from './kind.ts';
 import { isSelected, type ListOptions } from './list-options.ts';
@@ -94,9 +95,8 @@ function sendChange({ kind, namespace }: WatchScope, options: ListOptions, writt
 }
 
 function bookmark(kind: Kind, resourceVersion: string, annotations?: Record<string, string>): WatchMessage {
-  const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
   const metadata = { resourceVersion, ...(annotations === undefined ? {} : { annotations }) };
-  return { type: 'BOOKMARK', object: { kind: kind.kind, apiVersion, metadata } };
+  return { type: 'BOOKMARK', object: { kind: kind.kind, apiVersion: apiVersionOf(kind), metadata } };
 }
 
 function bookmarkTimes({ bookmarks }: ListOptions, totalMs: number): number[] {

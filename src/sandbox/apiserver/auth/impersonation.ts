@@ -1,4 +1,5 @@
 import type { AccessRequest, Authorizer, Impersonation, UserInfo } from '../ports.ts';
+import { percentDecode } from '../request-info.ts';
 import { internal } from '../status.ts';
 import { accessForbidden } from './forbidden.ts';
 import { anonymous, readServiceAccountUsername, serviceAccountGroups } from './service-account-user.ts';
@@ -36,7 +37,7 @@ function readWanted(rawHeaders: readonly string[]): WantedIdentity | undefined {
   const extra = Object.fromEntries(
     [...headers]
       .filter(([name]) => name.startsWith(extraPrefix))
-      .map(([name, values]) => [unescaped(name.slice(extraPrefix.length)), values]),
+      .map(([name, values]) => [percentDecode(name.slice(extraPrefix.length)), values]),
   );
   if (username !== '') return { username, groups, extra };
   if (groups.length === 0 && Object.keys(extra).length === 0) return undefined;
@@ -86,12 +87,4 @@ function identityOf({ username, groups, extra }: WantedIdentity): UserInfo {
     groups: named.some(group => marks.includes(group)) ? named : [...named, fitting],
     ...(Object.keys(extra).length === 0 ? {} : { extra }),
   };
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

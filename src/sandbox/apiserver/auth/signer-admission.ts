@@ -6,6 +6,7 @@ import { certificateSigningRequests } from '#kube/resources.ts';
 import { listAt, textAt } from '../object.ts';
 import type { AdmissionRequest, Authorizer, StoredObject } from '../ports.ts';
 import { forbidden } from '../status.ts';
+import { isAllowed } from './is-allowed.ts';
 import { isKind } from './is-kind.ts';
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
@@ -22,22 +23,21 @@ export function guardSigners(request: AdmissionRequest, authorizer: Authorizer):
 
 function signerProblem(request: AdmissionRequest, old: StoredObject, authorizer: Authorizer): string | undefined {
   const signer = textAt(old, 'spec.signerName');
-  if (request.subresource === 'approval' && !isAllowed(request, 'approve', signer, authorizer)) {
+  if (request.subresource === 'approval' && !mayUseSigner(request, 'approve', signer, authorizer)) {
     return `user not permitted to approve requests with signerName "${signer}"`;
   }
   const signs = request.subresource === 'status' && !sameResult(request.object, old);
-  return signs && !isAllowed(request, 'sign', signer, authorizer)
+  return signs && !mayUseSigner(request, 'sign', signer, authorizer)
     ? `user not permitted to sign requests with signerName "${signer}"`
     : undefined;
 }
 
 /** Permission on the signer or on all signers of its domain. */
-function isAllowed({ user }: AdmissionRequest, verb: string, signer: string, authorizer: Authorizer): boolean {
+function mayUseSigner({ user }: AdmissionRequest, verb: string, signer: string, authorizer: Authorizer): boolean {
   const domain = signer.split('/')[0] ?? '';
-  return [signer, `${domain}/*`].some(name => {
-    const what = { path: '', group: 'certificates.k8s.io', version: '*', resource: 'signers', subresource: '' };
-    return authorizer.authorize({ user, verb, ...what, namespace: '', name }).allowed;
-  });
+  return [signer, `${domain}/*`].some(name =>
+    isAllowed(authorizer, user, verb, { group: 'certificates.k8s.io', plural: 'signers', namespace: '', name }),
+  );
 }
 
 function mastersProblem(object: StoredObject): string | undefined {

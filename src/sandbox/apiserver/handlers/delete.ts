@@ -1,9 +1,9 @@
 import { timestamp } from '#base/clock.ts';
 import type { Call, Core } from '../core.ts';
-import { findObject } from '../core.ts';
+import { findObject, requireObject } from '../core.ts';
 import { withMetadata } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
-import { conflict, forbidden, notFound } from '../status.ts';
+import { conflict, forbidden } from '../status.ts';
 import type { DeleteOptions } from './delete-options.ts';
 
 export interface Deleted {
@@ -16,8 +16,7 @@ const keptNamespaces = ['default', 'kube-system', 'kube-public'];
 
 /** Deletes an object, or marks it for deletion if something blocks it. Returns it in the requested version. */
 export function deleteObject(core: Core, call: Call, options: DeleteOptions): Deleted {
-  const current = findObject(core, call);
-  if (current === undefined) throw notFound(call.kind, call.name);
+  const current = requireObject(core, call);
   checkPreconditions(call, options, current);
   if (call.kind.plural === 'namespaces' && keptNamespaces.includes(call.name))
     throw forbidden(call.kind, call.name, 'this namespace may not be deleted');

@@ -1,10 +1,10 @@
 import { timestamp } from '#base/clock.ts';
 import { isRecord } from '#base/fields.ts';
-import { type Call, type Core, findObject } from '../core.ts';
+import { type Call, type Core, requireObject } from '../core.ts';
 import { specSelects } from '../label-selector.ts';
 import { hasCondition, memberAt, numberAt, recordAt, textAt } from '../object.ts';
 import type { StoredObject } from '../ports.ts';
-import { badRequest, notFound, StatusError, tooManyRequests } from '../status.ts';
+import { badRequest, StatusError, tooManyRequests } from '../status.ts';
 import { deleteObject } from './delete.ts';
 import { readDeleteOptions } from './delete-options.ts';
 
@@ -15,8 +15,7 @@ export function evictPod(core: Core, call: Call, body: unknown): void {
   checkBody(call, body);
   const options = readDeleteOptions(memberAt(body, 'deleteOptions') ?? {});
   const dryRun = call.dryRun || options.dryRun === true;
-  const pod = findObject(core, call);
-  if (pod === undefined) throw notFound(call.kind, call.name);
+  const pod = requireObject(core, call);
   if (countsAsRunning(pod)) spendBudget(core, pod, dryRun);
   deleteObject(core, { ...call, subresource: '', dryRun }, options);
 }

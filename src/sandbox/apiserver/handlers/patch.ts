@@ -1,8 +1,8 @@
-import { type Call, type Core, findObject } from '../core.ts';
+import { type Call, type Core, requireObject } from '../core.ts';
 import { applyPatch, type PatchKind } from '../patch/apply-patch.ts';
 import { builtInType } from '../patch/built-in-types.ts';
 import type { StoredObject } from '../ports.ts';
-import { cause, invalid, invalidOptions, notFound, StatusError, unsupportedMediaType } from '../status.ts';
+import { cause, invalid, invalidOptions, StatusError, unsupportedMediaType } from '../status.ts';
 import { decodeObject } from './decode.ts';
 import { rejectUnknownFields } from './unknown-fields.ts';
 import { checkNames, checkVersion, updateObject } from './update.ts';
@@ -39,8 +39,7 @@ export function patchKindOf(contentType: string, call: Pick<Call, 'kind'>): Patc
 export function patchObject(core: Core, call: Call, request: PatchRequest): StoredObject {
   if (request.force !== undefined)
     throw invalidOptions('PatchOptions', [cause.forbidden('force', 'may not be specified for non-apply patch')]);
-  const current = findObject(core, call);
-  if (current === undefined) throw notFound(call.kind, call.name);
+  const current = requireObject(core, call);
   const type = builtInType(call.kind.group, call.kind.kind);
   const result = applyPatch(request.type, call.kind.fromStored(current), request.body, type);
   rejectUnknownFields(call, result);

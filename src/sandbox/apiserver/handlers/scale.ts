@@ -1,9 +1,9 @@
-import { type Call, type Core, findObject } from '../core.ts';
+import { type Call, type Core, requireObject } from '../core.ts';
 import type { Kind } from '../kind.ts';
 import { memberAt, numberAt, withValueAt } from '../object.ts';
 import { applyPatch, type PatchKind } from '../patch/apply-patch.ts';
 import type { StoredObject } from '../ports.ts';
-import { badRequest, cause, conflict, invalid, notFound } from '../status.ts';
+import { badRequest, cause, conflict, invalid } from '../status.ts';
 import { updateObject } from './update.ts';
 
 export function scaleOf({ scale }: Pick<Kind, 'scale'>, object: StoredObject): Record<string, unknown> {
@@ -22,11 +22,11 @@ export function scaleOf({ scale }: Pick<Kind, 'scale'>, object: StoredObject): R
 }
 
 export function readScale(core: Core, call: Call): Record<string, unknown> {
-  return scaleOf(call.kind, current(core, call));
+  return scaleOf(call.kind, requireObject(core, call));
 }
 
 export function replaceScale(core: Core, call: Call, body: unknown): Record<string, unknown> {
-  const object = current(core, call);
+  const object = requireObject(core, call);
   const version = memberAt(body, 'metadata.resourceVersion');
   if (typeof version === 'string' && version !== '' && version !== object.metadata.resourceVersion) {
     throw conflict(call.kind, call.name);
@@ -43,10 +43,4 @@ export function replaceScale(core: Core, call: Call, body: unknown): Record<stri
 
 export function patchScale(core: Core, call: Call, type: PatchKind, body: unknown): Record<string, unknown> {
   return replaceScale(core, call, applyPatch(type, readScale(core, call), body, { is: 'plain' }));
-}
-
-function current(core: Core, call: Call): StoredObject {
-  const found = findObject(core, call);
-  if (found === undefined) throw notFound(call.kind, call.name);
-  return found;
 }

@@ -1,16 +1,15 @@
 import { isRecord } from '#base/fields.ts';
-import { type Call, type Core, findObject } from '../core.ts';
+import { type Call, type Core, requireObject } from '../core.ts';
 import { listAt, memberAt, recordAt, textAt } from '../object.ts';
 import type { TokenRequest } from '../ports.ts';
-import { badRequest, cause, invalid, methodNotAllowed, notFound } from '../status.ts';
+import { badRequest, cause, invalid, methodNotAllowed } from '../status.ts';
 
 const defaultSeconds = 3600;
 const minSeconds = 600;
 
 export function issueToken(core: Core, call: Call, body: unknown): unknown {
   if (!isRecord(body)) throw badRequest('the object provided is unrecognized (must be of type TokenRequest)');
-  const serviceAccount = findObject(core, call);
-  if (serviceAccount === undefined) throw notFound(call.kind, call.name);
+  const serviceAccount = requireObject(core, call);
   if (core.identity.tokenIssuer === undefined) throw methodNotAllowed();
   const expirationSeconds = Number(memberAt(body, 'spec.expirationSeconds') ?? defaultSeconds);
   if (!(expirationSeconds >= minSeconds))

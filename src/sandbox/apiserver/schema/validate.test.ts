@@ -55,7 +55,12 @@ const limits: [string, Schema, unknown, string | undefined][] = [
   ],
   ['a text that matches', { pattern: '^[a-z]+$' }, 'a', undefined],
   ['a text by an invalid pattern', { pattern: '(' }, 'a', undefined],
-  ['a string of another format', { format: 'ipv4' }, '1', 'Invalid value: "1": spec.x in body must be of type ipv4: "1"'],
+  [
+    'a string of another format',
+    { format: 'ipv4' },
+    '1',
+    'Invalid value: "1": spec.x in body must be of type ipv4: "1"',
+  ],
   ['a string of the format', { format: 'ipv4' }, '1.2.3.4', undefined],
   ['a string of an unknown format', { format: 'frob' }, 'x', undefined],
   ['a number below', { minimum: 1 }, 0, 'Invalid value: 0: spec.x in body should be greater than or equal to 1'],

@@ -1,5 +1,6 @@
 import type { Descriptor } from '#agent/access/descriptor.ts';
 import { type Access, descriptorOf } from '#agent/access/plan.ts';
+import { trimEndOf } from '#base/trim-end.ts';
 import { parentOf, pathKey } from '#contract/host-path.ts';
 
 /** Owners and permissions of files and directories, and which are links. */
@@ -61,4 +62,13 @@ export class FileRights {
 export function isWithin(path: string, directory: string): boolean {
   const [key, above] = [pathKey(path), pathKey(directory)];
   return key === above || key.startsWith(`${above}\\`);
+}
+
+export function keyOf(path: string): string {
+  return pathKey(normalize(path));
+}
+
+/** Windows ignores the kind of slashes and a trailing one. */
+export function normalize(path: string): string {
+  return trimEndOf(path.replaceAll('/', '\\'), '\\');
 }

@@ -1,11 +1,11 @@
+import { Readable } from 'node:stream';
 import type { Access, FileEntry } from '#agent/access/plan.ts';
 import type { FileStat, HostFiles } from '#agent/ports.ts';
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
-import { trimEndOf } from '#base/trim-end.ts';
-import { pathKey } from '#contract/host-path.ts';
+import { parentOf } from '#contract/host-path.ts';
 import type { Content, ContentStore, Draft } from './content-store.ts';
-import { FileRights, isWithin } from './file-rights.ts';
+import { FileRights, isWithin, keyOf, normalize } from './file-rights.ts';
 
 interface Entry {
   /** Path with its original case. */
@@ -40,7 +40,7 @@ export class SimulatedFiles implements HostFiles {
 
   constructor(options: FilesOptions) {
     this.#options = options;
-    for (const folder of ['C:', 'C:\\Windows', 'C:\\Program Files']) this.#folders.set(keyOf(folder), folder);
+    for (const folder of ['C:\\Windows', 'C:\\Program Files']) this.#addFolders(folder);
   }
 
   get freeBytes(): number {
@@ -79,7 +79,7 @@ export class SimulatedFiles implements HostFiles {
   }
 
   async write(path: string, text: string, access?: 'secret'): Promise<void> {
-    await this.writeChunks(path, chunksOf(Buffer.from(text)), access);
+    await this.writeChunks(path, Readable.from([Buffer.from(text)]), access);
   }
 
   async writeChunks(path: string, chunks: AsyncIterable<Uint8Array>, access?: 'secret'): Promise<void> {
@@ -89,7 +89,9 @@ export class SimulatedFiles implements HostFiles {
     } catch (error) {
       this.#drafts.delete(draft);
       await draft.discard();
-      throw error instanceof DiskFull ? noSpace(path) : error;
+      throw error instanceof DiskFull
+        ? unusable(path, 'no space is left on the disk', 'Free space on the disk of the host.')
+        : error;
     }
     await this.finish(draft, path, access);
   }
@@ -119,7 +121,7 @@ export class SimulatedFiles implements HostFiles {
     const before = this.#entries.get(keyOf(path));
     const link = this.rights.linkAbove(path);
     if (link !== undefined) throw new Error(`${path} was written through the link ${link}`);
-    this.#addFolders(parentOf(path));
+    this.#addFolders(parentOf(normalize(path)));
     this.rights.forget(path);
     if (access !== undefined) this.rights.set(path, access);
     this.#changes += 1;
@@ -234,28 +236,10 @@ export class SimulatedFiles implements HostFiles {
   }
 
   #addFolders(path: string): void {
-    for (let at = path; keyOf(at) !== '' && !this.#folders.has(keyOf(at)); at = parentOf(at)) {
+    for (let at = path; keyOf(at) !== '' && !this.#folders.has(keyOf(at)); at = parentOf(normalize(at))) {
       this.#folders.set(keyOf(at), at);
     }
   }
-}
-
-/** Windows ignores the kind of slashes and a trailing one. */
-function keyOf(path: string): string {
-  return pathKey(trimEndOf(path.replaceAll('/', '\\'), '\\'));
-}
-
-function parentOf(path: string): string {
-  const plain = trimEndOf(path.replaceAll('/', '\\'), '\\');
-  return plain.slice(0, Math.max(0, plain.lastIndexOf('\\')));
-}
-
-async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
-function noSpace(path: string): AppError {
-  return unusable(path, 'no space is left on the disk', 'Free space on the disk of the host.');
 }
 
 /** Same wording as agent/win32/files/files.ts. */

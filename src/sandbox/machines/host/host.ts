@@ -15,7 +15,7 @@ import { createPace } from './pace.ts';
 import { hostPorts } from './ports.ts';
 import { SimulatedProcesses } from './processes.ts';
 import { SimulatedServices } from './services.ts';
-import type { HostSpec, HostStats, HostDeps } from './spec.ts';
+import { type HostDeps, type HostSpec, type HostStats, noStats, recordRename, recordUpload } from './spec.ts';
 import type { Traits } from '../traits.ts';
 import { bootState, freshState, type HostState } from './state.ts';
 
@@ -147,9 +147,8 @@ export class SimulatedHost {
   async #reboot(delayMs: number): Promise<void> {
     if (this.#isGoingDown) return;
     this.#isGoingDown = true;
-    const { delays } = this.#deps;
     try {
-      await delays.sleep(delayMs + this.spec.times.shutdownMs, this.#removed.signal);
+      await this.#deps.delays.sleep(delayMs + this.spec.times.shutdownMs, this.#removed.signal);
     } catch {
       return;
     }
@@ -219,12 +218,11 @@ export class SimulatedHost {
 
   #newSshd(): SimulatedSshd {
     const { traits, times, user, authorizedKeys } = this.spec;
-    const { delays } = this.#deps;
-    const pace = createPace(times.uploadBytesPerSecond, delays);
+    const pace = createPace(times.uploadBytesPerSecond, this.#deps.delays);
     return new SimulatedSshd({
       traits,
       greetingMs: times.greetingMs,
-      delays,
+      delays: this.#deps.delays,
       loginRules: () => ({ login: traits.login, user, authorizedKeys: traits.acceptsKey ? authorizedKeys : [] }),
       run: (command, output) => this.#run(command, output),
       count: what => {
@@ -244,29 +242,9 @@ export class SimulatedHost {
           await this.#applyMishap(this.#mishaps.onUpload(bytes), closed);
           await pace(bytes);
         },
-        onFile: (path, bytes) => {
-          this.stats.uploads += 1;
-          this.stats.received.push({ path, bytes });
-        },
-        onRename: (from, to) => {
-          const received = this.stats.received.findLast(({ path }) => path === from);
-          if (received !== undefined) received.path = to;
-        },
+        onFile: (path, bytes) => recordUpload(this.stats, path, bytes),
+        onRename: (from, to) => recordRename(this.stats, from, to),
       },
     });
   }
-}
-
-function noStats(): HostStats {
-  return {
-    connections: 0,
-    execSessions: 0,
-    sftpSessions: 0,
-    uploads: 0,
-    received: [],
-    uploadedBytes: 0,
-    reboots: 0,
-    verbs: [],
-    programs: [],
-  };
 }

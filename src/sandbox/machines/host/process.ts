@@ -64,11 +64,22 @@ function dead(): Promise<never> {
 
 /** Ports of one process that reject calls once it is dead. */
 export function whileAlive<T extends object>(port: T, process: Pick<SimulatedProcess, 'isAlive'>): T {
+  return withCalls(
+    port,
+    (_, call) =>
+      (...inputs) =>
+        process.isAlive ? call(...inputs) : dead(),
+  );
+}
+
+type Call = (...inputs: unknown[]) => unknown;
+
+/** A port whose methods are replaced. */
+export function withCalls<T extends object>(port: T, replace: (name: string | symbol, call: Call) => Call): T {
   return new Proxy(port, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name, target);
-      if (typeof member !== 'function') return member;
-      return (...inputs: unknown[]) => (process.isAlive ? (member.apply(target, inputs) as unknown) : dead());
+      return typeof member === 'function' ? replace(name, member.bind(target) as Call) : member;
     },
   });
 }

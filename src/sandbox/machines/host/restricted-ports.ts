@@ -1,5 +1,6 @@
 import type { HostPorts } from '#agent/ports.ts';
 import { win32, windowsError } from '#agent/win32/win32-errors.ts';
+import { withCalls } from './process.ts';
 
 type Refusal = () => Promise<unknown>;
 
@@ -47,12 +48,5 @@ function denied(call: string, object: string): Refusal {
 }
 
 function refusing<T extends object>(port: T, refusals: Partial<Record<keyof T, Refusal>>): T {
-  return new Proxy(port, {
-    get: (target, name) => {
-      const refusal = (refusals as Record<string | symbol, Refusal | undefined>)[name];
-      if (refusal !== undefined) return refusal;
-      const member: unknown = Reflect.get(target, name, target);
-      return typeof member === 'function' ? (member.bind(target) as unknown) : member;
-    },
-  });
+  return withCalls(port, (name, call) => (refusals as Record<string | symbol, Refusal | undefined>)[name] ?? call);
 }

@@ -43,3 +43,27 @@ export interface HostStats {
   /** Programs run over SSH, in order. */
   programs: string[];
 }
+
+export function noStats(): HostStats {
+  return {
+    connections: 0,
+    execSessions: 0,
+    sftpSessions: 0,
+    uploads: 0,
+    received: [],
+    uploadedBytes: 0,
+    reboots: 0,
+    verbs: [],
+    programs: [],
+  };
+}
+
+export function recordUpload(stats: HostStats, path: string, bytes: number): void {
+  stats.uploads += 1;
+  stats.received.push({ path, bytes });
+}
+
+export function recordRename(stats: HostStats, from: string, to: string): void {
+  const received = stats.received.findLast(({ path }) => path === from);
+  if (received !== undefined) received.path = to;
+}

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { bitString, element, integer, octetString, oid, sequence, set, utf8String } from '#base/der-write.ts';
+import { certificateExtension, distinguishedName } from '#base/certificate-write.ts';
+import { bitString, element, integer, oid, sequence, set } from '#base/der-write.ts';
 import { printPem } from '#base/pem.ts';
 import { identity } from '#contract/names.ts';
 
@@ -21,10 +22,10 @@ export function makeRequest(nodeName: string, names?: ServingNames): NewRequest 
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const info = sequence(
     integer([0]),
-    subject([
-      ['2.5.4.10', identity.nodesGroup],
-      ['2.5.4.3', `${identity.nodeUserPrefix}${nodeName}`],
-    ]),
+    distinguishedName({
+      commonName: `${identity.nodeUserPrefix}${nodeName}`,
+      organizations: [identity.nodesGroup],
+    }),
     publicKey.export({ type: 'spki', format: 'der' }),
     names === undefined ? element(0xa0) : element(0xa0, extensionRequest(names)),
   );
@@ -36,12 +37,7 @@ export function makeRequest(nodeName: string, names?: ServingNames): NewRequest 
   };
 }
 
-function subject(attributes: readonly (readonly [type: string, text: string])[]): Uint8Array {
-  return sequence(...attributes.map(([type, text]) => set(sequence(oid(type), utf8String(text)))));
-}
-
 function extensionRequest({ dnsName, ipv4 }: ServingNames): Uint8Array {
   const names = sequence(element(0x82, Buffer.from(dnsName)), element(0x87, ipv4.split('.').map(Number)));
-  const extension = sequence(oid('2.5.29.17'), octetString(names));
-  return sequence(oid('1.2.840.113549.1.9.14'), set(sequence(extension)));
+  return sequence(oid('1.2.840.113549.1.9.14'), set(sequence(certificateExtension('2.5.29.17', names))));
 }

@@ -1,8 +1,8 @@
 import { sameData } from '#base/compare.ts';
-import type { Resource } from '#kube/resource.ts';
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '#kube/resources.ts';
 import type { AdmissionRequest, Authorizer, StoredObject, UserInfo } from '../../ports.ts';
 import { forbidden, internal, notFound } from '../../status.ts';
+import { isAllowed } from '../is-allowed.ts';
 import { isKind } from '../is-kind.ts';
 import type { ApiReader } from '../token-review.ts';
 import { describePermissions, quotedList, uncovered } from './coverage.ts';
@@ -23,7 +23,7 @@ export function refuseEscalation(request: AdmissionRequest, api: ApiReader, auth
 function checkRole({ user, resource, object, old }: AdmissionRequest, api: ApiReader, authorizer: Authorizer): void {
   const { name = '', namespace = '' } = object.metadata;
   // A create has no name, so permission to escalate by name does not apply.
-  const target = { resource, namespace, name: old === undefined ? '' : name };
+  const target = { ...resource, namespace, name: old === undefined ? '' : name };
   if (isAllowed(authorizer, user, 'escalate', target)) return;
   const grants = grantsFor(api, user, namespace);
   const held = grants.grants.map(({ rule }) => rule);
@@ -35,7 +35,7 @@ function checkBinding({ user, resource, object }: AdmissionRequest, api: ApiRead
   const { name = '', namespace = '' } = object.metadata;
   const ref = roleRefOf(object);
   const role = roleKind(ref);
-  if (role !== undefined && isAllowed(authorizer, user, 'bind', { resource: role, namespace, name: ref.name })) return;
+  if (role !== undefined && isAllowed(authorizer, user, 'bind', { ...role, namespace, name: ref.name })) return;
   const rules = rulesOfRole(api, ref, namespace);
   if (!Array.isArray(rules)) {
     throw role === undefined ? internal(rules.problem) : notFound(role, ref.name);
@@ -46,18 +46,6 @@ function checkBinding({ user, resource, object }: AdmissionRequest, api: ApiRead
     rules,
   );
   if (missing.length > 0) throw forbidden(resource, name, escalationText(user, missing, grants.problems));
-}
-
-function isAllowed(
-  authorizer: Authorizer,
-  user: UserInfo,
-  verb: string,
-  target: { resource: Resource; namespace: string; name: string },
-): boolean {
-  const { group, plural } = target.resource;
-  const { namespace, name } = target;
-  const what = { path: '', group, version: '*', resource: plural, subresource: '', namespace, name };
-  return authorizer.authorize({ user, verb, ...what }).allowed;
 }
 
 function escalationText(user: UserInfo, missing: readonly PolicyRule[], problems: readonly string[]): string {
