@@ -82,7 +82,12 @@ export class Report {
     const { client, namespace, signal } = this.#options;
     const before = this.#known ?? (await this.#read());
     const written = [...this.#pending];
-    const after = { ...before, ...change, bootId: await this.#options.bootId(), events: addAll(before, written) };
+    const after = {
+      ...before,
+      ...change,
+      bootId: await this.#options.bootId(),
+      events: written.reduce(addEvent, before.events),
+    };
     const data = changedData(before, after);
     if (Object.keys(data).length > 0) {
       this.#known = undefined;
@@ -112,10 +117,6 @@ export class Report {
 function changedData(before: AgentReport, after: AgentReport): Record<string, string> {
   const old = printReport(before);
   return Object.fromEntries(Object.entries(printReport(after)).filter(([key, value]) => old[key] !== value));
-}
-
-function addAll({ events }: AgentReport, more: readonly ReportEvent[]): ReportEvent[] {
-  return more.reduce<ReportEvent[]>(addEvent, events);
 }
 
 /** A repeated event moves to the end with its new time, but at most every five minutes. */

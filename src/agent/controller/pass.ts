@@ -1,5 +1,5 @@
 import type { Waiting } from '#base/waiting/poll.ts';
-import { servicePatience } from '../services/service-patience.ts';
+import { servicePatience } from '../services/ensure.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { EventText } from '#contract/events.ts';

@@ -1,4 +1,4 @@
-import { servicePatience } from '../services/service-patience.ts';
+import { servicePatience } from '../services/ensure.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Client } from '#kube/client.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';

@@ -58,7 +58,7 @@ export class CredentialChain implements Identity {
   /** Rejects with the problems of all sources when no other credential is left. */
   async renew(refused: Credential, signal: AbortSignal): Promise<boolean> {
     this.#refused.push(refused);
-    await Promise.allSettled(this.#sources.map(source => source.refresh?.()));
+    await Promise.allSettled(this.#sources.map(async source => source.refresh?.()));
     await this.current(signal);
     return true;
   }

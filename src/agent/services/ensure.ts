@@ -1,11 +1,14 @@
 import { AppError } from '#base/errors.ts';
-import { poll, type Waiting } from '#base/waiting/poll.ts';
+import { type Patience, poll, type Waiting } from '#base/waiting/poll.ts';
 import type { HeldProcess, Processes, ServiceManager, ServiceState } from '../ports.ts';
 
 export interface ServicePorts {
   services: ServiceManager;
   processes: Processes;
 }
+
+/** For the start or the stop of a service. */
+export const servicePatience: Patience = { everyMs: 200, limitMs: 120_000 };
 
 /** Starts a service unless it runs, and waits for it. */
 export async function ensureRunning(name: string, ports: ServicePorts, waiting: Waiting): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { PassThrough, Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,16 +12,16 @@ export type Expected = Pick<BundleEntry, 'path' | 'sha256' | 'bytes' | 'encoding
 /** Passes the packed bytes through; throws after the last one unless they unpack to the expected content. */
 export async function* verified(packed: AsyncIterable<Uint8Array>, expected: Expected): AsyncGenerator<Uint8Array> {
   const unpacker = unpackerFor(expected);
-  const checked = checkAll(unpacker, expected);
+  const drained = drain(checked(unpacker, expected));
   // Awaited below; until then a failure must not count as unhandled.
-  checked.catch(() => undefined);
+  drained.catch(() => undefined);
   try {
     for await (const chunk of packed) {
-      if (!unpacker.write(chunk)) await Promise.race([once(unpacker, 'drain'), checked]);
+      if (!unpacker.write(chunk)) await Promise.race([once(unpacker, 'drain'), drained]);
       yield chunk;
     }
     unpacker.end();
-    await checked;
+    await drained;
   } catch (error) {
     throw asDamaged(error, expected);
   } finally {
@@ -34,13 +34,8 @@ export async function* unpacked(packed: AsyncIterable<Uint8Array>, expected: Exp
   const unpacker = unpackerFor(expected);
   const flow = pipeline(Readable.from(packed, { objectMode: false }), unpacker);
   flow.catch(() => undefined);
-  const check = new ContentCheck(expected);
   try {
-    for await (const chunk of unpacker as AsyncIterable<Uint8Array>) {
-      check.add(chunk);
-      yield chunk;
-    }
-    check.finish();
+    yield* checked(unpacker, expected);
   } catch (error) {
     throw asDamaged(error, expected);
   } finally {
@@ -49,35 +44,24 @@ export async function* unpacked(packed: AsyncIterable<Uint8Array>, expected: Exp
   }
 }
 
-async function checkAll(content: AsyncIterable<Uint8Array>, expected: Expected): Promise<void> {
-  const check = new ContentCheck(expected);
-  for await (const chunk of content) check.add(chunk);
-  check.finish();
+/** Passes the content through; throws unless it is the expected one. */
+async function* checked(content: AsyncIterable<Uint8Array>, expected: Expected): AsyncGenerator<Uint8Array> {
+  const digest = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    // Checked at once, because a small packed file can unpack to an endless one.
+    if (bytes > expected.bytes) throw damaged(expected, `has more than ${expected.bytes} bytes`);
+    digest.update(chunk);
+    yield chunk;
+  }
+  if (bytes !== expected.bytes) throw damaged(expected, `has ${bytes} bytes, not ${expected.bytes}`);
+  const actual = digest.digest('hex');
+  if (actual !== expected.sha256) throw damaged(expected, `has the hash ${actual}, not ${expected.sha256}`);
 }
 
-class ContentCheck {
-  readonly #expected: Expected;
-  readonly #digest: Hash = createHash('sha256');
-  #bytes = 0;
-
-  constructor(expected: Expected) {
-    this.#expected = expected;
-  }
-
-  add(chunk: Uint8Array): void {
-    this.#bytes += chunk.length;
-    // Checked at once, because a small packed file can unpack to an endless one.
-    if (this.#bytes > this.#expected.bytes)
-      throw damaged(this.#expected, `has more than ${this.#expected.bytes} bytes`);
-    this.#digest.update(chunk);
-  }
-
-  finish(): void {
-    const { bytes, sha256 } = this.#expected;
-    if (this.#bytes !== bytes) throw damaged(this.#expected, `has ${this.#bytes} bytes, not ${bytes}`);
-    const actual = this.#digest.digest('hex');
-    if (actual !== sha256) throw damaged(this.#expected, `has the hash ${actual}, not ${sha256}`);
-  }
+async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of content);
 }
 
 function unpackerFor({ encoding }: Expected): Transform {

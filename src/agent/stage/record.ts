@@ -3,7 +3,8 @@ import { Fields, jsonIn } from '#base/fields.ts';
 import { type BundleEncoding, type BundleEntry, bundleEncodings } from '#contract/bundle.ts';
 import { pathKey } from '#contract/host-path.ts';
 import { dir, file } from '#contract/paths.ts';
-import type { Files } from '../ports.ts';
+import type { Files, HostFiles } from '../ports.ts';
+import { unpacked } from './content.ts';
 
 /** A staged file, of which a packed copy is kept. */
 export type StagedFile = Omit<BundleEntry, 'packedBytes'>;
@@ -18,6 +19,12 @@ export interface StagedRecord {
 /** Path of the packed copy; equal content is stored once. */
 export function copyPath({ sha256, encoding }: Pick<StagedFile, 'sha256' | 'encoding'>): string {
   return `${dir.staged}\\${sha256}${encoding === 'zstd' ? '.zst' : ''}`;
+}
+
+/** Places a file atomically from its packed copy. */
+export async function placeFile(entry: StagedFile, files: HostFiles): Promise<void> {
+  const content = unpacked(files.readChunks(copyPath(entry)), entry);
+  await files.writeChunks(entry.path, content, entry.secret ? 'secret' : undefined);
 }
 
 /** Empty when the record is missing or cannot be parsed; the next bundle writes it again. */

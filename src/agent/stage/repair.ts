@@ -5,8 +5,7 @@ import { secureFile } from '../access/secure-folders.ts';
 import type { HostFiles } from '../ports.ts';
 import { recordChangedFiles } from '../state.ts';
 import type { HashOf } from './hash-cache.ts';
-import { placeFile } from './place.ts';
-import { readRecord, type StagedFile } from './record.ts';
+import { placeFile, readRecord, type StagedFile } from './record.ts';
 
 export interface RepairOutcome {
   /** Restored files. */

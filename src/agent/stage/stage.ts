@@ -6,8 +6,15 @@ import { secureFile, secureFolders } from '../access/secure-folders.ts';
 import type { HostFiles } from '../ports.ts';
 import { ByteReader } from './byte-reader.ts';
 import { verified } from './content.ts';
-import { placeFile } from './place.ts';
-import { copyPath, mergeFiles, readRecord, type StagedFile, type StagedRecord, writeRecord } from './record.ts';
+import {
+  copyPath,
+  mergeFiles,
+  placeFile,
+  readRecord,
+  type StagedFile,
+  type StagedRecord,
+  writeRecord,
+} from './record.ts';
 
 export interface StageOutcome {
   placed: number;

@@ -1,6 +1,5 @@
 import { bootstrap as bringUp } from '../bootstrap.ts';
-import { createManifestSource } from '../cluster.ts';
-import { clientIn, portsIn, waitingIn } from './one-shot.ts';
+import { clientIn, manifestsIn, portsIn, waitingIn } from './one-shot.ts';
 import type { Verb } from './verb.ts';
 
 export const bootstrap: Verb = {
@@ -14,7 +13,7 @@ export const bootstrap: Verb = {
     const client = await clientIn(deps, values.kubeconfig);
     try {
       log.info('Starting bootstrap services', { version, node });
-      const manifests = createManifestSource({ client, namespace, signal });
+      const manifests = manifestsIn(client, namespace, signal);
       const services = await bringUp({ version, node }, { ...portsIn(deps), manifests }, waitingIn(deps));
       const names = services.join(', ') || 'none';
       return { text: `Running bootstrap services of version ${version}: ${names}`, data: { version, services } };

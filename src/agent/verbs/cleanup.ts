@@ -2,10 +2,9 @@ import { messageOf } from '#base/errors.ts';
 import { isApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { type CleanupOutcome, cleanUp } from '../cleanup/clean-up.ts';
-import { createManifestSource } from '../cluster.ts';
 import type { ManifestSource } from '../ports.ts';
 import { retry } from '#base/waiting/retry.ts';
-import { clientIn, portsIn, waitingIn } from './one-shot.ts';
+import { clientIn, manifestsIn, portsIn, waitingIn } from './one-shot.ts';
 import type { Answer, Verb, VerbDeps } from './verb.ts';
 
 /** How long cleanup waits for the API server. */
@@ -48,8 +47,7 @@ class CleanupManifests implements ManifestSource, AsyncDisposable {
     const onFailure = (error: unknown) => log.warn('Reading services ConfigMap failed; retrying', { error });
     try {
       const client = (this.#client ??= await clientIn(this.#deps, this.#kubeconfig));
-      const read = (within: AbortSignal) =>
-        createManifestSource({ client, namespace: this.#namespace, signal: within }).servicesConfigMap(version);
+      const read = (within: AbortSignal) => manifestsIn(client, this.#namespace, within).servicesConfigMap(version);
       return await retry(read, { clock, signal, limitMs: reachMs, isFinal: isForbidden, onFailure });
     } catch (error) {
       signal.throwIfAborted();

@@ -11,7 +11,7 @@ export function asAppError(thrown: unknown, isInterrupted: boolean): AppError {
   }
   return appErrorOf(thrown, {
     refused: 'Check the RBAC rights of the agent: the operator grants them when it configures the host.',
-    mistaken: 'Report it together with the log: this is a bug of the agent.',
+    bug: 'Report it together with the log: this is a bug of the agent.',
   });
 }
 

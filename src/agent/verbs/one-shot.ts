@@ -1,10 +1,12 @@
 import type { Waiting } from '#base/waiting/poll.ts';
-import { servicePatience } from '../services/service-patience.ts';
+import { servicePatience } from '../services/ensure.ts';
+import { servicesConfigMapName } from '#contract/version.ts';
 import type { Client } from '#kube/client.ts';
+import { configMaps } from '#kube/resources.ts';
 import { createClient } from '#kube/http-client.ts';
 import { createHostValues } from '../host-values/host-values.ts';
 import { openConnection } from '../identity/connection.ts';
-import type { HostPorts, HostValues } from '../ports.ts';
+import type { HostPorts, HostValues, ManifestSource } from '../ports.ts';
 import type { VerbDeps } from './verb.ts';
 
 export function waitingIn({ clock, signal }: Pick<VerbDeps, 'clock' | 'signal'>): Waiting {
@@ -23,4 +25,11 @@ export async function clientIn(deps: VerbDeps, kubeconfigPath: string): Promise<
   const { clock, log } = deps;
   const connection = await openConnection({ kubeconfigPath, environment: environment.process(), files, clock, log });
   return createClient(connection, { clock, log, ...deps.client });
+}
+
+/** Services ConfigMaps from the API server, read by name: the token of a host is not allowed to list them. */
+export function manifestsIn(client: Client, namespace: string, signal: AbortSignal): ManifestSource {
+  return {
+    servicesConfigMap: version => client.find(configMaps, servicesConfigMapName(version), { namespace, signal }),
+  };
 }

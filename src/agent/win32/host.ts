@@ -16,7 +16,7 @@ import { openRegistry } from './files/registry.ts';
 import { createProgramRunner } from './process/run-program.ts';
 import { openServiceManager } from './services/services.ts';
 import { createSystem, windowsDirectoryOf } from './system.ts';
-import { createWindowsFeatures } from './windows-features.ts';
+import { createContainersFeature } from './windows-features.ts';
 
 export interface WindowsHostOptions {
   clock: Clock;
@@ -40,7 +40,7 @@ export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: Win
     system: createSystem({
       registry,
       computerName: openComputerName(koffi),
-      features: createWindowsFeatures(run, windowsDirectory),
+      containers: createContainersFeature(run, windowsDirectory),
       adapters: openAdapters(koffi),
       isRunning: name => processes.isRunning(name),
       isAdministrator: openAdministratorCheck(koffi),

@@ -2,7 +2,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MemoryRegistry } from '../../../test/kit/memory-registry.ts';
-import type { FeatureState } from '../ports.ts';
 import type { ProgramResult, ProgramRun } from './process/run-program.ts';
 import { ProgramTimeout } from './process/run-program.ts';
 import { createSystem, windowsDirectoryOf } from './system.ts';
@@ -38,7 +37,6 @@ function bench(keys: Keys = {}, answer: Partial<ProgramResult> | Error = {}) {
     ...keys,
   });
   const names: string[] = [];
-  const feature: { state: FeatureState; asked: string[] } = { state: 'disabled', asked: [] };
   const system = createSystem({
     registry,
     computerName: {
@@ -50,10 +48,7 @@ function bench(keys: Keys = {}, answer: Partial<ProgramResult> | Error = {}) {
         registry.setText(nextName, 'ComputerName', name.slice(0, 15).toUpperCase());
       },
     },
-    features: {
-      state: async name => (feature.asked.push(name), feature.state),
-      enable: async name => (feature.asked.push(`enable ${name}`), true),
-    },
+    containers: { containersFeature: async () => 'disabled', enableContainers: async () => true },
     adapters: () => [],
     isRunning: async name => name === 'kubelet',
     isAdministrator: () => true,
@@ -65,7 +60,7 @@ function bench(keys: Keys = {}, answer: Partial<ProgramResult> | Error = {}) {
     },
     windowsDirectory: 'C:\\Windows',
   });
-  return { system, registry, names, feature, runs };
+  return { system, registry, names, runs };
 }
 
 test('tells names, adapters and processes as the parts do', async () => {
@@ -150,13 +145,6 @@ for (const [how, keys, name, want, reboot] of renames) {
     expect(names).toEqual(want);
   });
 }
-
-test('asks about and enables the feature Containers', async () => {
-  const { system, feature } = bench();
-  expect(await system.containersFeature()).toBe('disabled');
-  expect(await system.enableContainers(new AbortController().signal)).toBe(true);
-  expect(feature.asked).toEqual(['Containers', 'enable Containers']);
-});
 
 test('tells the free space of a directory, or of where it will be', async () => {
   const { system } = bench();

@@ -6,12 +6,12 @@ import type { ComputerName } from './network/computer-name.ts';
 import { programs } from './process/programs.ts';
 import type { Registry } from './files/registry.ts';
 import { type RunProgram, runListed } from './process/run-program.ts';
-import type { WindowsFeatures } from './windows-features.ts';
+import type { ContainersFeature } from './windows-features.ts';
 
 export interface SystemParts {
   registry: Registry;
   computerName: ComputerName;
-  features: WindowsFeatures;
+  containers: ContainersFeature;
   adapters: () => Adapter[];
   isRunning: (name: string) => Promise<boolean>;
   isAdministrator: () => boolean;
@@ -21,7 +21,6 @@ export interface SystemParts {
   windowsDirectory: string;
 }
 
-const feature = 'Containers';
 /** A volatile key, which does not survive a reboot. */
 const bootKey = String.raw`SOFTWARE\windows-instance-config-daemon`;
 const versionKey = String.raw`SOFTWARE\Microsoft\Windows NT\CurrentVersion`;
@@ -52,8 +51,9 @@ const rebootCodes = { shutdownInProgress: 1115, shutdownScheduled: 1190 } as con
 const maxReasonLength = 512;
 
 export function createSystem(parts: SystemParts): System {
-  const { registry, computerName, features } = parts;
+  const { registry, computerName, containers } = parts;
   return {
+    ...containers,
     hostName: async () => computerName.hostName(),
     fqdn: async () => computerName.fqdn(),
     operatingSystem: async () => readOperatingSystem(registry),
@@ -61,8 +61,6 @@ export function createSystem(parts: SystemParts): System {
     pendingReboot: async () => pendingReboot(registry),
     adapters: async () => parts.adapters(),
     freeBytes,
-    containersFeature: () => features.state(feature),
-    enableContainers: signal => features.enable(feature, signal),
     async rename(name) {
       const next = nextName(registry) ?? computerName.hostName();
       if (!isSame(next, name)) computerName.set(name);

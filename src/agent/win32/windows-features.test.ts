@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ProgramResult, type ProgramRun, ProgramTimeout } from './process/run-program.ts';
-import { createWindowsFeatures, parseFeatureState } from './windows-features.ts';
+import { createContainersFeature, parseFeatureState } from './windows-features.ts';
 
 const never = new AbortController().signal;
 
@@ -23,17 +23,17 @@ function info(state: string): string {
   ].join('\r\n');
 }
 
-/** dism.exe that knows one feature. */
+/** A dism.exe with one feature. */
 function bench(state: string, enabling: Partial<ProgramResult> | Error = { exitCode: 3010 }) {
   const runs: ProgramRun[] = [];
-  const features = createWindowsFeatures(async run => {
+  const containers = createContainersFeature(async run => {
     runs.push(run);
     const nothing = { exitCode: 0, stdout: '', stderr: '' };
     if (run.args.includes('/Get-FeatureInfo')) return { ...nothing, stdout: info(state) };
     if (enabling instanceof Error) throw enabling;
     return { ...nothing, ...enabling };
   }, 'C:\\Windows');
-  return { runs, features };
+  return { runs, containers };
 }
 
 const states: [string, string][] = [
@@ -45,21 +45,21 @@ const states: [string, string][] = [
   ['Disable Pending', 'disable-pending'],
   ['Superseded', 'unknown'],
 ];
-test.each(states)('knows the state "%s" as %s', async (text, want) => {
+test.each(states)('parses the state "%s" as %s', async (text, want) => {
   expect(parseFeatureState(info(text))).toBe(want);
-  expect(await bench(text).features.state('Containers')).toBe(want);
+  expect(await bench(text).containers.containersFeature()).toBe(want);
 });
 
 test.each(['', 'Feature Name : Containers', 'State : ', 'The State : Enabled'])(
-  'does not know the state from %j',
+  'parses %j as an unknown state',
   output => {
     expect(parseFeatureState(output)).toBe('unknown');
   },
 );
 
-test('asks in English, of the Windows that runs', async () => {
-  const { runs, features } = bench('Enabled');
-  await features.state('Containers');
+test('queries the running Windows, in English', async () => {
+  const { runs, containers } = bench('Enabled');
+  await containers.containersFeature();
   expect(runs).toEqual([
     {
       file: 'C:\\Windows\\System32\\dism.exe',
@@ -69,27 +69,19 @@ test('asks in English, of the Windows that runs', async () => {
   ]);
 });
 
-const enabled: [string, string, Partial<ProgramResult>, boolean, number][] = [
-  ['a feature that is off, with a reboot', 'Disabled', { exitCode: 3010 }, true, 2],
-  ['a feature that is off, without a reboot', 'Disabled', { exitCode: 0 }, false, 2],
-  ['a feature whose removal is pending', 'Disable Pending', { exitCode: 3010 }, true, 2],
-  ['a feature whose state is unknown', 'Superseded', { exitCode: 0 }, false, 2],
-  ['a feature that is on: nothing to do', 'Enabled', {}, false, 1],
-  ['a feature that waits for its reboot: nothing to do', 'Enable Pending', {}, true, 1],
-];
-for (const [name, state, enabling, want, count] of enabled) {
-  test(`enables ${name}`, async () => {
-    const { runs, features } = bench(state, enabling);
-    expect(await features.enable('Containers', never)).toBe(want);
-    expect(runs).toHaveLength(count);
-    expect(runs.every(run => run.signal === never)).toBe(true);
-  });
-}
+test.each([
+  [3010, true],
+  [0, false],
+])('reads from exit code %i whether a reboot is required: %s', async (exitCode, want) => {
+  const { runs, containers } = bench('Disabled', { exitCode });
+  expect(await containers.enableContainers(never)).toBe(want);
+  expect(runs.map(run => run.signal)).toEqual([never]);
+});
 
-test('enables a feature with all it needs and leaves the reboot to the operator', async () => {
-  const { runs, features } = bench('Disabled');
-  await features.enable('Containers', never);
-  expect(runs[1]?.args).toEqual([
+test('enables the feature with its dependencies and leaves the reboot to the operator', async () => {
+  const { runs, containers } = bench('Disabled');
+  await containers.enableContainers(never);
+  expect(runs[0]?.args).toEqual([
     '/Online',
     '/English',
     '/Enable-Feature',
@@ -97,7 +89,7 @@ test('enables a feature with all it needs and leaves the reboot to the operator'
     '/All',
     '/NoRestart',
   ]);
-  expect(runs[1]?.limitMs).toBe(1_800_000);
+  expect(runs[0]?.limitMs).toBe(1_800_000);
 });
 
 const failures: [string, Partial<ProgramResult>, string][] = [
@@ -118,24 +110,24 @@ const failures: [string, Partial<ProgramResult>, string][] = [
     'dism.exe ended with code 1 for feature Containers: "Error: it broke"',
   ],
 ];
-test.each(failures)('tells that enabling failed: %s', async (_, enabling, message) => {
-  await expect(bench('Disabled', enabling).features.enable('Containers', never)).rejects.toMatchObject({
+test.each(failures)('reports that enabling failed: %s', async (_, enabling, message) => {
+  await expect(bench('Disabled', enabling).containers.enableContainers(never)).rejects.toMatchObject({
     code: 'PROGRAM_FAILED',
     message,
     remedy: expect.stringContaining('dism.log') as string,
   });
 });
 
-test('tells that enabling took too long', async () => {
-  const { features } = bench('Disabled', new ProgramTimeout('x'));
-  await expect(features.enable('Containers', never)).rejects.toMatchObject({
+test('reports that enabling took too long', async () => {
+  const { containers } = bench('Disabled', new ProgramTimeout('x'));
+  await expect(containers.enableContainers(never)).rejects.toMatchObject({
     code: 'PROGRAM_TIMEOUT',
     message: 'dism.exe did not end within 1800 s for feature Containers',
     remedy: expect.stringMatching(/./) as string,
   });
 });
 
-test('gives on that the agent is to stop', async () => {
+test('passes on the abort of the agent', async () => {
   const stop = new Error('stop');
-  await expect(bench('Disabled', stop).features.enable('Containers', never)).rejects.toBe(stop);
+  await expect(bench('Disabled', stop).containers.enableContainers(never)).rejects.toBe(stop);
 });

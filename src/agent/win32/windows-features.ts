@@ -1,38 +1,25 @@
 import { AppError, shown } from '#base/errors.ts';
-import type { FeatureState } from '../ports.ts';
+import type { FeatureState, System } from '../ports.ts';
 import { type Program, programs } from './process/programs.ts';
 import { type ProgramResult, type RunProgram, runListed } from './process/run-program.ts';
 
-/** Optional features of Windows. */
-export interface WindowsFeatures {
-  state(feature: string): Promise<FeatureState>;
-  /** Enables the feature with its dependencies, unless it is enabled; true when a reboot is required. */
-  enable(feature: string, signal: AbortSignal): Promise<boolean>;
-}
+/** The optional Windows feature Containers. */
+export type ContainersFeature = Pick<System, 'containersFeature' | 'enableContainers'>;
 
+const feature = 'Containers';
 const rebootRequired = 3010;
 
-export function createWindowsFeatures(run: RunProgram, windowsDirectory: string): WindowsFeatures {
-  async function dism(program: Program, feature: string, signal?: AbortSignal): Promise<ProgramResult> {
-    const onTimeout = () => tooSlow(feature, program.limitMs);
+export function createContainersFeature(run: RunProgram, windowsDirectory: string): ContainersFeature {
+  async function dism(program: Program, signal?: AbortSignal): Promise<ProgramResult> {
+    const onTimeout = () => tooSlow(program.limitMs);
     const result = await runListed({ run, windowsDirectory, signal }, program, { feature }, onTimeout);
     if (result.exitCode === 0 || result.exitCode === rebootRequired) return result;
-    throw failed(feature, result);
-  }
-
-  async function state(feature: string, signal?: AbortSignal): Promise<FeatureState> {
-    return parseFeatureState((await dism(programs.featureInfo, feature, signal)).stdout);
+    throw failed(result);
   }
 
   return {
-    state,
-    async enable(feature, signal) {
-      const before = await state(feature, signal);
-      if (before === 'enabled') return false;
-      if (before === 'enable-pending') return true;
-      const { exitCode } = await dism(programs.enableFeature, feature, signal);
-      return exitCode === rebootRequired;
-    },
+    containersFeature: async () => parseFeatureState((await dism(programs.featureInfo)).stdout),
+    enableContainers: async signal => (await dism(programs.enableFeature, signal)).exitCode === rebootRequired,
   };
 }
 
@@ -46,13 +33,13 @@ export function parseFeatureState(output: string): FeatureState {
   return words.startsWith('disabled') || words === 'partially installed' ? 'disabled' : 'unknown';
 }
 
-function tooSlow(feature: string, limitMs: number): AppError {
+function tooSlow(limitMs: number): AppError {
   return new AppError('PROGRAM_TIMEOUT', `dism.exe did not end within ${limitMs / 1000} s for feature ${feature}`, {
     remedy: String.raw`Check C:\Windows\Logs\DISM\dism.log on the host.`,
   });
 }
 
-function failed(feature: string, { exitCode, stdout, stderr }: ProgramResult): AppError {
+function failed({ exitCode, stdout, stderr }: ProgramResult): AppError {
   const lines = `${stdout}\n${stderr}`.split(/\r?\n/).map(line => line.trim());
   const start = lines.findIndex(line => line.startsWith('Error'));
   const reason =

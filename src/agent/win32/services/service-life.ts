@@ -26,19 +26,18 @@ export async function liveAsService(
   // Before any listener of the body, so that the status is set when the request of Windows returns.
   const stopped = once(stop, () => reporter.pending('stop-pending'));
   const ready = Promise.withResolvers<'ready'>();
-  const ended = runBody(body, { signal: stop, ready: () => ready.resolve('ready') });
+  const life = { signal: stop, ready: () => ready.resolve('ready') };
+  const ended = Promise.allSettled([Promise.try(body, life)]).then(([result]) => result);
 
   const started = await reporter.during('start-pending', Promise.race([ready.promise, ended, stopped]), startLimitMs);
   if (started === undefined || started === 'ready') reporter.settled('running');
   const outcome = await Promise.race([ended, stopped]);
   if (outcome === 'stopped') return finish(await reporter.during('stop-pending', ended, stopLimitMs), stop, reporter);
-  if (outcome.failed) throw outcome.error;
+  if (outcome.status === 'rejected') throw outcome.reason;
   reporter.settled('stopped');
 }
 
-type BodyResult = { failed: false } | { failed: true; error: unknown };
-
-function finish(result: BodyResult | undefined, stop: AbortSignal, reporter: Reporter): void {
+function finish(result: PromiseSettledResult<void> | undefined, stop: AbortSignal, reporter: Reporter): void {
   reporter.settled('stopped');
   if (result === undefined) {
     throw new AppError(
@@ -49,17 +48,7 @@ function finish(result: BodyResult | undefined, stop: AbortSignal, reporter: Rep
       },
     );
   }
-  const isExpected = result.failed && (result.error === stop.reason || isAbort(result.error));
-  if (result.failed && !isExpected) throw result.error;
-}
-
-async function runBody(body: ServiceBody, life: ServiceLife): Promise<BodyResult> {
-  try {
-    await body(life);
-    return { failed: false };
-  } catch (error) {
-    return { failed: true, error };
-  }
+  if (result.status === 'rejected' && result.reason !== stop.reason && !isAbort(result.reason)) throw result.reason;
 }
 
 function isAbort(error: unknown): boolean {
