@@ -19,7 +19,7 @@ export const description =
 
 const hourMs = 3_600_000;
 
-/** Exit code 1 if any request failed, certificates were not renewed as often as they had to be, or a key was left. */
+/** Exit code 1 if a request failed, certificates were not renewed often enough, or a key was left. */
 export async function run(report: Report, [minutes = '10', lifeSeconds = '120']: readonly string[]): Promise<void> {
   const { path } = await buildAgent({ entry: join(import.meta.dirname, '../src/bin/agent.ts') });
   const lifeMs = Number(lifeSeconds) * 1000;
@@ -41,7 +41,7 @@ export async function run(report: Report, [minutes = '10', lifeSeconds = '120']:
   if (story.audit.refused().length > 0) process.exitCode = 1;
 }
 
-/** Lets the agent write to its Node again and again while its certificates are renewed. */
+/** The agent writes repeatedly while its certificates are renewed. */
 async function rotate(story: RotationScene, durationMs: number) {
   const { agent, host } = story;
   const issued = issuedTo(agent);
@@ -53,7 +53,7 @@ async function rotate(story: RotationScene, durationMs: number) {
   return { rotations: issuedTo(agent) - issued, turns, slowestMs: Math.round(slowestMs), mostFiles };
 }
 
-/** Switches the host off and lets its certificate be one that expired an hour ago, so that nobody has to wait that long. */
+/** Switches the host off and replaces its certificate with one that expired an hour ago. */
 async function recover({ agent, host, scene, node }: RotationScene) {
   await host.cut();
   const pair = new TestCa('of the cluster').issue({

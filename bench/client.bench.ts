@@ -12,10 +12,10 @@ export const description =
   'Kubernetes client against @kubernetes/client-node on a real kube-apiserver: import, GET, list of 5,000 Nodes';
 
 const nodeCount = 5000;
-/** Within the project, so that the other client is found from there. */
+/** Within the project, so that the other client can be imported. */
 const folder = join(import.meta.dirname, '..', 'node_modules', '.cache', 'bench-client');
 
-/** Each figure of the two clients is taken in turns, so that a busy machine slows both alike. */
+/** Measures both clients alternately, so that a busy machine affects both. */
 export async function run(report: Report): Promise<void> {
   await bundle();
   await using cluster = await startCluster({ controllerManager: false });
@@ -47,34 +47,34 @@ export async function run(report: Report): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-type Who = 'ours' | 'theirs';
+type Who = 'wmco' | 'official';
 type Samples = Record<Who, number[]>;
 
 function inTurns(rounds: number, take: (who: Who) => number[]): Samples {
-  const samples: Samples = { ours: [], theirs: [] };
+  const samples: Samples = { wmco: [], official: [] };
   for (let round = 0; round < rounds; round += 1) {
-    samples.ours.push(...take('ours'));
-    samples.theirs.push(...take('theirs'));
+    samples.wmco.push(...take('wmco'));
+    samples.official.push(...take('official'));
   }
   return samples;
 }
 
 function compare(figure: string, samples: Samples, unit: string, report: Report): void {
-  const [ours, theirs] = [lowerQuartile(samples.ours), lowerQuartile(samples.theirs)];
-  report(`${figure}, ours`, ours, unit);
-  report(`${figure}, client-node`, theirs, unit);
-  report(`${figure}, client-node / ours`, theirs / ours, 'x');
+  const [wmco, official] = [lowerQuartile(samples.wmco), lowerQuartile(samples.official)];
+  report(`${figure}, wmco`, wmco, unit);
+  report(`${figure}, client-node`, official, unit);
+  report(`${figure}, client-node / wmco`, official / wmco, 'x');
 }
 
-/** What else runs on the machine only ever adds to a figure, so the lower ones are nearer to the truth. */
+/** Other load only increases a figure, so the lower ones are more accurate. */
 function lowerQuartile(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 4)] ?? Number.NaN;
 }
 
-/** Both run as they are shipped, as JavaScript: ours bundled, as in the programs of this project. */
+/** Both run as JavaScript: the wmco client is bundled, as in the programs of this project. */
 async function bundle(): Promise<void> {
   await build({
-    entryPoints: ['worker', 'ours'].map(name => join(import.meta.dirname, 'client', `${name}.ts`)),
+    entryPoints: ['worker', 'wmco'].map(name => join(import.meta.dirname, 'client', `${name}.ts`)),
     outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,

@@ -8,7 +8,7 @@ import type { Report } from './run.ts';
 export const description =
   'hostile certificate requests on a real kube-apiserver: what is issued against what was decided on [REQUESTS] [SEED]';
 
-/** `npm run bench -- csr-differential [REQUESTS] [SEED]`; exit code 1 when anything was issued otherwise than decided. */
+/** `npm run bench -- csr-differential [REQUESTS] [SEED]`; exit code 1 if an issued certificate differs from the decision. */
 export async function run(report: Report, [count = '2000', seed = '1']: readonly string[]): Promise<void> {
   const known = knownAttacks();
   const all = [...known, ...mutatedRequests(Math.max(0, Number(count) - known.length), Number(seed))];
@@ -37,7 +37,7 @@ export async function run(report: Report, [count = '2000', seed = '1']: readonly
     refused.filter(({ certificate }) => certificate !== undefined).length,
     'certificates',
   );
-  report('of these to somebody else than a lenient reader finds', attacks.length, 'certificates');
+  report('of these to another user than a lenient parser finds', attacks.length, 'certificates');
   report('differences between decided and issued', differences.length, 'certificates');
   report('time', seconds, 's');
   for (const difference of differences) console.error(difference);

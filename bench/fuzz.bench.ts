@@ -6,7 +6,7 @@ import type { Report } from './run.ts';
 
 export const description = 'damaged inputs for every parser: crashes and the slowest input [INPUTS-PER-TARGET] [SEED]';
 
-/** Exit code 1 if anything but an error for users escaped, or if an input took too long at its best. */
+/** Exit code 1 if an exception other than AppError escaped, or if an input was always too slow. */
 export function run(report: Report, [inputs = '50000', seed = '1']: readonly string[]): void {
   const [count, from] = [wholeNumber(inputs), wholeNumber(seed)];
   for (const target of fuzzTargets) {

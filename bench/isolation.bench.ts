@@ -7,11 +7,11 @@ export const description = 'how much longer 43 good hosts take to join beside 7 
 const [good, dead, payloadBytes] = [43, 5, 2_000_000];
 const most = 1.1;
 
-/** `npm run bench -- isolation [ROUNDS]`; exit code 1 when it is over a tenth longer, on a machine that is quiet. */
+/** `npm run bench -- isolation [ROUNDS]`; exit code 1 if it takes over 10 % longer on a quiet machine. */
 export async function run(report: Report, [rounds = '3']: readonly string[]): Promise<void> {
   const isQuiet = machineLoad(report);
   const [alone, beside]: [number[], number[]] = [[], []];
-  // In turn, so that whatever else the machine does meets both.
+  // Alternately, so that other load affects both.
   for (let round = 0; round < Math.max(1, Number(rounds)); round += 1) {
     alone.push((await measureJoin({ hosts: good, payloadBytes })).seconds);
     beside.push(await besideBad());

@@ -6,7 +6,7 @@ import type { Report } from './run.ts';
 export const description =
   'hosts that join at once, by the delays of the Go operator’s measurement [MEGABYTES] [HOSTS | resumed …]';
 
-/** What the Go operator took for the same work, and what is wanted of ours. */
+/** Figures of the Go operator, and our targets. */
 const goSeconds = new Map([
   [1, 84.5],
   [10, 848],
@@ -18,13 +18,13 @@ const wantedSeconds = new Map([
 const [goCommands, goTransfers, wantedSessions] = [81, 26, 8];
 const goMegabytes = 76;
 
-/** `npm run bench -- join [MEGABYTES] [HOSTS | resumed …]`; exit code 1 where something is not as wanted. */
-export async function run(report: Report, [size = '207', ...wishes]: readonly string[]): Promise<void> {
+/** `npm run bench -- join [MEGABYTES] [HOSTS | resumed …]`; exit code 1 if a target is missed. */
+export async function run(report: Report, [size = '207', ...rounds]: readonly string[]): Promise<void> {
   const bytes = wholeNumber(size) * 1_000_000;
   const isQuiet = machineLoad(report);
-  for (const wish of wishes.length === 0 ? ['1', '10', 'resumed', '50'] : wishes) {
-    if (wish === 'resumed') await measureResumed(report, bytes);
-    else await measureHosts(report, wholeNumber(wish), { bytes, isQuiet });
+  for (const round of rounds.length === 0 ? ['1', '10', 'resumed', '50'] : rounds) {
+    if (round === 'resumed') await measureResumed(report, bytes);
+    else await measureHosts(report, wholeNumber(round), { bytes, isQuiet });
   }
 }
 
@@ -49,7 +49,7 @@ async function measureHosts(
   demand(!isQuiet || wanted === undefined || seconds <= wanted, `${name} took longer than ${wanted} s`);
 }
 
-/** An operator that is killed while all hosts wait for their Nodes; the next one must not send programs again. */
+/** Kills the operator while all hosts wait for their Nodes; the next one must not send programs again. */
 async function measureResumed(report: Report, payloadBytes: number): Promise<void> {
   const hosts = 3;
   await using scene = await Scene.open({ hosts, payloadBytes });
@@ -74,7 +74,7 @@ async function measureResumed(report: Report, payloadBytes: number): Promise<voi
   demand(again < hosts * 1_000_000, `${again} bytes were sent again`);
 }
 
-/** Steps that are nothing but waiting, or nearly so. */
+/** Steps that mostly wait. */
 const waits: ReadonlySet<string> = new Set(['bootstrap', 'find node', 'mark node', 'agent service', 'wait for agent']);
 
 function compared(go: number | undefined, wanted?: number): string {

@@ -6,11 +6,11 @@ export const description =
   'many hosts at once with a payload of 2 MB: time beside that of one, memory, stalls [HOSTS…]';
 
 const payloadBytes = 2_000_000;
-/** Beside the time of one host. */
+/** Compared with one host. */
 const [comparedHosts, mostTimes] = [50, 4];
 const [mostMegabytes, mostStallMs] = [250, 200];
 
-/** `npm run bench -- parallelism [HOSTS…]`; exit code 1 where something is not as wanted. */
+/** `npm run bench -- parallelism [HOSTS…]`; exit code 1 if a target is missed. */
 export async function run(report: Report, words: readonly string[]): Promise<void> {
   const isQuiet = machineLoad(report);
   const one = await measure(report, 1);

@@ -5,7 +5,7 @@ import type { Report } from './run.ts';
 export const description =
   'five informers whose connection is broken again and again: memory, time, handles left [COUNT]';
 
-/** Exit code 1 if the heap grew by 5 MB or more, or if anything was left behind. */
+/** Exit code 1 if the heap grew by 5 MB or more, or on other leaks. */
 export async function run(report: Report, [count = '2000']: readonly string[]): Promise<void> {
   await using cluster = await startCluster({ controllerManager: false });
   const figures = await measureReconnects(cluster.kubeconfigText, Number(count));

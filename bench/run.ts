@@ -4,12 +4,12 @@ import { isAppError } from '../src/base/errors.ts';
 
 /** What a file `NAME.bench.ts` exports. */
 export interface Benchmark {
-  /** One line that tells what is measured. */
+  /** One line about what is measured. */
   description: string;
   run: (report: Report, words: readonly string[]) => Promise<void> | void;
 }
 
-/** Takes one measured figure. */
+/** Records one figure. */
 export type Report = (figure: string, value: number, unit: string) => void;
 
 interface Figure {
@@ -19,7 +19,7 @@ interface Figure {
   unit: string;
 }
 
-/** `npm run bench -- NAME [WORD…]`: one line of JSON for each figure as it comes, and a table for people at the end. */
+/** `npm run bench -- NAME [ARGUMENT…]`: one line of JSON for each figure, and a table at the end. */
 async function main([name, ...words]: readonly string[]): Promise<void> {
   if (name === undefined) return list(console.log);
   if (!names().includes(name)) {

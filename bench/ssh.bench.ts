@@ -17,7 +17,7 @@ export const description = 'SSH to Debian’s OpenSSH on loopback: upload rate b
 const rounds = 5;
 const connections = 200;
 
-/** `npm run bench -- ssh [MEGABYTES]`. Needs root, as the server does. */
+/** `npm run bench -- ssh [MEGABYTES]`. The server needs root. */
 export async function run(report: Report, [size = '207']: readonly string[]): Promise<void> {
   const megabytes = Number(size);
   if (!Number.isInteger(megabytes) || megabytes < 1)
@@ -52,28 +52,30 @@ interface Uploads {
   megabytes: number;
 }
 
-/** Both in turn, so that whatever else the machine does meets both. */
+/** Both alternately, so that other load affects both. */
 async function measureUploads(report: Report, { server, target, folder, megabytes }: Uploads): Promise<void> {
   const source = join(folder, 'payload');
-  const [ours, theirs]: [number[], number[]] = [[], []];
+  const [wmcoSeconds, scpSeconds]: [number[], number[]] = [[], []];
   const [cpu, stalls]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
-    theirs.push(await seconds(() => scp(server, folder, source)));
+    scpSeconds.push(await seconds(() => scp(server, folder, source)));
     await using host = await connect(target);
     const chunks = createReadStream(source, { highWaterMark: uploadChunkBytes });
     const before = process.cpuUsage();
     const delay = monitorEventLoopDelay({ resolution: 5 });
     delay.enable();
-    ours.push(await seconds(() => host.upload(join(server.home, 'ours'), { size: megabytes * 1_000_000, chunks })));
+    wmcoSeconds.push(
+      await seconds(() => host.upload(join(server.home, 'wmco'), { size: megabytes * 1_000_000, chunks })),
+    );
     delay.disable();
     stalls.push(delay.max / 1e6);
     const { user, system } = process.cpuUsage(before);
     cpu.push((user + system) / 1e6);
   }
-  const [our, their] = [megabytes / median(ours), megabytes / median(theirs)];
-  report(`upload of ${megabytes} MB`, our, 'MB/s');
-  report('the same by scp', their, 'MB/s');
-  report('upload rate beside scp', our / their, 'times');
+  const [wmcoRate, scpRate] = [megabytes / median(wmcoSeconds), megabytes / median(scpSeconds)];
+  report(`upload of ${megabytes} MB`, wmcoRate, 'MB/s');
+  report('the same by scp', scpRate, 'MB/s');
+  report('upload rate beside scp', wmcoRate / scpRate, 'times');
   report('CPU of an upload', median(cpu), 's');
   report('longest stall of the event loop while uploading', median(stalls), 'ms');
 }
@@ -81,7 +83,7 @@ async function measureUploads(report: Report, { server, target, folder, megabyte
 async function scp(server: OpenSsh, folder: string, source: string): Promise<void> {
   const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'BatchMode=yes', 'LogLevel=ERROR'];
   const words = ['-q', '-F', 'none', '-i', join(folder, 'key'), '-P', String(server.port)];
-  const target = `${sshUser}@127.0.0.1:${join(server.home, 'theirs')}`;
+  const target = `${sshUser}@127.0.0.1:${join(server.home, 'scp')}`;
   await promisify(execFile)('scp', [...words, ...options.flatMap(option => ['-o', option]), source, target]);
 }
 

@@ -15,7 +15,7 @@ export async function createNodes(client: Client, count: number): Promise<void> 
   await Promise.all(Array.from({ length: writers }, write));
 }
 
-/** As large as those of real clusters, some 6 KB. */
+/** About 6 KB, as in real clusters. */
 function nodeOf(number: number): Node {
   const name = `node-${number}`;
   const time = '2026-01-01T00:00:00Z';

@@ -1,8 +1,8 @@
-import type * as Ours from './ours.ts';
+import type * as Wmco from './wmco.ts';
 
 /**
- * One measurement in a process of its own, so that memory and import time are those of one client only:
- * `worker ours|theirs import|get|list COUNT`, the kubeconfig in the variable BENCH_KUBECONFIG. Prints figures as JSON.
+ * One measurement in a separate process, so that memory and import time belong to one client:
+ * `worker wmco|official import|get|list COUNT`, the kubeconfig in the variable BENCH_KUBECONFIG. Prints figures as JSON.
  */
 export interface Figures {
   importMs: number;
@@ -18,9 +18,9 @@ interface Subject {
   close(): Promise<void>;
 }
 
-async function ours(kubeconfig: string): Promise<Subject> {
-  const path = new URL('ours.mjs', import.meta.url).href;
-  const { createClient, loadKubeconfig, nodes } = (await import(path)) as typeof Ours;
+async function wmco(kubeconfig: string): Promise<Subject> {
+  const path = new URL('wmco.mjs', import.meta.url).href;
+  const { createClient, loadKubeconfig, nodes } = (await import(path)) as typeof Wmco;
   const client = createClient(loadKubeconfig(kubeconfig));
   return {
     get: () => client.get(nodes, 'node-0'),
@@ -29,7 +29,7 @@ async function ours(kubeconfig: string): Promise<Subject> {
   };
 }
 
-async function theirs(kubeconfig: string): Promise<Subject> {
+async function official(kubeconfig: string): Promise<Subject> {
   const { CoreV1Api, KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   config.loadFromString(kubeconfig);
@@ -56,7 +56,7 @@ async function measure(subject: Subject, what: string, count: number): Promise<P
 if (import.meta.main) {
   const [, , who, what = '', count = '0'] = process.argv;
   const start = performance.now();
-  const subject = await (who === 'ours' ? ours : theirs)(process.env.BENCH_KUBECONFIG ?? '');
+  const subject = await (who === 'wmco' ? wmco : official)(process.env.BENCH_KUBECONFIG ?? '');
   const importMs = performance.now() - start;
   const figures = await measure(subject, what, Number(count));
   const peakMegabytes = process.resourceUsage().maxRSS / 1024;

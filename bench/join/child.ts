@@ -2,13 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 
-/** A program of ours in a process of its own that answers questions. */
+/** A program in a child process that answers requests. */
 export class Child implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #name: string;
   readonly #ended: Promise<unknown>;
 
-  /** What it prints goes to the file. */
+  /** File for its output. */
   constructor(program: string, options: object, printed: string) {
     const output = openSync(printed, 'a');
     this.#name = program.slice(program.lastIndexOf('/') + 1);
@@ -21,10 +21,10 @@ export class Child implements AsyncDisposable {
     closeSync(output);
   }
 
-  /** Resolves with the next thing it says, after the word if there is one to say to it. */
+  /** Sends the word, if any, and resolves with the next message. */
   async hear<T>(word?: string): Promise<T> {
     const ended = this.#ended.then(() => {
-      throw new Error(`${this.#name} has ended`);
+      throw new Error(`${this.#name} has exited`);
     });
     const answer = once(this.#process, 'message');
     if (word !== undefined) this.#process.send(word);
@@ -47,7 +47,7 @@ export class Child implements AsyncDisposable {
   }
 }
 
-/** `PROFILE=FOLDER` has each process write where its time goes when it is told to end. */
+/** With `PROFILE=FOLDER` each process writes a CPU profile when it is stopped. */
 function profiling(name: string): string[] {
   const folder = process.env['PROFILE'];
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}/${name}`];

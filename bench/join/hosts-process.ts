@@ -4,27 +4,27 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 
 export interface HostsOptions {
   hosts: number;
-  /** As `startSandbox` takes them. */
+  /** Options of `startSandbox`. */
   faults: readonly string[];
-  /** For what hosts are sent. */
+  /** For uploads to hosts. */
   folder: string;
 }
 
-/** What is told when all hosts stand. */
+/** Sent when all hosts run. */
 export interface HostsReady {
   kubeconfig: string;
   namespace: string;
-  /** How each host is to be listed. */
+  /** Key of each host in windows-instances. */
   entries: [name: string, value: string][];
 }
 
-/** What is told when anybody asks. */
+/** Sent on request. */
 export interface HostsFigures {
   hosts: Record<string, HostStats>;
   cpuSeconds: number;
 }
 
-/** Simulated hosts and their cluster in a process of their own, with the delays by which the Go operator was measured. */
+/** Simulated hosts and their cluster in a separate process, with the delays of the measurement of the Go operator. */
 const { hosts, faults, folder } = JSON.parse(process.argv[2] ?? '{}') as HostsOptions;
 const sandbox = await startSandbox({ hosts, faults, folder, times: measuredTimes, listsHosts: false });
 

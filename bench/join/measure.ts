@@ -1,12 +1,12 @@
 import type { Report } from '../run.ts';
 import { Scene, type SceneOptions } from './scene.ts';
 
-/** What a join of several hosts has cost. */
+/** Cost of a join of several hosts. */
 export interface JoinFigures {
   seconds: number;
   commands: number;
   fileTransfers: number;
-  /** The most that a single host has seen. */
+  /** Maximum of a single host. */
   mostSessions: number;
   receivedBytes: number;
   cpuSeconds: number;
@@ -17,13 +17,13 @@ export interface JoinFigures {
 }
 
 export interface JoinWish extends SceneOptions {
-  /** Entries beside those of the hosts. */
+  /** More entries. */
   more?: Record<string, string>;
-  /** How many are to become Ready; all when absent. */
+  /** How many hosts must become Ready; defaults to all. */
   ready?: number;
 }
 
-/** Lists all hosts at once for an operator that is at work already, and waits until they are Ready. */
+/** Lists all hosts at once for a running operator, and waits until they are Ready. */
 export async function measureJoin({ more = {}, ready, ...options }: JoinWish): Promise<JoinFigures> {
   await using scene = await Scene.open(options);
   await scene.startOperator();
@@ -50,7 +50,7 @@ export function countedHosts(hosts: number): string {
   return `${hosts} host${hosts === 1 ? '' : 's'}`;
 }
 
-/** What of it depends on the machine, under the name of the run. */
+/** Figures that depend on the machine. */
 export function reportEffort(report: Report, name: string, figures: JoinFigures, goMegabytes?: number): void {
   const go = goMegabytes === undefined ? '' : ` (Go: ${goMegabytes})`;
   report(`${name}: CPU of the operator`, figures.cpuSeconds, 's');
@@ -60,7 +60,7 @@ export function reportEffort(report: Report, name: string, figures: JoinFigures,
   report(`${name}: longest stall, its own work only`, figures.busiestStallMs, 'ms');
 }
 
-/** Says what is not as it must be, and has the bench end with an exit code that tells. */
+/** Prints a missed target and sets the exit code. */
 export function demand(isMet: boolean, what: string): void {
   if (isMet) return;
   console.error(`not met: ${what}`);

@@ -20,17 +20,17 @@ export interface OperatorOptions {
   cacheFolder: string;
 }
 
-/** What is told when anybody asks, of the whole life of the process. */
+/** Sent on request; covers the whole life of the process. */
 export interface OperatorFigures {
   cpuSeconds: number;
-  /** The most it ever had. */
+  /** Maximum. */
   memoryBytes: number;
   longestStallMs: number;
-  /** How much the operator itself worked in its longest stall: on a busy machine the rest was others' time. */
+  /** CPU time of the operator in its longest stall; the rest is load of the machine. */
   busiestStallMs: number;
 }
 
-/** The operator in a process of its own, with a payload of real files. */
+/** The operator in a separate process, with a payload of real files. */
 stayLean();
 const options = JSON.parse(process.argv[2] ?? '{}') as OperatorOptions;
 const client = createClient(loadKubeconfig(readFileSync(options.kubeconfigFile, 'utf8')));
@@ -63,7 +63,7 @@ await runOperator(
   new AbortController().signal,
 );
 
-/** From now on: how long nothing else could be done at most, by the clock and by our own work. */
+/** Measures the longest stall of the event loop, by the clock and by CPU time. */
 function watchStalls(): () => Pick<OperatorFigures, 'longestStallMs' | 'busiestStallMs'> {
   const everyMs = 10;
   const delay = monitorEventLoopDelay({ resolution: everyMs });

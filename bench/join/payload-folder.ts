@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { payloadFor } from '../../src/node/payload.ts';
 import { sandboxPayload } from '../../test/kit/sandbox-operator.ts';
 
-/** Writes a payload as an image has it: programs that no packer makes smaller, so many bytes in all, and their checksums. */
+/** Writes a payload as in an image: incompressible programs of this total size, and their checksums. */
 export async function writePayload(folder: string, bytes: number): Promise<void> {
   const source = sandboxPayload(bytes);
   const files = [await source.agent(), ...(await source.files('None'))];
@@ -16,7 +16,7 @@ export async function writePayload(folder: string, bytes: number): Promise<void>
     await pipeline('content' in file ? file.content() : file.packed(), createWriteStream(join(folder, path)));
     lines.push(`${file.sha256}  ${name}\n`);
   }
-  // Programs of other platforms are listed in every image; nobody asks for their content here.
+  // Every image lists programs of other platforms; their content is not needed here.
   const listed = new Set(payloadFor('None').map(({ name }) => name));
   const others = [...payloadFor('AWS'), ...payloadFor('Azure')].filter(({ name }) => !listed.has(name));
   for (const { name } of others) lines.push(`${'0'.repeat(64)}  ${name}\n`);

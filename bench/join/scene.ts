@@ -31,7 +31,7 @@ export interface SceneOptions {
 
 const [lookMs, tellMs, limitMs] = [50, 2000, 270_000];
 
-/** Simulated hosts in one process, the operator in another, and this one that looks on. */
+/** Simulated hosts in one process, the operator in another, and this one that measures. */
 export class Scene implements AsyncDisposable {
   readonly client: Client;
   readonly ready: HostsReady;
@@ -71,7 +71,7 @@ export class Scene implements AsyncDisposable {
     }
   }
 
-  /** Resolves when it leads and is at work; one that takes over from another needs none of its programs packed again. */
+  /** Resolves when it leads; a replacement does not pack programs again. */
   async startOperator(): Promise<void> {
     const { namespace } = this.ready;
     for (const { metadata } of (await this.client.list(leases, { namespace })).items)
@@ -94,7 +94,7 @@ export class Scene implements AsyncDisposable {
     await this.#operator?.kill();
   }
 
-  /** Lists all hosts in windows-instances, and whatever else is given. */
+  /** Lists all hosts and more entries in windows-instances. */
   async list(more: Record<string, string> = {}): Promise<void> {
     const data = { ...Object.fromEntries(this.ready.entries), ...more };
     const { namespace } = this.ready;
@@ -105,16 +105,16 @@ export class Scene implements AsyncDisposable {
     return this.#informers.get(windowsInstances, { namespace: this.ready.namespace }).store.list();
   }
 
-  /** Seconds until so many are ready. */
+  /** Seconds until this number is Ready. */
   async untilReady(count: number): Promise<number> {
     const startMs = performance.now();
     const isReady = () => this.instances.filter(({ status }) => status?.phase === 'Ready').length >= count;
-    await this.#until(isReady, `${count} hosts are ready`, () => told(this.instances));
+    await this.#until(isReady, `${count} hosts are ready`, () => progressText(this.instances));
     return (performance.now() - startMs) / 1000;
   }
 
   async until(isSo: () => boolean, what: string): Promise<void> {
-    await this.#until(isSo, what, () => told(this.instances));
+    await this.#until(isSo, what, () => progressText(this.instances));
   }
 
   hostFigures(): Promise<HostsFigures> {
@@ -122,7 +122,7 @@ export class Scene implements AsyncDisposable {
   }
 
   operatorFigures(): Promise<OperatorFigures> {
-    if (this.#operator === undefined) throw new Error('no operator runs');
+    if (this.#operator === undefined) throw new Error('no operator is running');
     return this.#operator.hear('figures');
   }
 
@@ -139,7 +139,7 @@ export class Scene implements AsyncDisposable {
     let toldMs = startMs;
     while (!(await isSo())) {
       const nowMs = performance.now();
-      if (this.#operator?.hasEnded === true) throw new Error('the operator has ended');
+      if (this.#operator?.hasEnded === true) throw new Error('the operator has exited');
       if (nowMs - startMs > limitMs) throw new Error(`not in time: ${what}. ${progress()}`);
       if (nowMs - toldMs >= tellMs) {
         toldMs = nowMs;
@@ -150,15 +150,15 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-/** How many are at which step. */
-function told(instances: readonly WindowsInstance[]): string {
+/** Number of hosts at each step. */
+function progressText(instances: readonly WindowsInstance[]): string {
   const steps = Map.groupBy(instances, ({ status }) =>
     status?.phase === 'Configuring' ? (status.step ?? 'new') : (status?.phase ?? 'new'),
   );
   return [...steps].map(([step, { length }]) => `${length} ${step}`).join(', ');
 }
 
-/** Tells how busy the machine is; false when figures of time are not worth much. */
+/** Prints the load; false when times are not reliable. */
 export function machineLoad(report: Report): boolean {
   const [load = 0] = loadavg();
   report('load of the machine before', load, '');

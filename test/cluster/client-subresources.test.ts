@@ -203,14 +203,14 @@ test.runIf(hasControllerManager)('a request is approved by its own path, signed,
   const signed = async () => (await client.get(certificateSigningRequests, name)).status?.certificate ?? '';
   await expect.poll(signed, { timeout: 30_000 }).not.toBe('');
   const certificate = Buffer.from(await signed(), 'base64').toString();
-  const signed = clientOf({
+  const certified = clientOf({
     current: () => Promise.resolve({ clientCertificate: { certificate, key: new Secret(key) } }),
   });
-  await expect(signed.list(nodes)).rejects.toMatchObject({
+  await expect(certified.list(nodes)).rejects.toMatchObject({
     code: 403,
     message: expect.stringContaining('User "somebody"'),
   });
-  await signed.close();
+  await certified.close();
   await client.delete(certificateSigningRequests, name);
 });
 

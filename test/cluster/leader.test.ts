@@ -12,7 +12,7 @@ import { runManager } from '../../src/kube/controller/manager.ts';
 import { configMaps, leases, pods } from '../../src/kube/resources.ts';
 import { makeNamespace, makePod } from '../kit/cluster-pods.ts';
 import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
-import type { CandidateConfig, CandidateNews } from '../kit/leader-process.ts';
+import type { CandidateConfig, CandidateMessage } from '../kit/leader-process.ts';
 
 const times = { leaseDurationMs: 4000, renewDeadlineMs: 3000, retryPeriodMs: 500 };
 const takeOverMs = times.leaseDurationMs + 5000;
@@ -21,7 +21,7 @@ const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 interface Candidate {
   identity: string;
   process: ChildProcess;
-  messages: CandidateNews[];
+  messages: CandidateMessage[];
 }
 
 let client: Client;
@@ -45,7 +45,7 @@ async function arena(namespace: string): Promise<{ enter: (identity: string) => 
     });
     const candidate: Candidate = { identity, process: child, messages: [] };
     candidates.add(candidate);
-    child.on('message', message => candidate.messages.push(message as CandidateNews));
+    child.on('message', message => candidate.messages.push(message as CandidateMessage));
     child.send({ kubeconfig: sharedKubeconfig(), namespace, identity, ...times } satisfies CandidateConfig);
     await until(() => candidate.messages.length > 0, 20_000, `${identity} has started`);
     return candidate;
@@ -61,8 +61,8 @@ async function until(isSo: () => boolean, ms: number, what: string): Promise<voi
   }
 }
 
-const messagesOf = <K extends CandidateNews['is']>({ messages }: Candidate, is: K) =>
-  messages.filter((each): each is Extract<CandidateNews, { is: K }> => each.is === is);
+const messagesOf = <K extends CandidateMessage['is']>({ messages }: Candidate, is: K) =>
+  messages.filter((each): each is Extract<CandidateMessage, { is: K }> => each.is === is);
 const leads = (candidate: Candidate) => messagesOf(candidate, 'leader').length > 0;
 
 async function kill({ process: child }: Candidate, signal: NodeJS.Signals): Promise<void> {

@@ -6,11 +6,11 @@ export interface Verdict {
   row: Row;
   passed: boolean;
   why: string;
-  /** The error was right but worded otherwise than the row's hint; the wording is ours to choose. */
+  /** The error is right, but its wording differs from the hint of the row, which is allowed. */
   otherWords: boolean;
 }
 
-/** Runs one row against the product and says whether all members the row gives came out. */
+/** Runs one row against the product and compares all members of the row. */
 export async function judge(row: Row, area: Area): Promise<Verdict> {
   const run = area.ops[row.op];
   if (run === undefined) return verdict(row, `operation ${row.op} is not mapped`);
@@ -61,7 +61,7 @@ type Matcher = (actual: Row['expected'], wanted: never) => boolean;
 const text = (actual: Row['expected']) => (actual['text'] ?? actual['value'] ?? command(actual)) as string;
 const command = (actual: Row['expected']) => (actual['command'] ?? '') as string;
 
-/** Members of a row that describe a text instead of being equal to one. */
+/** Members of a row that describe a text instead of equaling it. */
 const matchers: Record<string, Matcher> = {
   oneOf: (actual, wanted: unknown[]) => wanted.includes(actual['value']),
   exactText: (actual, wanted: string) => text(actual) === wanted,
@@ -89,7 +89,7 @@ function compareMembers(expected: Row['expected'], actual: Row['expected'], asSe
   });
 }
 
-/** Data without prototypes and undefined members; lists sorted where their order does not matter. */
+/** Plain data without undefined members; lists are sorted where the order does not matter. */
 function plain(value: unknown, asSets: boolean): unknown {
   if (value === undefined || value === null) return null;
   const data = JSON.parse(JSON.stringify(value)) as unknown;

@@ -1,4 +1,4 @@
-/** One fact: what goes in, what must come out. test/conformance/rows/ holds them; their README is in the project's design notes. */
+/** One fact with input and expected output; the rows are in test/conformance/rows. */
 export interface Row {
   id: string;
   name: string;
@@ -18,6 +18,6 @@ export type Operation = (input: Input) => unknown;
 
 export interface Area {
   ops: Record<string, Operation>;
-  /** Where a row says more than it asks for, this keeps what is to be compared. */
+  /** Selects the members to compare when a row has more. */
   expected?: (row: Row) => Record<string, unknown>;
 }

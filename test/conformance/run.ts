@@ -26,7 +26,7 @@ function report(): void {
   for (const { row, why } of all.filter(verdict => !verdict.passed))
     console.log(`FAIL ${row.id} (${row.name}): ${why}`);
   for (const { row } of all.filter(verdict => verdict.passed && verdict.otherWords))
-    console.log(`other words: ${row.id}`);
+    console.log(`different wording: ${row.id}`);
   for (const [area, list] of verdicts) console.log(`${area}: ${passed(list)}/${list.length}`);
   console.log(`conformance: ${passed(all)}/${all.length}`);
   process.exitCode = all.length > 0 && passed(all) === all.length ? 0 : 1;

@@ -14,21 +14,21 @@ function bench(...words: string[]): { code: number | null; out: string[]; err: s
   return { code: status, out: stdout.trimEnd().split('\n'), err: stderr };
 }
 
-test('without a name it lists every benchmark with a description', () => {
+test('lists every benchmark with a description when no name is given', () => {
   const { code, out } = bench();
   expect(code).toBe(0);
   expect(out.map(line => line.split(/\s/)[0])).toEqual(names.toSorted());
   for (const line of out) expect(line).toMatch(/^\S+\s+\S.{10,}$/);
 });
 
-test('an unknown name is refused with the list and exit code 2', () => {
+test('rejects an unknown name with the list and exit code 2', () => {
   const { code, out, err } = bench('no-such-benchmark');
   expect([code, out]).toEqual([2, ['']]);
   expect(err).toContain('no benchmark "no-such-benchmark"');
   for (const name of names) expect(err).toContain(`\n${name} `);
 });
 
-test('every figure is a line of JSON, and a table for people comes after them', () => {
+test('prints every figure as a line of JSON, and a table at the end', () => {
   const { code, out } = bench('fuzz', '20', '7');
   const cut = out.indexOf('');
   const figures = out.slice(0, cut).map(line => JSON.parse(line) as { figure: string });
@@ -39,7 +39,7 @@ test('every figure is a line of JSON, and a table for people comes after them', 
   for (const [at, { figure }] of figures.entries()) expect(out[cut + 1 + at]).toMatch(new RegExp(`^${figure} `));
 });
 
-test('a word that a benchmark does not understand is refused with a remedy', () => {
+test('rejects an invalid argument with a remedy', () => {
   const { code, err } = bench('fuzz', 'many');
   expect(code).toBe(2);
   expect(err).toContain('"many" is not a whole number. Give ');

@@ -15,7 +15,7 @@ function makeFolder(): string {
   return folder;
 }
 
-/** Programs that can say their version and nothing else. */
+/** Programs that can only print their version. */
 function fill(folder: string, programs: Record<string, string>): string {
   mkdirSync(folder, { recursive: true });
   for (const [name, said] of Object.entries(programs)) program(join(folder, name), `echo '${said}'`);
@@ -38,7 +38,7 @@ async function find(assets: string, cache: string) {
   return { ...(await findBinaries({ assets, cache, say: line => said.push(line) })), said };
 }
 
-test('takes all programs from the folder given', async () => {
+test('uses all programs of the given folder', async () => {
   const assets = fill(makeFolder(), whole('v1.36.4'));
   const cache = makeFolder();
   fill(join(cache, 'kube-1.20.2-r2'), whole('v1.20.2'));
@@ -50,7 +50,7 @@ test('takes all programs from the folder given', async () => {
   });
 });
 
-test('borrows kube-controller-manager from the cache, and says so', async () => {
+test('uses kube-controller-manager from the cache if the folder lacks it, and reports it', async () => {
   const { etcd, 'kube-apiserver': server } = whole('v1.36.4-rc.1+abc');
   const assets = fill(makeFolder(), { etcd, 'kube-apiserver': server });
   const cache = makeFolder();
@@ -61,7 +61,7 @@ test('borrows kube-controller-manager from the cache, and says so', async () => 
   expect(found.said).toEqual([`${assets} has no kube-controller-manager; using ${folder}`]);
 });
 
-test('goes without kube-controller-manager when there is none, and says what that means', async () => {
+test('works without kube-controller-manager, and reports the consequences', async () => {
   const { etcd, 'kube-apiserver': server } = whole('v1.30.0');
   const assets = fill(makeFolder(), { etcd, 'kube-apiserver': server });
   const found = await find(assets, join(makeFolder(), 'none'));
@@ -69,19 +69,19 @@ test('goes without kube-controller-manager when there is none, and says what tha
   expect(found.said[0]).toContain('nothing is signed, filled in or collected');
 });
 
-test('names what the folder given lacks', async () => {
+test('names programs that the given folder lacks', async () => {
   const assets = makeFolder();
   await expect(find(assets, makeFolder())).rejects.toThrow(
     `KUBEBUILDER_ASSETS is ${assets}, which lacks etcd and kube-apiserver: correct or unset it`,
   );
 });
 
-test('refuses a program that knows no version', async () => {
+test('rejects a program that prints no version', async () => {
   const assets = fill(makeFolder(), { ...whole('v1.30.0'), 'kube-apiserver': 'hello' });
   await expect(find(assets, makeFolder())).rejects.toThrow('--version says "hello\\n", which is no version');
 });
 
-test('takes the newest whole version of the cache, and never the build that is known to be broken', async () => {
+test('uses the newest complete version of the cache, and never the broken build', async () => {
   const cache = makeFolder();
   fill(join(cache, 'kube-1.20.2'), whole('v1.20.2'));
   fill(join(cache, 'kube-1.20.2-r2'), whole('v1.20.2'));
@@ -93,13 +93,13 @@ test('takes the newest whole version of the cache, and never the build that is k
   expect((await find('', cache)).apiServer.minor).toBe(34);
 });
 
-/** Runs the build with some programs replaced; it never gets as far as building. */
+/** Runs the build script with replaced programs; it stops before building. */
 function build(folder: string, path: string) {
   const { status, stderr } = spawnSync('/bin/bash', [script, folder], { env: { PATH: path }, encoding: 'utf8' });
   return { status, said: stderr };
 }
 
-test('the build says that it must be run by root, and how', () => {
+test('the build reports that it needs root', () => {
   const bin = makeFolder();
   program(join(bin, 'id'), 'echo 1000');
   program(join(bin, 'apt-get'), 'exit 1');
@@ -109,7 +109,7 @@ test('the build says that it must be run by root, and how', () => {
   expect(said).toContain(`not root: run 'sudo ${script} ${folder}' once, or set KUBEBUILDER_ASSETS`);
 });
 
-test('the build says that it needs apt-get', () => {
+test('the build reports that it needs apt-get', () => {
   const bin = makeFolder();
   for (const name of ['readlink', 'date', 'mkdir', 'flock']) symlinkSync(`/usr/bin/${name}`, join(bin, name));
   const { status, said } = build(join(makeFolder(), 'kube'), bin);
@@ -117,7 +117,7 @@ test('the build says that it needs apt-get', () => {
   expect(said).toContain('apt-get is missing: the build needs Debian or a relative of it');
 });
 
-test('the build says that the mirror cannot be reached', () => {
+test('the build reports an unreachable mirror', () => {
   const bin = makeFolder();
   program(join(bin, 'id'), 'echo 0');
   program(join(bin, 'apt-get'), 'echo "Could not resolve the mirror" >&2; exit 100');
@@ -127,7 +127,7 @@ test('the build says that the mirror cannot be reached', () => {
   expect(said).toContain('the Debian mirror must be reachable');
 });
 
-test('the build does nothing when all is there', () => {
+test('the build does nothing when all programs exist', () => {
   const folder = fill(join(makeFolder(), 'kube'), whole('v1.20.2'));
   expect(build(folder, '/usr/bin:/bin')).toEqual({ status: 0, said: '' });
 });
@@ -162,7 +162,7 @@ const versions: [number, string, boolean][] = [
   [36, 'serviceaccount-controller,', false],
 ];
 for (const [managerMinor, controllers, hasPort] of versions) {
-  test(`speaks to kube-controller-manager 1.${managerMinor} in words it knows`, () => {
+  test(`starts kube-controller-manager 1.${managerMinor} with flags that it supports`, () => {
     const flags = controllerManagerFlags({ ...layout, managerMinor });
     expect(flags.find(flag => flag.startsWith('--controllers='))).toMatch(
       new RegExp(`^--controllers=${controllers}.*,nodelifecycle$`),

@@ -36,7 +36,7 @@ function makeArchive(): Buffer {
 
 const sum = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest('hex');
 
-/** The internet, as far as it is needed: addresses that end alike get the answer given. */
+/** A fake internet: addresses get the response of their suffix. */
 function internet(pages: Record<string, string | Uint8Array<ArrayBuffer> | undefined>): typeof fetch {
   return input => {
     const { url } = new Request(input);
@@ -46,7 +46,7 @@ function internet(pages: Record<string, string | Uint8Array<ArrayBuffer> | undef
   };
 }
 
-function usual(
+function pages(
   archive: Uint8Array<ArrayBuffer>,
   changed: Record<string, string | Uint8Array<ArrayBuffer> | undefined> = {},
 ) {
@@ -60,10 +60,10 @@ function usual(
   };
 }
 
-test('puts the programs into a folder of the cache, ready to run', async () => {
+test('installs executable programs in a folder of the cache', async () => {
   const cache = makeFolder();
   const said: string[] = [];
-  const folder = await downloadBinaries(cache, line => said.push(line), internet(usual(new Uint8Array(makeArchive()))));
+  const folder = await downloadBinaries(cache, line => said.push(line), internet(pages(new Uint8Array(makeArchive()))));
   expect(folder).toBe(join(cache, `kube-${version}`));
   expect(said).toEqual([`downloading Kubernetes ${version} (once)`]);
   for (const name of ['etcd', 'kube-apiserver', 'kube-controller-manager']) {
@@ -72,11 +72,11 @@ test('puts the programs into a folder of the cache, ready to run', async () => {
   }
 });
 
-test('replaces a folder that was not whole', async () => {
+test('replaces an incomplete folder', async () => {
   const cache = makeFolder();
   mkdirSync(join(cache, `kube-${version}`));
   writeFileSync(join(cache, `kube-${version}`, 'left-over'), '');
-  const folder = await downloadBinaries(cache, () => undefined, internet(usual(new Uint8Array(makeArchive()))));
+  const folder = await downloadBinaries(cache, () => undefined, internet(pages(new Uint8Array(makeArchive()))));
   expect(existsSync(join(folder, 'left-over'))).toBe(false);
 });
 
@@ -85,20 +85,20 @@ const failures: [string, Record<string, string | Uint8Array<ArrayBuffer> | undef
   ['the internet cannot be reached', {}, 'raw.githubusercontent.com cannot be reached'],
   ['the list is gone', { 'envtest-releases.yaml': undefined }, 'envtest-releases.yaml answers 404'],
   ['the list lacks the version', { 'envtest-releases.yaml': 'releases: {}' }, `does not list ${archiveName}`],
-  ['the archive is another', { ...usual(archive), [archiveName]: 'changed' }, 'has the sha512'],
-  ['the archive is none', usual(archive), `tar cannot unpack ${archiveName}`],
+  ['the archive is another', { ...pages(archive), [archiveName]: 'changed' }, 'has the sha512'],
+  ['the archive is none', pages(archive), `tar cannot unpack ${archiveName}`],
 ];
 for (const [name, pages, message] of failures) {
-  test(`fails and leaves nothing when ${name}`, async () => {
+  test(`fails and leaves no files when ${name}`, async () => {
     const cache = makeFolder();
     await expect(downloadBinaries(cache, () => undefined, internet(pages))).rejects.toThrow(message);
     expect(readdirSync(cache)).toEqual([]);
   });
 }
 
-test('fails and leaves nothing when a program is not what its sum says', async () => {
+test('fails and leaves no files when a checksum differs', async () => {
   const cache = makeFolder();
-  const pages = usual(new Uint8Array(makeArchive()), { '/kube-controller-manager.sha256': 'abc' });
-  await expect(downloadBinaries(cache, () => undefined, internet(pages))).rejects.toThrow('has the sha256');
+  const changed = pages(new Uint8Array(makeArchive()), { '/kube-controller-manager.sha256': 'abc' });
+  await expect(downloadBinaries(cache, () => undefined, internet(changed))).rejects.toThrow('has the sha256');
   expect(readdirSync(cache)).toEqual([]);
 });

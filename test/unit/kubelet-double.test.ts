@@ -13,7 +13,7 @@ import { conditionsOf } from '../../src/sandbox/machines/kubelet/readiness.ts';
 import { readSettings } from '../../src/sandbox/machines/kubelet/settings.ts';
 import { readFaults } from '../kit/winhost/kubelet/faults.ts';
 
-/** The words behind kubelet.exe in the service that the operator describes. */
+/** Arguments of kubelet.exe in the service of the operator. */
 function words(platform: string, debug = false): string[] {
   const { services } = servicesManifest(
     {
@@ -30,7 +30,7 @@ function words(platform: string, debug = false): string[] {
 }
 
 for (const platform of ['AWS', 'Azure', 'GCP', 'VSphere', 'Nutanix', 'None']) {
-  test(`understands the command line of our service on ${platform}`, () => {
+  test(`parses the command line of our service on ${platform}`, () => {
     expect(parseFlags(words(platform, platform === 'GCP'))).toEqual({
       config: file.kubeletConfig,
       bootstrapKubeconfig: file.bootstrapKubeconfig,
@@ -58,20 +58,20 @@ const accepted: [string, string[], object][] = [
   ['the last of two values', ['--config=other'], { config: 'other' }],
 ];
 for (const [name, more, want] of accepted) {
-  test(`takes ${name}`, () => expect(parseFlags([...plain, ...more])).toMatchObject(want));
+  test(`accepts ${name}`, () => expect(parseFlags([...plain, ...more])).toMatchObject(want));
 }
 
 const refused: [string, string[], RegExp][] = [
   ['a flag that no kubelet has', [...plain, '--no-such-flag=1'], /unknown flag: --no-such-flag/],
   ['a word that is no flag', [...plain, 'run'], /unknown command "run"/],
-  ['a variable that nobody resolved', [...plain, '--node-ip=NODE_IP'], /bad --node-ip "NODE_IP"/],
+  ['an unresolved variable', [...plain, '--node-ip=NODE_IP'], /bad --node-ip "NODE_IP"/],
   ['a flag without its value', plain.slice(1), /flag needs an argument: --config/],
   ['an empty value', [...plain, '--cert-dir='], /flag needs an argument: --cert-dir/],
   ['a value that is missing at the end', [...plain, '--kubeconfig'], /flag needs an argument: --kubeconfig/],
   ['a label without a value', [...plain, '--node-labels=a'], /malformed pair "a", expect string=string/],
 ];
 for (const [name, given, message] of refused) {
-  test(`refuses ${name}`, () => expect(() => parseFlags(given)).toThrow(message));
+  test(`rejects ${name}`, () => expect(() => parseFlags(given)).toThrow(message));
 }
 
 test('reads the configuration that the operator writes', () => {
@@ -84,7 +84,7 @@ test('reads the configuration that the operator writes', () => {
 });
 
 const minimal = 'kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n';
-test('has the defaults of a kubelet where a configuration says nothing', () => {
+test('has the defaults of a kubelet for missing fields', () => {
   expect(readSettings(minimal, 'x')).toMatchObject({ taints: [], maxPods: 110, requestsServingCertificate: false });
 });
 
@@ -105,14 +105,14 @@ const healths: [string, boolean, boolean, boolean, string, RegExp][] = [
   ['it must never be ready', true, true, true, 'False', /may not have completed yet/],
 ];
 for (const [name, isRuntimeUp, hasNetwork, neverReady, status, message] of healths) {
-  test(`says ${status} when ${name}`, () => {
+  test(`reports ${status} when ${name}`, () => {
     const found = ready(conditionsOf([], { isRuntimeUp, hasNetwork }, { neverReady }, 0));
     expect(found).toMatchObject({ status, message: expect.stringMatching(message) });
     expect(found?.reason).toBe(status === 'True' ? 'KubeletReady' : 'KubeletNotReady');
   });
 }
 
-test('the time of transition moves with the status only, the heartbeat always; other conditions stay', () => {
+test('updates the transition time only with the status, the heartbeat always, and keeps other conditions', () => {
   const foreign: Condition = { type: 'NetworkUnavailable', status: 'False' };
   const health = fc.record({ isRuntimeUp: fc.boolean(), hasNetwork: fc.boolean() });
   fc.assert(
@@ -151,15 +151,15 @@ const lives: [string, string | undefined, number, number][] = [
   ['that is none', 'no certificate', 15, 1],
 ];
 for (const [name, text, days, want] of lives) {
-  test(`a certificate ${name} has used ${want} of its life`, () => {
+  test(`a certificate ${name} has used ${want} of its lifetime`, () => {
     expect(usedLife(text, 'w', days * dayMs)).toBeCloseTo(want, 5);
   });
 }
 
-/** A host that has just these files. */
+/** A host with only these files. */
 const hostWith = (files: Record<string, string>) => ({ read: async (path: string) => files[path] });
 
-test('finds the faults it is told by files', async () => {
+test('reads its faults from files', async () => {
   expect(await readFaults(hostWith({}), 'f')).toEqual({
     neverReady: false,
     noRegister: false,
@@ -180,7 +180,7 @@ test('finds the faults it is told by files', async () => {
   });
 });
 
-test('labels of the command line cannot replace those that every kubelet sets', () => {
+test('labels of the command line do not replace those of every kubelet', () => {
   const host = {
     hostName: () => 'W',
     osBuild: () => '10.0.20348',

@@ -6,14 +6,14 @@ import { isRecord } from '../../src/base/fields.ts';
 import { patternRisk } from '../kit/patterns/risk.ts';
 import { repositoryRoot } from '../kit/run-wmco.ts';
 
-/** Patterns that look risky and are not, each with the reason. */
+/** Patterns that look risky but are safe, each with the reason. */
 const harmless: Record<string, string> = {
   [String.raw`/\/\/(?:\\.|[^"\\])*@/g`]: 'shown() searches 4096 characters at most',
   [String.raw`/^((?:\\.|[^\\=!])*)(!=|==|=)(.*)$/s`]:
     'an equals sign is only in the first part behind a backslash, which decides it',
 };
 
-/** Patterns that are put together while the program runs: where, how many, and why they cost little. */
+/** Patterns built at run time: where, how many, and why they are cheap. */
 const dynamic: readonly [file: string, count: number, reason: string][] = [
   [
     'base/go-duration.ts',
@@ -35,7 +35,7 @@ const dynamic: readonly [file: string, count: number, reason: string][] = [
 interface Found {
   file: string;
   text: string;
-  /** Undefined for one that is put together while the program runs. */
+  /** Undefined for a pattern built at run time. */
   literal?: { pattern: string; flags: string };
 }
 
@@ -61,12 +61,12 @@ const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
 );
 const all = files.flatMap(file => patternsOf(file, readFileSync(join(source, file), 'utf8')));
 
-test('all patterns of the sources are found', () => {
+test('finds all patterns of the sources', () => {
   expect(files.length).toBeGreaterThan(300);
   expect(all.length).toBeGreaterThan(200);
 });
 
-test('no pattern takes more time than the text is long', () => {
+test('every pattern takes linear time', () => {
   const risky = all.flatMap(({ file, text, literal }) => {
     if (literal === undefined || text in harmless) return [];
     const risk = patternRisk(literal.pattern, literal.flags);
@@ -75,7 +75,7 @@ test('no pattern takes more time than the text is long', () => {
   expect(risky).toEqual([]);
 });
 
-test('every pattern that is put together has been looked at', () => {
+test('every pattern built at run time is listed', () => {
   const counts = Map.groupBy(
     all.filter(({ literal }) => literal === undefined),
     ({ file }) => file,
@@ -84,7 +84,7 @@ test('every pattern that is put together has been looked at', () => {
   expect(found).toEqual(Object.fromEntries(dynamic.map(([file, count]) => [file, count])));
 });
 
-test('no exception is made for a pattern that is gone', () => {
+test('every listed exception exists', () => {
   const texts = new Set(all.map(({ text }) => text));
   expect(Object.keys(harmless).filter(text => !texts.has(text))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { expectNoSecrets, findLeaks, keySecrets, type PlantedSecret } from '../kit/planted-secrets.ts';
 
-/** The check itself: whatever it does not find, no other test finds. */
+/** Tests of the check that all other tests rely on. */
 
 const password = 'correct horse "battery"/staple+1%';
 const token = `eyJhbGciOiJSUzI1NiJ9.${randomBytes(60).toString('base64url')}.${randomBytes(90).toString('base64url')}`;
@@ -47,24 +47,24 @@ for (const [name, write] of forms) {
 
 test.each(secrets)('finds a part of a %s', (what, text) => {
   const body = bodyOf(text).replaceAll('\n', '');
-  // Of a key the last part may be the public one.
+  // The last part of a key may be public.
   const from = Math.floor(body.length * 0.4);
   const said = [{ where: 'status', text: `it said ${body.slice(from, from + 32)}...` }];
   expect(findLeaks(planted, said).map(leak => leak.what)).toContain(what);
 });
 
 const looks: [string, string][] = [
-  ['a token of somebody else', '{"token":"eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2lnbmF0dXJl"}'],
+  ['a token of another user', '{"token":"eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2lnbmF0dXJl"}'],
   [
     'one in a Secret',
     JSON.stringify({ data: { token: base64('eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrdWJlcm5ldGVzIn0.c2ln') } }),
   ],
   ['an authorization header', 'headers: { authorization: "Bearer sha256~c0ffee-c0ffee-c0ffee" }'],
   ['one of a proxy', 'Proxy-Authorization: Basic dXNlcjpodW50ZXIyLWh1bnRlcjI='],
-  ['a private key of somebody else', `"-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaC1rZXktdjEAAAAABG5v"`],
+  ['a private key of another user', `"-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaC1rZXktdjEAAAAABG5v"`],
   ['the login of a proxy', 'dialing http://user:hunter2@proxy.example.com:3128 failed'],
 ];
-test.each(looks)('finds %s that nobody has planted', (_, text) => {
+test.each(looks)('finds %s that was not planted', (_, text) => {
   expect(findLeaks([], [{ where: 'log', text }])).not.toEqual([]);
 });
 
@@ -90,10 +90,10 @@ test('the public half of a key is no secret', () => {
   }
 });
 
-test('a failure names what and where, and not the secret', () => {
+test('a failure names the secret and its place, but not its value', () => {
   const act = () => expectNoSecrets(planted, [{ where: 'Event default/win-1.17', text: password }]);
   expect(act).toThrow('password, as it is, in Event default/win-1.17');
   expect(act).not.toThrow(/battery/);
 });
 
-test('nothing said, nothing found', () => expectNoSecrets(planted, []));
+test('accepts empty output', () => expectNoSecrets(planted, []));

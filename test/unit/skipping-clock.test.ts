@@ -13,7 +13,7 @@ function sleeping(ms: number, signal?: AbortSignal) {
   return { base, clock, seen };
 }
 
-test('goes like the clock it stands on', async () => {
+test('advances with its base clock', async () => {
   const { base, clock, seen } = sleeping(1000);
   await base.advance(999);
   expect([seen, clock.now(), clock.monotonicMs()]).toEqual([[], 999, 999]);
@@ -21,7 +21,7 @@ test('goes like the clock it stands on', async () => {
   expect(seen).toEqual(['awake']);
 });
 
-test('who sleeps less than what is left out wakes at once, others later', async () => {
+test('wakes sleepers within the skipped time at once, others later', async () => {
   const { base, clock, seen } = sleeping(60_000);
   clock.skip(59_000);
   await settle();
@@ -32,7 +32,7 @@ test('who sleeps less than what is left out wakes at once, others later', async 
   expect([seen, base.sleepers()]).toEqual([['awake'], 0]);
 });
 
-test('a sleep can be given up, before and after time was left out', async () => {
+test('aborts a sleep before and after skipped time', async () => {
   const stop = new AbortController();
   const { clock, seen } = sleeping(60_000, stop.signal);
   clock.skip(1000);

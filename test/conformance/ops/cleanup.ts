@@ -68,7 +68,7 @@ export const ops: Record<string, Operation> = {
   },
 };
 
-/** A host with one variable and one certificate of ours where the row has them, and services that do not let go. */
+/** A host with one variable and one certificate of the agent, and services that do not stop. */
 function deconfiguredHost(input: Input): ModelHost {
   const host = new ModelHost();
   const failing: string[] = input.failedServices ?? [];

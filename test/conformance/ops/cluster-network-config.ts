@@ -35,7 +35,7 @@ export const ops: Record<string, Operation> = {
   },
 };
 
-/** Rows give the name of an object beside its kind. */
+/** Rows have the name of an object beside its kind. */
 function objectOf({ name, ...rest }: Input): KubeObject {
   return readObject({ ...rest, metadata: { name } });
 }

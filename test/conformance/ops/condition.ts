@@ -9,7 +9,7 @@ import type { Input, Operation } from '../row.ts';
 
 export const ops: Record<string, Operation> = { busyTracking };
 
-/** Plays the steps against a spec that takes each patch; each step says what must be there then, or how often is written. */
+/** Runs the steps against a spec; each step has the expected conditions or number of writes. */
 function busyTracking(input: Input): unknown {
   let tracking: Tracking = { conditionName: input.env?.OPERATOR_CONDITION_NAME, busy: new Set() };
   let specConditions: readonly Condition[] = input.specConditionsBefore ?? [];

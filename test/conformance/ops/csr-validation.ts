@@ -44,7 +44,7 @@ export const ops: Record<string, Operation> = {
 
 function result(decision: CsrDecision): unknown {
   if (decision.do === 'approve') return { decision: 'approve', condition: decision.condition };
-  // No row has a host that answers when it is read again.
+  // No row has a host that can be read again.
   return { decision: 'refuse', because: decision.do === 'inspect' ? decision.otherwise : decision };
 }
 
@@ -74,7 +74,7 @@ function csrOf({ csr: { request, conditions, ...spec } }: Input): CsrFacts['csr'
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { name: 'row' },
-    // The rows say nothing about lifetimes.
+    // The rows have no lifetimes.
     spec: {
       expirationSeconds: 86_400,
       ...spec,
@@ -93,8 +93,8 @@ function storeOf(input: Input): Store<WindowsInstance> {
 }
 
 /**
- * The WindowsInstances of a row. `records` gives their status by address; without one, what the operator would have recorded: the
- * name that the host gives over SSH or is listed by, and for the host of an agent that is there already the key of its request.
+ * The WindowsInstances of a row. `records` has their status by address; the default is what the operator would have recorded:
+ * the name of the host over SSH or in the list, and the key of the request for the host of an existing agent.
  */
 export function instancesOf(input: Input): WindowsInstance[] {
   const entries = parseEntries(input.windowsInstances ?? {}).filter(entry => entry.ok);

@@ -121,7 +121,7 @@ function rowState(state: string | undefined): string {
   return `${state?.charAt(0).toUpperCase()}${state?.slice(1)}`;
 }
 
-/** The frame of a certificate around a letter. */
+/** A minimal certificate around a letter. */
 function certificateDer(letter: string): Uint8Array {
   const name = new TextEncoder().encode(letter);
   return Uint8Array.of(0x30, 8 + name.length, 0x30, 2 + name.length, 0x0c, name.length, ...name, 0x30, 0, 0x03, 0);
@@ -136,7 +136,7 @@ function bundleText(letters: string[]): string {
   return printBundle(certificates);
 }
 
-/** `CERT A` is a whole block; a certificate described in any other words is one that ends too early. */
+/** `CERT A` is a complete block; any other description is a truncated certificate. */
 function bundleLine(line: string): string {
   const [, letter] = /^CERT (\w)$/.exec(line) ?? [];
   if (letter !== undefined) return printPem('CERTIFICATE', certificateDer(letter));

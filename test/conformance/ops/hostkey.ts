@@ -12,7 +12,7 @@ export const ops: Record<string, Operation> = {
     const { accepted, key } = offerAll(input, found.value);
     return { accepted, recordedKey: key === undefined ? null : printPublicKey(key) };
   },
-  /** What becomes of a key where an earlier operator has kept it, once the record of the instance has it. */
+  /** What happens to a key of an earlier operator once it is recorded. */
   migrate: (input: Input) => {
     const key = pinnedKey(input);
     return { recordedKey: key === undefined ? null : printPublicKey(key), ...remaining(input) };
@@ -20,7 +20,7 @@ export const ops: Record<string, Operation> = {
   remove: (input: Input) => remaining(input),
 };
 
-/** In the order in which they count: of the administrator, of the record, of earlier operators. */
+/** In order of precedence: spec, record, earlier operators. */
 function pinnedKey(input: Input): HostKey | undefined {
   const { spec, status } = input.instance ?? {};
   const instance: WindowsInstance = { metadata: { name: 'row' }, spec: { address: input.address, ...spec }, status };

@@ -26,7 +26,7 @@ export const ops: Record<string, Operation> = {
   credentialProviderNames: (input: Input) => parse(renameCredentialProviders(stringify(input))),
 };
 
-/** A row names some members of a YAML file; they are looked for among all members of ours. */
+/** A row has some members of a YAML file; they must be among ours. */
 export function expected(row: Row): Record<string, unknown> {
   const { yamlFiles, ...rest } = row.expected;
   if (yamlFiles === undefined) return rest;

@@ -47,7 +47,7 @@ function nodesOf(input: Input): { name: string; addresses: [] }[] {
   return (input.nodes ?? []).map((node: Input) => ({ name: node.name, addresses: node.addresses ?? [] }));
 }
 
-/** The rows leave out the label by which the watch selects Windows Machines. */
+/** The rows omit the label that selects Windows Machines. */
 function machineObject(input: Input): unknown {
   return {
     apiVersion: 'machine.openshift.io/v1beta1',

@@ -17,7 +17,7 @@ export const ops: Record<string, Operation> = {
       logRotation: { fileSize: '', fileAge: '', flushInterval: '', ...input.logRotation },
       proxy: input.proxyVars ?? {},
     });
-    // What is compared went through the ConfigMap and back, as it does on its way to the agent.
+    // Compares the manifest after writing and parsing the ConfigMap, as the agent gets it.
     const data = printManifest(manifest);
     const parsed = parseManifest(data);
     return {
@@ -29,7 +29,7 @@ export const ops: Record<string, Operation> = {
   },
 };
 
-/** Rows compare what a service is and when it starts; how its variables are found on the host is ours. */
+/** Rows compare services and their order, not how variables are resolved. */
 export function expected(row: Row): Record<string, unknown> {
   const services = row.expected['services'] as Input[] | undefined;
   if (row.op !== 'fullManifest' || services === undefined) return row.expected;

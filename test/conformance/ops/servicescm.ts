@@ -61,7 +61,7 @@ function toServices(entries: Input): Service[] {
   return (entries ?? []).map(fromWire);
 }
 
-/** A service with the member names of the stored JSON. Not parsed by the product: rows hold invalid ones on purpose. */
+/** A service with the member names of the stored JSON; not parsed, because rows contain invalid ones. */
 function fromWire(entry: Input): Service {
   return service({
     name: entry.name,

@@ -10,7 +10,7 @@ export const ops: Record<string, Operation> = {
       (input.nodes ?? []).map(toNode),
     );
     const [failure] = failures;
-    // A row knows one outcome for the whole ConfigMap; the product has one for each entry.
+    // A row has one result for the whole ConfigMap; the product has one for each entry.
     if (failure !== undefined) throw failure.error;
     return {
       instances: instances.map(({ address, ipv4, username, node }) => ({

@@ -1,4 +1,4 @@
-/** What a program imports to talk to an API server; bundled into one file for the measurement, as programs of ours are. */
+/** The client for an API server, bundled into one file for the measurement. */
 export { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 export { createClient } from '../../src/kube/http-client.ts';
 export { nodes } from '../../src/kube/resources.ts';
