@@ -151,7 +151,7 @@ const refusals: [string, SandboxOptions, RegExp][] = [
   ['a fault for an unknown host', { faults: ['german@win-1'] }, /unknown host "win-1"/],
 ];
 for (const [name, options, message] of refusals) {
-  test(`refuses ${name}, before anything is started`, async () => {
+  test(`rejects ${name}, before anything is started`, async () => {
     await expect(startSandbox({ folder, ...options })).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringMatching(message),

@@ -27,7 +27,7 @@ const broken: [string, string][] = [
   ['application/json', ''],
   ['application/json', '{"a":1} x'],
 ];
-test.each(broken)('refuses broken %s %j', (type, text) => {
+test.each(broken)('rejects broken %s %j', (type, text) => {
   expect(refusal(() => readObject(body(type, text)))).toEqual([
     400,
     expect.stringMatching(/^the object provided is unrecognized: couldn't get version\/kind; json parse error: /),

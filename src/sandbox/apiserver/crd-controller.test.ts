@@ -172,7 +172,7 @@ const wrong: [string, StoredObject, RegExp][] = [
     /spec\.names\.singular: Required value, spec\.names\.kind: Required value, spec\.names\.listKind: Required value/,
   ],
 ];
-test.each(wrong)('refuses a definition with %s', (_, definition, message) => {
+test.each(wrong)('rejects a definition with %s', (_, definition, message) => {
   expect(refusal(() => api.create(crds, definition))).toEqual([422, expect.stringMatching(message)]);
 });
 

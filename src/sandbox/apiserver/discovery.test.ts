@@ -106,7 +106,7 @@ const unknown = [
 ];
 test.each(unknown)('does not know the path %s', path => expect(get(path)).toBeUndefined());
 
-test('refuses to be written to', () => {
+test('rejects to be written to', () => {
   expect(refusal(() => routePath(discovery, 'POST', '/version', json))?.[0]).toBe(405);
   expect(routePath(discovery, 'HEAD', '/version', json)?.is).toBe('body');
   expect(routePath(discovery, 'POST', '/nothing', json)).toBeUndefined();

@@ -72,7 +72,7 @@ const refused: [string, Kind, string][] = [
   ['metadata.namespace=n', node, 'field label not supported: metadata.namespace'],
   ['metadata.labels=n', node, 'field label not supported: metadata.labels'],
 ];
-test.each(refused)('refuses %j', (selector, kind, message) => {
+test.each(refused)('rejects %j', (selector, kind, message) => {
   expect(refusal(() => parseFieldSelector(selector, kind))).toEqual([400, message]);
 });
 

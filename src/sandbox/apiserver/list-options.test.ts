@@ -71,7 +71,7 @@ const bad: [string, number, string | RegExp][] = [
     /requires setting resourceVersi/,
   ],
 ];
-test.each(bad)('refuses %s', (query, code, message) => {
+test.each(bad)('rejects %s', (query, code, message) => {
   const wanted = typeof message === 'string' ? message : expect.stringMatching(message);
   expect(refusal(() => read(query))).toEqual([code, wanted]);
 });

@@ -32,7 +32,7 @@ test('creates, reads, updates and deletes', () => {
   expect(api.get(configMaps, key('a'))).toBeUndefined();
 });
 
-test('refuses what the server refuses', () => {
+test('rejects what the server refuses', () => {
   expect(refusal(() => api.create(configMaps, configMap('A')))?.[0]).toBe(422);
   expect(refusal(() => api.create(configMaps, { metadata: { name: 'a', namespace: 'none' } }))?.[0]).toBe(404);
   expect(refusal(() => api.delete(configMaps, key('none')))?.[0]).toBe(404);

@@ -132,14 +132,14 @@ const read: [string, unknown, unknown][] = [
   ['drops what it does not know', { name: 'a', selfLink: 'x', clusterName: 'y' }, { name: 'a' }],
   ['drops nothing said', { name: 'a', labels: {}, finalizers: [], namespace: '', annotations: null }, { name: 'a' }],
   ['drops owners of fields', { name: 'a', managedFields: [{}] }, { name: 'a' }],
-  ['refuses a number as a name', { name: 1 }, undefined],
-  ['refuses a label that is no text', { name: 'a', labels: { x: 1 } }, undefined],
-  ['refuses labels in a list', { name: 'a', labels: ['x'] }, undefined],
-  ['refuses a generation that is a text', { name: 'a', generation: '1' }, undefined],
-  ['refuses owners that are texts', { name: 'a', ownerReferences: ['x'] }, undefined],
-  ['refuses finalizers that are no texts', { name: 'a', finalizers: [1] }, undefined],
-  ['refuses a list', [], undefined],
-  ['refuses a text', 'a', undefined],
+  ['rejects a number as a name', { name: 1 }, undefined],
+  ['rejects a label that is no text', { name: 'a', labels: { x: 1 } }, undefined],
+  ['rejects labels in a list', { name: 'a', labels: ['x'] }, undefined],
+  ['rejects a generation that is a text', { name: 'a', generation: '1' }, undefined],
+  ['rejects owners that are texts', { name: 'a', ownerReferences: ['x'] }, undefined],
+  ['rejects finalizers that are no texts', { name: 'a', finalizers: [1] }, undefined],
+  ['rejects a list', [], undefined],
+  ['rejects a text', 'a', undefined],
 ];
 test.each(read)('%s', (_, value, wanted) => expect(readMetadata(value)).toEqual(wanted));
 

@@ -34,7 +34,7 @@ const bad: [NameRule, string, RegExp][] = [
   ['path', 'a/b', /^may not contain '\/'$/],
   ['path', 'a%b', /^may not contain '%'$/],
 ];
-test.each(bad)('%s refuses the name %j', (rule, name, message) => {
+test.each(bad)('%s rejects the name %j', (rule, name, message) => {
   expect(nameProblems(rule, name)).toEqual([expect.stringMatching(message)]);
 });
 
@@ -43,7 +43,7 @@ const tooLong: [NameRule, number][] = [
   ['label', 63],
   ['dns1035', 63],
 ];
-test.each(tooLong)('%s refuses more than %i characters', (rule, most) => {
+test.each(tooLong)('%s rejects more than %i characters', (rule, most) => {
   expect(nameProblems(rule, 'a'.repeat(most))).toEqual([]);
   expect(nameProblems(rule, 'a'.repeat(most + 1))).toEqual([`must be no more than ${most} characters`]);
 });

@@ -73,7 +73,7 @@ const options: [string, unknown, number, string][] = [
   [`PATCH ${ns}/configmaps/a?dryRun=x`, {}, 422, 'PatchOptions'],
   [`DELETE ${ns}/configmaps/a?dryRun=x`, undefined, 422, 'DeleteOptions'],
 ];
-test.each(options)('refuses the options of %s', async (request, sent, code, kind) => {
+test.each(options)('rejects the options of %s', async (request, sent, code, kind) => {
   expect(await sandbox.send(request, sent)).toMatchObject({ code, body: { details: { group: 'meta.k8s.io', kind } } });
 });
 

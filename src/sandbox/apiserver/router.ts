@@ -70,18 +70,18 @@ const handlers: Record<string, Handler> = {
   }),
   create: (core, request) => {
     const call = callOf(request, 'CreateOptions');
-    return shown(request, 201, createObject(core, call, readObject(request.body)));
+    return objectAnswer(request, 201, createObject(core, call, readObject(request.body)));
   },
   update: (core, request) => {
     const { object, created } = replaceObject(core, callOf(request, 'UpdateOptions'), readObject(request.body));
-    return shown(request, created ? 201 : 200, object);
+    return objectAnswer(request, created ? 201 : 200, object);
   },
   patch: patchOne,
   delete: (core, request) => {
     const options = deleteOptionsOf(request);
     const call = { ...callOf(request, 'DeleteOptions'), dryRun: options.dryRun === true };
     const { object, gone } = deleteObject(core, call, options);
-    if (!gone || call.kind.returnsDeleted) return shown(request, 200, object);
+    if (!gone || call.kind.returnsDeleted) return objectAnswer(request, 200, object);
     return { is: 'body', code: 200, body: deletedStatus(call, object) };
   },
 };
@@ -120,7 +120,7 @@ function getOne(core: Core, request: Routed): Answer {
   const call = callOf(request, 'GetOptions');
   const wanted = versionOf(request.query.get('resourceVersion') ?? '') ?? 0;
   if (wanted > core.store.revision) throw versionTooLarge(wanted, core.store.revision);
-  return shown(request, 200, call.kind.fromStored(requireObject(core, call)));
+  return objectAnswer(request, 200, call.kind.fromStored(requireObject(core, call)));
 }
 
 function listMany(core: Core, request: Routed): Answer {
@@ -133,7 +133,7 @@ function patchOne(core: Core, request: Routed): Answer {
   const type = patchKindOf(request.body.contentType, request);
   const force = request.query.has('force') ? request.query.get('force') === 'true' : undefined;
   const call = callOf(request, 'PatchOptions');
-  return shown(request, 200, patchObject(core, call, { type, body: readJson(request.body.bytes), force }));
+  return objectAnswer(request, 200, patchObject(core, call, { type, body: readJson(request.body.bytes), force }));
 }
 
 function deleteOptionsOf({ body, query }: ResourceRequest): DeleteOptions {
@@ -151,7 +151,7 @@ function deletedStatus(call: Call, { metadata }: StoredObject): unknown {
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
 }
 
-function shown({ view }: Routed, code: number, object: StoredObject): Answer {
+function objectAnswer({ view }: Routed, code: number, object: StoredObject): Answer {
   return { is: 'body', code, body: viewOfObject(view, object) };
 }
 

@@ -1,5 +1,6 @@
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import { toBase64 } from '#base/bytes.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
@@ -152,11 +153,10 @@ async function closeServer(server: Http2SecureServer, sockets: ReadonlySet<Socke
 }
 
 function kubeconfigText(server: string, ca: string, user: KubeconfigIdentity): string {
-  const encoded = (text: string): string => Buffer.from(text).toString('base64');
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'sandbox', cluster: { server, 'certificate-authority-data': encoded(ca) } }],
+    clusters: [{ name: 'sandbox', cluster: { server, 'certificate-authority-data': toBase64(ca) } }],
     users: [
       {
         name: 'sandbox',
@@ -164,8 +164,8 @@ function kubeconfigText(server: string, ca: string, user: KubeconfigIdentity): s
           ...(user.token === undefined ? {} : { token: user.token }),
           ...(user.clientCertificate === undefined
             ? {}
-            : { 'client-certificate-data': encoded(user.clientCertificate) }),
-          ...(user.clientKey === undefined ? {} : { 'client-key-data': encoded(user.clientKey) }),
+            : { 'client-certificate-data': toBase64(user.clientCertificate) }),
+          ...(user.clientKey === undefined ? {} : { 'client-key-data': toBase64(user.clientKey) }),
         },
       },
     ],

@@ -53,7 +53,7 @@ const misfits: [Shape, unknown, string][] = [
   [{ a: 'string' }, [], ': expects an object, but found a list'],
   [['string'], [null], '[0]: expects string, but found null'],
 ];
-test.each(misfits)('%j refuses %j', (shape, value, message) => {
+test.each(misfits)('%j rejects %j', (shape, value, message) => {
   expect(() => fitShape(shape, value)).toThrow(new ShapeMismatch(message));
 });
 

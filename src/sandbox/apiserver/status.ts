@@ -1,6 +1,6 @@
 import type { Status, StatusCause } from '#kube/api-error.ts';
 
-export interface RefusalStatus extends Pick<Status, 'reason' | 'details'> {
+export interface ErrorStatus extends Pick<Status, 'reason' | 'details'> {
   code: number;
   message: string;
 }
@@ -8,9 +8,9 @@ export interface RefusalStatus extends Pick<Status, 'reason' | 'details'> {
 /** An error response. */
 export class StatusError extends Error {
   override readonly name = 'StatusError';
-  readonly status: RefusalStatus;
+  readonly status: ErrorStatus;
 
-  constructor(status: RefusalStatus) {
+  constructor(status: ErrorStatus) {
     super(status.message);
     this.status = status;
   }
@@ -23,7 +23,7 @@ export interface Subject {
   kind: string;
 }
 
-export function statusBody(status: RefusalStatus): Record<string, unknown> {
+export function statusBody(status: ErrorStatus): Record<string, unknown> {
   return {
     kind: 'Status',
     apiVersion: 'v1',
@@ -37,7 +37,7 @@ export function statusBody(status: RefusalStatus): Record<string, unknown> {
 }
 
 export function notFound(subject: Pick<Subject, 'group' | 'plural'>, name: string): StatusError {
-  return named(404, 'NotFound', subject, { name, problem: 'not found' });
+  return objectError(404, 'NotFound', subject, { name, problem: 'not found' });
 }
 
 /** For an unknown path. */
@@ -47,14 +47,14 @@ export function unknownPath(): StatusError {
 }
 
 export function alreadyExists(subject: Subject, name: string): StatusError {
-  return named(409, 'AlreadyExists', subject, { name, problem: 'already exists' });
+  return objectError(409, 'AlreadyExists', subject, { name, problem: 'already exists' });
 }
 
 export function conflict(subject: Pick<Subject, 'group' | 'plural'>, name: string, why = modified): StatusError {
   return new StatusError({
     code: 409,
     reason: 'Conflict',
-    message: `Operation cannot be fulfilled on ${qualified(subject.plural, subject.group)} "${name}": ${why}`,
+    message: `Operation cannot be fulfilled on ${qualifiedName(subject.plural, subject.group)} "${name}": ${why}`,
     details: detailsOf(subject.plural, subject.group, name),
   });
 }
@@ -68,7 +68,7 @@ export function invalid(subject: Pick<Subject, 'group' | 'kind'>, name: string, 
   return new StatusError({
     code: 422,
     reason: 'Invalid',
-    message: `${qualified(subject.kind, subject.group)} "${name}" is invalid: ${list}`,
+    message: `${qualifiedName(subject.kind, subject.group)} "${name}" is invalid: ${list}`,
     details: { ...detailsOf(subject.kind, subject.group, name), causes },
   });
 }
@@ -83,7 +83,7 @@ export function badRequest(message: string): StatusError {
 }
 
 export function forbidden(subject: Pick<Subject, 'group' | 'plural'>, name: string, why: string): StatusError {
-  const what = qualified(subject.plural, subject.group);
+  const what = qualifiedName(subject.plural, subject.group);
   return new StatusError({
     code: 403,
     reason: 'Forbidden',
@@ -162,17 +162,17 @@ function shownValue(value: unknown): string {
   return value === undefined ? 'null' : JSON.stringify(value);
 }
 
-function named(
+function objectError(
   code: number,
   reason: string,
   { plural, group }: Pick<Subject, 'group' | 'plural'>,
   { name, problem }: { name: string; problem: string },
 ): StatusError {
   const details = detailsOf(plural, group, name);
-  return new StatusError({ code, reason, message: `${qualified(plural, group)} "${name}" ${problem}`, details });
+  return new StatusError({ code, reason, message: `${qualifiedName(plural, group)} "${name}" ${problem}`, details });
 }
 
-function qualified(name: string, group: string): string {
+function qualifiedName(name: string, group: string): string {
   return group === '' ? name : `${name}.${group}`;
 }
 

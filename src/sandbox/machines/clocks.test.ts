@@ -47,7 +47,7 @@ test('a sleep ends early with the reason of its signal', async () => {
 });
 
 for (const speed of [0, -1, Number.NaN, Infinity]) {
-  test(`refuses the speed ${speed}`, () => {
+  test(`rejects the speed ${speed}`, () => {
     expect(() => scaledClock(manualClock(), speed)).toThrow(
       expect.objectContaining({ code: 'USAGE', message: expect.stringContaining('speed'), remedy: expect.any(String) }),
     );

@@ -85,7 +85,7 @@ const refusals: [string, (fleet: Fleet) => unknown, RegExp][] = [
   ['a second host of one name', fleet => fleet.add(newHost('win-1')), /host "win-1" already exists/],
 ];
 for (const [name, act, message] of refusals) {
-  test(`refuses ${name}`, async () => {
+  test(`rejects ${name}`, async () => {
     await using made = await scene();
     made.fleet.add(newHost('win-1'));
     expect(() => act(made.fleet)).toThrow(

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Authenticator, Credentials, UserInfo } from '../ports.ts';
 import { readHolder } from './client-certificate.ts';
-import { anonymous, authenticated } from './service-account-user.ts';
+import { anonymous, withAuthenticatedGroup } from './service-account-user.ts';
 import { type ApiReader, reviewServiceAccountToken } from './token-review.ts';
 import type { TokenSigner } from './token-signer.ts';
 
@@ -25,24 +25,24 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
         byToken(credentials, token => reviewToken(token, [])?.user),
       ];
       const user = proofs.find(proof => typeof proof === 'object');
-      if (user !== undefined) return authenticated(user);
+      if (user !== undefined) return withAuthenticatedGroup(user);
       // Bad credentials are an error (401), never anonymous access.
-      return proofs.includes('refused') ? undefined : anonymous;
+      return proofs.includes('rejected') ? undefined : anonymous;
     },
   };
 }
 
-type Proof = UserInfo | 'none' | 'refused';
+type Proof = UserInfo | 'none' | 'rejected';
 
 function byCertificate({ clientCertificate }: Credentials, authority: X509Certificate, now: number): Proof {
   if (clientCertificate === undefined) return 'none';
   const holder = readHolder(clientCertificate, authority, now);
   if (holder.is === 'user') return holder.user;
-  return holder.is === 'nameless' ? 'none' : 'refused';
+  return holder.is === 'nameless' ? 'none' : 'rejected';
 }
 
 function byToken({ authorization }: Credentials, userOf: (token: string) => UserInfo | undefined): Proof {
   const [scheme = '', token = ''] = (authorization ?? '').trim().split(' ');
   if (scheme.toLowerCase() !== 'bearer' || token === '') return 'none';
-  return userOf(token) ?? 'refused';
+  return userOf(token) ?? 'rejected';
 }

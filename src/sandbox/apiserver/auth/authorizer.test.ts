@@ -132,7 +132,7 @@ const cases: [string, Objects, Partial<AccessRequest>, boolean][] = [
     false,
   ],
 ];
-test.each(cases)('allows or refuses %s', (_, objects, members, allowed) => {
+test.each(cases)('allows or rejects %s', (_, objects, members, allowed) => {
   expect(decide(objects, members).allowed).toBe(allowed);
 });
 

@@ -8,31 +8,31 @@ const anyUsage = '2.5.29.37.0';
 const clientAuth = '1.3.6.1.5.5.7.3.2';
 
 /** The user of a client certificate, or why it is rejected. */
-export type CertificateHolder = { is: 'user'; user: UserInfo } | { is: 'nameless' } | { is: 'refused'; why: string };
+export type CertificateHolder = { is: 'user'; user: UserInfo } | { is: 'nameless' } | { is: 'rejected'; why: string };
 
 /** Verifies a certificate (DER) at a time in milliseconds since 1970. */
 export function readHolder(der: Uint8Array, authority: X509Certificate, now: number): CertificateHolder {
   const certificate = parse(der);
-  if (certificate === undefined) return { is: 'refused', why: 'it is no certificate' };
+  if (certificate === undefined) return { is: 'rejected', why: 'not a certificate' };
   if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey)) {
-    return { is: 'refused', why: 'it was not issued by our authority' };
+    return { is: 'rejected', why: 'not issued by this authority' };
   }
   if (now < certificate.validFromDate.getTime() || now > certificate.validToDate.getTime()) {
-    return { is: 'refused', why: 'it is not valid at this time' };
+    return { is: 'rejected', why: 'not valid at this time' };
   }
   // Without extended key usages everything is allowed.
   const usages = certificate.keyUsage as string[] | undefined;
   if (usages !== undefined && !usages.some(usage => usage === clientAuth || usage === anyUsage)) {
-    return { is: 'refused', why: 'it is not for clients' };
+    return { is: 'rejected', why: 'not a client certificate' };
   }
   return readUser(der);
 }
 
 function readUser(der: Uint8Array): CertificateHolder {
   const parts = readCertificate(der);
-  if (parts === undefined) return { is: 'refused', why: 'it is no certificate of version 3' };
+  if (parts === undefined) return { is: 'rejected', why: 'not a version 3 certificate' };
   const subject = attempt(() => readSubject(parts.subject, 'certificate'));
-  if (!subject.ok) return { is: 'refused', why: 'its subject cannot be read' };
+  if (!subject.ok) return { is: 'rejected', why: 'malformed subject' };
   const { commonName, organizations } = subject.value;
   return commonName === '' ? { is: 'nameless' } : { is: 'user', user: { username: commonName, groups: organizations } };
 }

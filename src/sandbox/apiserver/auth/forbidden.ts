@@ -3,7 +3,7 @@ import { forbidden, StatusError } from '../status.ts';
 
 /** The 403 for a request, with the reason of the authorizer. */
 export function accessForbidden(request: AccessRequest, reason: string): StatusError {
-  const message = `${escaped(describe(request))}${reason === '' ? '' : `: ${reason}`}`;
+  const message = `${escapeHtml(describe(request))}${reason === '' ? '' : `: ${reason}`}`;
   if (request.path === '') return forbidden({ group: request.group, plural: request.resource }, request.name, message);
   return new StatusError({ code: 403, reason: 'Forbidden', message: `forbidden: ${message}`, details: {} });
 }
@@ -17,6 +17,6 @@ function describe({ user, verb, path, group, resource, subresource, namespace }:
 }
 
 /** User input must not become markup in a browser. */
-function escaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -3,7 +3,7 @@ import type { AccessRequest, Authorizer, UserInfo } from '../ports.ts';
 import { createImpersonation } from './impersonation.ts';
 import {
   anonymous,
-  authenticated,
+  withAuthenticatedGroup,
   readServiceAccountUsername,
   serviceAccountUsername,
 } from './service-account-user.ts';
@@ -157,6 +157,6 @@ test.each(usernames)('%s stands for %o', (username, want) => {
 });
 
 test('system:authenticated is added unless a group says so', () => {
-  expect(authenticated(jane)).toEqual({ ...jane, groups: ['dev', 'system:authenticated'] });
-  expect(authenticated(anonymous)).toBe(anonymous);
+  expect(withAuthenticatedGroup(jane)).toEqual({ ...jane, groups: ['dev', 'system:authenticated'] });
+  expect(withAuthenticatedGroup(anonymous)).toBe(anonymous);
 });

@@ -4,7 +4,7 @@ import { internal } from '../status.ts';
 import { accessForbidden } from './forbidden.ts';
 import { anonymous, readServiceAccountUsername, serviceAccountGroups } from './service-account-user.ts';
 
-type Wanted = Pick<AccessRequest, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name'>;
+type Target = Pick<AccessRequest, 'group' | 'version' | 'resource' | 'subresource' | 'namespace' | 'name'>;
 
 const extraPrefix = 'impersonate-extra-';
 
@@ -12,25 +12,25 @@ const extraPrefix = 'impersonate-extra-';
 export function createImpersonation(authorizer: Authorizer): Impersonation {
   return {
     impersonate(user, rawHeaders) {
-      const wanted = readWanted(rawHeaders);
-      if (wanted === undefined) return user;
-      for (const part of partsOf(wanted)) {
+      const requested = readRequestedIdentity(rawHeaders);
+      if (requested === undefined) return user;
+      for (const part of partsOf(requested)) {
         const request: AccessRequest = { user, verb: 'impersonate', path: '', ...part };
         const { allowed, reason } = authorizer.authorize(request);
         if (!allowed) throw accessForbidden(request, reason);
       }
-      return identityOf(wanted);
+      return identityOf(requested);
     },
   };
 }
 
-interface WantedIdentity {
+interface RequestedIdentity {
   username: string;
   groups: readonly string[];
   extra: Readonly<Record<string, readonly string[]>>;
 }
 
-function readWanted(rawHeaders: readonly string[]): WantedIdentity | undefined {
+function readRequestedIdentity(rawHeaders: readonly string[]): RequestedIdentity | undefined {
   const headers = impersonationHeaders(rawHeaders);
   const [username = ''] = headers.get('impersonate-user') ?? [];
   const groups = headers.get('impersonate-group') ?? [];
@@ -54,7 +54,7 @@ function impersonationHeaders(rawHeaders: readonly string[]): Map<string, string
   return found;
 }
 
-function partsOf({ username, groups, extra }: WantedIdentity): Wanted[] {
+function partsOf({ username, groups, extra }: RequestedIdentity): Target[] {
   const core = { group: '', version: '', subresource: '', namespace: '' };
   const account = readServiceAccountUsername(username);
   return [
@@ -75,7 +75,7 @@ function partsOf({ username, groups, extra }: WantedIdentity): Wanted[] {
   ];
 }
 
-function identityOf({ username, groups, extra }: WantedIdentity): UserInfo {
+function identityOf({ username, groups, extra }: RequestedIdentity): UserInfo {
   const account = readServiceAccountUsername(username);
   const named = groups.length > 0 || account === undefined ? groups : serviceAccountGroups(account.namespace);
   const [fitting, marks] =

@@ -25,7 +25,7 @@ export function readServiceAccountUsername(username: string): ServiceAccountId |
 export const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 /** Adds the group system:authenticated. */
-export function authenticated(user: UserInfo): UserInfo {
+export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   const marks = ['system:authenticated', 'system:unauthenticated'];
   return user.groups.some(group => marks.includes(group))
     ? user

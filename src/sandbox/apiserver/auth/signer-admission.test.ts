@@ -104,7 +104,7 @@ const cases: [string, Write, string][] = [
     `${refusal}use of ${client} signer with system:masters group is not allowed`,
   ],
   [
-    'a request for a master to another signer, which refuses it itself',
+    'a request for a master to another signer, which rejects it itself',
     request(['system:masters'], kubelet),
     'allowed',
   ],

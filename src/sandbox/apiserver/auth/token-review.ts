@@ -4,7 +4,7 @@ import type { Key, Resource } from '#kube/resource.ts';
 import { pods, secrets, serviceAccounts } from '#kube/resources.ts';
 import type { LocalApi, StoredObject, UserInfo } from '../ports.ts';
 import type { Claims } from './jwt.ts';
-import { authenticated, serviceAccountGroups, serviceAccountUsername } from './service-account-user.ts';
+import { serviceAccountGroups, serviceAccountUsername, withAuthenticatedGroup } from './service-account-user.ts';
 import { legacyIssuer, type TokenSigner } from './token-signer.ts';
 
 /** Authentication and authorization only read. */
@@ -31,7 +31,7 @@ export function reviewServiceAccountToken(
   const audiences = meantFor.filter(name => (asked.length === 0 ? signer.audiences : asked).includes(name));
   if (audiences.length === 0) return undefined;
   const user = reviewClaims(claims, token, { signer, api });
-  return user === undefined ? undefined : { user: authenticated(user), audiences };
+  return user === undefined ? undefined : { user: withAuthenticatedGroup(user), audiences };
 }
 
 function reviewClaims(

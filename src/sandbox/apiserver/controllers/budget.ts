@@ -31,7 +31,7 @@ export function countBudget(spec: BudgetSpec, pods: SelectedPods): BudgetCounts 
 type Wanted = Pick<BudgetCounts, 'expectedPods' | 'desiredHealthy'>;
 
 function fromMaximum({ maxUnavailable }: BudgetSpec, { scale }: SelectedPods): Wanted | undefined {
-  const absent = scale === undefined ? undefined : scaled(maxUnavailable, scale);
+  const absent = scale === undefined ? undefined : resolveAmount(maxUnavailable, scale);
   if (scale === undefined || absent === undefined) return undefined;
   return { expectedPods: scale, desiredHealthy: Math.max(0, scale - absent) };
 }
@@ -39,12 +39,12 @@ function fromMaximum({ maxUnavailable }: BudgetSpec, { scale }: SelectedPods): W
 function fromMinimum({ minAvailable }: BudgetSpec, { count, scale }: SelectedPods): Wanted | undefined {
   if (minAvailable === undefined) return { expectedPods: 0, desiredHealthy: 0 };
   if (typeof minAvailable === 'number') return { expectedPods: count, desiredHealthy: minAvailable };
-  const desiredHealthy = scale === undefined ? undefined : scaled(minAvailable, scale);
+  const desiredHealthy = scale === undefined ? undefined : resolveAmount(minAvailable, scale);
   return scale === undefined || desiredHealthy === undefined ? undefined : { expectedPods: scale, desiredHealthy };
 }
 
 /** A number, or a percentage of the total rounded up. */
-function scaled(value: unknown, total: number): number | undefined {
+function resolveAmount(value: unknown, total: number): number | undefined {
   if (typeof value === 'number') return value;
   const percent = typeof value === 'string' ? /^(\d{1,9})%$/.exec(value)?.[1] : undefined;
   return percent === undefined ? undefined : Math.ceil((Number(percent) * total) / 100);

@@ -34,8 +34,8 @@ function commonNameProblem({ commonName }: CertificateRequest): string | undefin
 
 const nameKinds = { dnsNames: 'DNS', emailAddresses: 'Email', ipAddresses: 'IP', uris: 'URI' };
 
-function namesProblem(request: CertificateRequest, refused: readonly (keyof typeof nameKinds)[]): string | undefined {
-  const found = refused.find(kind => request[kind].length > 0);
+function namesProblem(request: CertificateRequest, forbidden: readonly (keyof typeof nameKinds)[]): string | undefined {
+  const found = forbidden.find(kind => request[kind].length > 0);
   return found === undefined ? undefined : `${nameKinds[found]} subjectAltNames are not allowed`;
 }
 

@@ -62,7 +62,7 @@ test('reports all problems at once', async () => {
   expect(causes.map(({ field }) => field)).toEqual(['metadata.name', 'metadata.labels', 'data[x y]']);
 });
 
-test('refuses before it stores', async () => {
+test('rejects before it stores', async () => {
   const before = sandbox.server.store.revision;
   await sandbox.send(`POST ${path}`, { metadata: { name: 'A' } });
   await sandbox.send(`POST ${path}?dryRun=All`, { metadata: { name: 'dry' } });

@@ -44,7 +44,7 @@ const refusedBuiltIn: [unknown, string | RegExp][] = [
   [{ data: 'x' }, /: data: expects strings, but found string$/],
   [{ data: { k: 1 } }, /: data: expects strings, but found object$/],
 ];
-test.each(refusedBuiltIn)('refuses %j as a ConfigMap', (body, message) => {
+test.each(refusedBuiltIn)('rejects %j as a ConfigMap', (body, message) => {
   const wanted = typeof message === 'string' ? message : expect.stringMatching(message);
   expect(refusal(() => decodeObject(configMap, body))).toEqual([400, wanted]);
 });
@@ -82,7 +82,7 @@ const refusedCustom: [unknown, number, RegExp][] = [
     /^Other\.example\.com "a" is invalid: kind: Invalid value: "Other": must be Thing$/,
   ],
 ];
-test.each(refusedCustom)('refuses %j as a custom object', (body, code, message) => {
+test.each(refusedCustom)('rejects %j as a custom object', (body, code, message) => {
   expect(refusal(() => decodeObject(custom, body))).toEqual([code, expect.stringMatching(message)]);
 });
 

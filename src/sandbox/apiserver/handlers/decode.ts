@@ -16,14 +16,14 @@ function decodeBuiltIn(kind: Kind, body: Record<string, unknown>): StoredObject 
   const apiVersion = apiVersionOf(kind);
   const [sentVersion, sentKind] = [textOf(body['apiVersion']) || apiVersion, textOf(body['kind']) || kind.kind];
   if (sentVersion !== apiVersion || sentKind !== kind.kind)
-    throw badRequest(`${notHandled(sentKind, kind)}: it is of apiVersion "${sentVersion}" and kind "${sentKind}"`);
+    throw badRequest(`${cannotHandle(sentKind, kind)}: it is of apiVersion "${sentVersion}" and kind "${sentKind}"`);
   const metadata = readMetadata(body['metadata'] ?? {});
-  if (metadata === undefined) throw badRequest(`${notHandled(kind.kind, kind)}: metadata cannot be read`);
+  if (metadata === undefined) throw badRequest(`${cannotHandle(kind.kind, kind)}: metadata cannot be read`);
   try {
     const content = fitShape(kind.content ?? 'any', withoutHead(body)) as Record<string, unknown>;
     return { apiVersion, kind: kind.kind, metadata, ...content };
   } catch (error) {
-    if (error instanceof ShapeMismatch) throw badRequest(`${notHandled(kind.kind, kind)}: ${error.message}`);
+    if (error instanceof ShapeMismatch) throw badRequest(`${cannotHandle(kind.kind, kind)}: ${error.message}`);
     throw error;
   }
 }
@@ -31,13 +31,13 @@ function decodeBuiltIn(kind: Kind, body: Record<string, unknown>): StoredObject 
 function decodeCustom(kind: Kind, body: Record<string, unknown>): StoredObject {
   const apiVersion = apiVersionOf(kind);
   const [sentVersion, sentKind] = [textOf(body['apiVersion']), textOf(body['kind'])];
-  if (sentKind === '') throw badRequest(`${notHandled(kind.kind, kind)}: Object 'Kind' is missing`);
+  if (sentKind === '') throw badRequest(`${cannotHandle(kind.kind, kind)}: Object 'Kind' is missing`);
   if (sentVersion !== apiVersion)
     throw badRequest(
       `the API version in the data (${sentVersion}) does not match the expected API version (${apiVersion})`,
     );
   const metadata = readMetadata(body['metadata'] ?? {});
-  if (metadata === undefined) throw badRequest(`${notHandled(kind.kind, kind)}: metadata cannot be read`);
+  if (metadata === undefined) throw badRequest(`${cannotHandle(kind.kind, kind)}: metadata cannot be read`);
   if (sentKind !== kind.kind)
     throw invalid({ group: kind.group, kind: sentKind }, metadata.name ?? '', [
       cause.invalid('kind', sentKind, `must be ${kind.kind}`),
@@ -45,7 +45,7 @@ function decodeCustom(kind: Kind, body: Record<string, unknown>): StoredObject {
   return { ...withoutHead(body), apiVersion, kind: kind.kind, metadata };
 }
 
-function notHandled(sent: string, kind: Kind): string {
+function cannotHandle(sent: string, kind: Kind): string {
   return `${sent} in version "${kind.version}" cannot be handled as a ${kind.kind}`;
 }
 

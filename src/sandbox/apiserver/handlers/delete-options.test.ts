@@ -34,7 +34,7 @@ const refused: [unknown, number, string | RegExp][] = [
   [{ dryRun: ['Some'] }, 422, /dryRun: Unsupported value: \[\]string\{"Some"\}: supported values: "All"$/],
   [{ dryRun: ['All', 'x'] }, 422, /\[\]string\{"All", "x"\}/],
 ];
-test.each(refused)('refuses %j', (body, code, message) => {
+test.each(refused)('rejects %j', (body, code, message) => {
   const wanted = typeof message === 'string' ? message : expect.stringMatching(message);
   expect(refusal(() => readDeleteOptions(body))).toEqual([code, wanted]);
 });

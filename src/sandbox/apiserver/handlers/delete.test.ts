@@ -170,7 +170,7 @@ test('deletes no collections', async () => {
   expect(await codeOf(`DELETE ${path}`)).toBe(405);
 });
 
-test('refuses options it cannot read', async () => {
+test('rejects options it cannot read', async () => {
   await sandbox.make(`POST ${path}`, { metadata: { name: 'opt' } });
   for (const body of ['{bad', '[]', '"x"']) expect((await sandbox.send(`DELETE ${path}/opt`, body)).code).toBe(400);
   expect(await codeOf(`GET ${path}/opt`)).toBe(200);

@@ -132,7 +132,7 @@ test('does nothing on a dry run, by query or body', async () => {
   expect(await sandbox.make(`GET ${budgets}/${name}`)).toMatchObject({ status: { disruptionsAllowed: 1 } });
 });
 
-test('refuses to choose between budgets', async () => {
+test('rejects to choose between budgets', async () => {
   const name = await prepare({ budget: {}, status: { disruptionsAllowed: 1 } });
   await sandbox.make(`POST ${budgets}`, {
     metadata: { name: `${name}b` },

@@ -51,10 +51,10 @@ function spendBudget(core: Core, pod: StoredObject, dryRun: boolean): void {
   if (!hasCondition(pod, 'Ready', 'True') && wanted > 0 && healthy >= wanted) return;
   const name = budget.metadata.name ?? '';
   if (numberAt(budget, 'status.observedGeneration') < (budget.metadata.generation ?? 0))
-    throw refused(`The disruption budget ${name} is still being processed by the server.`);
+    throw budgetViolation(`The disruption budget ${name} is still being processed by the server.`);
   const allowed = numberAt(budget, 'status.disruptionsAllowed');
   if (allowed <= 0)
-    throw refused(`The disruption budget ${name} needs ${wanted} healthy pods and has ${healthy} currently`);
+    throw budgetViolation(`The disruption budget ${name} needs ${wanted} healthy pods and has ${healthy} currently`);
   if (!dryRun) core.store.write(budgets, withDisruption(budget, pod, timestamp(core.clock.now())));
 }
 
@@ -65,7 +65,7 @@ function withDisruption(budget: StoredObject, pod: StoredObject, now: string): S
   return { ...budget, status: { ...status, disruptedPods, disruptionsAllowed } };
 }
 
-function refused(message: string): StatusError {
+function budgetViolation(message: string): StatusError {
   return tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", {
     causes: [{ reason: 'DisruptionBudget', message }],
   });

@@ -109,11 +109,11 @@ const refused: [string, number, RegExp][] = [
   [`continue=${Buffer.from('null').toString('base64url')}`, 400, /^invalid continue token/],
   ['continue=abc&resourceVersion=2', 400, /^specifying resource version is not allowed when using continue$/],
 ];
-test.each(refused)('refuses %s', (query, code, message) => {
+test.each(refused)('rejects %s', (query, code, message) => {
   expect(refusal(() => list(newCore(['n/a', 'n/b']), query))).toEqual([code, expect.stringMatching(message)]);
 });
 
-test('refuses an exact version it has forgotten, without an offer', () => {
+test('rejects an exact version it has forgotten, without an offer', () => {
   const core = newCore(many, 1);
   for (const name of ['x', 'y', 'z']) write(core.store, `a/${name}`);
   expect(refusal(() => list(core, 'resourceVersion=2&resourceVersionMatch=Exact'))).toEqual([

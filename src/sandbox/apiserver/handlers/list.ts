@@ -70,13 +70,13 @@ function printToken(revision: number, start: string): string {
 function readToken(options: ListOptions): { revision: number; key: string } {
   if ((options.resourceVersion ?? 0) !== 0)
     throw badRequest('specifying resource version is not allowed when using continue');
-  const token = parsed(options.continue);
+  const token = parseToken(options.continue);
   if (typeof token.rv !== 'number' || typeof token.start !== 'string' || token.v !== 'meta.k8s.io/v1')
     throw badRequest('invalid continue token: continue key is not valid');
   return { revision: token.rv, key: token.start };
 }
 
-function parsed(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
+function parseToken(token: string): { v?: unknown; rv?: unknown; start?: unknown } {
   try {
     const value: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
     return typeof value === 'object' && value !== null ? value : {};

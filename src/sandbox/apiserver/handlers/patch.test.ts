@@ -35,13 +35,13 @@ test('rejects other patch types, and strategic merge for custom resources', () =
   ]);
 });
 
-test('refuses a patch that is broken', async () => {
+test('rejects a patch that is broken', async () => {
   await sandbox.make(`POST ${path}`, { metadata: { name: 'b' } });
   for (const type of [jsonPatch, mergePatch, strategicPatch]) expect((await patch('b', type, '{bad')).code).toBe(400);
   expect((await patch('b', mergePatch, '[1]')).code).toBe(400);
 });
 
-test('refuses server-side apply', async () => {
+test('rejects server-side apply', async () => {
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
   expect((await patch('a', applyPatch, body, '?fieldManager=x')).code).toBe(415);
 });

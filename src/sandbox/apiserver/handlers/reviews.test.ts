@@ -172,7 +172,7 @@ const refused: [string, string, unknown, [number, RegExp]][] = [
   ],
   ['a list', `${authentication}/tokenreviews`, [], [400, /must be of type TokenReview/]],
 ];
-test.each(refused)('refuses %s', async (_, path, body, [code, message]) => {
+test.each(refused)('rejects %s', async (_, path, body, [code, message]) => {
   const answer = await open.send(`POST ${path}`, body);
   expect([answer.code, (answer.body as Json)['message']]).toEqual([code, expect.stringMatching(message)]);
 });

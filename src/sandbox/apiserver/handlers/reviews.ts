@@ -71,7 +71,7 @@ function reviewAccess(core: Core, user: UserInfo, spec: Record<string, unknown>)
   const [resource, path] = [memberAt(spec, 'resourceAttributes'), memberAt(spec, 'nonResourceAttributes')];
   if ((resource === undefined) === (path === undefined)) {
     const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
-    throw refused(cause.invalid('spec.resourceAttributes', 'null', why));
+    throw invalidReview(cause.invalid('spec.resourceAttributes', 'null', why));
   }
   const { authorizer } = core.identity;
   if (authorizer === undefined) return { allowed: true };
@@ -98,11 +98,11 @@ function subjectOf(spec: Record<string, unknown>): UserInfo {
   const username = textAt(spec, 'user');
   const groups = listAt(spec, 'groups').map(String);
   if (username === '' && groups.length === 0)
-    throw refused(cause.invalid('spec.user', '', 'at least one of user or group must be specified'));
+    throw invalidReview(cause.invalid('spec.user', '', 'at least one of user or group must be specified'));
   return { username, groups, uid: textAt(spec, 'uid'), extra: recordAt(spec, 'extra') as Record<string, string[]> };
 }
 
-function refused(problem: StatusCause): Error {
+function invalidReview(problem: StatusCause): Error {
   return invalid({ group: authorization, kind: '' }, '', [problem]);
 }
 

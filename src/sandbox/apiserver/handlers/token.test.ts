@@ -63,7 +63,7 @@ const refused: [string, string, unknown, number][] = [
   ['no number of seconds', 'a', { spec: { expirationSeconds: 'x' } }, 422],
   ['a list', 'a', [], 400],
 ];
-test.each(refused)('refuses a token for %s', async (_, name, body, code) => {
+test.each(refused)('rejects a token for %s', async (_, name, body, code) => {
   const { sandbox, asked } = await withIssuer();
   await using __ = sandbox;
   expect((await sandbox.send(`POST ${account}/${name}/token`, body)).code).toBe(code);

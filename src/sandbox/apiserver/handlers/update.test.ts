@@ -19,7 +19,7 @@ test('accepts an update without resourceVersion or with 0', async () => {
   expect(await sandbox.make(`GET ${path}/blind`)).toMatchObject({ data: { k: '2' } });
 });
 
-test('refuses a version that is none', async () => {
+test('rejects a version that is none', async () => {
   await sandbox.make(`POST ${path}`, { metadata: { name: 'odd' } });
   expect(await sandbox.send(`PUT ${path}/odd`, { metadata: { name: 'odd', resourceVersion: 'x' } })).toMatchObject({
     code: 500,

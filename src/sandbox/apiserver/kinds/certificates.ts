@@ -49,7 +49,7 @@ export const certificateSigningRequest: Kind = defineKind({
   prepareUpdate: (next, old, subresource) => {
     const { conditions } = recordAt(next, 'status');
     if (subresource === 'approval')
-      return { ...next, spec: old['spec'], status: defined({ ...recordAt(old, 'status'), conditions }) };
+      return { ...next, spec: old['spec'], status: withoutUndefined({ ...recordAt(old, 'status'), conditions }) };
     if (subresource === 'status') return { ...next, spec: old['spec'] };
     return { ...next, spec: old['spec'], status: old['status'] };
   },
@@ -62,7 +62,7 @@ export const certificateSigningRequest: Kind = defineKind({
 });
 
 function requesterOf({ user }: KindContext): Record<string, unknown> {
-  return defined({
+  return withoutUndefined({
     username: user.username,
     uid: user.uid === '' ? undefined : user.uid,
     groups: user.groups.length === 0 ? undefined : [...user.groups],
@@ -70,7 +70,7 @@ function requesterOf({ user }: KindContext): Record<string, unknown> {
   });
 }
 
-function defined(members: Record<string, unknown>): Record<string, unknown> {
+function withoutUndefined(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
@@ -94,7 +94,7 @@ function withConditionTimes(object: StoredObject, old: StoredObject | undefined,
 function requestCauses(object: StoredObject): StatusCause[] {
   const signer = textAt(object, 'spec.signerName');
   const asked = listAt(object, 'spec.usages').map(String);
-  const blocks = scanPem(decoded(object, 'spec.request')).blocks;
+  const blocks = scanPem(decodeText(object, 'spec.request')).blocks;
   return [
     ...(blocks[0]?.type === 'CERTIFICATE REQUEST'
       ? []
@@ -147,12 +147,12 @@ function changeCauses(object: StoredObject, old: StoredObject): StatusCause[] {
 }
 
 function certificateCauses(object: StoredObject): StatusCause[] {
-  const found = scanPem(decoded(object, 'status.certificate')).blocks.some(block => block.type === 'CERTIFICATE');
+  const found = scanPem(decodeText(object, 'status.certificate')).blocks.some(block => block.type === 'CERTIFICATE');
   const why = 'must contain at least one CERTIFICATE PEM block';
   return found ? [] : [cause.invalid('status.certificate', '<certificate data>', why)];
 }
 
-function decoded(object: StoredObject, path: string): string {
+function decodeText(object: StoredObject, path: string): string {
   return fromUtf8(fromBase64(textAt(object, path)) ?? new Uint8Array()) ?? '';
 }
 

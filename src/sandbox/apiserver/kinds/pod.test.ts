@@ -102,7 +102,7 @@ const broken: [string, Record<string, unknown>, string[]][] = [
     ['spec.containers[1].image: Required value'],
   ],
 ];
-test.each(broken)('refuses a pod with %s', (_, content, wanted) =>
+test.each(broken)('rejects a pod with %s', (_, content, wanted) =>
   expect(problems(pod, { spec: content })).toEqual(wanted),
 );
 

@@ -47,7 +47,7 @@ const malformed: [PatchKind, unknown][] = [
   ['json', 'x'],
 ];
 
-test.each(malformed)('refuses for %s the body %j', (kind, body) => {
+test.each(malformed)('rejects for %s the body %j', (kind, body) => {
   expect(() => applyPatch(kind, node, body, type)).toThrow(StatusError);
   expect(statusOf(() => applyPatch(kind, node, body, type))).toMatchObject({ code: 400, reason: 'BadRequest' });
 });

@@ -11,13 +11,13 @@ export type PatchKind = 'merge' | 'json' | 'strategic';
 /** Returns the patched object or throws a StatusError; does not validate. */
 export function applyPatch(kind: PatchKind, current: Json, body: unknown, type: MergeType): Json {
   if (isTooDeep(body)) throw badRequest('the patch has too many levels');
-  const patched = patchedBy(kind, current, body, type);
+  const patched = patchBy(kind, current, body, type);
   // Copies can be deeper than the patch itself.
   if (isTooDeep(patched)) throw badRequest('the object would have too many levels');
   return patched;
 }
 
-function patchedBy(kind: PatchKind, target: Json, body: unknown, type: MergeType): Json {
+function patchBy(kind: PatchKind, target: Json, body: unknown, type: MergeType): Json {
   if (kind === 'strategic') return strategicMerge(type, target, body);
   if (kind === 'json') return jsonPatch(target, body) as Json;
   if (!isRecord(body)) throw badRequest('a merge patch must be an object');

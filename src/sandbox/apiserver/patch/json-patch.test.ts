@@ -108,7 +108,7 @@ const inapplicable: [string, unknown, unknown][] = [
   ['a path without a leading slash', { a: 1 }, { op: 'add', path: 'a', value: 1 }],
 ];
 
-test.each(inapplicable)('refuses %s', (_name, document, operation) => {
+test.each(inapplicable)('rejects %s', (_name, document, operation) => {
   const message = 'the server rejected our request due to an error in our request';
   const status = { code: 422, reason: 'Invalid', message, details: {} };
   expect(statusOf(document, [operation])).toEqual(status);
@@ -123,7 +123,7 @@ const malformed: [string, unknown][] = [
   ['a list with a null', [null]],
 ];
 
-test.each(malformed)('refuses %s for a patch', (_name, body) => {
+test.each(malformed)('rejects %s for a patch', (_name, body) => {
   expect(statusOf({}, body)).toMatchObject({ code: 400, reason: 'BadRequest' });
 });
 
@@ -237,7 +237,7 @@ const operation = fc.record({
   value: value.any,
 }) as fc.Arbitrary<Operation>;
 
-test('does what a naive implementation does, or refuses what that cannot do', () => {
+test('does what a naive implementation does, or rejects what that cannot do', () => {
   fc.assert(
     fc.property(value.object, fc.array(operation, { maxLength: 4 }), (document, operations) => {
       const want = outcome(() => naive(document, operations));

@@ -29,10 +29,10 @@ function applyOperation(document: unknown, operation: Record<string, unknown>): 
       return replace(document, path, value);
     case 'move': {
       const from = pointerOf(operation['from']);
-      return add(remove(document, from), path, existing(document, from));
+      return add(remove(document, from), path, valueOrThrow(document, from));
     }
     case 'copy':
-      return add(document, path, existing(document, pointerOf(operation['from'])));
+      return add(document, path, valueOrThrow(document, pointerOf(operation['from'])));
     case 'test':
       return test(document, path, value);
     default:
@@ -52,7 +52,7 @@ function add(document: unknown, path: readonly string[], value: unknown): unknow
 
 function remove(document: unknown, path: readonly string[]): unknown {
   return changeParent(document, path, (parent, token) => {
-    existing(parent, [token]);
+    valueOrThrow(parent, [token]);
     if (Array.isArray(parent)) return parent.toSpliced(listIndex(token, parent.length) ?? 0, 1);
     return Object.fromEntries(Object.entries(parent).filter(([name]) => name !== token));
   });
@@ -60,7 +60,7 @@ function remove(document: unknown, path: readonly string[]): unknown {
 
 function replace(document: unknown, path: readonly string[], value: unknown): unknown {
   return changeParent(document, path, (parent, token) => {
-    existing(parent, [token]);
+    valueOrThrow(parent, [token]);
     return withMember(parent, token, value);
   });
 }
@@ -99,7 +99,7 @@ function isContainer(value: unknown): value is Container {
   return Array.isArray(value) || isRecord(value);
 }
 
-function existing(document: unknown, path: readonly string[]): unknown {
+function valueOrThrow(document: unknown, path: readonly string[]): unknown {
   const found = valueAt(document, path);
   if (found === undefined) throw inapplicable();
   return found.value;

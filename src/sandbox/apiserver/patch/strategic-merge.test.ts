@@ -215,7 +215,7 @@ const refused: [string, Json, unknown, number, string][] = [
   ['a list of lists', { l: [1] }, { l: [[1]] }, 422, 'rejected'],
 ];
 
-test.each(refused)('refuses %s', (...[, target, patch, code, says]) => {
+test.each(refused)('rejects %s', (...[, target, patch, code, says]) => {
   const status = statusOf(() => strategicMerge(type, target, patch));
   expect(status?.code).toBe(code);
   expect(status?.message).toContain(says);

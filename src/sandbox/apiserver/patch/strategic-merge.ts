@@ -24,9 +24,9 @@ export function strategicMerge(type: MergeType, target: Json, body: unknown): Js
 
 function mergeObject(type: MergeType, target: Json, patch: Json): Json {
   if (Object.hasOwn(patch, directive)) return followDirective(type, patch);
-  const members = new Map(Object.entries(retained(target, patch)));
+  const members = new Map(Object.entries(applyRetainKeys(target, patch)));
   for (const [name, change] of changesOf(patch)) {
-    const value = changedMember(memberType(type, name), members.get(name), change);
+    const value = applyChange(memberType(type, name), members.get(name), change);
     if (value === undefined) members.delete(name);
     else members.set(name, value);
   }
@@ -57,17 +57,17 @@ function changesOf(patch: Json): Map<string, Change> {
   return changes;
 }
 
-function changedMember(type: MergeType, live: unknown, change: Change): unknown {
+function applyChange(type: MergeType, live: unknown, change: Change): unknown {
   const { value, order, deletions } = change;
   if (value === null) return undefined;
-  let result = value === undefined ? live : merged(type, live, value);
-  if (order !== undefined) result = ordered(type, live, result, change);
+  let result = value === undefined ? live : mergeValue(type, live, value);
+  if (order !== undefined) result = orderList(type, live, result, change);
   if (deletions === undefined || !Array.isArray(result)) return result;
   if (!Array.isArray(deletions)) throw badRequest('invalid patch format of primitive list');
   return result.filter(item => !deletions.some(deleted => sameData(deleted, item)));
 }
 
-function merged(type: MergeType, live: unknown, value: unknown): unknown {
+function mergeValue(type: MergeType, live: unknown, value: unknown): unknown {
   if (Array.isArray(value)) return mergeList(type, Array.isArray(live) ? live : [], value);
   if (!isRecord(value)) return value;
   if (live === undefined && value[directive] === 'delete') return undefined;
@@ -107,7 +107,7 @@ function isSpecial(item: unknown): boolean {
   return true;
 }
 
-function ordered(type: MergeType, live: unknown, result: unknown, { value, order }: Change): unknown {
+function orderList(type: MergeType, live: unknown, result: unknown, { value, order }: Change): unknown {
   if (!Array.isArray(order)) throw internal('the order of a list must be a list');
   if (!Array.isArray(result)) return result;
   const key = type.is === 'list' ? type.mergeBy : '';
@@ -121,7 +121,7 @@ function ordered(type: MergeType, live: unknown, result: unknown, { value, order
 }
 
 /** Keeps only the members in $retainKeys, which must include all that the patch sets. */
-function retained(target: Json, patch: Json): Json {
+function applyRetainKeys(target: Json, patch: Json): Json {
   if (!Object.hasOwn(patch, retainKeys)) return target;
   const keys = patch[retainKeys];
   const sets = (name: string): boolean => patch[name] !== null && !name.startsWith('$');

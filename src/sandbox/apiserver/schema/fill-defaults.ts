@@ -6,7 +6,7 @@ export function fillDefaults(schema: Schema | undefined, value: unknown): unknow
   if (schema === undefined) return value;
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items');
-    return value.map(item => filled(items, item));
+    return value.map(item => fillMember(items, item));
   }
   if (!isRecord(value)) return value;
   const members = new Map(Object.entries(value));
@@ -15,12 +15,12 @@ export function fillDefaults(schema: Schema | undefined, value: unknown): unknow
     if (!members.has(name) && byDefault !== undefined) members.set(name, byDefault);
   }
   const entries = [...members].map(
-    ([name, member]) => [name, filled(memberSchema(schema, name)?.schema, member)] as const,
+    ([name, member]) => [name, fillMember(memberSchema(schema, name)?.schema, member)] as const,
   );
   return Object.fromEntries(entries);
 }
 
-function filled(schema: Schema | undefined, value: unknown): unknown {
+function fillMember(schema: Schema | undefined, value: unknown): unknown {
   const replaced = value === null && schema !== undefined && !isSet(schema, 'nullable');
   return fillDefaults(schema, replaced ? (schema['default'] ?? null) : value);
 }

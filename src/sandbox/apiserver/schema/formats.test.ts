@@ -49,7 +49,7 @@ const formats: [string, string[], string[]][] = [
 
 for (const [format, good, bad] of formats) {
   test.each(good)(`${format} takes %j`, text => expect(hasFormat(format, text)).toBe(true));
-  if (bad.length > 0) test.each(bad)(`${format} refuses %j`, text => expect(hasFormat(format, text)).toBe(false));
+  if (bad.length > 0) test.each(bad)(`${format} rejects %j`, text => expect(hasFormat(format, text)).toBe(false));
 }
 
 test('accepts format names with and without dashes', () => {

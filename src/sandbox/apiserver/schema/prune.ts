@@ -7,18 +7,18 @@ import { headMembers, isEmbedded, isSet, memberSchema, preserves, type Schema, s
  * wrong type stay for validation to report.
  */
 export function prune(schema: Schema | undefined, value: unknown): unknown {
-  return pruned(schema, value, preserves(schema));
+  return pruneValue(schema, value, preserves(schema));
 }
 
-function pruned(schema: Schema | undefined, value: unknown, keepsUnknown: boolean): unknown {
+function pruneValue(schema: Schema | undefined, value: unknown, keepsUnknown: boolean): unknown {
   if (keepsUnknown && schema === undefined) return value;
   if (Array.isArray(value)) {
     const items = schemaAt(schema, 'items');
-    return value.map(item => pruned(items, item, keepsUnknown || preserves(items)));
+    return value.map(item => pruneValue(items, item, keepsUnknown || preserves(items)));
   }
   if (!isRecord(value)) return value;
   const entries = Object.entries(value).flatMap(([name, member]) => {
-    if (isEmbedded(schema) && headMembers.includes(name)) return [[name, prunedHead(name, member)] as const];
+    if (isEmbedded(schema) && headMembers.includes(name)) return [[name, pruneHead(name, member)] as const];
     const found = memberSchema(schema, name);
     if (found === undefined) return keepsUnknown ? [[name, member] as const] : [];
     return member === null && refusesNull(found.schema) ? [] : [[name, prune(found.schema, member)] as const];
@@ -31,6 +31,6 @@ function refusesNull(schema: Schema | undefined): boolean {
   return schema !== undefined && !isSet(schema, 'nullable') && schema['default'] === undefined;
 }
 
-function prunedHead(name: string, value: unknown): unknown {
+function pruneHead(name: string, value: unknown): unknown {
   return name === 'metadata' ? (readMetadata(value) ?? value) : value;
 }

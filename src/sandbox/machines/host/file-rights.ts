@@ -53,9 +53,9 @@ export class FileRights {
     const moved = [...this.#rights].filter(([key]) => isWithin(key, from));
     const links = [...this.#links].filter(key => isWithin(key, from));
     this.forget(from);
-    const renamed = (key: string) => pathKey(to) + key.slice(from.length);
-    for (const [key, rights] of moved) this.#rights.set(renamed(key), rights);
-    for (const key of links) this.#links.add(renamed(key));
+    const newKey = (key: string) => pathKey(to) + key.slice(from.length);
+    for (const [key, rights] of moved) this.#rights.set(newKey(key), rights);
+    for (const key of links) this.#links.add(newKey(key));
   }
 }
 

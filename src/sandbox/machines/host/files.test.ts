@@ -191,7 +191,7 @@ test('counts what is on the disk', async () => {
   expect(files.freeBytes).toBe(999);
 });
 
-test('a full disk refuses a file in the words of Windows, and keeps the old one', async () => {
+test('a full disk rejects a file in the words of Windows, and keeps the old one', async () => {
   files = filesWith(1000);
   await files.write(path, 'old');
   await expect(files.write(path, 'x'.repeat(998))).rejects.toMatchObject({

@@ -196,7 +196,7 @@ for (const [name, act] of [
   ['an endpoint of a network', () => ports.network.createEndpoint('none', 'x')],
   ['the adapter of an endpoint', () => ports.network.attachToHost('none')],
 ] as const) {
-  test(`refuses ${name} that is not there`, async () => {
+  test(`rejects ${name} that is not there`, async () => {
     await expect(act()).rejects.toMatchObject({
       code: 'HOST_NETWORK_FAILED',
       message: expect.stringContaining('none'),

@@ -57,9 +57,9 @@ export class SimulatedProcess {
 
 /** The rejection may never be handled. */
 function dead(): Promise<never> {
-  const refused = Promise.reject(new Error('process has ended'));
-  refused.catch(() => undefined);
-  return refused;
+  const rejection = Promise.reject(new Error('process has ended'));
+  rejection.catch(() => undefined);
+  return rejection;
 }
 
 /** Ports of one process that reject calls once it is dead. */

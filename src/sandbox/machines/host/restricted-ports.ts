@@ -2,7 +2,7 @@ import type { HostPorts } from '#agent/ports.ts';
 import { win32, windowsError } from '#agent/win32/win32-errors.ts';
 import { withCalls } from './process.ts';
 
-type Refusal = () => Promise<unknown>;
+type Denial = () => Promise<unknown>;
 
 /** Ports of a user who is not an administrator: mostly read-only. */
 export function restrictedPorts(ports: HostPorts): HostPorts {
@@ -13,7 +13,7 @@ export function restrictedPorts(ports: HostPorts): HostPorts {
   const dism = denied('dism.exe', 'the Windows features');
   return {
     ...ports,
-    services: refusing(ports.services, {
+    services: denyCalls(ports.services, {
       list: services,
       query: services,
       create: services,
@@ -22,16 +22,16 @@ export function restrictedPorts(ports: HostPorts): HostPorts {
       stop: services,
       remove: services,
     }),
-    environment: refusing(ports.environment, { setMachine: registry, removeMachine: registry }),
-    certificates: refusing(ports.certificates, { add: store, remove: store }),
-    network: refusing(ports.network, {
+    environment: denyCalls(ports.environment, { setMachine: registry, removeMachine: registry }),
+    certificates: denyCalls(ports.certificates, { add: store, remove: store }),
+    network: denyCalls(ports.network, {
       networks: hns,
       endpoints: hns,
       createEndpoint: hns,
       attachToHost: hns,
       removeNetwork: hns,
     }),
-    system: refusing(ports.system, {
+    system: denyCalls(ports.system, {
       containersFeature: dism,
       enableContainers: dism,
       rename: denied('SetComputerNameExW', 'the host name'),
@@ -41,12 +41,12 @@ export function restrictedPorts(ports: HostPorts): HostPorts {
   };
 }
 
-function denied(call: string, object: string): Refusal {
+function denied(call: string, object: string): Denial {
   return async () => {
     throw windowsError(call, object, win32.accessDenied);
   };
 }
 
-function refusing<T extends object>(port: T, refusals: Partial<Record<keyof T, Refusal>>): T {
-  return withCalls(port, (name, call) => (refusals as Record<string | symbol, Refusal | undefined>)[name] ?? call);
+function denyCalls<T extends object>(port: T, denials: Partial<Record<keyof T, Denial>>): T {
+  return withCalls(port, (name, call) => (denials as Record<string | symbol, Denial | undefined>)[name] ?? call);
 }

@@ -211,7 +211,7 @@ const refusals: [string, (made: Scene) => Promise<unknown>, string, number, stri
   ],
 ];
 for (const [name, act, code, number, service] of refusals) {
-  test(`refuses ${name}, with the number of Windows`, async () => {
+  test(`rejects ${name}, with the number of Windows`, async () => {
     await expect(act(await running())).rejects.toMatchObject(refused(code, number, service));
   });
 }

@@ -99,8 +99,8 @@ async function awaitCertificate(client: Client, name: string, { clock, log, sign
   for (const endMs = clock.monotonicMs() + waitMs; clock.monotonicMs() < endMs; await clock.sleep(pollMs, signal)) {
     try {
       const { status } = await client.get(requests, name, { signal });
-      const refusal = findCondition(status?.conditions, 'Denied') ?? findCondition(status?.conditions, 'Failed');
-      if (refusal !== undefined) throw new RequestDenied(`${name} is ${refusal.type}: ${refusal.message}`);
+      const rejection = findCondition(status?.conditions, 'Denied') ?? findCondition(status?.conditions, 'Failed');
+      if (rejection !== undefined) throw new RequestDenied(`${name} is ${rejection.type}: ${rejection.message}`);
       if (status?.certificate !== undefined) return Buffer.from(status.certificate, 'base64').toString();
     } catch (error) {
       if (signal.aborted || error instanceof RequestDenied) throw error;

@@ -35,18 +35,18 @@ const known = [
 /** Reads `--name=value` and `--name value`; errors have the wording of the kubelet. */
 export function parseFlags(words: readonly string[]): KubeletFlags {
   const values = readValues(words);
-  const needed = (name: string) => {
+  const required = (name: string) => {
     const value = values.get(name) ?? '';
     if (value === '') throw new Error(`flag needs an argument: --${name}`);
     return value;
   };
-  const nodeIp = needed('node-ip');
+  const nodeIp = required('node-ip');
   if (!isIpv4(nodeIp)) throw new Error(`bad --node-ip ${JSON.stringify(nodeIp)}`);
   return {
-    config: needed('config'),
-    bootstrapKubeconfig: needed('bootstrap-kubeconfig'),
-    kubeconfig: needed('kubeconfig'),
-    certDir: needed('cert-dir'),
+    config: required('config'),
+    bootstrapKubeconfig: required('bootstrap-kubeconfig'),
+    kubeconfig: required('kubeconfig'),
+    certDir: required('cert-dir'),
     isService: values.has('windows-service') && values.get('windows-service') !== 'false',
     labels: readLabels(values.get('node-labels') ?? ''),
     nodeIp,

@@ -30,7 +30,7 @@ for (const [name, length] of [
   ['longer than any true one', 256 * 1024 + 1],
   ['empty', 0],
 ] as const) {
-  test(`refuses a packet that is ${name}`, () => {
+  test(`rejects a packet that is ${name}`, () => {
     const head = Buffer.alloc(4);
     head.writeUInt32BE(length);
     expect(() => new PacketAssembler().add(head)).toThrow(`${length} bytes`);

@@ -245,9 +245,9 @@ test('lists a folder name by name', async () => {
 
 const folders: [string, string, number][] = [
   ['makes a folder', '/C:/k/new', status.ok],
-  ['refuses one that is there', '/C:/k', status.failure],
-  ['refuses one where a file is', '/C:/k/x', status.failure],
-  ['refuses one without a folder above', '/C:/none/new', status.noSuchFile],
+  ['rejects one that is there', '/C:/k', status.failure],
+  ['rejects one where a file is', '/C:/k/x', status.failure],
+  ['rejects one without a folder above', '/C:/none/new', status.noSuchFile],
 ];
 for (const [name, path, code] of folders) {
   test(name, async () => {

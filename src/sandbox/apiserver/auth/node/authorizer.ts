@@ -8,7 +8,7 @@ import { nodeNameOf } from './identity.ts';
 import { defaultAccount, type PodReferences, referencesOf } from './pod-references.ts';
 
 const allow: AccessDecision = { allowed: true, reason: '' };
-const refuse = (reason: string): AccessDecision => ({ allowed: false, reason });
+const deny = (reason: string): AccessDecision => ({ allowed: false, reason });
 
 const rules = readRules(nodeRules);
 const leaseNamespace = 'kube-node-lease';
@@ -17,11 +17,11 @@ const ownVerbs = ['get', 'create', 'update', 'patch', 'delete'];
 /** The node authorizer: fixed rules, and Secrets and ConfigMaps only if a pod on the node refers to them. */
 export function authorizeNode(api: ApiReader, request: AccessRequest): AccessDecision {
   const node = nodeNameOf(request.user);
-  if (node === undefined) return refuse('');
-  if (node === '') return refuse(`unknown node for user ${JSON.stringify(request.user.username)}`);
+  if (node === undefined) return deny('');
+  if (node === '') return deny(`unknown node for user ${JSON.stringify(request.user.username)}`);
   const special = request.path === '' ? restricted[`${request.group}/${request.resource}`] : undefined;
   if (special !== undefined) return special(api, node, request);
-  return rules.some(rule => ruleAllows(rule, request)) ? allow : refuse('');
+  return rules.some(rule => ruleAllows(rule, request)) ? allow : deny('');
 }
 
 type Rule = (api: ApiReader, node: string, request: AccessRequest) => AccessDecision;
@@ -39,27 +39,27 @@ function readReferenced(
   request: AccessRequest,
   what: 'secrets' | 'configMaps',
 ): AccessDecision {
-  if (!['get', 'list', 'watch'].includes(request.verb)) return refuse('can only read resources of this type');
-  if (request.subresource !== '') return refuse('cannot read subresource');
-  if (request.namespace === '') return refuse('can only read namespaced object of this type');
+  if (!['get', 'list', 'watch'].includes(request.verb)) return deny('can only read resources of this type');
+  if (request.subresource !== '') return deny('cannot read subresource');
+  if (request.namespace === '') return deny('can only read namespaced object of this type');
   return ifReferenced(api, node, request, what);
 }
 
 function createToken(api: ApiReader, node: string, request: AccessRequest): AccessDecision {
   if (request.verb !== 'create' || request.name === '') {
-    return refuse('can only create tokens for individual service accounts');
+    return deny('can only create tokens for individual service accounts');
   }
-  if (request.subresource !== 'token') return refuse('can only create token subresource of serviceaccount');
+  if (request.subresource !== 'token') return deny('can only create token subresource of serviceaccount');
   return ifReferenced(api, node, request, 'serviceAccounts');
 }
 
 function useLease(_api: ApiReader, node: string, { verb, namespace, name }: AccessRequest): AccessDecision {
-  if (!ownVerbs.includes(verb)) return refuse('can only get, create, update, patch, or delete a node lease');
-  if (namespace !== leaseNamespace) return refuse(`can only access leases in the "${leaseNamespace}" system namespace`);
+  if (!ownVerbs.includes(verb)) return deny('can only get, create, update, patch, or delete a node lease');
+  if (namespace !== leaseNamespace) return deny(`can only access leases in the "${leaseNamespace}" system namespace`);
   // The name of a new object is checked by admission.
   return verb === 'create' || name === node
     ? allow
-    : refuse('can only access node lease with the same name as the requesting node');
+    : deny('can only access node lease with the same name as the requesting node');
 }
 
 function ifReferenced(
@@ -68,7 +68,7 @@ function ifReferenced(
   { namespace, name }: AccessRequest,
   what: keyof PodReferences,
 ): AccessDecision {
-  if (name === '') return refuse('No Object name found');
+  if (name === '') return deny('No Object name found');
   const bound = api.list(pods, namespace).filter(pod => textAt(pod, 'spec.nodeName') === node);
   // A mirror pod comes from the kubelet itself and must not grant access.
   const scheduled = bound.filter(pod => pod.metadata.annotations?.['kubernetes.io/config.mirror'] === undefined);
@@ -76,5 +76,5 @@ function ifReferenced(
     const names = referencesOf(pod)[what];
     return names.has(name) || (what === 'serviceAccounts' && names.size === 0 && name === defaultAccount);
   });
-  return related ? allow : refuse(`no relationship found between node '${node}' and this object`);
+  return related ? allow : deny(`no relationship found between node '${node}' and this object`);
 }

@@ -7,7 +7,7 @@ export function authorizeByRoles(api: ApiReader, request: AccessRequest): Access
   const { grants, problems } = grantsFor(api, request.user, request.namespace);
   const grant = grants.find(({ rule }) => ruleAllows(rule, request));
   if (grant !== undefined) return { allowed: true, reason: `RBAC: allowed by ${grant.source}` };
-  return { allowed: false, reason: problems.length === 0 ? '' : `RBAC: ${listed(problems)}` };
+  return { allowed: false, reason: problems.length === 0 ? '' : `RBAC: ${joinProblems(problems)}` };
 }
 
 /** The rules of a user in a namespace. */
@@ -26,10 +26,10 @@ export function rulesByRoles(api: ApiReader, user: UserInfo, namespace: string):
     nonResourceRules: rules
       .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
       .map(({ verbs, nonResourceURLs }) => ({ verbs: [...verbs], nonResourceURLs: [...nonResourceURLs] })),
-    ...(problems.length === 0 ? {} : { evaluationError: listed(problems) }),
+    ...(problems.length === 0 ? {} : { evaluationError: joinProblems(problems) }),
   };
 }
 
-function listed(problems: readonly string[]): string {
+function joinProblems(problems: readonly string[]): string {
   return problems.length === 1 ? (problems[0] ?? '') : `[${problems.join(', ')}]`;
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { describePermissions, quotedList, uncovered } from './coverage.ts';
+import { describePermissions, quotedList, missingPermissions } from './coverage.ts';
 import { type PolicyRule, ruleAllows } from './rule.ts';
 
 const nothing: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
@@ -86,7 +86,7 @@ const cases: [string, PolicyRule[], PolicyRule[], string[]][] = [
   ],
 ];
 test.each(cases)('%s', (_, held, wanted, missing) => {
-  expect(describePermissions(uncovered(held, wanted))).toEqual(missing);
+  expect(describePermissions(missingPermissions(held, wanted))).toEqual(missing);
 });
 
 test('a path that is requested twice is reported once', () => {
@@ -125,7 +125,7 @@ test('who covers a rule may do all that the rule allows', () => {
   let covered = 0;
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 5 }), anyRule, fc.array(anyRequest), (held, wanted, requests) => {
-      if (uncovered(held, [wanted]).length > 0) return;
+      if (missingPermissions(held, [wanted]).length > 0) return;
       covered += 1;
       for (const request of requests.filter(item => ruleAllows(wanted, item))) {
         expect(held.some(item => ruleAllows(item, request))).toBe(true);
@@ -139,8 +139,8 @@ test('who covers a rule may do all that the rule allows', () => {
 test('reported permissions are really missing', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 3 }), anyRule, (held, wanted) => {
-      const missing = uncovered(held, [wanted]);
-      expect(uncovered([...held, ...missing], [wanted])).toEqual([]);
+      const missing = missingPermissions(held, [wanted]);
+      expect(missingPermissions([...held, ...missing], [wanted])).toEqual([]);
     }),
     { numRuns: 1000 },
   );
@@ -149,7 +149,7 @@ test('reported permissions are really missing', () => {
 test('rules cover themselves', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 4 }), rules => {
-      expect(uncovered(rules, rules)).toEqual([]);
+      expect(missingPermissions(rules, rules)).toEqual([]);
     }),
     { numRuns: 1000 },
   );

@@ -2,7 +2,7 @@ import { byteOrder } from '#base/compare.ts';
 import { includesOrAll, type PolicyRule, urlCovers } from './rule.ts';
 
 /** The single permissions of `wanted` that no held rule covers. */
-export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
+export function missingPermissions(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   return wanted.flatMap(breakDown).filter(part => !held.some(rule => covers(rule, part)));
 }
 

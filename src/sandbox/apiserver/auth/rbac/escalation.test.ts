@@ -134,7 +134,7 @@ const refused: [string, Objects, Write, string][] = [
     `roles.rbac.authorization.k8s.io "new" is forbidden: ${heading}\n{APIGroups:[""], Resources:["pods"], Verbs:["get"]}; resolution errors: [clusterrole.rbac.authorization.k8s.io "held" not found]`,
   ],
 ];
-test.each(refused)('refuses %s', (_, held, write, message) => expect(attempt(held, write)).toBe(message));
+test.each(refused)('rejects %s', (_, held, write, message) => expect(attempt(held, write)).toBe(message));
 
 const target = (rules: object[]): Objects => [
   [clusterRoles, { metadata: { name: 'target' }, rules }],

@@ -5,7 +5,7 @@ import { forbidden, internal, notFound } from '../../status.ts';
 import { isAllowed } from '../is-allowed.ts';
 import { isKind } from '../is-kind.ts';
 import type { ApiReader } from '../token-review.ts';
-import { describePermissions, quotedList, uncovered } from './coverage.ts';
+import { describePermissions, quotedList, missingPermissions } from './coverage.ts';
 import { grantsFor, roleKind, roleRefOf, rulesOfRole } from './grants.ts';
 import { type PolicyRule, readRules } from './rule.ts';
 
@@ -27,7 +27,7 @@ function checkRole({ user, resource, object, old }: AdmissionRequest, api: ApiRe
   if (isAllowed(authorizer, user, 'escalate', target)) return;
   const grants = grantsFor(api, user, namespace);
   const held = grants.grants.map(({ rule }) => rule);
-  const missing = uncovered(held, readRules(object['rules']));
+  const missing = missingPermissions(held, readRules(object['rules']));
   if (missing.length > 0) throw forbidden(resource, name, escalationText(user, missing, grants.problems));
 }
 
@@ -41,7 +41,7 @@ function checkBinding({ user, resource, object }: AdmissionRequest, api: ApiRead
     throw role === undefined ? internal(rules.problem) : notFound(role, ref.name);
   }
   const grants = grantsFor(api, user, namespace);
-  const missing = uncovered(
+  const missing = missingPermissions(
     grants.grants.map(({ rule }) => rule),
     rules,
   );
