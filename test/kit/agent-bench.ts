@@ -43,8 +43,8 @@ export const kubeProxy = service({
   priority: 2,
 });
 
-/** What a command line came to. */
-export interface Told {
+/** Exit code and output of a command. */
+export interface AgentOutput {
   code: number;
   out: string;
   err: string;
@@ -68,7 +68,7 @@ export interface AgentBench extends AsyncDisposable {
   world: VerbDeps;
   logged: RecordedLog;
   /** Runs a command line of the agent to its end. */
-  run(line: string): Promise<Told>;
+  run(line: string): Promise<AgentOutput>;
   /** Makes the services ConfigMap of a version. */
   publish(version: string, services?: readonly Service[], environment?: Record<string, string>): Promise<void>;
   /** Makes the Node, with the annotations given. */
@@ -80,7 +80,7 @@ export interface AgentBench extends AsyncDisposable {
   /** What the operator has recorded about the agent. */
   records: AgentRecords;
   rights: AgentRights;
-  /** From then on nobody approves certificate requests. */
+  /** Stops the approval of certificate requests. */
   stopApproving(): Promise<void>;
   /** Ends the API server for good. */
   stopServer(): Promise<void>;
@@ -153,12 +153,12 @@ function installedHost(kubeconfig: string, records: AgentRecords): ModelHost {
   return host;
 }
 
-export async function runIn(world: VerbDeps, line: string): Promise<Told> {
-  const told = { out: '', err: '' };
-  const out = (text: string) => void (told.out += text);
+export async function runIn(world: VerbDeps, line: string): Promise<AgentOutput> {
+  const output = { out: '', err: '' };
+  const out = (text: string) => void (output.out += text);
   const words = line === '' ? [] : line.split(' ');
-  const code = await runAgent(words, world, { out, err: text => void (told.err += text) });
-  return { code, ...told };
+  const code = await runAgent(words, world, { out, err: text => void (output.err += text) });
+  return { code, ...output };
 }
 
 /** The world of verbs on a simulated host. */
@@ -170,7 +170,7 @@ export function worldOf(host: ModelHost, logged: RecordedLog = recordedLog(), ov
     asService: () => Promise.reject(new Error('there is no service manager here')),
     openLog: () => logged.log,
     log: logged.log,
-    // Nobody wants to wait for the looks at services that are still starting.
+    // Polls of services that are still starting must not slow down tests.
     clock: fastClock(10),
     signal: new AbortController().signal,
     version: '11.0.0-test',

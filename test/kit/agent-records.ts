@@ -54,7 +54,7 @@ export class AgentRecords {
     this.#byNode.delete(node);
   }
 
-  /** What the operator would decide about a request, by these records and the Node as it is. */
+  /** The operator's decision about a request, by these records and the Node. */
   decide(request: CertificateSigningRequest, node: NodeView | undefined): CsrDecision {
     const { credentialId, ...csr } = readCsr(
       readObject({ ...request, apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' }),

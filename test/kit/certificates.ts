@@ -27,7 +27,7 @@ export class TestCa {
   readonly cert: string;
   readonly key: string;
   readonly #name: string;
-  /** Tells apart CAs of the same name, such as the old and the new one of a cluster. */
+  /** Distinguishes CAs of the same name, such as the old and the new one of a cluster. */
   readonly #keyId: Uint8Array;
 
   constructor(name = 'test-ca') {
@@ -49,7 +49,7 @@ export class TestCa {
     return { key, cert: this.certify(content, publicKey) };
   }
 
-  /** A certificate for a key of somebody else. */
+  /** A certificate for a public key from outside. */
   certify(content: LeafContent, publicKey: Uint8Array): string {
     const usages = sequence(oid('1.3.6.1.5.5.7.3.2'), ...(content.names ? [oid('1.3.6.1.5.5.7.3.1')] : []));
     const names = alternativeNames({

@@ -14,7 +14,7 @@ export async function makeNamespace(client: Client, name: string): Promise<void>
   }
 }
 
-/** A pod that nobody runs, for there is no kubelet; the test says what it would have said. */
+/** A pod without a kubelet; the test writes its status. */
 export async function makePod(client: Client, metadata: Metadata, spec: Pod['spec'] = {}): Promise<Pod> {
   const withoutToken = { automountServiceAccountToken: false };
   const containers = [{ name: 'main', image: 'none' }];

@@ -9,7 +9,7 @@ export interface ConnectProxy extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** A proxy that opens tunnels, or answers as it is told instead: with a status, or with nothing at all. */
+/** A proxy that opens tunnels, or answers with a status, or not at all. */
 export async function startProxy(answer: 'tunnel' | 'silence' | number = 'tunnel', ca?: TestCa): Promise<ConnectProxy> {
   const seen: ConnectProxy['seen'] = [];
   const sockets = new Set<Socket>();

@@ -37,7 +37,7 @@ const [pollMs, patienceMs] = [250, 90_000];
 
 /**
  * Has the server store each request, decides about what it stored, approves as administrator, lets the controller manager sign, and
- * compares. Refused ones are approved too if `approveRefused`, to see what would have been issued; nobody waits for those without end.
+ * compares. Refused ones are approved too if `approveRefused`, to see what would have been issued; the wait for those is limited.
  */
 export async function compareReadings(
   admin: Client,
@@ -83,7 +83,7 @@ const kinds: Readonly<Record<string, CertificateKind>> = {
 /** The decision about the content alone, on the object that the server has given back. */
 function decide(stored: CertificateSigningRequest): Decision {
   const kind = kinds[stored.spec.signerName];
-  if (kind === undefined) return { do: 'refuse', why: 'its signer is not ours' };
+  if (kind === undefined) return { do: 'refuse', why: 'not a signer of this operator' };
   const read = attempt(() => {
     const { parsed, label } = readCsr(
       readObject({ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', ...stored }),

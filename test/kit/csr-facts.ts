@@ -103,7 +103,7 @@ export const cloudNode: Change = {
 
 const label = 'CertificateSigningRequest csr-1';
 
-/** The request as it is in `spec.request`, no longer in base64. */
+/** `spec.request`, decoded from base64. */
 export function textOf(change: Change): string {
   return change.requestText ?? makeCsr(change);
 }

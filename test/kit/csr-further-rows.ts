@@ -169,7 +169,7 @@ const furtherRefusals: [name: string, request: Further][] = [
     'the kubelet asks for cloud-node-manager',
     { ...cloudRequest, username: `system:node:${host}`, groups: ['system:nodes'] },
   ],
-  ['somebody else asks for the agent', { ...agentRequest, username: 'eve' }],
+  ['another user asks for the agent', { ...agentRequest, username: 'eve' }],
 ];
 const furtherApprovals: [name: string, request: Further][] = [
   ['the client certificate of a listed host', clientRequest],

@@ -113,7 +113,7 @@ async function ask({ kubeconfigFor }: CsrCluster, { csr }: Input): Promise<kinds
   const { signerName, usages, request, username: user, extra } = csr;
   const object: kinds.CertificateSigningRequest = {
     metadata: { generateName: 'row-' },
-    // The rows say nothing about lifetimes.
+    // The rows have no lifetimes.
     spec: { signerName, usages, expirationSeconds: 86_400, request: toBase64(request.pem ?? request.requestText) },
   };
   if (user.startsWith('system:serviceaccount:')) {
@@ -206,13 +206,13 @@ async function compare({ admin, request, want, controller: { messages, clock } }
   if (isDecided) await delay(500);
   else if (isRefused) await until(async () => messages().includes('Refusing CSR'), `${name} is refused`, clock);
   else await until(async () => messages().includes('Ignoring CSR'), `${name} is ignored`);
-  const told = async () =>
+  const reported = async () =>
     (await admin.list(kinds.events, { namespace: 'default' })).items
       .filter(({ involvedObject }) => involvedObject.name === name)
       .map(({ reason, message }) => `${reason} ${message}`);
   const { event } = want.because ?? {};
-  if (isRefused) await until(async () => (await told()).length > 0, `there is an event about ${name}`);
-  expect(await told()).toEqual(isRefused ? [`${event.reason} ${event.message}`] : []);
+  if (isRefused) await until(async () => (await reported()).length > 0, `there is an event about ${name}`);
+  expect(await reported()).toEqual(isRefused ? [`${event.reason} ${event.message}`] : []);
   expect(await conditions()).toEqual(before);
 }
 

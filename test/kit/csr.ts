@@ -5,7 +5,7 @@ import { sha256 } from '../../src/base/sha256.ts';
 
 export { element as der, oid, sequence, set } from '../../src/base/der-write.ts';
 
-/** What a request made for a test holds. Texts become the usual string types; octets are taken as they are. */
+/** Content of a request for a test. Texts get the default string types; octets are used unchanged. */
 export interface CsrContent {
   commonNames?: readonly string[];
   organizations?: readonly string[];

@@ -13,7 +13,7 @@ export interface Repair {
   namespace: string;
 }
 
-/** A host with something wrong about it: what is told, and what puts it right, by the letter of the remedy. */
+/** A host with a fault: the error it causes, and the fix exactly as the remedy describes it. */
 export interface FailingHost {
   name: string;
   faults?: readonly FaultName[];

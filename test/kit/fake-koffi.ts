@@ -4,7 +4,7 @@ type Act = (...args: never[]) => unknown;
 
 /** Stands in for native code: the functions of Windows are given by name, and memory is a few buffers with made-up addresses. */
 export class FakeKoffi implements Koffi {
-  /** What GetLastError tells. */
+  /** Result of GetLastError. */
   lastError = 0;
   /** Every call in order, by name. */
   readonly calls: string[] = [];

@@ -34,13 +34,13 @@ export class FakeServiceManager {
   readonly handles = new Map<bigint, Opened>();
   /** Calls that fail, with the number of the error. */
   failing: Record<string, number> = {};
-  /** Services that nobody may open. */
+  /** Services that cannot be opened. */
   readonly denied = new Set<string>();
   /** Services with a configuration that makes no sense. */
   readonly garbled = new Set<string>();
   /** How many services go into one answer. */
   page = 1000;
-  /** Wine knows no recovery and tells no dependencies. */
+  /** Wine has no recovery and does not return dependencies. */
   isWine = false;
   /** How long calls take that fail, on a clock of its own. */
   slownessMs = 0;
@@ -217,7 +217,7 @@ export class FakeServiceManager {
 
   #changeActions(handle: bigint, service: FakeService, info: Buffer): void {
     const [count, start] = [info.readUInt32LE(24), info.readBigUInt64LE(32)];
-    // Without the place of an array Windows changes nothing.
+    // Without a pointer to an array Windows ignores the call.
     if (start === 0n) return;
     const word = (offset: number) => this.koffi.decode(start, offset, 'uint32_t') as number;
     const actions = Array.from({ length: count }, (_, index): [number, number] => [

@@ -7,7 +7,7 @@ import { connectionTo } from './tls-server.ts';
 /** What becomes of a request: passed on, or refused with this code. */
 export type Fault = (path: string) => { code: number; retryAfterSeconds?: number } | undefined;
 
-/** Speaks plain HTTP/1.1 with the client and with the server as its administrator; answers in its stead where told to. */
+/** A proxy that talks to the server as its administrator, and answers in its place where a test says so. */
 export interface FaultyProxy extends AsyncDisposable {
   /** For a client that goes through the proxy. */
   readonly connection: Connection;

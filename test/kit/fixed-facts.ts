@@ -7,7 +7,7 @@ import { benchNamespace, benchVersion } from './source-bench.ts';
 
 /** Facts that are what a test says, and change when it says so. */
 export interface FixedFacts extends FactsSource {
-  /** Undefined for a cluster that does not tell enough. */
+  /** Undefined for a cluster with incomplete facts. */
   become(facts: Partial<ClusterFacts> | undefined): void;
   listeners(): number;
 }
@@ -50,7 +50,7 @@ export function fixedFacts(initial: Partial<ClusterFacts> = {}, objects: KubeObj
   };
 }
 
-/** Facts of a cluster that does not tell enough. */
+/** Facts of a cluster that are incomplete. */
 export function unknownFacts(): FixedFacts {
   const facts = fixedFacts();
   facts.become(undefined);

@@ -40,7 +40,7 @@ export interface FuzzTarget {
 
 const json = JSON.stringify;
 
-/** Every parser of text that somebody outside of the operator writes. */
+/** Every parser of text from outside the operator. */
 export const fuzzTargets: readonly FuzzTarget[] = [
   target('windows-instances', instanceSeeds(), input => {
     const data = configMapData(input);
@@ -98,7 +98,7 @@ function target(name: string, seeds: readonly string[], parse: (input: string) =
   return { name, seeds, maxLength: maxInputLength, run: input => attempt(() => parse(input)).ok };
 }
 
-/** Text that is not JSON is no concern of ours; the API server would never give it to us. */
+/** Text that is not JSON does not count: the API server never sends it. */
 function parseJson(input: string): unknown {
   try {
     return JSON.parse(input);

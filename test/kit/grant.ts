@@ -5,7 +5,7 @@ import * as kinds from '../../src/kube/resources.ts';
 
 const api = 'rbac.authorization.k8s.io';
 
-/** Lets a user do exactly this and nothing else, so that a permission somebody has forgotten fails the test. */
+/** Grants a user exactly these permissions, so that a missing one fails the test. */
 export async function grant(
   admin: Client,
   user: string,

@@ -21,7 +21,7 @@ export interface CertificateContent {
 
 const [keyUsage, extendedKeyUsage, alternativeNames] = ['2.5.29.15', '2.5.29.37', '2.5.29.17'];
 /** With the identifiers of both keys, and the constraint that it is no authority. */
-const usual = [keyUsage, extendedKeyUsage, alternativeNames, '2.5.29.14', '2.5.29.35', '2.5.29.19'];
+const expected = [keyUsage, extendedKeyUsage, alternativeNames, '2.5.29.14', '2.5.29.35', '2.5.29.19'];
 
 /** What was issued. Subject and key as OpenSSL reads them, apart from our own readers. */
 export function issuedContent(pem: string): CertificateContent {
@@ -38,7 +38,7 @@ export function issuedContent(pem: string): CertificateContent {
       .toSorted(),
     isAuthority: certificate.ca,
     publicKey: certificate.publicKey.export({ type: 'spki', format: 'der' }).toString('hex'),
-    otherExtensions: [...extensions.keys()].filter(type => !usual.includes(type)),
+    otherExtensions: [...extensions.keys()].filter(type => !expected.includes(type)),
   };
 }
 

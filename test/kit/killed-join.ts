@@ -5,7 +5,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { leases } from '../../src/kube/resources.ts';
 import { dice } from './mutate.ts';
 import type { OperatorProcesses, SpawnedOperator } from './spawned-operator.ts';
-import { type DeathSentence, stepKey } from './step-lines.ts';
+import { type KillOrder, stepKey } from './step-lines.ts';
 
 export interface KilledJoin {
   client: Client;
@@ -25,7 +25,7 @@ export interface Kill {
   keepsLease: boolean;
 }
 
-/** Steps of a host without a reboot; an estimate is enough, for what is left is counted anew after each kill. */
+/** Steps of a host without a reboot; an estimate is enough, for the rest is counted again after each kill. */
 const defaultSteps = 15;
 /** How long a process may take from one moment to the next. */
 const patienceMs = 120_000;
@@ -43,7 +43,7 @@ export async function joinWithKills(join: KilledJoin, processes: OperatorProcess
     const seen = await instancesOf(join);
     if (isReady(seen, join.hosts)) throw new Error(`all hosts were ready after ${kills.length} kills`);
     const operator = processes.start();
-    operator.sentence(nextMoment(seen, join, { kills: kills.length, roll }));
+    operator.killAt(nextMoment(seen, join, { kills: kills.length, roll }));
     const how = await endOf(operator);
     const atMs = performance.now();
     // One that could not renew its Lease in time, on a machine with other work, is as good as killed, but does not count.
@@ -80,7 +80,7 @@ function nextMoment(
   seen: readonly WindowsInstance[],
   { hosts, kills }: KilledJoin,
   { kills: done, roll }: { kills: number; roll: (below: number) => number },
-): DeathSentence {
+): KillOrder {
   const known = seen.flatMap(({ metadata, status }) =>
     (status?.timeline ?? []).map(({ name }) => stepKey(`${metadata.namespace}/${metadata.name}`, name)),
   );

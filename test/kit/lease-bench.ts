@@ -16,7 +16,7 @@ export interface Candidate {
   /** What its calls meet on their way to the server. */
   road: {
     before: (call: ApiCall, signal: AbortSignal | undefined) => unknown;
-    /** On the way back: the server has done what it was asked. */
+    /** After the server has carried out the request. */
     after: () => unknown;
   };
 }
@@ -59,7 +59,7 @@ export function leaseBench(): LeaseBench {
   }
 }
 
-/** A clock that can stand still for its owner: time goes by, and nothing of his runs. */
+/** A clock that can stop for its owner while time goes on, as for a process that is stopped. */
 export function stallingClock(clock: ManualClock): Clock & { stall: (ms: number) => void } {
   let aheadMs = 0;
   return {

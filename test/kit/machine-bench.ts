@@ -11,7 +11,7 @@ const hash = 'hash-of-the-key';
 export const defaultSettings: MachineSettings = { platform: 'AWS', pubKeyHash: hash, userDataIsCurrent: true };
 
 export interface MachineBench extends SourceBench {
-  /** Changes what the operator knows, and tells of it. */
+  /** Changes what the operator knows, and calls its listener. */
   set(settings: MachineSettings | undefined): Promise<void>;
   machine(name?: string, more?: Partial<Machine['status']> & { labels?: Record<string, string> }): Promise<Machine>;
   /** A node that this operator has set up, and its Machine. */
@@ -24,13 +24,13 @@ export interface MachineBench extends SourceBench {
 export async function machineBench(settings: MachineSettings = defaultSettings): Promise<MachineBench> {
   const bench = sourceBench();
   let current: MachineSettings | undefined = settings;
-  let tell = () => undefined as unknown;
+  let notify = () => undefined as unknown;
   const controller = machinesController({
     ...bench.parts,
     settings: () => current,
     onSettingsChange: listener => {
-      tell = listener;
-      return () => (tell = () => undefined);
+      notify = listener;
+      return () => (notify = () => undefined);
     },
   });
   await bench.put(machineSets, { metadata: { name: 'set', ...inMachineApi }, spec: { replicas: 3 } });
@@ -50,7 +50,7 @@ export async function machineBench(settings: MachineSettings = defaultSettings):
   return Object.assign(bench, {
     set: async (next: MachineSettings | undefined) => {
       current = next;
-      tell();
+      notify();
       await settle();
     },
     machine,

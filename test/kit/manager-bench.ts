@@ -2,7 +2,7 @@ import { type Leadership, type ManagerOptions, type Runnable, runManager } from 
 import { manualClock } from './manual-clock.ts';
 import { recordedLog } from './recorded-log.ts';
 
-/** A runnable under the test's control, which writes down what happens to it. */
+/** A runnable under the test's control, with a log of what happens to it. */
 export function part(name: string, story: string[], how: { isReadyAtOnce?: boolean; stopsAtOnce?: boolean } = {}) {
   const { isReadyAtOnce = true, stopsAtOnce = true } = how;
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -15,17 +15,17 @@ export interface ApiCall {
 export const refused = (code: number, reason: string, details = {}): ApiError =>
   new ApiError({ code, reason, message: `refused: ${reason}`, details }, 'TEST /things');
 
-/** An API server in memory, as far as single objects go: versions, conflicts, uids, merge patches. Fails as it is told. */
+/** An API server in memory for single objects: versions, conflicts, uids, merge patches, and faults that a test injects. */
 export class MemoryApi implements Pick<Client, ApiCall['verb'] | 'listAll'> {
   readonly calls: ApiCall[] = [];
-  /** Called before each call; may wait, and whatever it throws is the answer. What it returns instead of undefined, too. */
+  /** Called before each call; what it throws, or returns unless undefined, is the answer. */
   before: (call: ApiCall, signal: AbortSignal | undefined) => unknown = () => undefined;
   /** Answers to raw requests, by path. */
   readonly paths = new Map<string, unknown>();
   readonly #objects = new Map<string, KubeResource>();
   #version = 100;
 
-  /** Puts an object there as it is, without anybody asking. */
+  /** Stores an object without a call. */
   put<T extends KubeResource>(resource: Resource<T>, object: T): T {
     this.#version += 1;
     const uid = object.metadata.uid ?? `uid-${this.#version}`;

@@ -18,7 +18,7 @@ export class MemoryFiles {
   readonly #handles = new Map<number, string>();
   #next = 0;
 
-  /** The status, or the value where there is one; undefined when nobody answers. */
+  /** The status or the value; undefined for no answer. */
   do(operation: string, path: string, act: () => number | object): number | object | undefined {
     this.log.push(`${operation} ${path}`);
     const fault = this.fault(operation, path);

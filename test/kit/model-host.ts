@@ -20,7 +20,7 @@ export interface ModelNode {
   ready: boolean;
 }
 
-/** Time that passes only when everybody sleeps: whoever is due first is woken once nothing else is going on. */
+/** Time that passes only while all callers sleep: the first one due is woken once no other work is ready. */
 export class ModelClock implements Clock {
   ms = 0;
   readonly #sleepers = new Set<{ dueMs: number; wake: () => void }>();

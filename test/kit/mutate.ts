@@ -12,7 +12,7 @@ export function dice(seed: number): Dice {
   };
 }
 
-/** Longer inputs say nothing about a parser that shorter ones do not, except how long it takes. */
+/** Longer inputs only show how long a parser takes. */
 export const maxInputLength = 100_000;
 
 /** Valid inputs and then damaged ones, without end. */

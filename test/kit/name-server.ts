@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 
-/** What a name server says about a name: values, that there is none, that it failed, or nothing at all. */
+/** Answer to a question: values, NXDOMAIN, SERVFAIL, or none. */
 export type NameAnswer = readonly string[] | 'unknown' | 'failed' | 'silent';
 
 export interface NameServer extends AsyncDisposable {
@@ -21,7 +21,7 @@ export interface NameServerPlace {
   port: number;
 }
 
-/** A name server over UDP that knows A and PTR records, on loopback unless told otherwise. */
+/** A name server over UDP with A and PTR records, on loopback by default. */
 export async function startNameServer(
   records: Record<string, NameAnswer> = {},
   { host, port }: NameServerPlace = { host: '127.0.0.1', port: 0 },

@@ -24,7 +24,7 @@ export interface OpenSshSettings {
   authorized: readonly PublicKey[];
   /** Further lines of sshd_config. */
   config?: readonly string[];
-  /** Without the usual line for SFTP. */
+  /** Without the default line for SFTP. */
   withoutSftp?: boolean;
 }
 

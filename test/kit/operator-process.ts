@@ -11,9 +11,9 @@ import type { RunSettings } from '../../src/operator/settings.ts';
 import { publishedNetwork } from '../../src/sandbox/machines/published-network.ts';
 import { routedConnect } from '../../src/sandbox/machines/routes.ts';
 import { operatorSettings, sandboxPayload } from './sandbox-operator.ts';
-import { type DeathSentence, Steps } from './step-lines.ts';
+import { type KillOrder, Steps } from './step-lines.ts';
 
-/** What a process is told on its command line, as JSON. */
+/** The command line of a process, as JSON. */
 export interface ProcessOrder {
   /** File. */
   kubeconfig: string;
@@ -23,7 +23,7 @@ export interface ProcessOrder {
   settings: Partial<RunSettings>;
 }
 
-/** An operator in a process of its own. It finds the hosts by what their cluster says, and dies when it is told to. */
+/** An operator in its own process. It finds hosts by what the sandbox has published, and kills itself on order. */
 const { kubeconfig, namespace, payloadBytes, platform, settings } = JSON.parse(process.argv[2] ?? '') as ProcessOrder;
 flushCompileCache();
 const client = createClient(loadKubeconfig(readFileSync(kubeconfig, 'utf8')));
@@ -33,9 +33,9 @@ const steps = new Steps(delayMs => {
   if (delayMs > 0) setTimeout(die, delayMs);
   else die();
 });
-// Whoever has started it is gone.
+// The parent is gone.
 process.on('disconnect', () => process.exit());
-process.on('message', sentence => steps.pass(sentence as DeathSentence));
+process.on('message', order => steps.killAt(order as KillOrder));
 await runOperator(
   {
     client,

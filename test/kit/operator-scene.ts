@@ -19,9 +19,9 @@ import { accountToken } from './account-token.ts';
 import { installDefinitions } from './cluster/openshift-crds.ts';
 import { openshiftCluster, type PlainObject } from './openshift-objects.ts';
 import { recordedLog } from './recorded-log.ts';
-import { checkCluster, saidLines } from './secret-check.ts';
+import { checkCluster, logOutput } from './secret-check.ts';
 
-/** A cluster in which the operator can be started with the rights that its manifests give it, and no others. */
+/** A cluster for the operator, which gets exactly the rights of its manifests. */
 export interface OperatorScene extends AsyncDisposable {
   /** With all rights. */
   admin: Client;
@@ -82,9 +82,9 @@ export async function operatorScene(options: SceneOptions): Promise<OperatorScen
     },
     [Symbol.asyncDispose]: async () => {
       for (const each of running) await each.stop();
-      const said = [...running].flatMap(({ log }) => saidLines('log of the operator', log.lines));
+      const output = [...running].flatMap(({ log }) => logOutput('log of the operator', log.lines));
       try {
-        await checkCluster(admin, said);
+        await checkCluster(admin, output);
       } finally {
         await admin.close();
       }
@@ -109,7 +109,7 @@ async function startOperator(
         kubeletVersion: gitVersion,
         ...settings,
       },
-      connect: nobodyAnswers,
+      connect: hostsUnreachable,
       resolver: { addresses: async name => [name] },
       payload: noPayload,
       clock: systemClock,
@@ -133,8 +133,8 @@ async function startOperator(
   };
 }
 
-const nobodyAnswers: Connect = ({ address }) =>
-  Promise.reject(new AppError('HOST_UNREACHABLE', `${address} is not there`, { remedy: 'It is only a test.' }));
+const hostsUnreachable: Connect = ({ address }) =>
+  Promise.reject(new AppError('HOST_UNREACHABLE', `${address} is unreachable`, { remedy: 'None: this is a test.' }));
 
 const noPayload: PayloadSource = {
   agent: () => Promise.reject(new Error('there is no payload')),
@@ -173,12 +173,12 @@ const resources: readonly Resource[] = [...Object.values(kinds), ...Object.value
   (each): each is Resource => typeof each === 'object' && 'plural' in each,
 );
 
-/** Creates any object whose kind we know; one in a namespace that does not exist is left out. */
+/** Creates an object of a known kind, unless its namespace does not exist. */
 async function apply(admin: Client, object: PlainObject | Manifest): Promise<void> {
   const { apiVersion, kind } = object as { apiVersion: string; kind: string };
   const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
   const resource = resources.find(each => each.kind === kind && each.group === group && each.version === version);
-  if (resource === undefined) throw new Error(`nobody knows ${apiVersion} ${kind}`);
+  if (resource === undefined) throw new Error(`unknown kind ${apiVersion} ${kind}`);
   const { status, ...rest } = object as unknown as KubeResource & { status?: unknown };
   try {
     const made = await admin.create(resource, rest);

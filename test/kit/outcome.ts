@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { AppError } from '../../src/base/errors.ts';
 import { threadMs } from './fuzz.ts';
 
-/** The AppError a call throws, undefined when it throws nothing; any other error fails the test. */
+/** The AppError that a call throws, or undefined; any other error fails the test. */
 export function errorOf(run: () => unknown): AppError | undefined {
   try {
     run();

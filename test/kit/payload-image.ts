@@ -20,9 +20,9 @@ export async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer
 }
 
 interface Image {
-  /** How a file lies there; as an archive unless told otherwise. */
+  /** How a file is stored; an archive by default. */
   plain?: (name: string) => boolean;
-  /** Those that have another content than usual. */
+  /** Files with other than the default content. */
   contents?: Record<string, Buffer>;
   checksums?: string;
 }

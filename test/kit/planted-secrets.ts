@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { toBase64 } from '../../src/base/bytes.ts';
 
-/** Something that nobody may read who was not given it. */
+/** A value that must not be readable in any output. */
 export interface PlantedSecret {
   /** For people; never the secret itself. */
   what: string;
@@ -9,7 +9,7 @@ export interface PlantedSecret {
 }
 
 /** Something that was logged, stored or shown, and where. */
-export interface Said {
+export interface Output {
   where: string;
   text: string;
 }
@@ -20,23 +20,23 @@ export interface Leak {
   form: string;
 }
 
-/** Fails when any of the secrets can be read in what was said, whole or in part, as it is or written in another way. */
-export function expectNoSecrets(secrets: readonly PlantedSecret[], said: readonly Said[]): void {
-  const leaks = findLeaks(secrets, said);
+/** Fails when a secret can be read in the output, whole or in part, plain or encoded. */
+export function expectNoSecrets(secrets: readonly PlantedSecret[], output: readonly Output[]): void {
+  const leaks = findLeaks(secrets, output);
   if (leaks.length === 0) return;
   const lines = new Set(leaks.map(({ what, where, form }) => `${what}, ${form}, in ${where}`));
   throw new Error(`secrets can be read:\n${[...lines].slice(0, 50).join('\n')}`);
 }
 
-export function findLeaks(secrets: readonly PlantedSecret[], said: readonly Said[]): Leak[] {
+export function findLeaks(secrets: readonly PlantedSecret[], output: readonly Output[]): Leak[] {
   const pieces = piecesOf(secrets);
-  return said.flatMap(({ where, text }) => {
+  return output.flatMap(({ where, text }) => {
     const found = [...patternsIn(text), ...viewsOf(text).flatMap(view => piecesIn(view, pieces))];
     return found.map(each => ({ ...each, where }));
   });
 }
 
-/** A private key in PEM form: what is secret of it, without what its certificate or public half tells as well. */
+/** A private key in PEM form: its secret parts, without what its certificate or public key contains. */
 export function keySecrets(what: string, pem: string): PlantedSecret[] {
   const { d, p, q, k } = createPrivateKey(pem).export({ format: 'jwk' });
   return [d, p, q, k].flatMap(part => (part === undefined ? [] : [{ what, content: Buffer.from(part, 'base64url') }]));
@@ -87,7 +87,7 @@ function base64Forms(content: string | Uint8Array): string[] {
   });
 }
 
-/** The text as it is, and as somebody reads it who knows that it was written for a URL; neither with line breaks. */
+/** The text plain and URL-decoded, both without line breaks. */
 function viewsOf(text: string): string[] {
   const plain = squeezed(text);
   if (!text.includes('%')) return [plain];

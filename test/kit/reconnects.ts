@@ -13,7 +13,7 @@ export interface ReconnectFigures {
   /** Watches that the server was asked for meanwhile. */
   watches: number;
   seconds: number;
-  /** After garbage collection, from the smallest of the samples taken on the way (one per 500 rounds) to the end of the run. */
+  /** After garbage collection, from the smallest sample (one per 500 rounds) to the end of the run. */
   heapGrowthMegabytes: number;
   rejections: number;
   /** What keeps the process alive after everything was stopped, beside its own input and output. */

@@ -12,7 +12,7 @@ export interface RecordedHost {
   status?: WindowsInstanceStatus;
 }
 
-/** A host as the operator has recorded it after its join. It is paused, so that nothing connects to it. */
+/** A host as the operator records it after its join; paused, so that the operator does not connect to it. */
 export async function recordHost(admin: Client, namespace: string, host: RecordedHost): Promise<void> {
   const { name, address, keyHash, spec, status } = host;
   const record: WindowsInstanceStatus = {

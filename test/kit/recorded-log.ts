@@ -6,7 +6,7 @@ export interface LogLine {
   fields: LogFields;
 }
 
-/** A log that remembers what it was told. */
+/** A log that keeps its lines. */
 export interface RecordedLog {
   log: Log;
   lines: LogLine[];

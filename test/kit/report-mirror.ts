@@ -20,7 +20,7 @@ export async function readReport(client: Client, namespace: string, node: string
   return parseReport((await client.get(configMaps, reportName(node), { namespace })).data);
 }
 
-/** Makes the agent report the version again, as the operator does before it configures a host anew. */
+/** Makes the agent report the version again, as the operator does before it reconfigures a host. */
 export async function forgetVersion(client: Client, namespace: string, node: string): Promise<void> {
   await client.patch(configMaps, reportName(node), { type: 'merge', body: { data: { version: '' } } }, { namespace });
   const body = { metadata: { annotations: { [version]: null } } };

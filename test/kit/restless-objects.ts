@@ -4,12 +4,12 @@ import type { Client } from '#kube/client.ts';
 import type { ConfigMap } from '#kube/resources.ts';
 import { configMaps, namespaces } from '#kube/resources.ts';
 
-/** Objects that somebody writes to all the time, whatever happens to the server. */
+/** Objects that are written to all the time, whatever happens to the server. */
 export interface RestlessObjects {
   readonly namespace: string;
   /** How many changes the server has confirmed. */
   written(): number;
-  /** Begins to write, until the function it gives back is called; that one resolves when nothing is under way. */
+  /** Starts writing; the function it returns stops it and resolves after the last write. */
   disturb(): () => Promise<void>;
   /** Name and version of all objects, as the server has them now. */
   state(): Promise<Map<string, string>>;
@@ -29,7 +29,7 @@ export async function restlessObjects(client: Client, namespace: string, count: 
     await Promise.all(Array.from({ length: 50 }, (_, index) => client.create(configMaps, make(start + index))));
   }
 
-  /** One change in ten takes an object away and makes it anew; the number of objects stays the same. */
+  /** One change in ten deletes an object and creates it again; the number of objects stays the same. */
   async function change(): Promise<void> {
     turn += 1;
     const index = (turn * 7919) % count;

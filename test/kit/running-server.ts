@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { Runnable } from '../../src/kube/controller/manager.ts';
 import type { WebServerOptions } from '../../src/operator/serve/web-server.ts';
 
-export interface Heard {
+export interface HttpAnswer {
   code: number;
   type: string;
   text: string;
@@ -37,7 +37,7 @@ export function portOf(): { port: number; server?: Server; onListening: NonNulla
 }
 
 /** One request on a connection of its own. */
-export function ask(url: string, options: RequestOptions & { text?: string } = {}): Promise<Heard> {
+export function ask(url: string, options: RequestOptions & { text?: string } = {}): Promise<HttpAnswer> {
   const send = url.startsWith('https:') ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const call = send(url, { agent: false, ...options }, response => {

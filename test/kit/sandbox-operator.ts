@@ -12,7 +12,7 @@ import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { runOperator } from '../../src/operator/operator.ts';
 import { type RunSettings, defaultSettings } from '../../src/operator/settings.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { checkSandbox, saidText } from './secret-check.ts';
+import { checkSandbox, inspectedText } from './secret-check.ts';
 
 /** The operator at work in a sandbox, in this process. Its end fails when a secret can be read anywhere. */
 export interface SandboxOperator extends AsyncDisposable {
@@ -73,13 +73,13 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   const stop = async () => {
     ending.abort(new Error('the test is over'));
     await running;
-    const said = [
+    const output = [
       { where: 'log of the operator', text: lines.join('') },
       { where: 'figures of the operator', text: JSON.stringify([...metrics.all()]) },
-      { where: 'end of the operator', text: saidText(failure) },
+      { where: 'end of the operator', text: inspectedText(failure) },
     ];
     try {
-      await checkSandbox(sandbox, client, said);
+      await checkSandbox(sandbox, client, output);
     } finally {
       await client.close();
     }

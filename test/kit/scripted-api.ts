@@ -16,7 +16,7 @@ export const things: Resource<Thing> = {
 
 type Call = { verb: 'list'; options: ListOptions } | { verb: 'watch'; options: WatchOptions };
 
-/** How a server meets a watch that asks for the initial objects. */
+/** How the server answers a watch that asks for the initial objects. */
 type Streaming = 'offered' | 'ignored' | 'silent' | 'ends early' | ApiError;
 
 interface Stream {
@@ -28,13 +28,13 @@ interface Stream {
 export const refusal = (code: number, reason = 'Reason', details = {}): ApiError =>
   new ApiError({ code, reason, message: `refused with ${code}`, details }, 'GET /things');
 
-/** The bookmark that says: these were all objects. */
+/** The bookmark after the initial objects. */
 export function endOfInitialEvents(resourceVersion: string): WatchEvent<Thing> {
   const annotations = { 'k8s.io/initial-events-end': 'true' };
   return { type: 'BOOKMARK', object: { metadata: { resourceVersion, annotations }, data: { value: 0 } } };
 }
 
-/** A server in memory that keeps a history of its objects and fails as it is told. */
+/** An API server in memory with list, watch, a history and injected failures. */
 export class ScriptedApi implements Pick<Client, 'list' | 'watch'> {
   readonly objects = new Map<string, Thing>();
   readonly calls: Call[] = [];
@@ -75,13 +75,13 @@ export class ScriptedApi implements Pick<Client, 'list' | 'watch'> {
     this.#record('DELETED', { ...old, metadata: { ...old.metadata, resourceVersion: this.version } });
   }
 
-  /** Something else in the cluster changed: only bookmarks tell. */
+  /** Another object in the cluster changed: a watch gets only a bookmark. */
   bookmark(): void {
     this.#version += 1;
     this.#record('BOOKMARK', { metadata: { resourceVersion: this.version } } as Thing);
   }
 
-  /** Puts an event on the streams as it is, however odd. */
+  /** Sends an event unchanged, even an invalid one. */
   send(event: WatchEvent<Thing>): void {
     this.#version += 1;
     this.#record(event.type, event.object);
@@ -91,12 +91,12 @@ export class ScriptedApi implements Pick<Client, 'list' | 'watch'> {
     this.#failures[verb].push(...errors);
   }
 
-  /** Forgets the history up to now: whoever is behind gets a 410. */
+  /** Compacts the history up to now: older watches get a 410. */
   compact(): void {
     this.#compactedTo = this.#version;
   }
 
-  /** Ends all streams, in good order or with an error; what is on its way is lost. */
+  /** Ends all streams, cleanly or with an error; undelivered events are lost. */
   endStreams(error?: Error): void {
     for (const stream of this.#streams) {
       if (stream.isDead) continue;
@@ -105,7 +105,7 @@ export class ScriptedApi implements Pick<Client, 'list' | 'watch'> {
     }
   }
 
-  /** Streams that are open now stay so and bring nothing any more, as when a cable was cut. */
+  /** Open streams stay open but get no more events, as when a cable is cut. */
   cutStreams(): void {
     for (const stream of this.#streams) stream.isDead = true;
   }

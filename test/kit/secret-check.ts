@@ -10,36 +10,36 @@ import type { Resource } from '../../src/kube/resource.ts';
 import * as kinds from '../../src/kube/resources.ts';
 import * as openshift from '../../src/kube/resources-openshift.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { expectNoSecrets, keySecrets, type PlantedSecret, type Said } from './planted-secrets.ts';
+import { expectNoSecrets, keySecrets, type PlantedSecret, type Output } from './planted-secrets.ts';
 import type { LogLine } from './recorded-log.ts';
 
 /** Fails when a secret of the cluster is in anything the cluster shows to others, or in what is given besides. */
 export async function checkCluster(
   client: Client,
-  said: readonly Said[],
+  output: readonly Output[],
   planted: readonly PlantedSecret[] = [],
 ): Promise<void> {
   const [secrets, objects] = [await storedSecrets(client), await shownObjects(client)];
-  expectNoSecrets([...planted, ...secrets], [...objects.filter(isForEyes), ...said]);
+  expectNoSecrets([...planted, ...secrets], [...objects.filter(isForEyes), ...output]);
 }
 
 /** The same for a sandbox, with what the programs on its hosts have logged. */
-export async function checkSandbox(sandbox: Sandbox, client: Client, said: readonly Said[]): Promise<void> {
+export async function checkSandbox(sandbox: Sandbox, client: Client, output: readonly Output[]): Promise<void> {
   const logs = sandbox.hosts.map(({ spec, logLines }) => ({ where: `log of ${spec.name}`, text: logLines.join('\n') }));
   const planted = [
     ...keySecrets('private key of the operator', sandbox.privateKey.reveal()),
     ...kubeconfigSecrets(sandbox.kubeconfig),
   ];
-  await checkCluster(client, [...said, ...logs], planted);
+  await checkCluster(client, [...output, ...logs], planted);
 }
 
-/** What a log was told, with all that its errors carry, which is more than it would print. */
-export function saidLines(where: string, lines: readonly LogLine[]): Said[] {
-  return lines.map(({ message, fields }) => ({ where: `${where}: ${message}`, text: saidText(fields) }));
+/** Log lines with all fields of their errors, which is more than a log prints. */
+export function logOutput(where: string, lines: readonly LogLine[]): Output[] {
+  return lines.map(({ message, fields }) => ({ where: `${where}: ${message}`, text: inspectedText(fields) }));
 }
 
-/** As a process prints it that dies of it. */
-export function saidText(thing: unknown): string {
+/** As Node.js prints an uncaught error. */
+export function inspectedText(thing: unknown): string {
   return inspect(thing, { depth: 12, showHidden: true, maxStringLength: null, maxArrayLength: null });
 }
 
@@ -51,7 +51,7 @@ export function kubeconfigSecrets(text: string): PlantedSecret[] {
 }
 
 /** The proxy of the cluster goes to the agents by these, login and all: agents of before know no other way. */
-function isForEyes({ where }: Said): boolean {
+function isForEyes({ where }: Output): boolean {
   return !/^ConfigMap \S+\/windows-services-/.test(where);
 }
 
@@ -60,7 +60,7 @@ const resources: readonly Resource[] = [...Object.values(kinds), ...Object.value
 );
 
 /** Every object that the server has, but for Secrets. */
-async function shownObjects(client: Client): Promise<Said[]> {
+async function shownObjects(client: Client): Promise<Output[]> {
   const lists = await Promise.all(resources.map(resource => client.listAll(resource).catch(noneIfUnknown)));
   return lists.flatMap(({ items }, index) =>
     items.map(item => ({
@@ -92,7 +92,7 @@ async function storedSecrets(client: Client): Promise<PlantedSecret[]> {
 
 const shortest = 12;
 
-/** Keys by what is secret of them, logins of registries one by one, all else as it is. */
+/** The secret parts of keys, each login of a registry, and all other values unchanged. */
 function secretOf(what: string, text: string): PlantedSecret[] {
   if (/PRIVATE KEY/.test(text)) {
     const read = attempt(() => scanPem(text).blocks.length > 0);

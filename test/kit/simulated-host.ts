@@ -19,7 +19,7 @@ export interface TestHost extends AsyncDisposable {
   connect(username?: string, keys?: readonly PrivateKey[]): Promise<HostConnection>;
   /** Puts a program on the disk that says it is of the version given. */
   install(path: string, version?: string): Promise<void>;
-  /** How often somebody was told that the network has changed. */
+  /** How often the network has changed. */
   changes(): number;
 }
 
@@ -31,7 +31,7 @@ export interface TestHostOptions {
   start?: 'booted' | 'booting' | 'off';
 }
 
-/** One simulated host without a cluster, a hundred times as fast as usual. Gone at the end of the scope. */
+/** One simulated host without a cluster, at 100 times the speed. Stopped at the end of the scope. */
 export async function startHost(options: TestHostOptions = {}): Promise<TestHost> {
   const { traits, times, speed = 100, clock = systemClock, start = 'booted' } = options;
   const store = await ContentStore.open();

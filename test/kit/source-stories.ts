@@ -100,7 +100,7 @@ const names = async ({ admin }: SourceSetup) =>
   (await admin.list(windowsInstances, { namespace })).items.map(({ metadata }) => metadata.name ?? '').sort(byteOrder);
 const acceptedOf = async (world: SourceSetup, name: string) =>
   findCondition((await get(world, name))?.status?.conditions, instanceCondition.accepted);
-const toldAbout = async ({ admin }: SourceSetup, where: string, name: string) =>
+const eventsAbout = async ({ admin }: SourceSetup, where: string, name: string) =>
   (await admin.list(events, { namespace: where })).items
     .filter(({ involvedObject }) => involvedObject.name === name)
     .map(({ reason, message }) => `${reason} ${message}`);
@@ -125,7 +125,7 @@ async function list({ admin }: SourceSetup, data: Record<string, string | null>)
   });
 }
 
-/** What happens in the life of the ConfigMap and of Machines; each story leaves nothing behind. */
+/** Sequences of changes to the ConfigMap and to Machines; each removes what it created. */
 export const sourceStories: readonly [title: string, story: (world: SourceSetup) => Promise<void>][] = [
   ['entries become instances, change and go with them', entriesComeAndGo],
   ['an instance that is deleted comes back, and keeps what its owner has set', deletedComesBack],
@@ -144,17 +144,17 @@ async function entriesComeAndGo(world: SourceSetup): Promise<void> {
     username: 'Administrator',
     source: { kind: 'ConfigMap', name: 'Win2.Example.com.' },
   });
-  const told = async () =>
-    (await toldAbout(world, namespace, configMapName.instances)).filter(text => text.includes('MALFORMED'));
-  await until(async () => (await told()).length > 0, 'the bad entry is told');
-  expect(await told()).toEqual([
+  const reported = async () =>
+    (await eventsAbout(world, namespace, configMapName.instances)).filter(text => text.includes('MALFORMED'));
+  await until(async () => (await reported()).length > 0, 'the bad entry is reported');
+  expect(await reported()).toEqual([
     expect.stringMatching(/^InstanceSetupFailure INSTANCE_ENTRY_MALFORMED: .*10\.0\.0\.3/),
   ]);
   await list(world, { '10.0.0.1': 'username=other', '10.0.0.3': 'username=core', 'Win2.Example.com.': null });
   await untilNames(world, '10.0.0.1', '10.0.0.3');
   await until(async () => (await get(world, '10.0.0.1'))?.spec.username === 'other', 'the user has changed');
   await list(world, { '10.0.0.1': 'broken' });
-  await until(async () => (await acceptedOf(world, '10.0.0.1'))?.status === 'False', 'the broken entry is told');
+  await until(async () => (await acceptedOf(world, '10.0.0.1'))?.status === 'False', 'the broken entry is reported');
   await admin.delete(configMaps, configMapName.instances, { namespace });
   await untilNames(world);
 }
@@ -187,7 +187,7 @@ async function twoOfOneHost(world: SourceSetup): Promise<void> {
   await delay(1100);
   await list(world, { 'win1.example.com': 'username=core' });
   const accepted = () => acceptedOf(world, 'win1.example.com');
-  await until(async () => (await accepted())?.reason === 'INSTANCE_DUPLICATE', 'the second is told');
+  await until(async () => (await accepted())?.reason === 'INSTANCE_DUPLICATE', 'the second is reported');
   await admin.delete(windowsInstances, 'by-hand', { namespace });
   await list(world, { 'win1.example.com': 'username=other' });
   await until(async () => (await accepted())?.status === 'True', 'the second takes over');
@@ -247,12 +247,12 @@ async function machineRefusesKey(world: SourceSetup): Promise<void> {
   const patch = { type: 'merge', body: { status } } as const;
   await admin.patch(windowsInstances, 'win-b', patch, { namespace, subresource: 'status' });
   await untilNames(world);
-  const told = async () =>
-    (await toldAbout(world, namespaceName.machineApi, 'win-b')).filter(text =>
+  const reported = async () =>
+    (await eventsAbout(world, namespaceName.machineApi, 'win-b')).filter(text =>
       /MachineDeleted|authentication/.test(text),
     );
-  await until(async () => (await told()).length === 2, 'the deletion is told');
-  expect((await told()).sort()).toEqual([
+  await until(async () => (await reported()).length === 2, 'the deletion is reported');
+  expect((await reported()).sort()).toEqual([
     'MachineDeleted Machine win-b has been remediated by deleting the Machine object',
     'MachineSetupFailure Machine win-b authentication failure',
   ]);

@@ -8,26 +8,26 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { ProcessOrder } from './operator-process.ts';
 import { administratorOf } from './sandbox-operator.ts';
 import { checkSandbox } from './secret-check.ts';
-import type { DeathSentence } from './step-lines.ts';
+import type { KillOrder } from './step-lines.ts';
 
 /** An operator in another process. */
 export interface SpawnedOperator {
-  /** What it has logged until now. */
+  /** Its log so far. */
   readonly text: string;
   /** Since when it leads; undefined while it does not. */
   readonly leadsSinceMs: number | undefined;
   /** Resolves with the signal or the exit code that ended it. */
   readonly ended: Promise<string | number>;
-  /** Has it kill itself at that moment. */
-  sentence(sentence: DeathSentence): void;
+  /** Orders it to kill itself at that moment. */
+  killAt(order: KillOrder): void;
   /** SIGKILL, unless it has ended already. */
   kill(): Promise<void>;
 }
 
-/** Starts operators for a sandbox, each in a process of its own, and leaves none behind; fails then when a secret can be read. */
+/** Starts operators for a sandbox, each in its own process, and ends them all; the end fails when a secret can be read. */
 export interface OperatorProcesses extends AsyncDisposable {
   start(): SpawnedOperator;
-  /** Has one running from now on: what ends by itself is started again, as a Deployment does. */
+  /** Restarts the operator whenever it ends, as a Deployment does. */
   keepRunning(): void;
   /** All that were ever started, the last one last. */
   readonly all: readonly SpawnedOperator[];
@@ -41,8 +41,8 @@ export function operatorProcesses(sandbox: Sandbox, options: ProcessOptions = {}
   const folder = mkdtempSync(join(tmpdir(), 'wmco-operators-'));
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, sandbox.kubeconfig, { mode: 0o600 });
-  const usual = { payloadBytes: 1_000_000, platform: 'None', settings: {} };
-  const order: ProcessOrder = { ...usual, ...options, kubeconfig, namespace: sandbox.namespace };
+  const defaults = { payloadBytes: 1_000_000, platform: 'None', settings: {} };
+  const order: ProcessOrder = { ...defaults, ...options, kubeconfig, namespace: sandbox.namespace };
   const all: SpawnedOperator[] = [];
   const over = new AbortController();
   const start = () => {
@@ -61,9 +61,9 @@ export function operatorProcesses(sandbox: Sandbox, options: ProcessOptions = {}
       over.abort();
       await Promise.all(all.map(each => each.kill()));
       rmSync(folder, { recursive: true });
-      const said = all.map(({ text }, index) => ({ where: `log of operator ${index + 1}`, text }));
+      const output = all.map(({ text }, index) => ({ where: `log of operator ${index + 1}`, text }));
       await using administrator = administratorOf(sandbox);
-      await checkSandbox(sandbox, administrator.client, said);
+      await checkSandbox(sandbox, administrator.client, output);
     },
   };
 }
@@ -71,7 +71,7 @@ export function operatorProcesses(sandbox: Sandbox, options: ProcessOptions = {}
 function startProcess(order: ProcessOrder): SpawnedOperator {
   const child = spawn(process.execPath, [program, JSON.stringify(order)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // Each is there in half the time when the ones before have kept what they made of the sources.
+    // The compile cache halves the start of all but the first.
     env: { ...process.env, NODE_COMPILE_CACHE: join(dirname(order.kubeconfig), 'compiled') },
   });
   const pieces: string[] = [];
@@ -80,7 +80,7 @@ function startProcess(order: ProcessOrder): SpawnedOperator {
     pieces.push(piece);
     if (piece.includes('"Became the leader"')) leadsSinceMs = performance.now();
   });
-  // One that dies while it is told something is dead, which is what was wanted.
+  // It may die while a message is sent to it.
   child.on('error', () => undefined);
   const ended = once(child, 'close').then(([code, signal]: (string | number | null)[]) => signal ?? code ?? -1);
   return {
@@ -91,7 +91,7 @@ function startProcess(order: ProcessOrder): SpawnedOperator {
       return leadsSinceMs;
     },
     ended,
-    sentence: sentence => void child.send(sentence, () => undefined),
+    killAt: moment => void child.send(moment, () => undefined),
     async kill() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await ended;

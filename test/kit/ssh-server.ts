@@ -16,13 +16,13 @@ import { type MemoryFiles, status } from './memory-files.ts';
 
 /** How the server in the process behaves. */
 export interface SshServerSettings {
-  /** Keys that are let in; all if absent. */
+  /** Accepted keys; all if absent. */
   authorized?: readonly PrivateKey[];
   /** What the server names when it refuses; public keys are refused altogether when it is not among them. */
   methods?: AuthenticationType[];
   /** After a good key the server asks for a password in addition. */
   wantsPasswordToo?: boolean;
-  /** Told of every attempt to get in. */
+  /** Called for every login attempt. */
   onAttempt?: (method: AuthenticationType) => void;
   hostKey?: string;
   algorithms?: ServerConfig['algorithms'];
@@ -95,7 +95,7 @@ export async function startSshServer(settings: SshServerSettings = {}): Promise<
   };
 }
 
-/** A TCP server that speaks no SSH, or none that ends well. */
+/** A TCP server that is not an SSH server, or a broken one. */
 export async function startTcpServer(onSocket: (socket: Socket) => void): Promise<AsyncDisposable & { port: number }> {
   const sockets = new Set<Socket>();
   const tcp = createServer(socket => {

@@ -157,19 +157,19 @@ export function recordedTerminal(
   environment: Record<string, string> = {},
   clock: Clock = manualClock(noonMs),
 ): RecordedTerminal {
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   const ending = new AbortController();
   let current = size;
   return {
-    out: text => void (said.out += text),
-    err: text => void (said.err += text),
+    out: text => void (output.out += text),
+    err: text => void (output.err += text),
     version: () => '11.0.0-test',
     size: () => current,
     environment,
     signal: ending.signal,
     clock,
-    text: () => said.out,
-    errors: () => said.err,
+    text: () => output.out,
+    errors: () => output.err,
     stop: () => ending.abort(new Error('SIGINT')),
     resize: next => void (current = next),
   };

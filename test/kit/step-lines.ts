@@ -1,5 +1,5 @@
 /** When a process has to die: at a step of a host that is begun for the first time, and how long into it. */
-export interface DeathSentence {
+export interface KillOrder {
   /** Steps that were begun before, as `stepKey` names them. */
   known: readonly string[];
   /** How many others begin until it happens. */
@@ -11,18 +11,18 @@ export function stepKey(instance: string, step: string): string {
   return `${instance}: ${step}`;
 }
 
-/** Follows the log of an operator and finds the moment that somebody has chosen. */
+/** Follows the log of an operator until the moment of a kill order. */
 export class Steps {
   readonly #onMoment: (delayMs: number) => void;
   readonly #begun = new Set<string>();
-  #sentence: DeathSentence | undefined;
+  #order: KillOrder | undefined;
 
   constructor(onMoment: (delayMs: number) => void) {
     this.#onMoment = onMoment;
   }
 
-  pass(sentence: DeathSentence): void {
-    this.#sentence = sentence;
+  killAt(order: KillOrder): void {
+    this.#order = order;
     this.#look();
   }
 
@@ -34,10 +34,10 @@ export class Steps {
   }
 
   #look(): void {
-    if (this.#sentence === undefined) return;
-    const { known, after, delayMs } = this.#sentence;
+    if (this.#order === undefined) return;
+    const { known, after, delayMs } = this.#order;
     if (this.#begun.difference(new Set(known)).size < after) return;
-    this.#sentence = undefined;
+    this.#order = undefined;
     this.#onMoment(delayMs);
   }
 }

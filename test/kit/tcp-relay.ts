@@ -5,18 +5,18 @@ export interface TcpRelay extends AsyncDisposable {
   readonly port: number;
   /** Connections since the start. */
   accepted(): number;
-  /** Lets nothing through any more in either direction, without telling anybody: a half-open connection. */
+  /** Drops all data in both directions without closing: a half-open connection. */
   freeze(): void;
   /** New connections get through again; frozen ones stay frozen. */
   thaw(): void;
   /** Ends all connections with a TCP reset. */
   reset(): void;
-  /** Refuses new connections by closing them at once, until told otherwise. */
+  /** Closes new connections at once while true. */
   refuse(refusing: boolean): void;
   stop(): Promise<void>;
 }
 
-/** Listens on a free port of loopback unless told otherwise. */
+/** Listens on a free port of loopback by default. */
 export async function startRelay(targetPort: number, listen = { host: '127.0.0.1', port: 0 }): Promise<TcpRelay> {
   const pairs = new Set<{ near: Socket; far: Socket; isFrozen: boolean }>();
   let [accepted, isFreezing, isRefusing] = [0, false, false];

@@ -40,7 +40,7 @@ export interface ServerOptions {
   ca?: TestCa;
 }
 
-/** A server on loopback that answers as a test tells it, and falls silent or away when it is told so. */
+/** A server on loopback with the answers of a test; it can stop answering or close connections. */
 export interface TestServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;

@@ -12,12 +12,12 @@ interface Scope {
   fieldSelector?: string;
 }
 
-/** An API server in memory with informers, which get changes at once unless it is silent. */
+/** An API server in memory with informers, which get changes at once unless it is paused. */
 export class WatchedApi extends MemoryApi {
   readonly #clock: ManualClock;
   readonly #informers = new Map<string, { resource: Resource; informer: MemoryInformer }>();
   /** While true no informer gets a change. */
-  isSilent = false;
+  isPaused = false;
 
   constructor(clock: ManualClock) {
     super();
@@ -54,14 +54,14 @@ export class WatchedApi extends MemoryApi {
     this.#emit(resource, informer => informer.remove({ name, namespace }));
   }
 
-  /** Ends the silence: informers get all that has changed. */
-  speak(): void {
-    this.isSilent = false;
+  /** Ends the pause: informers get all that has changed. */
+  resume(): void {
+    this.isPaused = false;
     for (const { resource, informer } of this.#informers.values()) informer.replaceAll(this.all(resource));
   }
 
   #emit({ group, plural }: Resource, change: (informer: MemoryInformer) => void): void {
-    if (this.isSilent) return;
+    if (this.isPaused) return;
     for (const { resource, informer } of this.#informers.values()) {
       if (resource.plural === plural && resource.group === group) change(informer);
     }

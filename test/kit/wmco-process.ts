@@ -17,7 +17,7 @@ export interface WmcoProcess extends AsyncDisposable {
 }
 
 export interface WmcoOptions {
-  /** Added to a small environment that has nothing of the one who runs the test. */
+  /** Added to a small environment without variables of the user who runs the test. */
   environment?: Record<string, string>;
   folder?: string;
 }
@@ -44,23 +44,23 @@ export function startOnTerminal(
 }
 
 function processOf(child: ChildProcess): WmcoProcess {
-  const said = { out: '', err: '' };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text));
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.err += text));
+  const output = { out: '', err: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output.out += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.err += text));
   const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   let isClosed = false;
   void closed.then(() => (isClosed = true));
-  const fail = (what: string) => new Error(`${what}\n--- out\n${said.out}\n--- err\n${said.err}`);
+  const fail = (what: string) => new Error(`${what}\n--- out\n${output.out}\n--- err\n${output.err}`);
   return {
     pid: child.pid ?? 0,
-    out: () => said.out,
-    err: () => said.err,
+    out: () => output.out,
+    err: () => output.err,
     async until(text, limitMs = 100_000) {
       const endMs = performance.now() + limitMs;
-      const isThere = () => (typeof text === 'string' ? said.out.includes(text) : text.test(said.out));
+      const isThere = () => (typeof text === 'string' ? output.out.includes(text) : text.test(output.out));
       while (!isThere()) {
-        if (isClosed) throw fail(`it has ended before it said ${String(text)}`);
-        if (performance.now() > endMs) throw fail(`it has not said ${String(text)} in time`);
+        if (isClosed) throw fail(`it ended before it printed ${String(text)}`);
+        if (performance.now() > endMs) throw fail(`it did not print ${String(text)} in time`);
         await delay(50);
       }
     },
@@ -68,7 +68,7 @@ function processOf(child: ChildProcess): WmcoProcess {
     async ended(limitMs = 100_000) {
       const late = new AbortController();
       const limit = delay(limitMs, undefined, { signal: late.signal }).then(() => {
-        throw fail('it has not ended in time');
+        throw fail('it did not end in time');
       });
       try {
         const [code, signal] = await Promise.race([closed, limit]);

@@ -71,12 +71,12 @@ test('every good host becomes a Node with its own name, and there are no others'
 });
 
 test('each dead host and the unknown name report problem and remedy', () => {
-  const said = dead.map((_, index) => configuredOf(addressOf(`win-${good + 1 + index}`)));
-  expect(said.map(condition => [condition?.status, condition?.reason])).toEqual(
+  const conditions = dead.map((_, index) => configuredOf(addressOf(`win-${good + 1 + index}`)));
+  expect(conditions.map(condition => [condition?.status, condition?.reason])).toEqual(
     dead.map(([, code]) => ['False', code]),
   );
   expect(configuredOf(unknownName)).toMatchObject({ status: 'False', reason: 'INSTANCE_ADDRESS_UNRESOLVED' });
-  for (const condition of said) expect(condition?.message).toMatch(/\. [A-Z][^.]+\./);
+  for (const condition of conditions) expect(condition?.message).toMatch(/\. [A-Z][^.]+\./);
 });
 
 test('the malformed entry causes an event and no instance', async () => {

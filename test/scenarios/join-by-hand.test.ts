@@ -134,10 +134,10 @@ test('a join needs few sessions and sends everything once', () => {
 
 test('logs of hosts contain no secrets', async () => {
   const tokens = [(await operator.bootstrapToken()).token.reveal(), sandbox.privateKey.reveal()];
-  const said = sandbox.hosts.flatMap(({ logLines }) => logLines).join('\n');
-  expect(said).toContain('Received client certificate');
-  for (const secret of tokens) expect(said).not.toContain(secret.slice(0, 60));
-  expect(said).not.toMatch(/PRIVATE KEY/);
+  const output = sandbox.hosts.flatMap(({ logLines }) => logLines).join('\n');
+  expect(output).toContain('Received client certificate');
+  for (const secret of tokens) expect(output).not.toContain(secret.slice(0, 60));
+  expect(output).not.toMatch(/PRIVATE KEY/);
 });
 
 test('a host comes back from a power cut as a ready Node of the same version', async () => {

@@ -19,7 +19,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { accountToken } from '../kit/account-token.ts';
 import { operatorVersion as version, tokenKubeconfig } from '../kit/operator-scene.ts';
 import { recordedLog } from '../kit/recorded-log.ts';
-import { checkSandbox, saidLines } from '../kit/secret-check.ts';
+import { checkSandbox, logOutput } from '../kit/secret-check.ts';
 
 const byKind = new Map(
   Object.values(kinds)
@@ -69,7 +69,7 @@ test('hosts and a Machine become nodes with only the permissions of the manifest
   } finally {
     stop.abort();
     await running;
-    await checkSandbox(sandbox, admin, saidLines('log of the operator', lines));
+    await checkSandbox(sandbox, admin, logOutput('log of the operator', lines));
     await Promise.all([client.close(), admin.close()]);
   }
   const refusals = lines.filter(({ fields }) => (fields['error'] as { code?: unknown } | undefined)?.code === 403);

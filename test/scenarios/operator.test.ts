@@ -61,10 +61,10 @@ test('a join needs at most eight sessions, one upload and no reboot', () => {
 });
 
 test('the operator logs no secret', async () => {
-  const said = operator.lines.join('');
-  expect(said).toContain('Found the cluster');
-  expect(said).not.toContain(sandbox.privateKey.reveal().split('\n')[1]);
-  expect(said).not.toMatch(/PRIVATE KEY|eyJhbGciOi/);
+  const output = operator.lines.join('');
+  expect(output).toContain('Found the cluster');
+  expect(output).not.toContain(sandbox.privateKey.reveal().split('\n')[1]);
+  expect(output).not.toMatch(/PRIVATE KEY|eyJhbGciOi/);
 });
 
 test('scaling a MachineSet adds and removes Nodes', async () => {

@@ -16,7 +16,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { startProxy } from '../kit/connect-proxy.ts';
 import { expectNoSecrets, findLeaks, keySecrets, type PlantedSecret } from '../kit/planted-secrets.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
-import { saidText } from '../kit/secret-check.ts';
+import { inspectedText } from '../kit/secret-check.ts';
 import { startWmco } from '../kit/wmco-process.ts';
 
 /**
@@ -89,7 +89,7 @@ async function giveOwnKey(): Promise<void> {
   await operator.client.create(windowsInstances, { metadata: { name: 'own', namespace }, spec });
 }
 
-const said = () => [{ where: 'log', text: operator.lines.join('') }];
+const output = () => [{ where: 'log', text: operator.lines.join('') }];
 const patient = { timeout: 90_000, interval: 200 };
 
 test('hosts join with a proxy and a registry that need logins, and others fail', async () => {
@@ -106,7 +106,7 @@ test('hosts join with a proxy and a registry that need logins, and others fail',
       'Failed HOST_WANTS_PASSWORD',
       'Ready Joined',
     ]);
-  expectNoSecrets(planted, said());
+  expectNoSecrets(planted, output());
 });
 
 test('the planted secrets are where they belong', async () => {
@@ -195,7 +195,7 @@ test.each(failures)('%s: nothing of it is in the error, not even in what it carr
   const error = await failureOf(act);
   expectNoSecrets(
     [...planted, ...keySecrets('key of the operator', sandbox.privateKey.reveal())],
-    [{ where: 'error', text: saidText(error) }],
+    [{ where: 'error', text: inspectedText(error) }],
   );
 });
 
@@ -205,14 +205,14 @@ test('the error about a proxy that rejects a login does not contain the login', 
     asked(kubeconfig({ token }, { 'proxy-url': `http://u:${proxyPassword}@127.0.0.1:${proxy.port}` })),
   );
   expect(proxy.seen[0]?.authorization).toBeDefined();
-  expectNoSecrets(planted, [{ where: 'error', text: saidText(error) }]);
+  expectNoSecrets(planted, [{ where: 'error', text: inspectedText(error) }]);
 });
 
 test('finds a secret in every encoding', () => {
   const held = { secret: new Secret(password), list: [new Secret(token)] };
   expectNoSecrets(
     planted,
-    [saidText(held), JSON.stringify(held), String(held.secret), String(held.list)].map(text => ({
+    [inspectedText(held), JSON.stringify(held), String(held.secret), String(held.list)].map(text => ({
       where: 'value',
       text,
     })),

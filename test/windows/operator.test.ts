@@ -107,7 +107,7 @@ test('the operator had all permissions and logged no warning, and its doubles ha
   const warnings = items.filter(({ type }) => type !== 'Normal');
   expect(warnings.map(({ reason, message }) => `${reason}: ${message}`)).toEqual([]);
   expect(operator.log.split('\n').filter(line => /"level":"error"|forbidden/i.test(line))).toEqual([]);
-  expect(scene.neighbours.errors).toEqual([]);
+  expect(scene.otherOperators.errors).toEqual([]);
 });
 
 test('a replacement of the operator changes nothing', async () => {

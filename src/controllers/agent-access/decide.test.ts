@@ -3,7 +3,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { servicesManifest } from '#node/desired/services.ts';
 import { benchSettings, defaultFacts } from '../../../test/kit/fixed-facts.ts';
-import { type AccessNode, type AgentKind, agentOf, differenceTo, isOfGoOperator, updated } from './decide.ts';
+import { type AccessNode, type AgentKind, agentOf, differenceTo, isOfGoOperator, mergeObject } from './decide.ts';
 import type { AccessObject } from './desired.ts';
 
 const windows = { 'kubernetes.io/os': 'windows' };
@@ -21,14 +21,14 @@ const kinds: [name: string, given: Omit<AccessNode, 'mayBeAdopted'>, want: Agent
   ['a Node that nobody has finished and no instance is bound to', { node: node(), record: undefined }, 'none'],
   ['a Linux node that calls itself one of the Go operator', { node: node('go', linux), record: undefined }, 'none'],
   ['a node without a system', { node: node('go', {}), record: undefined }, 'none'],
-  ['a host that joins', { node: node(), record: {} }, 'ours'],
-  ['a host that has joined', { node: node('v2'), record: { agent, version: 'v2' } }, 'ours'],
+  ['a host that joins', { node: node(), record: {} }, 'current'],
+  ['a host that has joined', { node: node('v2'), record: { agent, version: 'v2' } }, 'current'],
   ['a host that was adopted from the Go operator', { node: node('go'), record: { version: 'go' } }, 'former'],
   ['an adopted host whose annotation is gone', { node: node(), record: { version: 'go' } }, 'former'],
-  ['an adopted host whose services ConfigMap is gone', { node: node('go'), record: { version: 'gone' } }, 'ours'],
-  ['a host of ours that calls itself one of the Go operator', { node: node('go'), record: { agent } }, 'ours'],
-  ['a host that joins and calls itself one of the Go operator', { node: node('go'), record: {} }, 'ours'],
-  ['a host that had the Go agent once', { node: node('go'), record: { agent, version: 'go' } }, 'ours'],
+  ['an adopted host whose services ConfigMap is gone', { node: node('go'), record: { version: 'gone' } }, 'current'],
+  ['a host of ours that calls itself one of the Go operator', { node: node('go'), record: { agent } }, 'current'],
+  ['a host that joins and calls itself one of the Go operator', { node: node('go'), record: {} }, 'current'],
+  ['a host that had the Go agent once', { node: node('go'), record: { agent, version: 'go' } }, 'current'],
 ];
 for (const [name, given, want] of kinds) {
   test(`the agent of ${name}: ${want}`, () => expect(agentOf({ mayBeAdopted: true, ...given }, former)).toBe(want));
@@ -40,7 +40,7 @@ test('a Node that no instance is bound to is believed only while there are hosts
 });
 
 const data: [name: string, data: Record<string, string>, want: boolean][] = [
-  ['ours', printManifest(servicesManifest(defaultFacts, benchSettings)), false],
+  ['current', printManifest(servicesManifest(defaultFacts, benchSettings)), false],
   ['one of the Go operator', { services: '[{"name":"kubelet","powershellPreScripts":[]}]', files: '[]' }, true],
   ['an empty one', {}, true],
 ];
@@ -98,7 +98,7 @@ test('an update makes the object as wanted, and keeps what is of others', () => 
     annotations: { c: '3' },
     ownerReferences: [],
   });
-  const result = updated(role, found);
+  const result = mergeObject(role, found);
   expect(differenceTo(role, result)).toBe('none');
   expect(result.metadata).toMatchObject({
     resourceVersion: '5',
@@ -111,11 +111,11 @@ test('an update makes the object as wanted, and keeps what is of others', () => 
 
 test('an update leaves owners alone where none are wanted', () => {
   const found = meta(binding, { ownerReferences: [owner], labels: {} });
-  expect(updated(binding, found).metadata.ownerReferences).toEqual([owner]);
+  expect(mergeObject(binding, found).metadata.ownerReferences).toEqual([owner]);
 });
 
 test('one update is always enough', () => {
   for (const [, wanted, found, want] of differences) {
-    if (want === 'update') expect(differenceTo(wanted, updated(wanted, found))).toBe('none');
+    if (want === 'update') expect(differenceTo(wanted, mergeObject(wanted, found))).toBe('none');
   }
 });

@@ -131,9 +131,9 @@ test('a stolen certificate is not renewed once the instance is gone', async () =
 test('decides by the record that the server has now, not by an old picture', async () => {
   await using bench = await csrBench();
   await lists(bench, name, record);
-  bench.api.isSilent = true;
+  bench.api.isPaused = true;
   await lists(bench, name, { ...record, tokens: [] });
-  bench.api.isSilent = false;
+  bench.api.isPaused = false;
   await asks(bench, client);
   expect([stateOf(bench), bench.events]).toEqual(['pending', [expect.stringContaining('(token)')]]);
 });
@@ -302,9 +302,9 @@ for (const [about, change, before, cause] of changes) {
 test('decides by the Node that the server has now, not by an old picture', async () => {
   await using bench = await csrBench();
   await lists(bench, name, record);
-  bench.api.isSilent = true;
+  bench.api.isPaused = true;
   bench.api.put(nodes, node(name, '10.0.0.1'));
-  bench.api.isSilent = false;
+  bench.api.isPaused = false;
   await asks(bench, client);
   expect(stateOf(bench)).toBe('pending');
   expect(bench.events).toEqual([expect.stringContaining('already exists')]);

@@ -48,9 +48,9 @@ test('bad requests in any number keep neither their maker nor others from certif
 
 test('good requests in any number are all approved in the end', async () => {
   await using bench = await floodBench();
-  bench.api.isSilent = true;
+  bench.api.isPaused = true;
   for (const csr of names(90)) await asks(bench, renewal, csr);
-  bench.api.isSilent = false;
+  bench.api.isPaused = false;
   for (const csr of names(90)) {
     const made = bench.api.peek(certificateSigningRequests, csr);
     if (made !== undefined) bench.api.put(certificateSigningRequests, made);

@@ -170,11 +170,11 @@ test('deletes nothing because of a watch that lags: the server is asked first', 
   await using bench = await started({ '10.0.0.1': user });
   const before = bench.api.peek(configMaps, mapName, namespace);
   bench.api.remove(configMaps, mapName, namespace);
-  bench.api.isSilent = true;
+  bench.api.isPaused = true;
   if (before !== undefined) bench.api.put(configMaps, before);
   await settle();
   expect(namesOf(bench)).toEqual(['10.0.0.1']);
-  bench.api.speak();
+  bench.api.resume();
   await bench.clock.advance(2000);
   expect(namesOf(bench)).toEqual(['10.0.0.1']);
 });

@@ -105,7 +105,7 @@ test('what the Node says of its version later changes no record', async () => {
   await lab.ready();
   await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: 'other' } } });
   const { version: recorded } = await lab.statusWhen(
-    ({ conditions }) => conditions?.some(({ message }) => message.includes('runs version other')) === true,
+    ({ conditions }) => conditions?.some(({ message }) => message?.includes('runs version other')) === true,
   );
   expect(recorded).toBe(old);
 });
@@ -116,7 +116,7 @@ test('a host of ours that calls itself one of another version is not recorded as
   lab.start();
   await lab.add();
   await lab.ready();
-  lab.behaviour.noVersion = true;
+  lab.behavior.noVersion = true;
   await lab.report({ version: old });
   const { version: recorded } = await lab.statusWhen(
     ({ conditions }) => conditions?.some(({ reason }) => reason === 'OtherVersion') === true,

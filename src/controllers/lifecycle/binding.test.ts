@@ -95,7 +95,7 @@ test('two Nodes with one address are reported once', async () => {
 async function joinAgain(lab: JoinLab): Promise<void> {
   await lab.forgetVersion();
   await lab.statusWhen(({ step }) => step === 'wait for agent');
-  lab.behaviour.noVersion = false;
+  lab.behavior.noVersion = false;
   lab.look();
   await lab.statusWhen(({ phase, step }) => phase === 'Ready' && step === undefined);
 }
@@ -176,12 +176,12 @@ test('a host that was renamed is refused while its Node exists, and joins under 
   host.faults.answer = (verb, data) => (verb === 'inventory' ? { ...data, nodeName: host.model.state.hostName } : data);
   host.model.state.hostName = 'renamed';
   // Its certificate is for the former name, so that the kubelet cannot register under the new one.
-  lab.behaviour.noNode = true;
+  lab.behavior.noNode = true;
   lab.start();
   expect(await lab.failed('NODE_NAME_CHANGED')).toContain('the host name is renamed, but the host joined as win-5');
-  lab.behaviour = { noNode: true };
+  lab.behavior = { noNode: true };
   host.faults.exec = command => {
-    if (command.includes(' bootstrap ')) lab.behaviour = {};
+    if (command.includes(' bootstrap ')) lab.behavior = {};
     return undefined;
   };
   await lab.client.delete(nodes, 'win-5');
@@ -192,7 +192,7 @@ test('a host that has got a kubelet certificate keeps its name, also without a N
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.state.hostName = 'worker-7';
-  lab.behaviour.noNode = true;
+  lab.behavior.noNode = true;
   host.faults.exec = command => {
     if (command.includes(' bootstrap ')) throw new Error('the host does not want to');
     return undefined;

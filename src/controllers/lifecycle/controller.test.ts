@@ -42,7 +42,7 @@ async function stagingLab(): Promise<{ lab: JoinLab; host: LabHost; goOn: () => 
 async function loseVersion(lab: JoinLab): Promise<void> {
   await lab.forgetVersion();
   await until(async () => (await lab.instance()).status?.step === 'wait for agent');
-  lab.behaviour.noVersion = false;
+  lab.behavior.noVersion = false;
   lab.look();
   await isReady(lab);
 }
@@ -167,7 +167,7 @@ test('a host without Containers and with another name is rebooted once for both'
 test('a reboot that variables or certificates need is made on the way, after the Node is drained', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  lab.behaviour.settingsReboot = true;
+  lab.behavior.settingsReboot = true;
   lab.start();
   await lab.add();
   await isReady(lab);
@@ -213,7 +213,7 @@ test('a host whose Node was deleted is cleaned, so that its kubelet registers ag
 
 test('a Node that was made again is configured only when the agent has confirmed the version for it', async () => {
   const { lab, host } = await joinedLab();
-  lab.behaviour.noVersion = true;
+  lab.behavior.noVersion = true;
   await lab.client.delete(nodes, 'win-5');
   // The report still names the version.
   lab.restartKubelet(host);
@@ -221,7 +221,7 @@ test('a Node that was made again is configured only when the agent has confirmed
   const node = await lab.node();
   expect(marksOf(node)).not.toHaveProperty(nodeAnnotation.version);
   expect([node?.spec?.unschedulable, (await lab.instance()).status?.nodeUID]).toEqual([true, node?.metadata.uid]);
-  lab.behaviour.noVersion = false;
+  lab.behavior.noVersion = false;
   lab.look(host);
   await isReady(lab);
 });
@@ -233,9 +233,9 @@ test('services of another configuration are removed before anything is put in th
     .install('kubelet', { command: 'old.exe', description: 'OpenShift managed kubelet' })
     .install('old-service', { description: 'OpenShift managed old-service' });
   // A kubelet of that configuration has no certificate of this cluster.
-  lab.behaviour.noNode = true;
+  lab.behavior.noNode = true;
   host.faults.exec = command => {
-    if (command.includes(' bootstrap ')) lab.behaviour = {};
+    if (command.includes(' bootstrap ')) lab.behavior = {};
     return undefined;
   };
   lab.start();
@@ -314,7 +314,7 @@ test('an instance that is made anew takes its Node over: the record is made agai
 
 test('a Node of another version is left to the upgrade, and told as such', async () => {
   const { lab, host } = await joinedLab();
-  lab.behaviour.noVersion = true;
+  lab.behavior.noVersion = true;
   await lab.report({ version: '10.0.0-old' });
   const conditions = async () => (await lab.instance()).status?.conditions;
   await until(async () => (await conditions())?.[0]?.reason === 'OtherVersion');

@@ -5,7 +5,7 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { InstanceIdentity, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { type Decision, decide, quietMs } from './decide.ts';
+import { type Decision, decide, credentialsMs } from './decide.ts';
 
 const node = (annotations: Record<string, string> = {}): NodeView => ({
   name: 'win-5',
@@ -210,5 +210,5 @@ const quiet: [string, WindowsInstance, number | undefined][] = [
   ['not at all once it has ended', withAgent({ certificateEnds: at(-1) }), undefined],
 ];
 for (const [name, object, want] of quiet) {
-  test(`nothing can run out ${name}`, () => expect(quietMs({ instance: object, nowMs })).toBe(want));
+  test(`nothing can run out ${name}`, () => expect(credentialsMs({ instance: object, nowMs })).toBe(want));
 }

@@ -2,18 +2,14 @@ import { expect, test } from 'vitest';
 import type { Condition } from '#base/condition.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
+import { subjectOf } from '#cluster/instance-source.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
-import {
-  addressConflicts,
-  adoptedEvents,
-  failureEvents,
-  mayStillCome,
-  reconnectedEvents,
-  setupEvents,
-} from './events.ts';
+import { configureKind, reconnectKind } from './act/run-journey.ts';
+import { addressConflicts, failureEvents, isTransientFailure, type InstanceEvent, setupEvent } from './events.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const ago = (minutes: number) => new Date(nowMs - minutes * 60_000).toISOString();
@@ -39,27 +35,39 @@ function instance({ kind = 'ConfigMap', condition, timeline, reboot, sourceUid }
   };
 }
 const error = (code: ErrorCode) => new AppError(code, '10.0.0.5: it is so', { remedy: 'Do this.' });
-const lines = (events: ReturnType<typeof setupEvents>) =>
+const lines = (events: readonly InstanceEvent[]) =>
   events.map(
     ({ object, text }) =>
       `${object.kind} ${object.namespace}/${object.name} ${text.type} ${text.reason}: ${text.message}`,
   );
 
-test('a host that was set up, told of what the administrator has made', () => {
-  const words = 'Configured instance with address 10.0.0.5 as a worker node';
-  expect(lines(setupEvents(instance()))).toEqual([`ConfigMap wmco/windows-instances Normal InstanceSetup: ${words}`]);
-  expect(lines(setupEvents(instance({ kind: 'Direct' })))).toEqual([
-    `WindowsInstance wmco/win-5 Normal InstanceSetup: ${words}`,
-  ]);
-  expect(lines(setupEvents(instance({ kind: 'Machine' })))).toEqual([
-    'Machine openshift-machine-api/m-1 Normal MachineSetup: Machine m-1 configured successfully',
-  ]);
-});
+const kinds: ['Machine' | 'ConfigMap' | 'Direct', string, string][] = [
+  [
+    'ConfigMap',
+    'ConfigMap wmco/windows-instances',
+    'InstanceSetup: Configured instance with address 10.0.0.5 as a worker node',
+  ],
+  ['Direct', 'WindowsInstance wmco/win-5', 'InstanceSetup: Configured instance with address 10.0.0.5 as a worker node'],
+  ['Machine', 'Machine openshift-machine-api/m-1', 'MachineSetup: Machine m-1 configured successfully'],
+];
+for (const [kind, object, text] of kinds) {
+  test(`records the setup of a host of source ${kind} on ${object}`, () => {
+    const made = instance({ kind });
+    expect(lines([{ object: subjectOf(made), text: setupEvent(made) }])).toEqual([`${object} Normal ${text}`]);
+  });
+}
 
-test('a host that was adopted, and one whose agent was reconnected', () => {
-  expect(lines([...adoptedEvents(instance()), ...reconnectedEvents(instance({ kind: 'Machine' }))])).toEqual([
-    'ConfigMap wmco/windows-instances Normal InstanceAdopted: Instance with address 10.0.0.5 was set up by another version and is left as it is',
-    'Machine openshift-machine-api/m-1 Normal AgentReconnected: Gave the agent of the instance with address 10.0.0.5 new credentials',
+test('records adoption and reconnection on the source of the instance', () => {
+  const [adopted, reconnected] = [instance(), instance({ kind: 'Machine' })];
+  const adoption = configureKind.event(adopted, { isAdopted: true } as ConfigureJourney);
+  const reconnection = reconnectKind.event(reconnected, {} as ConfigureJourney);
+  const events = [
+    { object: subjectOf(adopted), text: adoption },
+    { object: subjectOf(reconnected), text: reconnection },
+  ];
+  expect(lines(events)).toEqual([
+    expect.stringMatching(/^ConfigMap wmco\/windows-instances Normal InstanceAdopted: .*10\.0\.0\.5/),
+    expect.stringMatching(/^Machine openshift-machine-api\/m-1 Normal AgentReconnected: .*10\.0\.0\.5/),
   ]);
 });
 
@@ -211,6 +219,6 @@ const patience: [string, Over, ErrorCode, boolean][] = [
 ];
 for (const [name, over, code, want] of patience) {
   test(`${want ? 'has' : 'has no'} patience with ${name}`, () => {
-    expect(mayStillCome(instance(over), error(code), nowMs)).toBe(want);
+    expect(isTransientFailure(instance(over), error(code), nowMs)).toBe(want);
   });
 }

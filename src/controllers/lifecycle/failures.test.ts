@@ -202,7 +202,7 @@ test('preflight tells everything that is wrong at once', async () => {
   host.model.isAdministrator = false;
   host.model.services.install('kubelet');
   // That kubelet belongs to no cluster.
-  lab.behaviour.noNode = true;
+  lab.behavior.noNode = true;
   lab.start();
   await lab.add();
   await until(async () => (await configured(lab))?.reason === 'HOST_NOT_ADMINISTRATOR');

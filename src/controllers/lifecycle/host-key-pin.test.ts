@@ -44,7 +44,7 @@ test('a key that the Node names by itself is not demanded of the host', async ()
   await lab.patchNode({ metadata: { annotations } });
   await lab.forgetVersion();
   await lab.statusWhen(({ step }) => step === 'wait for agent');
-  lab.behaviour.noVersion = false;
+  lab.behavior.noVersion = false;
   lab.look();
   await lab.statusWhen(({ phase, step }) => phase === 'Ready' && step === undefined);
   expect((await lab.instance()).status?.hostKey).toBe(status.hostKey);

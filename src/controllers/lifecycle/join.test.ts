@@ -172,7 +172,7 @@ test('marks that the server refuses are told as the refusal of the server', asyn
 test('a Node that is deleted and registered again while its agent is waited for is set up anew', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
-  lab.behaviour.noVersion = true;
+  lab.behavior.noVersion = true;
   lab.start();
   await lab.add();
   await until(async () => (await lab.instance()).status?.step === 'wait for agent');
@@ -182,7 +182,7 @@ test('a Node that is deleted and registered again while its agent is waited for 
   const uid = (await lab.node())?.metadata.uid;
   await lab.statusWhen(({ nodeUID }) => nodeUID === uid);
   expect((await lab.node())?.metadata.annotations).toMatchObject({ [nodeAnnotation.pubKeyHash]: 'hash-of-key' });
-  lab.behaviour.noVersion = false;
+  lab.behavior.noVersion = false;
   lab.look(host);
   await isReady(lab);
 });

@@ -40,11 +40,11 @@ test('hosts that do not answer, or hang, keep nobody from joining', async () => 
 test('a host that waits for the cluster keeps nobody from his turn', async () => {
   const lab = await startJoinLab();
   await addMany(lab, 4);
-  lab.behaviour.noNode = true;
+  lab.behavior.noNode = true;
   lab.start({ limits: { joins: 1 } });
   const steps = async () => (await lab.client.list(windowsInstances, { namespace })).items.map(one => one.status?.step);
   await until(async () => (await steps()).every(step => step === 'find node'));
-  lab.behaviour.noNode = false;
+  lab.behavior.noNode = false;
   lab.look();
   await until(async () => (await countOf(lab, 'Ready')) === 4);
 });

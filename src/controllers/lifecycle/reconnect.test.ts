@@ -104,7 +104,7 @@ function startOther(lab: JoinLab): void {
 
 /** What the Node says of itself, and goes on saying. */
 async function claimVersion(lab: JoinLab, said: string): Promise<void> {
-  lab.behaviour.noVersion = true;
+  lab.behavior.noVersion = true;
   await lab.report({ version: said });
   await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: said } } });
 }
@@ -172,7 +172,7 @@ const others: [string, object | null][] = [
 for (const [name, agent] of others) {
   test(`reconnects an agent ${name}`, async () => {
     const lab = await startJoinLab();
-    lab.behaviour.noCertificate = true;
+    lab.behavior.noCertificate = true;
     const host = lab.host();
     const operator = lab.start();
     await lab.add();

@@ -24,7 +24,7 @@ async function killAt(number: number): Promise<'killed' | 'was done before'> {
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.state.containersFeature = 'disabled';
-  lab.behaviour.settingsReboot = true;
+  lab.behavior.settingsReboot = true;
   let acts = 0;
   let operator: LabOperator | undefined;
   const act = () => {
@@ -177,7 +177,7 @@ test('an agent of another version is replaced, although it runs', async () => {
   await lab.forgetVersion();
   lab.start();
   await until(async () => (await lab.instance()).status?.step === 'wait for agent');
-  lab.behaviour.noVersion = false;
+  lab.behavior.noVersion = false;
   lab.look();
   await isReady(lab);
   expect(host.uploads.slice(sent).filter(path => path.startsWith(dir.k))).toHaveLength(2);

@@ -5,7 +5,7 @@ import { settle } from '../../../test/kit/manual-clock.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
 import { sourceBench } from '../../../test/kit/source-bench.ts';
 import { linuxNodesController } from './controller.ts';
-import { carriesStrayMark } from './decide.ts';
+import { hasStrayAnnotation } from './decide.ts';
 
 const { pubKeyHash, version } = nodeAnnotation;
 const nodeOf = (os: string, annotations: Record<string, string>, name = 'n'): Node => ({
@@ -22,7 +22,7 @@ const marks: [name: string, os: string, annotations: Record<string, string>, wan
 for (const [name, os, annotations, want] of marks) {
   test(`${want ? 'finds' : 'finds no'} stray mark on ${name}`, () => {
     const { labels = {} } = nodeOf(os, annotations).metadata;
-    expect(carriesStrayMark({ labels, annotations })).toBe(want);
+    expect(hasStrayAnnotation({ labels, annotations })).toBe(want);
   });
 }
 

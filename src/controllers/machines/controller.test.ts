@@ -144,7 +144,7 @@ test('deletes nothing because of a watch that lags', async () => {
   await using bench = await machineBench();
   const machine = await bench.machine();
   bench.api.remove(machines, 'm1', namespaceName.machineApi);
-  bench.api.isSilent = true;
+  bench.api.isPaused = true;
   bench.api.put(machines, machine);
   await settle();
   expect(bench.instances()).toHaveLength(1);
@@ -166,7 +166,7 @@ test('a Node that only the watch does not know yet is not lost', async () => {
   await bench.running(1);
   const node = bench.api.peek(nodes, 'n1');
   bench.api.remove(nodes, 'n1');
-  bench.api.isSilent = true;
+  bench.api.isPaused = true;
   if (node !== undefined) bench.api.put(nodes, node);
   await settle();
   expect(bench.instances()).toHaveLength(1);

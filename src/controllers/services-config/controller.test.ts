@@ -165,7 +165,7 @@ test('pays no heed to other ConfigMaps', async () => {
 test('deletes only the object that it has looked at', async () => {
   const { run, api, own } = begin();
   api.put(configMaps, map({ data: {} }));
-  api.isSilent = true;
+  api.isPaused = true;
   const good = api.put(configMaps, { ...map(), metadata: { name, namespace, uid: 'somebody-else' } });
   await run();
   expect(own()?.metadata.uid).toBe(good.metadata.uid);

@@ -13,7 +13,7 @@ const stored = (more: Partial<StoredServices> = {}): StoredServices => ({
   name: name(),
   data: printManifest(wanted),
   immutable: true,
-  isLeaving: false,
+  isDeleting: false,
   ...more,
 });
 const see = (more: Partial<ServicesConfigFacts> = {}): ServicesConfigFacts => ({
@@ -30,7 +30,7 @@ const own: [name: string, seen: Partial<ServicesConfigFacts>, want: string][] = 
   ['creates it beside those of other versions', { stored: [stored({ name: name('old') })] }, 'create'],
   ['waits for the facts', { wanted: undefined }, 'wait'],
   ['waits for the facts even when it is missing', { wanted: undefined, stored: [] }, 'wait'],
-  ['waits until one that was deleted is gone', { stored: [stored({ isLeaving: true })] }, 'wait'],
+  ['waits until one that was deleted is gone', { stored: [stored({ isDeleting: true })] }, 'wait'],
   ['replaces one without data', { stored: [stored({ data: {} })] }, 'replace'],
   ['replaces one that cannot be parsed', { stored: [stored({ data: { services: '[', files: '[]' } })] }, 'replace'],
   ['replaces one that could be changed', { stored: [stored({ immutable: false })] }, 'replace'],
@@ -62,7 +62,7 @@ for (const [text, edit, same] of edits) {
 test('says why it replaces and why it waits, with the name of the ConfigMap', () => {
   const replaced = decide(see({ stored: [stored({ data: {} })] })).own;
   expect(replaced).toMatchObject({ do: 'replace', why: expect.stringContaining(name()) });
-  const leaving = decide(see({ stored: [stored({ isLeaving: true })] })).own;
+  const leaving = decide(see({ stored: [stored({ isDeleting: true })] })).own;
   expect(leaving).toMatchObject({ do: 'wait', why: expect.stringContaining(name()) });
 });
 
@@ -86,7 +86,7 @@ for (const [text, inUse, want] of outdated) {
 
 test('removes neither its own, nor other ConfigMaps, nor those on their way out', () => {
   const others = ['windows-services-', 'windows-instances', 'trusted-ca'].map(each => stored({ name: each }));
-  const leaving = stored({ name: name('v1'), isLeaving: true });
+  const leaving = stored({ name: name('v1'), isDeleting: true });
   expect(decide(see({ stored: [stored(), ...others, leaving] })).outdated).toEqual([]);
 });
 

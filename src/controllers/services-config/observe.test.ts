@@ -34,14 +34,14 @@ test('sees services ConfigMaps only', () => {
     map('windows-services-v1', { data: { a: 'b' }, immutable: true }),
     map('windows-instances'),
   ]);
-  expect(stored).toEqual([{ name: 'windows-services-v1', data: { a: 'b' }, immutable: true, isLeaving: false }]);
+  expect(stored).toEqual([{ name: 'windows-services-v1', data: { a: 'b' }, immutable: true, isDeleting: false }]);
 });
 
 test('sees one without anything in it, and one that is on its way out', () => {
   const metadata = { name: 'windows-services-v2', deletionTimestamp: '2026-03-01T12:00:00Z' };
   expect(seen([map('windows-services-v1'), { metadata }]).stored).toEqual([
-    { name: 'windows-services-v1', data: {}, immutable: false, isLeaving: false },
-    { name: 'windows-services-v2', data: {}, immutable: false, isLeaving: true },
+    { name: 'windows-services-v1', data: {}, immutable: false, isDeleting: false },
+    { name: 'windows-services-v2', data: {}, immutable: false, isDeleting: true },
   ]);
 });
 

@@ -46,7 +46,7 @@ function describe(folder: string, fallback: string | undefined, say: (line: stri
   const source = missingIn(folder, [manager]).length === 0 ? folder : fallback;
   if (source !== folder) {
     const instead =
-      source === undefined ? 'running without: nothing is signed, filled in or collected' : `using ${source}`;
+      source === undefined ? 'running without it: no signing, no defaults, no garbage collection' : `using ${source}`;
     say(`${folder} has no ${manager}; ${instead}`);
   }
   return {
@@ -57,9 +57,9 @@ function describe(folder: string, fallback: string | undefined, say: (line: stri
 }
 
 function programAt(path: string): Program {
-  const said = execFileSync(path, ['--version'], { encoding: 'utf8', timeout: 10_000 });
-  const [, version = '', minor = ''] = /(v1\.(\d+)\.\S+)/.exec(said) ?? [];
-  if (version === '') throw new Error(`${path} --version says ${JSON.stringify(said)}, which is no version`);
+  const printed = execFileSync(path, ['--version'], { encoding: 'utf8', timeout: 10_000 });
+  const [, version = '', minor = ''] = /(v1\.(\d+)\.\S+)/.exec(printed) ?? [];
+  if (version === '') throw new Error(`${path} --version prints ${JSON.stringify(printed)}, not a version`);
   return { path, version, minor: Number(minor) };
 }
 
@@ -82,7 +82,7 @@ async function fillCache(cache: string, say: (line: string) => void): Promise<st
     (error: Error) => ({ why: error.message }),
   );
   if ('folder' in reason) return reason.folder;
-  say(`nothing to download (${reason.why}); building from Debian's source`);
+  say(`cannot download (${reason.why}); building from Debian's source`);
   const folder = join(cache, built);
   const { status } = spawnSync(join(import.meta.dirname, 'make-kube.sh'), [folder], {
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -15,7 +15,7 @@ export interface ClusterOptions {
   authorization?: string;
   /** Beside those that are on by default, e.g. NodeRestriction. */
   admissionPlugins?: readonly string[];
-  /** Beside the usual ones, by the name this version of kube-controller-manager knows. */
+  /** Beside the default ones, by the name this version of kube-controller-manager knows. */
   controllers?: readonly string[];
   /** Without it no object is garbage collected, signed or filled in; starts faster. */
   controllerManager?: boolean;
@@ -39,7 +39,7 @@ export interface Cluster extends AsyncDisposable {
   readonly hasControllerManager: boolean;
   /** Where its files and logs are while it runs. */
   readonly folder: string;
-  /** Kubeconfig of somebody else, known by a client certificate; with another address of the server where one is given. */
+  /** Kubeconfig of another user, by a client certificate; with another server address if given. */
   kubeconfigFor(user: string, groups?: readonly string[], server?: string): string;
   kill(component: ComponentName): Promise<void>;
   restart(component: ComponentName): Promise<void>;
@@ -53,7 +53,7 @@ const startTimeoutMs = 60_000;
 /** Starts etcd, kube-apiserver and kube-controller-manager on loopback. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const binaries = options.binaries ?? (await findBinaries());
-  // Somebody else may take a port between choosing and using it.
+  // Another process may take a port between choosing and using it.
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await start(options, binaries);

@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** A cluster per worker for all files that break nothing: one file at a time uses it, with namespaces of its own. */
+/** A cluster per worker for all files that do not break it: one file at a time uses it, with namespaces of its own. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const started = await Promise.allSettled(Array.from({ length: project.config.maxWorkers }, startShared));
   const clusters = started.flatMap(each => (each.status === 'fulfilled' ? each.value : []));

@@ -3,7 +3,7 @@
 # Debian's Go and puts them into FOLDER beside a copy of Debian's etcd. Needs root and apt; 6 to 10 minutes on two cores, once.
 # Progress goes to the error output. Two runs at once do not build twice: the second waits for the first.
 # Debian's Go (1.19) is newer than this Kubernetes knows: the JSON library in it walks over maps in a way that changed with
-# Go 1.18, so that kube-apiserver dies when a custom resource is created. fix_map_iteration mends that.
+# Go 1.18, so that kube-apiserver dies when a custom resource is created. fix_map_iteration fixes that.
 set -euo pipefail
 version=1.20.2
 folder=$(readlink -m "$1")

@@ -42,8 +42,8 @@ export function infoWith(content: CsrContent, kind: KeyKind): Uint8Array {
 
 /** The identifier of an algorithm as the standards want it: with NULL for RSA, without for the others. */
 export function identifierOf(algorithm: Algorithm, ...parameters: Uint8Array[]): Uint8Array {
-  const usual = algorithm.startsWith('rsa') ? [der(0x05)] : [];
-  return sequence(oid(algorithms[algorithm][0]), ...(parameters.length > 0 ? parameters : usual));
+  const defaults = algorithm.startsWith('rsa') ? [der(0x05)] : [];
+  return sequence(oid(algorithms[algorithm][0]), ...(parameters.length > 0 ? parameters : defaults));
 }
 
 export function signatureOf(info: Uint8Array, kind: KeyKind, algorithm: Algorithm): Uint8Array {

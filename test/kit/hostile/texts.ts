@@ -130,6 +130,6 @@ function aroundIt(good: string): HostileText[] {
     { name: 'the type in small letters', text: good.replaceAll(type, type.toLowerCase()) },
     { name: 'six dashes', text: good.replaceAll('-----', '------') },
     { name: 'cut', text: good.slice(0, -40) },
-    { name: 'nothing at all', text: '' },
+    { name: 'empty', text: '' },
   ];
 }

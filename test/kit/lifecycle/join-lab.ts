@@ -49,21 +49,21 @@ export const version = '11.0.0-abc1234';
 export const address = '10.0.0.5';
 
 /** What the cluster does with the hosts: kubelets that register, agents that confirm. */
-export interface LabBehaviour {
+export interface LabBehavior {
   /** The agent asks for a reboot in the boot in which it first runs, as it does for new certificates. */
   settingsReboot?: boolean;
-  /** Nobody approves the request of the kubelet. */
+  /** The request of the kubelet is not approved. */
   noNode?: boolean;
   /** The agent never comes to its end. */
   noVersion?: boolean;
-  /** Nobody approves the request of the agent. */
+  /** The request of the agent is not approved. */
   noCertificate?: boolean;
 }
 
 export interface LabOperator {
   /** Ends in good order. */
   stop(): Promise<void>;
-  /** Ends like a process that is killed: nothing more is written, all connections break. */
+  /** Ends like a killed process: no more writes, all connections break. */
   kill(): Promise<void>;
 }
 
@@ -74,10 +74,10 @@ export class JoinLab {
   readonly hosts = new Map<string, LabHost>();
   readonly logged = recordedLog();
   readonly metrics = new MemoryMetrics();
-  behaviour: LabBehaviour = {};
+  behavior: LabBehavior = {};
   privateKey = parsePrivateKey(newKey());
-  /** Makes the files of a host other than usual. */
-  inputs: (usual: HostInputs) => HostInputs = usual => usual;
+  /** Changes the default inputs of a host. */
+  inputs: (defaults: HostInputs) => HostInputs = defaults => defaults;
   tokens = 0;
   readonly #kubeconfig: string;
   readonly #looking = new Map<LabHost, Promise<void>>();
@@ -138,7 +138,7 @@ export class JoinLab {
     return this.statusWhen(({ phase }) => phase === 'Ready', name);
   }
 
-  /** Until an attempt has failed for this reason; gives what is said of it. */
+  /** Waits until an attempt has failed for this reason; gives its message. */
   async failed(code: string, name?: string): Promise<string> {
     const isSo = ({ type, reason }: Condition) => type === instanceCondition.configured && reason === code;
     const { conditions } = await this.statusWhen(
@@ -185,7 +185,10 @@ export class JoinLab {
     const controller = lifecycleController({
       ...shared,
       resolver: { addresses: async name => (name === 'win.example.com' ? [address] : []) },
-      inputs: { loadKeys: async () => [this.privateKey], prepareInputs: async () => this.inputs(this.#usual()) },
+      inputs: {
+        loadKeys: async () => [this.privateKey],
+        prepareInputs: async () => this.inputs(this.#defaultInputs()),
+      },
       payload: memoryPayload(),
       ...over,
       client,
@@ -231,7 +234,7 @@ export class JoinLab {
     const running = (name: string) => services.find(one => one.name === name && one.state === 'running');
     const node = host.model.state.hostName;
     const pid = running('kubelet')?.pid;
-    if (pid !== undefined && !this.behaviour.noNode && pid !== this.#registered.get(host)) {
+    if (pid !== undefined && !this.behavior.noNode && pid !== this.#registered.get(host)) {
       if ((await this.node(node)) === undefined) await this.#register(host);
       this.#registered.set(host, pid);
     }
@@ -248,17 +251,17 @@ export class JoinLab {
     await this.client.replace(nodes, { ...made, status }, { subresource: 'status' });
   }
 
-  /** Speaks through its report only, as the agent does. */
+  /** Writes only its report, as the agent does. */
   async #actAsAgent(name: string, host: LabHost): Promise<void> {
     const { annotations = {} } = (await this.node(name))?.metadata ?? {};
     const wanted = annotations[nodeAnnotation.desiredVersion];
     const report = await this.client.get(configMaps, reportName(name), { namespace });
-    const { version: told, rebootRequired } = parseReport(report.data);
-    if (wanted === undefined || rebootRequired || this.behaviour.noVersion) return;
+    const { version: reported, rebootRequired } = parseReport(report.data);
+    if (wanted === undefined || rebootRequired || this.behavior.noVersion) return;
     host.agentBoot ??= host.boots;
-    const isBefore = this.behaviour.settingsReboot === true && host.agentBoot === host.boots;
+    const isBefore = this.behavior.settingsReboot === true && host.agentBoot === host.boots;
     if (isBefore) await this.report({ rebootRequired: 'true' }, name);
-    else if (told !== wanted) await this.report({ version: wanted }, name);
+    else if (reported !== wanted) await this.report({ version: wanted }, name);
   }
 
   /** What the agent of a host writes. */
@@ -268,7 +271,7 @@ export class JoinLab {
 
   /** The Node is as if its agent had confirmed no version yet. */
   async forgetVersion(node = 'win-5'): Promise<void> {
-    this.behaviour.noVersion = true;
+    this.behavior.noVersion = true;
     await this.report({ version: '' }, node);
     await this.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: null } } }, node);
   }
@@ -280,12 +283,12 @@ export class JoinLab {
 
   /** Records what the approver does: the end of the certificate that it has approved for a key. */
   async certify({ metadata, status }: WindowsInstance): Promise<void> {
-    if (status?.agent === undefined || status.agent.certificateEnds !== undefined || this.behaviour.noCertificate)
+    if (status?.agent === undefined || status.agent.certificateEnds !== undefined || this.behavior.noCertificate)
       return;
     await this.patchStatus({ agent: { certificateEnds: timestamp(Date.now() + 86_400_000) } }, metadata.name);
   }
 
-  #usual(): HostInputs {
+  #defaultInputs(): HostInputs {
     this.tokens += 1;
     const text = (path: string, content: string, sensitive = false) => ({
       path,
@@ -348,7 +351,7 @@ export async function startJoinLab(): Promise<JoinLab> {
   return lab;
 }
 
-/** The client of a process that can be killed: from then on nothing of what it asks for reaches the server. */
+/** The client of a process that can be killed: from then on no request reaches the server. */
 function mortal(client: Client, death: AbortSignal): Client {
   return new Proxy(client, {
     get: (target, name) => {

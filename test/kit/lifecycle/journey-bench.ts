@@ -12,7 +12,6 @@ import type {
 } from '../../../src/contract/windows-instance/resource.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { MemoryMetrics } from '../../../src/kube/controller/metrics.ts';
-import type { Informer } from '../../../src/kube/informer/informer.ts';
 import { type ConfigMap, type Node, nodes } from '../../../src/kube/resources.ts';
 import { BundleHashCache } from '../../../src/node/bundle-hash-cache.ts';
 import { createClusterNodes } from '../../../src/node/lifecycle/cluster-nodes.ts';
@@ -96,7 +95,7 @@ export class JourneyBench {
   }
 
   /** What the watch on reports would bring. */
-  putRemark(event: Partial<ReportEvent>): void {
+  putReportEvent(event: Partial<ReportEvent>): void {
     const events = [{ type: 'Warning', reason: 'x', message: '', time: '2026-03-01T12:00:00Z', ...event } as const];
     const data = printReport({ version: '', bootId: '', rebootRequired: false, events });
     this.reports.put({ metadata: { name: reportName('win-5'), namespace: 'wmco' }, data });
@@ -143,8 +142,8 @@ export class JourneyBench {
       payload: memoryPayload(),
       nodes: createClusterNodes({
         client: api,
-        nodes: this.nodes as unknown as Informer<Node>,
-        configMaps: this.reports as unknown as Informer<ConfigMap>,
+        nodes: this.nodes,
+        configMaps: this.reports,
         namespace: 'wmco',
         drainer: {
           drain: async node => {

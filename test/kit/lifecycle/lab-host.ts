@@ -208,7 +208,7 @@ class LabConnection implements HostConnection {
     return this.close();
   }
 
-  /** What is under way when the connection breaks goes on upon the host, but nobody hears of it. */
+  /** Work in progress goes on upon the host when the connection breaks, but its result is lost. */
   async #within<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
     const over = signal === undefined ? this.#over.signal : AbortSignal.any([this.#over.signal, signal]);
     over.throwIfAborted();

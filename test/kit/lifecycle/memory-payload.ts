@@ -4,7 +4,7 @@ import { packContent } from '../../../src/node/bundle.ts';
 import { payloadFor } from '../../../src/node/payload.ts';
 import type { PayloadSource } from '../../../src/node/payload-source.ts';
 
-/** A payload of small made-up programs; `mark` tells one from another. */
+/** A payload of small made-up programs; `mark` makes payloads differ. */
 export function memoryPayload(mark = 'one', sizeOf: (name: string) => number = () => 2000): PayloadSource {
   const contentOf = (name: string) => {
     const text = `${name} ${mark} `;

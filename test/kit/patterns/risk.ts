@@ -1,6 +1,6 @@
 import { anyCharacter, type CharacterSet, type Part, parsePattern } from './parse.ts';
 
-/** Up to so many repetitions cost nothing worth speaking of, whatever stands beside them. */
+/** Up to this many repetitions are cheap, whatever stands beside them. */
 const harmless = 255;
 
 /**

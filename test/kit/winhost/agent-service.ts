@@ -60,10 +60,10 @@ export class AgentService {
     return text.split('\n').filter(Boolean);
   }
 
-  /** Gives an error what the agent said last, without which nobody can tell what it waited for. */
+  /** Adds the last log lines of the agent to an error. */
   explain(error: unknown): never {
-    const said = this.log().slice(-40).join('\n');
-    throw new Error(`${messageOf(error)}; the agent on ${this.#host.name} said last:\n${said}`, { cause: error });
+    const lines = this.log().slice(-40).join('\n');
+    throw new Error(`${messageOf(error)}; the agent on ${this.#host.name} logged last:\n${lines}`, { cause: error });
   }
 
   #query(): Promise<string> {

@@ -30,7 +30,7 @@ const policy = {
   rules: [{ level: 'None', users: ['admin', 'system:apiserver'] }, { level: 'Metadata' }],
 };
 
-/** Written by kube-apiserver: what agents have asked for, and what they were told. */
+/** Written by kube-apiserver: requests of agents, and the answers. */
 export class AuditLog implements AsyncDisposable {
   readonly #folder: string;
 
@@ -55,7 +55,7 @@ export class AuditLog implements AsyncDisposable {
     return lines.flatMap(line => {
       const event = JSON.parse(line) as AuditEvent;
       const { stage, verb, requestURI: uri, userAgent, user: { username: user = '' } = {}, responseStatus } = event;
-      // Of somebody whom the server does not know it tells no end.
+      // Requests of unknown users have no end in the log.
       if (!userAgent?.startsWith(`${agentName}/`) || (stage !== 'ResponseComplete' && user !== '')) return [];
       return [{ verb, uri, user, code: responseStatus?.code ?? 0 }];
     });

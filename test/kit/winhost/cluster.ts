@@ -15,9 +15,9 @@ export interface LabCluster extends AsyncDisposable {
   kubeconfigFor(user: string, groups?: readonly string[]): string;
   /** Hosts cannot reach the API server any more; connections that are open end. This machine still can. */
   cut(): void;
-  /** Nothing gets through any more and nobody is told, as when a cable is pulled. */
+  /** Drops all traffic without closing connections, as when a cable is pulled. */
   freeze(): void;
-  /** Both of them end. */
+  /** Ends both. */
   restore(): void;
   stop(): Promise<void>;
 }

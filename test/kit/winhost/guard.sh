@@ -10,7 +10,7 @@ runs=$1
 lock() {
   exec 9>"$runs.lock"
   flock --timeout 120 9 && return 0
-  echo "winhost: somebody has held $runs.lock for two minutes" >&2
+  echo "winhost: another process has held $runs.lock for two minutes" >&2
   exit 1
 }
 
@@ -28,7 +28,7 @@ end_hosts() {
   done
 }
 
-# A bridge says whose it is: somebody else on this machine may keep runs in another folder.
+# The alias of a bridge names its folder: another user of this machine may keep runs in another one.
 our_bridges() {
   ip -o link show type bridge | grep -F " alias $runs" | grep -oE 'wmcow[0-9]+:' | tr -dc '0-9\n'
 }
@@ -65,14 +65,14 @@ choose_number() {
   exit 1
 }
 
-# A function, so that the shell has read all of it before it waits: somebody may edit this file meanwhile.
+# A function, so that the shell has read all of it before it waits: the file may be edited meanwhile.
 main() {
   trap '' INT TERM HUP
   mkdir -p "$runs"
   lock
   sweep
   choose_number
-  # A bridge of which the address is not set takes that of its newest member, and neighbours would talk to the old one.
+  # A bridge of which the address is not set takes that of its newest member, and hosts would use the old one.
   ip link set "wmcow$number" address "02:99:00:00:00:$(printf %02x "$number")" up
   ip addr add "10.99.$number.1/24" dev "wmcow$number"
   mkdir -p "$runs/$number"

@@ -32,7 +32,7 @@ export class WindowsHost {
   readonly user = 'Administrator';
   /** Drive C, seen from Linux. */
   readonly drive: Drive;
-  /** What the doubles on this host have noted, and how they are told what to do. */
+  /** Logs and settings of the doubles on this host. */
   readonly lab: LabFiles;
   readonly #lab: WindowsLab;
   readonly #options: Identity;
@@ -61,7 +61,7 @@ export class WindowsHost {
     return Number(this.#read('boots') || 0);
   }
 
-  /** What Wine said of calls that it does not really carry out, such as setting failure actions of a service. */
+  /** Wine's messages about calls that it does not implement, such as failure actions of a service. */
   get fixmes(): string[] {
     return this.#read('wine.log')
       .split('\n')
@@ -100,7 +100,7 @@ export class WindowsHost {
     await rm(join(this.#folder, 'waits-for-link'), { force: true });
     const log = openSync(join(this.#folder, 'supervisor.log'), 'a');
     const namespaces = ['--mount', '--uts', '--pid', '--net', '--fork', '--kill-child', '--mount-proc'];
-    // The guard knows the process by the folder. Nothing of our own environment, such as a proxy, may reach the host.
+    // The guard knows the process by the folder. The host must not get variables of this process, such as a proxy.
     const child = spawn('unshare', [...namespaces, join(this.#lab.folder, 'supervisor.sh'), `${this.#folder}/`], {
       detached: true,
       stdio: ['ignore', log, log],
@@ -191,7 +191,7 @@ export class WindowsHost {
       StrictHostKeyChecking: 'yes',
       BatchMode: 'yes',
       ConnectTimeout: '10',
-      // A host that was switched off does not say goodbye.
+      // A host that was switched off does not close connections.
       ServerAliveInterval: '5',
       // Errors of the connection itself, so that a 255 in a test report has its reason beside it.
       LogLevel: 'ERROR',
@@ -214,15 +214,15 @@ export class WindowsHost {
     const deadline = performance.now() + bootTimeoutMs;
     while (!isReached()) {
       if (this.#process?.exitCode !== null || performance.now() > deadline) {
-        const said = `${this.#read('supervisor.log')}${this.#read('sshd.log')}`.split('\n').slice(-15).join('\n');
-        throw new Error(`${this.name} did not get to ${what}:\n${said}`);
+        const logs = `${this.#read('supervisor.log')}${this.#read('sshd.log')}`.split('\n').slice(-15).join('\n');
+        throw new Error(`${this.name} did not reach ${what}:\n${logs}`);
       }
       await delay(20);
     }
   }
 }
 
-/** The same in every boot, because neighbours remember it. */
+/** The same in every boot, because others cache it. */
 function macOf(address: string): string {
   const bytes = address
     .split('.')

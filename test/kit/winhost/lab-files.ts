@@ -37,7 +37,7 @@ export class LabFiles {
     for (const [name, state] of Object.entries(features)) await this.#drive.write(`C:\\lab\\features\\${name}`, state);
   }
 
-  /** Calls of programs and functions that nobody agreed on; a test asserts that there are none. */
+  /** Calls of programs and functions without a double; a test asserts that there are none. */
   unexpected(): string[] {
     return this.#lines('unexpected.log');
   }
@@ -76,7 +76,7 @@ export class LabFiles {
     return this.#lines('hns\\calls.log');
   }
 
-  /** Lets every call of the Host Networking Service fail with this text, until told otherwise. */
+  /** Makes every call of the Host Networking Service fail with this text. */
   async failNetworkCalls(error: string | undefined): Promise<void> {
     const path = 'C:\\lab\\faults\\hns.error';
     await (error === undefined ? this.#drive.remove(path) : this.#drive.write(path, error));

@@ -6,7 +6,7 @@ import { run } from './command.ts';
 import { type HostOptions, WindowsHost } from './host.ts';
 import { makeParts, type Parts } from './parts.ts';
 
-/** One run of tests with simulated Windows hosts in a network of its own. Whatever happens to the test, nothing stays. */
+/** One run of tests with simulated Windows hosts in a network of its own. It is removed completely, whatever happens to the test. */
 export class WindowsLab implements AsyncDisposable {
   readonly parts: Parts;
   /** Where the files of the hosts are while the lab runs. */
@@ -39,10 +39,10 @@ export class WindowsLab implements AsyncDisposable {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     guard.stdin.on('error', () => undefined);
-    const [said] = (await Promise.race([once(guard.stdout, 'data'), once(guard, 'exit')])) as [Buffer | number];
-    if (!Buffer.isBuffer(said)) throw new Error('the Windows lab got no network, see the lines above');
+    const [printed] = (await Promise.race([once(guard.stdout, 'data'), once(guard, 'exit')])) as [Buffer | number];
+    if (!Buffer.isBuffer(printed)) throw new Error('the Windows lab got no network, see the lines above');
     guard.unref();
-    const lab = new WindowsLab(parts, guard, said.toString().trim());
+    const lab = new WindowsLab(parts, guard, printed.toString().trim());
     await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', lab.privateKeyFile]);
     // Copies: a checkout may be edited, rebased or removed while its tests run, and sshd rejects a user without a shell.
     for (const script of ['supervisor.sh', 'shell.sh']) {

@@ -9,7 +9,7 @@ const records = { state: `${dir.k}\\wicd-state.json`, manifest: `${dir.k}\\wicd-
 /** Everything on a host, and the marks on its Node, that has to be the same however often the agent was interrupted. */
 export async function seeLastingState(
   host: WindowsHost,
-  more: { marks: Readonly<Record<string, string>>; usual: readonly string[] },
+  more: { marks: Readonly<Record<string, string>>; expected: readonly string[] },
 ): Promise<Snapshot> {
   const state = new Map<string, string>();
   for (const [name, content] of await takeSnapshot(host)) {
@@ -17,7 +17,7 @@ export async function seeLastingState(
     if (kept !== undefined) state.set(name, kept);
   }
   for (const [name, value] of Object.entries(more.marks)) state.set(`mark ${name}`, value);
-  const programs = (await seePrograms(host)).filter(name => !more.usual.includes(name));
+  const programs = (await seePrograms(host)).filter(name => !more.expected.includes(name));
   for (const name of programs) state.set(`process ${name}`, `${state.get(`process ${name}`) ?? ''}|`);
   for (const name of Object.values(serviceName)) {
     const event = host.lab.serviceEvents(name).at(-1);

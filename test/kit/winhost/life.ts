@@ -49,7 +49,7 @@ export class Life {
   /** Files as the undisturbed `stage` leaves them. */
   #whole: Snapshot = new Map();
   /** Programs of Windows itself. */
-  #usual: readonly string[] = [];
+  #windowsPrograms: readonly string[] = [];
 
   constructor(host: WindowsHost, operator: ManualLabOperator, bundle: { path: string; sha256: string }) {
     this.host = host;
@@ -59,17 +59,17 @@ export class Life {
   }
 
   async live(step: Step, disturbance?: Disturbance): Promise<StepOutcome> {
-    if (this.#whole.size === 0) this.#usual = await seePrograms(this.host);
+    if (this.#whole.size === 0) this.#windowsPrograms = await seePrograms(this.host);
     [this.#reboots, this.#broken] = [0, []];
     const { ms, wasHit } = await this.#take[step](disturbance);
     if (this.#whole.size === 0) this.#whole = seeFiles(this.host);
-    // Clean-up says nothing in the cluster, and an agent that a power cut brings back for a moment may.
+    // Clean-up writes no report, but an agent that a power cut brings back for a moment may.
     const marks = step === 'settings' || step === 'services' ? await this.#marks() : {};
-    const state = await seeLastingState(this.host, { marks, usual: this.#usual });
+    const state = await seeLastingState(this.host, { marks, expected: this.#windowsPrograms });
     return { ms, wasHit, reboots: this.#reboots, broken: this.#broken, state };
   }
 
-  /** Makes a bare host of one that was cleaned, and of the Node nothing at all. */
+  /** Makes a cleaned host bare again and deletes its Node. */
   async end(): Promise<void> {
     await this.host.reboot();
     for (const name of this.host.drive.list(dir.k)) {
@@ -213,7 +213,7 @@ export class Life {
     return (await this.#operator.report(this.#node)).version !== '';
   }
 
-  /** What is said about the host in the cluster. */
+  /** What the report says about the host. */
   async #marks(): Promise<Record<string, string>> {
     const { version, rebootRequired } = await this.#operator.report(this.#node);
     return { version, rebootRequired: String(rebootRequired) };

@@ -54,7 +54,7 @@ async function forgetUnused(cache: string, used: readonly string[]): Promise<voi
   const now = new Date();
   for (const folder of used) await utimes(folder, now, now);
   for (const name of (await readdir(cache)).filter(entry => /^(wine-|winhost-(template|doubles)-)/.test(entry))) {
-    // What somebody else is making or removing may be gone again.
+    // Another run may be making or removing it.
     const usedMs = await stat(join(cache, name)).then(
       ({ mtimeMs }) => mtimeMs,
       () => Infinity,

@@ -6,9 +6,9 @@ import { certificateSigningRequests, type Node, nodes } from '../../../src/kube/
 import { type Machine, machines } from '../../../src/kube/resources-openshift.ts';
 import { decideRequest } from '../../../src/sandbox/machines/cluster/machine-approver.ts';
 
-/** Whoever else works in an OpenShift cluster, as far as Windows nodes have to do with them, on a real API server. */
+/** The other operators of OpenShift that matter to Windows nodes, on a real API server. */
 export interface OtherOperators extends AsyncDisposable {
-  /** What went wrong, but for conflicts; a test asserts that nothing did. */
+  /** Errors except conflicts; a test asserts that there are none. */
   readonly errors: readonly string[];
 }
 
@@ -49,7 +49,7 @@ function lacksSubnet({ metadata }: Node): boolean {
   return isWindows && metadata.annotations?.[nodeAnnotation.hybridOverlaySubnet] === undefined;
 }
 
-/** The same for a host in every test, so that the double of hybrid-overlay-node on it can be told beforehand. */
+/** The same for a host in every test, so that the double of hybrid-overlay-node on it can be set up beforehand. */
 export function subnetOf(address = ''): string {
   return `10.132.${address.split('.').at(-1)}.0/24`;
 }
@@ -71,7 +71,7 @@ function isUninitialized({ spec }: Node): boolean {
   return spec?.taints?.some(({ key }) => key === uninitializedTaint) ?? false;
 }
 
-/** What a cloud controller does once it knows the host; somebody else may change the taints meanwhile. */
+/** What a cloud controller does once it knows the host; others may change the taints meanwhile. */
 async function initialize(client: Client, { metadata, spec }: Node): Promise<void> {
   const { name = '', resourceVersion } = metadata;
   const taints = spec?.taints?.filter(({ key }) => key !== uninitializedTaint);

@@ -97,7 +97,7 @@ export const hostChecks: readonly Check[] = [
     },
   ],
   [
-    'CRE-B-03, NODE-10: the kubelet was started for the address of the host, above the usual priority',
+    'CRE-B-03, NODE-10: the kubelet was started for the address of the host, above the default priority',
     ({ host, name }) => {
       const { command } = host.lab.serviceEvents(kubelet).at(-1) ?? { command: '' };
       expect(command.split(' ')).toEqual(
@@ -156,7 +156,7 @@ export const hostChecks: readonly Check[] = [
     },
   ],
   [
-    'nothing unknown was called, nothing listens, and the agent complains about nothing',
+    'no unknown call was made, no port listens, and the agent logged no problem',
     async ({ host }) => {
       expect([host.lab.unexpected(), host.lab.scripts(), await seeListeners(host)]).toEqual([[], [], []]);
       expect(new AgentService(host).log('ERROR')).toEqual([]);

@@ -25,7 +25,7 @@ const newMembers: readonly NewMember[] = [
 export async function createMembers(scene: RealScene): Promise<Member[]> {
   const members = await Promise.all(newMembers.map(each => createMember(scene, each)));
   const [first, second] = members;
-  // Reverse DNS says that the first host is the third, which counts for nothing.
+  // Reverse DNS says that the first host is the third, which must be ignored.
   const reverse = first?.host.address.split('.').reverse().join('.');
   scene.names.records.set(`PTR ${reverse}.in-addr.arpa`, [`win-3.${domain}`]);
   scene.names.records.set(`A win-2.${domain}`, [second?.host.address ?? '']);
@@ -40,7 +40,7 @@ async function createMember(scene: RealScene, { reboots, instance, ...options }:
     : { host, reboots, name: options.name, source: 'ConfigMap', instance: instance ?? host.address };
 }
 
-/** A Machine for the host, and one that nobody may touch. Gives the user data that the host was made with. */
+/** A Machine for the host, and one that must stay unchanged. Gives the user data of the host. */
 export async function createMachines({ admin, lab }: RealScene, { host }: Member): Promise<string> {
   const owner = await createMachineSet(admin);
   const ignored = { name: 'ignored', address: '10.99.0.1', labels: { [machineLabel.ignore]: 'true' } };

@@ -116,10 +116,10 @@ export const nodeChecks: readonly Check[] = [
       const message = isMachine(seen)
         ? `Machine ${instance} configured successfully`
         : `Configured instance with address ${seenInstance.spec.address} as a worker node`;
-      // Events come a little later than what they tell of.
-      const told = async () => (await scene.admin.listAll(events)).items.filter(each => each.message === message);
-      await expect.poll(told, { timeout: 60_000 }).toHaveLength(1);
-      const [event] = await told();
+      // Events come a little later than what they report.
+      const reported = async () => (await scene.admin.listAll(events)).items.filter(each => each.message === message);
+      await expect.poll(reported, { timeout: 60_000 }).toHaveLength(1);
+      const [event] = await reported();
       expect(event).toMatchObject({
         type: 'Normal',
         reason: isMachine(seen) ? 'MachineSetup' : 'InstanceSetup',

@@ -8,7 +8,7 @@ import { repositoryRoot } from '../run-wmco.ts';
 
 /** What a deployment gives the operator. */
 export interface Deployment {
-  /** Below the folder of a lab, whose guard ends the operator when nobody else does. */
+  /** Below the folder of a lab, so that the guard of the lab ends the operator. */
   folder: string;
   namespace: string;
   podName: string;
@@ -45,7 +45,7 @@ export class OperatorProcess implements AsyncDisposable {
     this.#ended = new Promise(resolve => this.#child.once('exit', resolve).once('error', resolve));
   }
 
-  /** Resolves when the process is there; it may still end at once, which `log` tells. */
+  /** Resolves when the process is there; it may still end at once; see `log`. */
   static async start(deployment: Deployment, run: string): Promise<OperatorProcess> {
     const { folder, token, ca, namespace, nameServer } = deployment;
     await mkdir(join(folder, 'serviceaccount'), { recursive: true });

@@ -34,7 +34,7 @@ import { type OtherOperators, startOtherOperators } from './real-doubles.ts';
 import { type Deployment, OperatorProcess } from './real-operator.ts';
 import { makePayload } from './real-payload.ts';
 
-/** A whole cluster with everything but hosts: API server, operator as its own process, name server, neighbours. */
+/** A whole cluster with everything but hosts: API server, operator as its own process, name server, other operators. */
 export interface RealScene extends AsyncDisposable {
   lab: WindowsLab;
   cluster: LabCluster;
@@ -43,10 +43,10 @@ export interface RealScene extends AsyncDisposable {
   namespace: string;
   version: string;
   names: NameServer;
-  neighbours: OtherOperators;
+  otherOperators: OtherOperators;
   /** SHA-256 of every program of the payload. */
   payload: Readonly<Record<string, string>>;
-  /** The text of the operator's private key, which all hosts let in. */
+  /** The text of the operator's private key, which all hosts accept. */
   privateKey: string;
   /** With which the operator shows itself to the API server. */
   operatorToken: string;
@@ -81,7 +81,7 @@ export async function startRealScene(agent: string): Promise<RealScene> {
   const payloadFolder = join(lab.folder, 'payload');
   const doubles = { kubelet, service: program('service.exe'), logRunner: program('kube-log-runner.exe') };
   const payload = await makePayload(payloadFolder, { agent, ...doubles });
-  const neighbours = stack.use(startOtherOperators(cluster.client));
+  const otherOperators = stack.use(startOtherOperators(cluster.client));
   const privateKey = await readFile(lab.privateKeyFile, 'utf8');
   const operatorToken = await accountToken(admin, namespace, operatorName);
   const deployment: Deployment = {
@@ -105,7 +105,7 @@ export async function startRealScene(agent: string): Promise<RealScene> {
     namespace,
     version,
     names,
-    neighbours,
+    otherOperators,
     payload,
     privateKey,
     operatorToken,
@@ -180,8 +180,8 @@ async function untilReady(
     const ready = seen.filter(({ status }) => status?.phase === 'Ready').map(({ metadata }) => metadata.name);
     if (ready.length === seen.length && wanted.every(name => ready.includes(name))) return;
     if (performance.now() > endMs) {
-      const told = seen.map(({ metadata, status }) => `${metadata.name}: ${JSON.stringify(status)}`);
-      throw new Error(`not ready in time:\n${told.join('\n')}\n${operator.log}`);
+      const lines = seen.map(({ metadata, status }) => `${metadata.name}: ${JSON.stringify(status)}`);
+      throw new Error(`not ready in time:\n${lines.join('\n')}\n${operator.log}`);
     }
   }
 }

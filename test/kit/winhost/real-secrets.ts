@@ -7,7 +7,7 @@ import { configMaps, events, nodes } from '../../../src/kube/resources.ts';
 import type { WindowsHost } from './host.ts';
 import { planted, type RealScene } from './real-scene.ts';
 
-/** Everything that nobody but operator, agent and kubelet may know, in each form in which it might be written down. */
+/** All secrets of operator, agent and kubelet, in each encoding in which they could be written. */
 export function plantedSecrets(scene: RealScene, hosts: readonly WindowsHost[]): string[] {
   const lines = scene.privateKey.split('\n').filter(line => line !== '' && !line.startsWith('-'));
   const tokens = hosts.flatMap(({ drive }) =>

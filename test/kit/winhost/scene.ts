@@ -4,7 +4,7 @@ import { dir } from '../../../src/contract/paths.ts';
 import type { ClusterOptions } from '../cluster/cluster.ts';
 import { type Approver, startApprover } from '../approve-requests.ts';
 import { type LabCluster, startLabCluster } from './cluster.ts';
-import type { Said } from '../planted-secrets.ts';
+import type { Output } from '../planted-secrets.ts';
 import { checkCluster } from '../secret-check.ts';
 import type { WindowsHost } from './host.ts';
 import { buildKubelet } from './kubelet/build.ts';
@@ -14,8 +14,8 @@ import { startMirroring } from '../report-mirror.ts';
 import { installRights, namespace } from './rights.ts';
 
 /**
- * All that a story about the agent needs: hosts to come, a cluster, somebody who approves, and an operator's hands. Its end fails when
- * a secret of the cluster can be read in an object or in a log of a host.
+ * What a test of the agent needs: a lab for hosts, a cluster, an approver and a manual operator. Its end fails when a secret of
+ * the cluster can be read in an object or in a log of a host.
  */
 export interface Scene extends AsyncDisposable {
   lab: WindowsLab;
@@ -66,7 +66,7 @@ export async function startScene(agent: string, options: ClusterOptions = {}): P
 }
 
 /** What the programs on a host have logged, also when it is off. */
-function logsOf({ name, drive }: WindowsHost): Said[] {
+function logsOf({ name, drive }: WindowsHost): Output[] {
   const folder = drive.path(dir.log);
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile());

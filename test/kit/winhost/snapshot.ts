@@ -11,7 +11,7 @@ const keys = [
   'HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment',
   'HKLM\\SOFTWARE\\Microsoft\\SystemCertificates\\ROOT',
 ] as const;
-/** Windows itself, which no program of ours writes to, and the notes of the doubles. */
+/** Windows itself, and the logs of the doubles. */
 const leftOut = new Set(['windows', 'lab']);
 
 export async function takeSnapshot(host: WindowsHost): Promise<Snapshot> {
@@ -30,7 +30,7 @@ export async function takeSnapshot(host: WindowsHost): Promise<Snapshot> {
   return snapshot;
 }
 
-/** The part of a snapshot that costs nothing on the host. */
+/** The part of a snapshot that needs no command on the host. */
 export function seeFiles(host: WindowsHost): Snapshot {
   const snapshot = new Map<string, string>();
   addFiles(snapshot, host.drive.root);

@@ -65,7 +65,7 @@ set_up() {
   ip addr add "$address/24" dev eth0
 }
 
-# A function, so that the shell has read all of it before it waits: somebody may edit this file meanwhile.
+# A function, so that the shell has read all of it before it waits: the file may be edited meanwhile.
 main() {
   local boots
   boots=$(cat "$folder/boots" 2>/dev/null || echo 0)

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { signer } from '#contract/names.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
-import type { Source } from '#kube/controller/watches.ts';
+import type { WatchSource } from '#kube/controller/watches.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
 import { OpenRequests } from './open-requests.ts';
 
 function scene() {
   const fed: string[] = [];
-  const handlers: Parameters<Source<CertificateSigningRequest>['addHandler']>[0][] = [];
+  const handlers: Parameters<WatchSource<CertificateSigningRequest>['addHandler']>[0][] = [];
   const store = { list: () => [] };
   const open = new OpenRequests({
     synced: Promise.resolve(),

@@ -56,7 +56,7 @@ test('Machines with another key wait for one that is not finished, by the record
 test('a Machine that the watch still shows as healthy does not count when the server has it deleting', async () => {
   await using bench = await machineBench();
   for (const index of [1, 2, 3]) await bench.running(index);
-  bench.api.isSilent = true;
+  bench.api.isPaused = true;
   const gone = bench.api.peek(machines, 'm2', namespaceName.machineApi) as Machine;
   bench.api.put(machines, { ...gone, metadata: { ...gone.metadata, deletionTimestamp: 'now' } });
   await bench.set({ ...defaultSettings, pubKeyHash: 'new' });

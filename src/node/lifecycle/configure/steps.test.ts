@@ -224,7 +224,7 @@ test('an agent that does not come to its end is told with its last words, which 
   const waiting = rejectionOf(bench.take(awaitSettings));
   await soon(5);
   expect(bench.journey.record.journal.waitsFor).toBe('the agent configures the host');
-  bench.putRemark({ reason: 'ServiceFailure', message: 'kube-proxy does not start' });
+  bench.putReportEvent({ reason: 'ServiceFailure', message: 'kube-proxy does not start' });
   expect(bench.journey.record.journal.waitsFor).toBe('ServiceFailure: kube-proxy does not start');
   const error = await waiting;
   expect(error).toMatchObject({
