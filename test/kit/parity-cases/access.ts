@@ -69,7 +69,7 @@ export const accessCases: readonly ParityCase[] = [
   ),
   forbids('a path', 'GET /metrics', `forbidden: User "${joe}" cannot get path "/metrics"`, {}),
   {
-    name: 'allows what a role and its binding allow, there and nowhere else',
+    name: 'allows what a role and its binding allow, only in their namespace',
     steps: [
       readPods,
       bindJoe,
@@ -83,7 +83,7 @@ export const accessCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'lets a role name single objects',
+    name: 'supports resourceNames in a role',
     steps: [
       given('a'),
       given('b'),
@@ -100,7 +100,7 @@ export const accessCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'lets everybody see version and discovery',
+    name: 'allows every user to read version and discovery',
     steps: [
       { send: 'GET /version', as: joe, code: 200 },
       { send: 'GET /api', as: joe, code: 200 },
@@ -109,7 +109,7 @@ export const accessCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'does not let anybody grant more than they have',
+    name: 'prevents users from granting permissions that they do not have',
     steps: [
       {
         ...readPods,

@@ -28,7 +28,7 @@ import { tokenCases } from './tokens.ts';
 import { updateCases } from './update.ts';
 import { watchCases } from './watch.ts';
 
-/** What every API server we work with does alike; run against the real one and against the sandbox's. */
+/** Cases for the real API server and the embedded one. */
 export const parityCases: readonly ParityCase[] = [
   ...createCases,
   ...refusalCases,

@@ -1,37 +1,37 @@
 /**
- * One request and what every API server answers to it. Texts may hold {ns} (the namespace of the case), {id} (unique to the
+ * One request and the response of every API server. Strings may contain {ns} (the namespace of the case), {id} (unique to the
  * case, for names of objects without a namespace), {policy} (the version of policy the server has) and names that an
  * earlier step kept.
  */
 export interface Step {
   /** Method and path. */
   send: string;
-  /** Sent as JSON, a text as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   body?: unknown;
-  /** Content type; a patch is a merge patch when it does not say. */
+  /** Content type; patches default to merge patch. */
   type?: string;
   accept?: string;
-  /** Asks as this user, who has no rights but those the case gives. */
+  /** User of the request, with only the permissions of the case. */
   as?: string;
   code: number;
-  /** What the answer must hold: members by name, lists element by element, texts also by pattern. */
+  /** Expected members: by name, lists element by element, strings also by pattern. */
   gives?: unknown;
-  /** Dotted paths at which the answer has nothing. */
+  /** Dotted paths that must be missing. */
   lacks?: readonly string[];
-  /** Values of the answer, by dotted path, for later steps. */
+  /** Values of the response by dotted path, for later steps. */
   keep?: Readonly<Record<string, string>>;
-  /** The answer may take a while, since a controller works towards it. */
+  /** Retried, because a controller is involved. */
   eventually?: true;
 }
 
-/** A watch: opened, then the steps are done, then it ends by its own time-out. */
+/** A watch: opened before the steps, ended by its timeout. */
 export interface WatchStep {
   watch: string;
   accept?: string;
   steps?: readonly Step[];
-  /** All events of the stream, each as type and what its object must hold. */
+  /** All events of the stream: type and expected members of the object. */
   events: readonly (readonly [type: string, object: unknown])[];
-  /** For servers that send what exists in the order of a hash table. */
+  /** The server sends existing objects in random order. */
   anyOrder?: true;
 }
 
@@ -48,7 +48,7 @@ export const strategicPatch = 'application/strategic-merge-patch+json';
 export const applyPatch = 'application/apply-patch+yaml';
 export const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-/** A refusal, as a Status says it. */
+/** An error response as a Status. */
 export function status(reason: string, message?: string | RegExp, details?: unknown): unknown {
   return {
     kind: 'Status',
@@ -60,7 +60,7 @@ export function status(reason: string, message?: string | RegExp, details?: unkn
   };
 }
 
-/** The steps that make a ConfigMap and need not be looked at. */
+/** Steps that create a ConfigMap. */
 export function given(name: string, more: Record<string, unknown> = {}, metadata: Record<string, unknown> = {}): Step {
   return { send: `POST ${core}/configmaps`, body: { metadata: { name, ...metadata }, ...more }, code: 201 };
 }

@@ -5,7 +5,7 @@ const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const one = `${requests}/c-{id}`;
 const request = Buffer.from(makeCsr()).toString('base64');
 const usages = ['digital signature', 'client auth'];
-// Nobody signs for this one, so that it stays as the case leaves it.
+// No controller signs for this signer.
 const signerName = 'example.com/nobody';
 
 function ask(spec: Record<string, unknown> = {}): Step {
@@ -21,7 +21,7 @@ const approve: Step = { send: `PATCH ${one}/approval`, body: { status: { conditi
 
 export const certificateCases: readonly ParityCase[] = [
   {
-    name: 'notes who asks for a certificate',
+    name: 'records the requester of a certificate',
     steps: [
       {
         ...ask({ username: 'somebody', groups: ['else'] }),
@@ -38,7 +38,7 @@ export const certificateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'checks a request for a certificate',
+    name: 'validates a certificate request',
     steps: [
       {
         ...ask({ signerName: undefined }),
@@ -66,7 +66,7 @@ export const certificateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'approves with times, and nothing but the conditions',
+    name: 'approval sets times and changes only conditions',
     steps: [
       ask(),
       {
@@ -87,7 +87,7 @@ export const certificateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'takes no approval back',
+    name: 'rejects the removal of an approval',
     steps: [
       ask(),
       approve,
@@ -112,7 +112,7 @@ export const certificateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'takes a certificate once, by the status alone',
+    name: 'accepts a certificate once, only through the status',
     steps: [
       ask(),
       approve,
@@ -125,7 +125,7 @@ export const certificateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'denies',
+    name: 'denies a request',
     steps: [
       ask(),
       {

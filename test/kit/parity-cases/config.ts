@@ -55,7 +55,7 @@ export const configCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'fills in and keeps the type of a Secret',
+    name: 'sets the default type of a Secret and keeps it',
     steps: [
       {
         send: `POST ${core}/secrets`,
@@ -80,7 +80,7 @@ export const configCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'wants the keys that the type of a Secret promises',
+    name: 'requires the keys of the type of a Secret',
     steps: [
       {
         send: `POST ${core}/secrets`,

@@ -4,7 +4,7 @@ import { define, thing, things, tried, withSpec } from './custom-steps.ts';
 const text = { type: 'string' };
 const keep = { 'x-kubernetes-preserve-unknown-fields': true };
 
-/** An object that is only tried: with this spec the server makes that of it. */
+/** A dry run: the spec that the server makes of this one. */
 function becomes(spec: unknown, want: unknown, lacks: string[] = []): Step {
   return {
     send: `POST ${things}?dryRun=All`,
@@ -15,7 +15,7 @@ function becomes(spec: unknown, want: unknown, lacks: string[] = []): Step {
   };
 }
 
-/** An object that is only tried and refused; the message names the field. */
+/** A dry run that is rejected; the message names the field. */
 function refused(spec: unknown, message: RegExp): Step {
   return { send: `POST ${things}?dryRun=All`, body: thing({ spec }), code: 422, gives: status('Invalid', message) };
 }
@@ -95,7 +95,7 @@ const right: unknown[] = [
 
 export const crdCases: readonly ParityCase[] = [
   {
-    name: 'holds the values of a custom resource to its schema',
+    name: 'validates a custom resource by its schema',
     steps: [
       ...define(withSpec(limits)),
       ...right.map(content => becomes(content, content)),
@@ -110,7 +110,7 @@ export const crdCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'drops what the schema of a custom resource does not know',
+    name: 'prunes unknown fields of a custom resource',
     steps: [
       ...define(
         withSpec({
@@ -145,7 +145,7 @@ export const crdCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'fills in the defaults of a custom resource',
+    name: 'sets defaults of a custom resource',
     steps: [
       ...define(
         withSpec({
@@ -162,7 +162,7 @@ export const crdCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'judges alternatives in the schema of a custom resource',
+    name: 'validates anyOf, oneOf, allOf and not',
     steps: [
       ...define(
         withSpec({
@@ -181,7 +181,7 @@ export const crdCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'wants sets and keys of lists to be unique',
+    name: 'requires unique items in sets and unique keys in maps',
     steps: [
       ...define(
         withSpec({
@@ -228,7 +228,7 @@ export const crdCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'holds the status of a custom resource to its schema',
+    name: 'validates the status of a custom resource',
     steps: [
       ...define(withSpec({ a: text })),
       { send: `POST ${things}`, body: thing({ spec: { a: '1' } }), code: 201 },
@@ -251,7 +251,7 @@ export const crdCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'takes schemas that are structural',
+    name: 'accepts structural schemas',
     steps: [
       { ...tried({ type: 'object', ...keep }), code: 201 },
       { ...tried(withSpec(limits)), code: 201 },

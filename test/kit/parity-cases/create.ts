@@ -27,7 +27,7 @@ export const createCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'ignores what only the server may set on a new object',
+    name: 'ignores server-managed fields of a new object',
     steps: [
       {
         send: configMaps,
@@ -58,7 +58,7 @@ export const createCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'names the group of what is taken',
+    name: 'names the group in an AlreadyExists error',
     steps: [
       {
         send: 'POST /apis/coordination.k8s.io/v1/namespaces/{ns}/leases',
@@ -78,7 +78,7 @@ export const createCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'drops fields it does not know',
+    name: 'drops unknown fields',
     steps: [
       {
         send: configMaps,

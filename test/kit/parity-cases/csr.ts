@@ -132,7 +132,7 @@ const bad: readonly [string, string, string[], CsrContent, string][] = [
   ],
 ];
 
-/** A user who may approve requests, as far as rights on requests go, with rights on the signers given. */
+/** A user with permission to approve requests, and these permissions on signers. */
 const approver = (resourceNames: string[]): Step[] => [
   {
     send: `POST ${rbac}/clusterroles`,
@@ -168,7 +168,7 @@ const refusal = (says: string) =>
 
 const permissionCases: readonly ParityCase[] = [
   {
-    name: 'a request remembers who made it, whatever it says',
+    name: 'a request records its requester and ignores the given one',
     steps: [
       ...approver(['example.com/none']),
       {
@@ -183,7 +183,7 @@ const permissionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'approving needs a right on the signer',
+    name: 'approval needs permission for the signer',
     steps: [
       ...approver(['kubernetes.io/kubelet-serving']),
       request('kube-apiserver-client-kubelet', client),
@@ -199,7 +199,7 @@ const permissionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a right on the domain of the signer is enough',
+    name: 'permission for the domain of the signer is enough',
     steps: [
       ...approver(['kubernetes.io/*']),
       request('kube-apiserver-client-kubelet', client),
@@ -208,7 +208,7 @@ const permissionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'signing needs a right of its own',
+    name: 'signing needs a separate permission',
     steps: [
       ...approver(['kubernetes.io/*']),
       request('kube-apiserver-client-kubelet', client),
@@ -225,7 +225,7 @@ const permissionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'nobody asks for a certificate of the masters',
+    name: 'rejects requests for system:masters',
     steps: [
       {
         ...request('kube-apiserver-client', client, { organizations: ['system:masters'], commonNames: ['x'] }),

@@ -2,10 +2,10 @@ import type { Step } from './case.ts';
 
 const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-/** Where the objects are whose CRD `define` makes. */
+/** Path of the objects of the CRD of `define`. */
 export const things = '/apis/t{id}.example.com/v1/namespaces/{ns}/things';
 
-/** A CRD of things with a schema for their spec. */
+/** A CRD with a schema for the spec. */
 export function definition(schema: unknown): unknown {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -28,7 +28,7 @@ export function definition(schema: unknown): unknown {
   };
 }
 
-/** The schema of an object with these fields in its spec and a phase in its status. */
+/** A schema with these fields in the spec and a phase in the status. */
 export function withSpec(properties: Record<string, unknown>): unknown {
   return {
     type: 'object',
@@ -39,7 +39,7 @@ export function withSpec(properties: Record<string, unknown>): unknown {
   };
 }
 
-/** Makes the CRD and waits until its objects can be asked for. */
+/** Creates the CRD and waits until it is served. */
 export function define(schema: unknown): Step[] {
   return [
     { send: `POST ${crds}`, body: definition(schema), code: 201 },
@@ -51,7 +51,7 @@ export function thing(content: Record<string, unknown>): Record<string, unknown>
   return { apiVersion: 't{id}.example.com/v1', kind: 'Thing', metadata: { name: 't' }, ...content };
 }
 
-/** A CRD that is only tried. */
+/** A dry run of a CRD. */
 export function tried(schema: unknown): Pick<Step, 'send' | 'body'> {
   return { send: `POST ${crds}?dryRun=All`, body: definition(schema) };
 }

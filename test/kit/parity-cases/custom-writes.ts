@@ -4,7 +4,7 @@ import { define, make, widget, widgets } from './widget.ts';
 
 export const customWriteCases: readonly ParityCase[] = [
   {
-    name: 'fills in defaults, prunes and drops the status of a new custom resource',
+    name: 'sets defaults, prunes, and drops the status of a new custom resource',
     steps: [
       ...define,
       {
@@ -16,7 +16,7 @@ export const customWriteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'checks a custom resource by its schema',
+    name: 'rejects a custom resource that violates its schema',
     steps: [
       ...define,
       {
@@ -56,7 +56,7 @@ export const customWriteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'wants kind and version of a custom resource',
+    name: 'requires kind and version of a custom resource',
     steps: [
       ...define,
       {
@@ -77,7 +77,7 @@ export const customWriteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'keeps status and spec of a custom resource apart and counts generations',
+    name: 'separates status and spec of a custom resource and increases the generation',
     steps: [
       ...define,
       { ...make, keep: { version: 'metadata.resourceVersion' } },
@@ -111,7 +111,7 @@ export const customWriteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'patches a custom resource, though not strategically',
+    name: 'patches a custom resource, except by strategic merge',
     steps: [
       ...define,
       make,
@@ -139,7 +139,7 @@ export const customWriteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'lets a custom resource have any finalizer',
+    name: 'accepts any finalizer on a custom resource',
     steps: [
       ...define,
       make,

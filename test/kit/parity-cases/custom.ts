@@ -4,7 +4,7 @@ import { crd, crds, define, definition, group, make, widgets } from './widget.ts
 
 export const customCases: readonly ParityCase[] = [
   {
-    name: 'serves a custom resource and tells of it in discovery',
+    name: 'serves a custom resource and lists it in discovery',
     steps: [
       ...define,
       {
@@ -34,7 +34,7 @@ export const customCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'shows a custom resource in all its versions',
+    name: 'serves a custom resource in all its versions',
     steps: [
       ...define,
       make,
@@ -78,7 +78,7 @@ export const customCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'selects custom resources by name alone',
+    name: 'selects custom resources by name only',
     steps: [
       ...define,
       make,
@@ -132,7 +132,7 @@ export const customCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'checks a CRD',
+    name: 'validates a CRD',
     steps: [
       {
         send: `POST ${crds}`,

@@ -5,7 +5,7 @@ const held = given('a', {}, { finalizers: ['example.com/hold'] });
 
 export const deleteCases: readonly ParityCase[] = [
   {
-    name: 'deletes an object and says which',
+    name: 'deletes an object and returns its identity',
     steps: [
       { ...given('a'), keep: { uid: 'metadata.uid' } },
       {
@@ -23,7 +23,7 @@ export const deleteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'answers with the object for kinds that do so',
+    name: 'returns the deleted object for some kinds',
     steps: [
       { send: `POST ${core}/serviceaccounts`, body: { metadata: { name: 'a' } }, code: 201 },
       {
@@ -62,7 +62,7 @@ export const deleteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'takes no new finalizer on an object that is going',
+    name: 'rejects a new finalizer on a terminating object',
     steps: [
       held,
       { send: `DELETE ${a}`, code: 200 },
@@ -81,7 +81,7 @@ export const deleteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'never takes a deletion back',
+    name: 'never reverts a deletion',
     steps: [
       held,
       { send: `DELETE ${a}`, code: 200, keep: { time: 'metadata.deletionTimestamp' } },
@@ -95,7 +95,7 @@ export const deleteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'honours preconditions',
+    name: 'checks preconditions',
     steps: [
       { ...given('a'), keep: { uid: 'metadata.uid', version: 'metadata.resourceVersion' } },
       {
@@ -121,7 +121,7 @@ export const deleteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses options that make no sense',
+    name: 'rejects invalid options',
     steps: [
       given('a'),
       {
@@ -137,7 +137,7 @@ export const deleteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'marks how dependents are treated',
+    name: 'sets finalizers for the propagation policy',
     steps: [
       held,
       {
@@ -159,7 +159,7 @@ export const deleteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'collects what belongs to a deleted owner',
+    name: 'deletes dependents of a deleted owner',
     steps: [
       { ...given('owner'), keep: { uid: 'metadata.uid' } },
       given('a', {}, { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: '{uid}' }] }),
@@ -168,7 +168,7 @@ export const deleteCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'orphans what belongs to a deleted owner',
+    name: 'orphans dependents of a deleted owner',
     steps: [
       { ...given('owner'), keep: { uid: 'metadata.uid' } },
       given('a', {}, { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: '{uid}' }] }),

@@ -10,11 +10,11 @@ const groups = [
 
 export const discoveryCases: readonly ParityCase[] = [
   {
-    name: 'says which version it is',
+    name: 'returns its version',
     steps: [{ send: 'GET /version', code: 200, gives: { major: '1', minor: /^\d+/, gitVersion: /^v1\.\d+\.\d+/ } }],
   },
   {
-    name: 'says that it is well',
+    name: 'is healthy',
     steps: [
       { send: 'GET /healthz', code: 200, gives: 'ok' },
       { send: 'GET /livez', code: 200, gives: 'ok' },
@@ -22,7 +22,7 @@ export const discoveryCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'lists the versions of the core',
+    name: 'lists the versions of the core group',
     steps: [
       { send: 'GET /api', code: 200, gives: { kind: 'APIVersions', versions: ['v1'] } },
       { send: 'GET /api/', code: 200, gives: { kind: 'APIVersions' } },
@@ -64,7 +64,7 @@ export const discoveryCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'describes itself for kubectl',
+    name: 'serves OpenAPI for kubectl',
     steps: [{ send: 'GET /openapi/v2', code: 200, gives: { swagger: '2.0', info: { title: 'Kubernetes' } } }],
   },
 ];

@@ -20,7 +20,7 @@ const notHeld = `user "${jane}" (groups=["system:authenticated"]) is attempting 
 
 export const escalationCases: readonly ParityCase[] = [
   {
-    name: 'nobody makes a role of what they do not hold',
+    name: 'rejects a new role with permissions that the user lacks',
     steps: [
       ...allowing(onRoles(['create', 'update']), on(['get'], ['pods'])),
       asJane(`POST ${own}/roles`, 403, {
@@ -35,7 +35,7 @@ export const escalationCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'nobody widens a role beyond what they hold',
+    name: 'rejects added permissions that the user lacks',
     steps: [
       ...allowing(onRoles(['update', 'get']), on(['get'], ['pods'])),
       makeRole('gift', on(['get'], ['pods'])),
@@ -49,7 +49,7 @@ export const escalationCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'names are held one by one',
+    name: 'checks resourceNames one by one',
     steps: [
       ...allowing(onRoles(['create']), { ...on(['get'], ['pods']), resourceNames: ['a'] }),
       asJane(`POST ${own}/roles`, 403, {
@@ -62,7 +62,7 @@ export const escalationCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a cluster role must be held everywhere',
+    name: 'needs cluster-wide permissions to create a cluster role',
     steps: [
       makeClusterRole('maker', onRoles(['create'])),
       bindEverywhere('maker'),
@@ -77,14 +77,14 @@ export const escalationCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'who may escalate makes any role',
+    name: 'allows any role with escalate',
     steps: [
       ...allowing(onRoles(['create', 'escalate'])),
       asJane(`POST ${own}/roles`, 201, { body: role('gift', [on(['*'], ['secrets'])]) }),
     ],
   },
   {
-    name: 'who may escalate one role by name may not make it',
+    name: 'escalate for a name does not allow creating the role',
     steps: [
       ...allowing(onRoles(['create', 'update']), onRoles(['escalate'], { resourceNames: ['gift'] })),
       asJane(`POST ${own}/roles`, 403, { body: role('gift', [on(['get'], ['secrets'])]) }),
@@ -93,7 +93,7 @@ export const escalationCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'nobody binds a role they do not hold',
+    name: 'rejects a binding to a role with permissions that the user lacks',
     steps: [
       makeRole('gift', on(['get', 'list'], ['secrets'])),
       ...allowing(onBindings),
@@ -107,7 +107,7 @@ export const escalationCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'who holds a role binds it',
+    name: 'allows a binding to a role with permissions of the user',
     steps: [
       makeRole('gift', on(['get'], ['secrets'])),
       ...allowing(onBindings, on(['get'], ['secrets'])),
@@ -115,7 +115,7 @@ export const escalationCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'who may bind a role binds it',
+    name: 'allows a binding with bind',
     steps: [
       makeRole('gift', on(['get'], ['secrets'])),
       ...allowing(onBindings, onRoles(['bind'], { resourceNames: ['gift'] })),
@@ -125,7 +125,7 @@ export const escalationCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a role that nobody has made cannot be bound by who does not hold everything',
+    name: 'rejects a binding to a missing role unless the user has all permissions',
     steps: [
       ...allowing(onBindings),
       asJane(`POST ${own}/rolebindings`, 404, {

@@ -5,7 +5,7 @@ const event = { reason: 'R', message: 'M', type: 'Normal' };
 
 export const eventAndAccountCases: readonly ParityCase[] = [
   {
-    name: 'keeps an event',
+    name: 'stores an event',
     steps: [
       {
         send: `POST ${core}/events`,
@@ -24,7 +24,7 @@ export const eventAndAccountCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'wants an event beside its object',
+    name: 'requires an event in the namespace of its object',
     steps: [
       {
         send: `POST ${core}/events`,
@@ -50,7 +50,7 @@ export const eventAndAccountCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'hands out a token of a ServiceAccount',
+    name: 'issues a token of a ServiceAccount',
     steps: [
       account,
       {

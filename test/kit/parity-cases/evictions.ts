@@ -23,7 +23,7 @@ const budget = (spec: Record<string, unknown>): Step => ({
   gives: { metadata: { generation: 1 }, status: { disruptionsAllowed: 0 } },
 });
 
-/** What the controller of budgets finds out too, where there is one. */
+/** As the disruption controller computes it. */
 const counted = (status: Record<string, unknown>): Step => ({
   send: `PATCH ${budgets}/b/status`,
   body: { status: { observedGeneration: 1, currentHealthy: 1, expectedPods: 1, ...status } },
@@ -42,7 +42,7 @@ export const evictionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'evicts with the options given',
+    name: 'evicts with the given options',
     steps: [
       pod('p', scheduled),
       running,
@@ -60,7 +60,7 @@ export const evictionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'does not evict against a budget',
+    name: 'respects a budget',
     steps: [
       pod('p', scheduled, { app: 'x' }),
       running,
@@ -79,7 +79,7 @@ export const evictionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'spends the budget with an eviction',
+    name: 'an eviction uses up the budget',
     steps: [
       pod('p', scheduled, { app: 'x' }),
       running,
@@ -91,7 +91,7 @@ export const evictionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'evicts a pod that does not run whatever the budget says',
+    name: 'evicts a pod that does not run despite the budget',
     steps: [
       pod('p', scheduled, { app: 'x' }),
       budget({ maxUnavailable: 0 }),
@@ -101,7 +101,7 @@ export const evictionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses to evict by two budgets',
+    name: 'rejects an eviction with two budgets',
     steps: [
       pod('p', scheduled, { app: 'x' }),
       running,
@@ -115,7 +115,7 @@ export const evictionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses an eviction of nothing or of another pod',
+    name: 'rejects an eviction of a missing or another pod',
     steps: [
       { ...evict, code: 404, gives: status('NotFound', 'pods "p" not found') },
       pod('p'),
@@ -128,7 +128,7 @@ export const evictionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'checks and counts the changes of a budget',
+    name: 'validates a budget and increases its generation',
     steps: [
       {
         ...budget({ minAvailable: 1, maxUnavailable: 1 }),

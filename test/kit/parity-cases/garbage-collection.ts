@@ -3,7 +3,7 @@ import { core, given, type ParityCase, type Step } from './case.ts';
 const maps = `${core}/configmaps`;
 const waiting = ['example.com/wait'];
 
-/** A ConfigMap whose uid later steps know by its name. */
+/** A ConfigMap whose uid later steps use by its name. */
 const owner = (name: string, metadata: Record<string, unknown> = {}): Step => ({
   ...given(name, {}, metadata),
   keep: { [name]: 'metadata.uid' },
@@ -37,7 +37,7 @@ const isDeleting = { metadata: { deletionTimestamp: /^20/ } };
 
 const namespaceCases: readonly ParityCase[] = [
   {
-    name: 'a namespace has an account and the certificate of the authority',
+    name: 'a namespace gets a default ServiceAccount and the CA',
     steps: [
       { send: `GET ${core}/serviceaccounts/default`, code: 200, eventually: true },
       {
@@ -49,7 +49,7 @@ const namespaceCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'account and certificate come back',
+    name: 'restores the default ServiceAccount and the CA',
     steps: [
       { send: `GET ${maps}/kube-root-ca.crt`, code: 200, eventually: true },
       { send: `DELETE ${core}/serviceaccounts/default`, code: 200 },
@@ -64,7 +64,7 @@ const namespaceCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a deleted namespace is emptied and goes',
+    name: 'empties and removes a deleted namespace',
     steps: [
       given('a'),
       { send: 'DELETE /api/v1/namespaces/{ns}', code: 200, gives: { status: { phase: 'Terminating' } } },
@@ -73,7 +73,7 @@ const namespaceCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a namespace waits for what finalizers hold',
+    name: 'a namespace waits for finalizers of its objects',
     steps: [
       given('a', {}, { finalizers: waiting }),
       { send: 'DELETE /api/v1/namespaces/{ns}', code: 200 },
@@ -91,7 +91,7 @@ const namespaceCases: readonly ParityCase[] = [
 
 export const garbageCollectionCases: readonly ParityCase[] = [
   {
-    name: 'background: dependents go after their owner, however deep',
+    name: 'background: deletes dependents of any depth after their owner',
     steps: [
       owner('a'),
       { ...owner('b', ownedBy(refTo('a'))) },
@@ -105,11 +105,11 @@ export const garbageCollectionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'without a wish dependents go in the background',
+    name: 'background is the default propagation policy',
     steps: [owner('a'), given('b', {}, ownedBy(refTo('a'))), drop('a'), goes('b')],
   },
   {
-    name: 'dependents of other kinds go too',
+    name: 'deletes dependents of other kinds',
     steps: [
       owner('a'),
       { send: `POST ${core}/secrets`, body: { metadata: { name: 's', ...ownedBy(refTo('a')) } }, code: 201 },
@@ -118,11 +118,11 @@ export const garbageCollectionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'an object whose owner never was goes',
+    name: 'deletes an object whose owner never existed',
     steps: [given('b', {}, ownedBy({ ...refTo('ghost'), uid: '00000000-0000-0000-0000-000000000000' })), goes('b')],
   },
   {
-    name: 'an object whose owner was made anew goes',
+    name: 'deletes an object whose owner was recreated',
     steps: [
       owner('a'),
       given('b', {}, ownedBy(refTo('a', { uid: '00000000-0000-0000-0000-000000000000' }))),
@@ -131,7 +131,7 @@ export const garbageCollectionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'with one owner left an object stays and forgets the other',
+    name: 'keeps an object with one remaining owner and removes the other reference',
     steps: [
       owner('a'),
       owner('b'),
@@ -143,7 +143,7 @@ export const garbageCollectionCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'orphan: dependents lose their owner and stay',
+    name: 'orphan: keeps dependents without their owner reference',
     steps: [
       owner('a'),
       owner('z'),
@@ -157,7 +157,7 @@ export const garbageCollectionCases: readonly ParityCase[] = [
   },
   { name: 'orphan: an owner without dependents goes', steps: [owner('a'), drop('a', 'Orphan'), goes('a')] },
   {
-    name: 'an object may be owned by one without namespace',
+    name: 'accepts a cluster-scoped owner',
     steps: [
       {
         send: 'POST /apis/rbac.authorization.k8s.io/v1/clusterroles',

@@ -79,7 +79,7 @@ export const jsonPatchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses operations of a JSON patch that do not fit, and then does nothing',
+    name: 'rejects a JSON patch with a failing operation as a whole',
     steps: [
       given('a', { data: { k: 'v' } }, { finalizers: ['x.y/z'] }),
       ...refused.map(([, operation]) => ({
@@ -92,7 +92,7 @@ export const jsonPatchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses what is no JSON patch',
+    name: 'rejects an invalid JSON patch',
     steps: [
       given('a'),
       { send: a, type: jsonPatch, body: { op: 'add' }, code: 400, gives: status('BadRequest') },

@@ -1,4 +1,4 @@
-/** The first place where a value does not hold what is wanted, in words; undefined when it holds all of it. */
+/** Describes the first difference; undefined when the value matches. */
 export function mismatch(wanted: unknown, value: unknown, path = ''): string | undefined {
   if (wanted instanceof RegExp)
     return typeof value === 'string' && wanted.test(value) ? undefined : differs(path, wanted, value);

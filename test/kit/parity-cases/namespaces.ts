@@ -2,7 +2,7 @@ import { type ParityCase, status } from './case.ts';
 
 export const namespaceCases: readonly ParityCase[] = [
   {
-    name: 'makes a namespace active',
+    name: 'a new namespace is active',
     steps: [
       {
         send: 'POST /api/v1/namespaces',
@@ -25,7 +25,7 @@ export const namespaceCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'empties a namespace before it goes and lets nothing new in',
+    name: 'empties a terminating namespace and rejects new objects',
     steps: [
       { send: 'POST /api/v1/namespaces', body: { metadata: { name: 'more-{id}' } }, code: 201 },
       {

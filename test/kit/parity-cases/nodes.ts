@@ -7,7 +7,7 @@ const dropNode: Step = { send: `DELETE ${node}`, code: 200 };
 
 export const nodeCases: readonly ParityCase[] = [
   {
-    name: 'makes a new node unready',
+    name: 'a new node is not ready',
     steps: [
       {
         ...makeNode,
@@ -23,7 +23,7 @@ export const nodeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'keeps status and spec of a node apart',
+    name: 'separates status and spec of a node',
     steps: [
       { ...makeNode, body: { metadata: { name: 'n-{id}' }, status: { phase: 'x' } } },
       {
@@ -52,7 +52,7 @@ export const nodeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'selects nodes that take no pods',
+    name: 'selects unschedulable nodes',
     steps: [
       { ...makeNode, body: { metadata: { name: 'n-{id}', labels: { own: '{id}' } } } },
       {
@@ -76,7 +76,7 @@ export const nodeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'checks taints',
+    name: 'validates taints',
     steps: [
       makeNode,
       {
@@ -109,7 +109,7 @@ export const nodeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'sets the provider of a node once',
+    name: 'the provider ID of a node is immutable',
     steps: [
       makeNode,
       { send: `PATCH ${node}`, body: { spec: { providerID: 'a://b' } }, code: 200 },
@@ -126,7 +126,7 @@ export const nodeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'shows nodes as a table',
+    name: 'prints nodes as a table',
     steps: [
       {
         ...makeNode,

@@ -45,7 +45,7 @@ export const patchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a JSON patch that does not fit',
+    name: 'rejects a JSON patch that cannot be applied',
     steps: [
       given('a', { data: { k: 'v' } }),
       {
@@ -122,11 +122,11 @@ export const patchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a patch of what is not there',
+    name: 'rejects a patch of a missing object',
     steps: [{ send: a, body: {}, code: 404, gives: status('NotFound', 'configmaps "a" not found') }],
   },
   {
-    name: 'refuses a patch of an unknown form',
+    name: 'rejects a patch of an unknown type',
     steps: [
       given('a'),
       { send: a, body: {}, type: 'application/json', code: 415, gives: status('UnsupportedMediaType') },
@@ -134,7 +134,7 @@ export const patchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a patch that would rename, move or reidentify the object',
+    name: 'rejects a patch of name, namespace or uid',
     steps: [
       given('a'),
       {
@@ -153,18 +153,18 @@ export const patchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a patch of another version',
+    name: 'rejects a patch with another resourceVersion',
     steps: [
       given('a'),
       { send: a, body: { metadata: { resourceVersion: '1' } }, code: 409, gives: status('Conflict') },
     ],
   },
   {
-    name: 'refuses a patch that makes no object of the kind',
+    name: 'rejects a patch with an invalid result',
     steps: [given('a'), { send: a, body: { data: { k: 1 } }, code: 422, gives: status('Invalid') }],
   },
   {
-    name: 'refuses force but for apply',
+    name: 'rejects force except for apply',
     steps: [
       given('a'),
       {

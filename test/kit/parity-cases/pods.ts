@@ -2,7 +2,7 @@ import { asTable, core, type ParityCase, type Step, status, strategicPatch } fro
 
 const pods = `${core}/pods`;
 
-/** Older servers refuse pods until the default ServiceAccount has a token. */
+/** Older servers reject pods until the default ServiceAccount has a token. */
 export function pod(name: string, spec: Record<string, unknown> = {}, labels: Record<string, string> = {}): Step {
   return {
     send: `POST ${pods}`,
@@ -16,7 +16,7 @@ export const scheduled = { nodeName: 'n-{id}' };
 
 export const podCases: readonly ParityCase[] = [
   {
-    name: 'fills in what a pod does not say',
+    name: 'sets defaults of a pod',
     steps: [
       {
         ...pod('p'),
@@ -55,7 +55,7 @@ export const podCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'wants containers in a pod',
+    name: 'requires containers in a pod',
     steps: [
       {
         send: `POST ${pods}`,
@@ -66,7 +66,7 @@ export const podCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'does not move a pod',
+    name: 'the node of a pod is immutable',
     steps: [
       pod('p', scheduled),
       {
@@ -86,7 +86,7 @@ export const podCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'keeps status and spec of a pod apart',
+    name: 'separates status and spec of a pod',
     steps: [
       pod('p', scheduled),
       {
@@ -135,7 +135,7 @@ export const podCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'lets a pod that runs nowhere go at once',
+    name: 'deletes an unscheduled pod at once',
     steps: [
       pod('p'),
       {
@@ -147,7 +147,7 @@ export const podCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'gives a pod on a node its time',
+    name: 'respects the grace period of a pod on a node',
     steps: [
       pod('p', { ...scheduled, terminationGracePeriodSeconds: 7 }),
       {
@@ -175,7 +175,7 @@ export const podCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'lets a pod that has ended go at once',
+    name: 'deletes a finished pod at once',
     steps: [
       pod('p', scheduled),
       { send: `PATCH ${pods}/p/status`, body: { status: { phase: 'Succeeded' } }, code: 200 },
@@ -184,7 +184,7 @@ export const podCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'keeps a pod with a finalizer although its time is over',
+    name: 'keeps a pod with a finalizer after its grace period',
     steps: [
       {
         ...pod('p'),
@@ -199,7 +199,7 @@ export const podCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'shows pods as a table',
+    name: 'prints pods as a table',
     steps: [
       pod('p', scheduled),
       {

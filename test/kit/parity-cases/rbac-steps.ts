@@ -50,10 +50,10 @@ export const bindEverywhere = (name: string): Step => ({
   body: binding('ClusterRole', `${name}-{id}`),
   code: 201,
 });
-/** What jane may do in the namespace of the case. */
+/** Permissions of jane in the namespace of the case. */
 export const allowing = (...rules: Rule[]): Step[] => [makeRole('own', ...rules), bind('Role', 'own')];
 
-/** The real server hears of new roles a moment later. */
+/** The real server sees new roles a moment later. */
 export const asJane = (send: string, code = 200, more: Partial<Step> = {}): Step => ({
   send,
   as: jane,

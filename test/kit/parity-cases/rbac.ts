@@ -26,7 +26,7 @@ const list = `GET ${core}/configmaps`;
 
 const scopeCases: readonly ParityCase[] = [
   {
-    name: 'refuses who has no role, and says what is missing',
+    name: 'rejects a user without a role and names the missing permission',
     steps: [
       asJane(list, 403, refused('list', 'configmaps', here)),
       asJane('GET /api/v1/configmaps', 403, refused('list', 'configmaps', everywhere)),
@@ -45,7 +45,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'names the group and the subresource in a refusal',
+    name: 'names group and subresource in a Forbidden error',
     steps: [
       asJane('GET /apis/apps/v1/namespaces/{ns}/deployments/a', 403, {
         gives: status(
@@ -62,7 +62,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses paths that are no resources',
+    name: 'rejects non-resource paths',
     steps: [
       asJane('GET /metrics', 403, {
         gives: status('Forbidden', `forbidden: User "${jane}" cannot get path "/metrics"`),
@@ -73,7 +73,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a role holds in its namespace, for its verbs and resources',
+    name: 'a role applies in its namespace to its verbs and resources',
     steps: [
       ...allowing(on(['list', 'get'], ['configmaps'])),
       asJane(list),
@@ -89,7 +89,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a rule may be for some names only',
+    name: 'a rule can be limited to names',
     steps: [
       given('a'),
       given('b'),
@@ -101,7 +101,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a subresource needs a rule of its own',
+    name: 'a subresource needs its own rule',
     steps: [
       ...allowing(on(['*'], ['serviceaccounts'])),
       asJane(`GET ${core}/serviceaccounts`),
@@ -112,7 +112,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a rule for a subresource of everything',
+    name: 'supports rules for a subresource of all resources',
     steps: [
       ...allowing(on(['create'], ['*/token'])),
       asJane(`POST ${core}/serviceaccounts/default/token`, 201, { body: { spec: { expirationSeconds: 600 } } }),
@@ -120,7 +120,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'stars allow everything in their list',
+    name: 'supports wildcards',
     steps: [
       ...allowing({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }),
       asJane(list),
@@ -130,7 +130,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a cluster role holds where it is bound',
+    name: 'a cluster role applies where it is bound',
     steps: [
       makeClusterRole('reader', on(['list'], ['configmaps', 'nodes'])),
       bind('ClusterRole', 'reader-{id}'),
@@ -142,7 +142,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a binding to a role that nobody has made is told in the refusal',
+    name: 'names a missing role of a binding in the Forbidden error',
     steps: [
       bind('Role', 'ghost'),
       asJane(list, 403, {
@@ -163,7 +163,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'the roles for people',
+    name: 'has the roles admin, edit and view',
     steps: [
       bind('ClusterRole', 'view'),
       asJane(list),
@@ -179,7 +179,7 @@ const scopeCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a service account is a subject by its name',
+    name: 'supports service accounts as subjects',
     steps: [
       makeRole('reader', on(['list'], ['configmaps'])),
       {

@@ -6,8 +6,8 @@ const three = [
   given('b', {}, { labels: { n: '2' } }),
   given('c', {}, { labels: { n: '3', t: 'y' } }),
 ];
-// A real server adds a ConfigMap with its CA to each namespace, in the end.
-const ours = 'labelSelector=n';
+// A real server adds a ConfigMap with its CA to each namespace after a while.
+const labeled = 'labelSelector=n';
 
 export const readCases: readonly ParityCase[] = [
   {
@@ -18,7 +18,7 @@ export const readCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'says what was not found',
+    name: 'names a missing object',
     steps: [
       {
         send: `GET ${core}/configmaps/none`,
@@ -37,7 +37,7 @@ export const readCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'knows no such resource, subresource or version',
+    name: 'rejects unknown resources, subresources and versions',
     steps: [
       {
         send: `GET ${core}/nothings`,
@@ -52,7 +52,7 @@ export const readCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'allows no method that the resource does not have',
+    name: 'rejects unsupported methods',
     steps: [
       { send: `POST ${core}/configmaps/a`, body: {}, code: 405, gives: status('MethodNotAllowed') },
       { send: `PUT ${core}/configmaps`, body: {}, code: 405, gives: status('MethodNotAllowed') },
@@ -65,7 +65,7 @@ export const readCases: readonly ParityCase[] = [
     steps: [
       ...three,
       {
-        send: `${list}?${ours}`,
+        send: `${list}?${labeled}`,
         code: 200,
         gives: {
           kind: 'ConfigMapList',
@@ -78,7 +78,7 @@ export const readCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'lists nothing of a namespace that does not exist',
+    name: 'returns an empty list for a missing namespace',
     steps: [{ send: 'GET /api/v1/namespaces/{ns}-none/configmaps', code: 200, gives: { items: [] } }],
   },
   {
@@ -97,7 +97,7 @@ export const readCases: readonly ParityCase[] = [
     steps: [
       ...three,
       {
-        send: `${list}?limit=2&${ours}`,
+        send: `${list}?limit=2&${labeled}`,
         code: 200,
         gives: { metadata: { continue: /./ }, items: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }] },
         lacks: ['metadata.remainingItemCount'],
@@ -105,14 +105,14 @@ export const readCases: readonly ParityCase[] = [
       },
       given('bb', {}, { labels: { n: '9' } }),
       {
-        send: `${list}?limit=2&${ours}&continue={token}`,
+        send: `${list}?limit=2&${labeled}&continue={token}`,
         code: 200,
         gives: { metadata: { resourceVersion: '{version}' }, items: [{ metadata: { name: 'c' } }] },
       },
     ],
   },
   {
-    name: 'counts what remains of a list without selectors',
+    name: 'returns remainingItemCount for lists without selectors',
     steps: [
       ...['a', 'b', 'c'].map(name => ({
         send: `POST ${core}/endpoints`,
@@ -124,7 +124,7 @@ export const readCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a bad continue token, limit and version',
+    name: 'rejects an invalid continue token, limit and resourceVersion',
     steps: [
       { send: `${list}?continue=abc`, code: 400, gives: status('BadRequest', /continue/) },
       {
@@ -155,20 +155,20 @@ export const readCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'lists at an exact version',
+    name: 'lists at an exact resourceVersion',
     steps: [
       given('a', {}, { labels: { n: '1' } }),
-      { send: `${list}?${ours}`, code: 200, keep: { version: 'metadata.resourceVersion' } },
+      { send: `${list}?${labeled}`, code: 200, keep: { version: 'metadata.resourceVersion' } },
       given('b', {}, { labels: { n: '2' } }),
       {
-        send: `${list}?${ours}&resourceVersion={version}&resourceVersionMatch=Exact`,
+        send: `${list}?${labeled}&resourceVersion={version}&resourceVersionMatch=Exact`,
         code: 200,
         gives: { metadata: { resourceVersion: '{version}' }, items: [{ metadata: { name: 'a' } }] },
       },
     ],
   },
   {
-    name: 'has not reached a version of the future',
+    name: 'rejects a future resourceVersion',
     steps: [
       {
         send: `${list}?resourceVersion=100000000`,
@@ -180,7 +180,7 @@ export const readCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'shows a table',
+    name: 'prints a table',
     steps: [
       given('a', { data: { k: 'v' } }),
       {
@@ -219,7 +219,7 @@ export const readCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses forms it cannot write',
+    name: 'rejects unsupported response formats',
     steps: [
       given('a'),
       { send: `GET ${core}/configmaps/a`, accept: 'text/nothing', code: 406, gives: status('NotAcceptable') },

@@ -5,7 +5,7 @@ const upperCase = /a lowercase RFC 1123 subdomain must consist of/;
 
 export const refusalCases: readonly ParityCase[] = [
   {
-    name: 'refuses a name that is taken',
+    name: 'rejects an existing name',
     steps: [
       given('a'),
       {
@@ -17,7 +17,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a bad name',
+    name: 'rejects an invalid name',
     steps: [
       {
         send: configMaps,
@@ -32,7 +32,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses an object without a name',
+    name: 'rejects an object without a name',
     steps: [
       {
         send: configMaps,
@@ -47,7 +47,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a dot in the name of a Namespace',
+    name: 'rejects a dot in the name of a Namespace',
     steps: [
       {
         send: 'POST /api/v1/namespaces',
@@ -58,7 +58,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses bad labels, annotations, owners and finalizers',
+    name: 'rejects invalid labels, annotations, owners and finalizers',
     steps: [
       {
         send: configMaps,
@@ -99,7 +99,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a namespace that is not that of the path',
+    name: 'rejects a namespace that differs from the path',
     steps: [
       {
         send: configMaps,
@@ -113,7 +113,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a namespace that does not exist',
+    name: 'rejects a missing namespace',
     steps: [
       {
         send: 'POST /api/v1/namespaces/{ns}-none/configmaps',
@@ -124,7 +124,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a resourceVersion on a new object',
+    name: 'rejects a resourceVersion on a new object',
     steps: [
       {
         send: configMaps,
@@ -135,7 +135,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a body of another kind or version',
+    name: 'rejects a body of another kind or version',
     steps: [
       {
         send: configMaps,
@@ -152,7 +152,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a value of the wrong type',
+    name: 'rejects a value of the wrong type',
     steps: [
       {
         send: configMaps,
@@ -175,14 +175,14 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a body that is no object',
+    name: 'rejects a body that is not an object',
     steps: [
       { send: configMaps, body: '{bad', code: 400, gives: status('BadRequest', /couldn't get version\/kind/) },
       { send: configMaps, body: '', code: 400, gives: status('BadRequest') },
     ],
   },
   {
-    name: 'refuses a content type it does not know',
+    name: 'rejects an unknown content type',
     steps: [
       {
         send: configMaps,
@@ -194,7 +194,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses a body that is too large',
+    name: 'rejects a body that is too large',
     steps: [
       {
         send: configMaps,
@@ -211,7 +211,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'checks the keys of a ConfigMap',
+    name: 'validates the keys of a ConfigMap',
     steps: [
       {
         send: configMaps,
@@ -228,7 +228,7 @@ export const refusalCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses to create where objects of all namespaces are listed',
+    name: 'rejects creation on the path of all namespaces',
     steps: [
       {
         send: 'POST /api/v1/configmaps',

@@ -19,7 +19,7 @@ const bindJoe: Step = {
 
 export const reviewCases: readonly ParityCase[] = [
   {
-    name: 'answers whether one may',
+    name: 'answers SelfSubjectAccessReviews',
     steps: [
       readPods,
       bindJoe,
@@ -55,7 +55,7 @@ export const reviewCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'answers whether somebody else may',
+    name: 'answers SubjectAccessReviews',
     steps: [
       readPods,
       bindJoe,
@@ -75,7 +75,7 @@ export const reviewCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'tells what one may do in a namespace',
+    name: 'answers SelfSubjectRulesReviews',
     steps: [
       readPods,
       bindJoe,
@@ -115,7 +115,7 @@ export const reviewCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'knows a ServiceAccount by its token',
+    name: 'authenticates a ServiceAccount by its token',
     steps: [
       { send: `POST ${core}/serviceaccounts`, body: { metadata: { name: 'a' } }, code: 201 },
       {
@@ -149,7 +149,7 @@ export const reviewCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'checks roles',
+    name: 'validates roles',
     steps: [
       {
         send: `POST ${roles}`,
@@ -167,7 +167,7 @@ export const reviewCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'fills in groups of a binding and never changes its role',
+    name: 'sets default groups of a binding, whose role is immutable',
     steps: [
       {
         send: `POST ${bindings}`,

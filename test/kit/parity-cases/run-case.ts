@@ -5,17 +5,17 @@ import type { Received, Sent, Target } from './target.ts';
 
 export interface Setting {
   target: Target;
-  /** The version in which the server has PodDisruptionBudgets. */
+  /** Version of PodDisruptionBudgets. */
   policy: string;
-  /** Told what the server said, for whoever wants to compare more than the case does. */
+  /** Gets every response, for further comparisons. */
   observe?: (step: Step, received: Received) => void;
 }
 
-/** The real server backs off when a namespace ends while CRDs of other cases come and go. */
+/** The real server backs off when CRDs of other cases change during the deletion of a namespace. */
 const eventuallyMs = 90_000;
 const retryMs = 100;
 
-/** Runs a case in a namespace of its own; throws at the first answer that is not as the case says. */
+/** Runs a case in its own namespace; throws at the first difference. */
 export async function runCase(setting: Setting, { name, steps }: ParityCase, id: string): Promise<void> {
   const values: Record<string, string> = { id, ns: `parity-${id}`, policy: setting.policy };
   const namespace: Step = { send: 'POST /api/v1/namespaces', body: { metadata: { name: '{ns}' } }, code: 201 };
@@ -25,7 +25,7 @@ export async function runCase(setting: Setting, { name, steps }: ParityCase, id:
   }
 }
 
-/** Pods are refused before their namespace has it. */
+/** Pods are rejected before it exists. */
 const defaultAccount: Step = {
   send: 'GET /api/v1/namespaces/{ns}/serviceaccounts/default',
   code: 200,
@@ -49,7 +49,7 @@ async function runStep(setting: Setting, step: Step, values: Record<string, stri
   }
 }
 
-/** Before Kubernetes 1.24 pods were refused until the token of their account was there, which asks to be tried again. */
+/** Before Kubernetes 1.24 pods are rejected until the token of their account exists. */
 function isTooEarly({ code, body }: Received): boolean {
   return code === 500 && String(valueAt(body, 'message')).includes('retry after the token is automatically created');
 }
@@ -103,7 +103,7 @@ function requestOf(step: Step, values: Record<string, string>): Sent {
   };
 }
 
-/** The same with the values of the case put in; patterns stay as they are. */
+/** Replaces placeholders with values of the case; patterns stay unchanged. */
 function filled<T>(template: T, values: Record<string, string>): T {
   if (typeof template === 'string')
     return template.replaceAll(/\{([a-z][A-Za-z0-9]*)\}/g, (whole, name: string) => values[name] ?? whole) as T;

@@ -6,8 +6,8 @@ const three = [
   given('b', {}, { labels: { n: '2' } }),
   given('c', {}, { labels: { n: '3', t: 'y' } }),
 ];
-// A real server adds a ConfigMap with its CA to each namespace, in the end.
-const ours = 'labelSelector=n';
+// A real server adds a ConfigMap with its CA to each namespace after a while.
+const labeled = 'labelSelector=n';
 
 function selects(name: string, selector: string, names: readonly string[]): ParityCase {
   return {
@@ -25,7 +25,7 @@ function selects(name: string, selector: string, names: readonly string[]): Pari
 
 function refusesSelector(selector: string, message?: RegExp): ParityCase {
   return {
-    name: `refuses the label selector ${selector}`,
+    name: `rejects the label selector ${selector}`,
     steps: [
       {
         send: `${list}?labelSelector=${encodeURIComponent(selector)}`,
@@ -56,7 +56,7 @@ export const selectorCases: readonly ParityCase[] = [
   refusesSelector('-a=b', /name part must consist of alphanumeric characters/),
   refusesSelector('a=-b', /a valid label must be an empty string or consist of/),
   {
-    name: 'selects by the fields every kind has',
+    name: 'selects by common fields',
     steps: [
       ...three,
       {
@@ -65,14 +65,14 @@ export const selectorCases: readonly ParityCase[] = [
         gives: { items: [{ metadata: { name: 'b' } }] },
       },
       {
-        send: `${list}?${ours}&fieldSelector=metadata.name!%3Db,metadata.namespace%3D{ns}`,
+        send: `${list}?${labeled}&fieldSelector=metadata.name!%3Db,metadata.namespace%3D{ns}`,
         code: 200,
         gives: { items: [{ metadata: { name: 'a' } }, { metadata: { name: 'c' } }] },
       },
     ],
   },
   {
-    name: 'refuses fields by which nothing is selected',
+    name: 'rejects unsupported field selectors',
     steps: [
       { send: `${list}?fieldSelector=data%3Db`, code: 400, gives: status('BadRequest') },
       {

@@ -4,7 +4,7 @@ const leases = '/apis/coordination.k8s.io/v1/namespaces/{ns}/leases';
 
 export const smallCases: readonly ParityCase[] = [
   {
-    name: 'keeps a Lease to the microsecond',
+    name: 'stores a Lease with microseconds',
     steps: [
       {
         send: `POST ${leases}`,
@@ -27,7 +27,7 @@ export const smallCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'checks a Lease',
+    name: 'validates a Lease',
     steps: [
       {
         send: `POST ${leases}`,
@@ -40,7 +40,7 @@ export const smallCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'lets only one of two holders take a Lease',
+    name: 'only one of two holders acquires a Lease',
     steps: [
       {
         send: `POST ${leases}`,
@@ -62,7 +62,7 @@ export const smallCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'gives a Service an address for good',
+    name: 'assigns a permanent address to a Service',
     steps: [
       {
         send: `POST ${core}/services`,
@@ -88,7 +88,7 @@ export const smallCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'knows Services without an address',
+    name: 'supports Services without an address',
     steps: [
       {
         send: `POST ${core}/services`,
@@ -105,7 +105,7 @@ export const smallCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'keeps Endpoints',
+    name: 'stores Endpoints',
     steps: [
       {
         send: `POST ${core}/endpoints`,
@@ -131,7 +131,7 @@ export const smallCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'shows the columns of small kinds',
+    name: 'prints the columns of small kinds',
     steps: [
       given('x'),
       {
@@ -178,7 +178,7 @@ export const smallCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'fills in and fixes a workload',
+    name: 'sets defaults of a workload, whose selector is immutable',
     steps: [
       {
         send: 'POST /apis/apps/v1/namespaces/{ns}/daemonsets',

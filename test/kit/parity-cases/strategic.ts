@@ -8,7 +8,7 @@ function deployment(pod: Record<string, unknown>): Step {
   return { send: `POST ${deployments}`, body: { metadata: { name: 'd' }, spec }, code: 201 };
 }
 
-/** A patch of the pods of the Deployment, and what their spec holds then. */
+/** A patch of the pod template, and the expected spec. */
 function patchPods(pod: Record<string, unknown>, gives: Record<string, unknown>): Step {
   return {
     send: `PATCH ${deployments}/d`,
@@ -64,7 +64,7 @@ export const strategicCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'puts new containers in front, and orders them on request',
+    name: 'prepends new containers, and orders them by directive',
     steps: [
       deployment({ containers: [one, two] }),
       patchPods(
@@ -169,7 +169,7 @@ export const strategicCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'adds to and takes from lists of texts',
+    name: 'adds to and removes from lists of strings',
     steps: [
       given('a', {}, { finalizers: ['x.y/1', 'x.y/2'] }),
       patchMetadata({ finalizers: ['x.y/3', 'x.y/2'] }),
@@ -235,7 +235,7 @@ export const strategicCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses what is no strategic merge patch',
+    name: 'rejects an invalid strategic merge patch',
     steps: [
       given('a'),
       { send: a, type: strategicPatch, body: [], code: 400, gives: status('BadRequest') },

@@ -22,7 +22,7 @@ export interface Received {
   body: unknown;
 }
 
-/** An API server seen through nothing but HTTPS, so that no client of ours can hide a difference. */
+/** An API server over plain HTTPS, so that our client cannot hide a difference. */
 export class Target {
   readonly #agent: Agent;
   readonly #options: TargetOptions;
@@ -47,7 +47,7 @@ export class Target {
     return { code: response.statusCode ?? 0, body: parsed(text) };
   }
 
-  /** The objects of a stream, one for each line, until the server ends it. */
+  /** Objects of a stream, one per line, until it ends. */
   async stream(sent: Sent): Promise<{ code: number; lines: Promise<unknown[]> }> {
     const response = await this.#open(sent);
     const collect = async (): Promise<unknown[]> => {
@@ -71,7 +71,7 @@ export class Target {
         headers: {
           ...headers,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-          // Without it the body of a DELETE would be taken for the next request.
+          // Without it the body of a DELETE would be read as the next request.
           ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
         },
         timeout: 30_000,

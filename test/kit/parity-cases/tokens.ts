@@ -31,18 +31,18 @@ const review = (expected: unknown, spec: Record<string, unknown> = {}, more: Par
   body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token: '{token}', ...spec } },
   code: 201,
   gives: { status: expected },
-  // The real server remembers a good token for ten seconds.
+  // The real server caches a valid token for ten seconds.
   eventually: true,
   ...more,
 });
 const groups = ['system:serviceaccounts', 'system:serviceaccounts:{ns}', 'system:authenticated'];
 const robot = { username: 'system:serviceaccount:{ns}:robot', uid: '{robot}', groups };
 const isRobot = review({ authenticated: true, user: robot, audiences: [audience] });
-const isNobody = review({ user: {} }, {}, { lacks: ['status.authenticated'] });
+const isUnauthenticated = review({ user: {} }, {}, { lacks: ['status.authenticated'] });
 
 export const tokenCases: readonly ParityCase[] = [
   {
-    name: 'a token Secret is filled in',
+    name: 'fills a token Secret',
     steps: [
       account,
       tokenSecret('t'),
@@ -64,7 +64,7 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'what is taken out of a token Secret is put in again',
+    name: 'restores removed fields of a token Secret',
     steps: [
       account,
       tokenSecret('t'),
@@ -79,7 +79,7 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'token Secrets go with their account',
+    name: 'deletes token Secrets with their account',
     steps: [
       account,
       tokenSecret('t'),
@@ -91,7 +91,7 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a token Secret for an account that is not there goes',
+    name: 'deletes a token Secret of a missing account',
     steps: [tokenSecret('t', 'ghost'), { send: `GET ${secrets}/t`, code: 404, eventually: true }],
   },
   {
@@ -106,7 +106,7 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a requested token is good for its time and for the server',
+    name: 'a requested token has a lifetime and an audience',
     steps: [
       account,
       request(
@@ -124,42 +124,42 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a requested token ends with its account',
-    steps: [account, request(), isRobot, { send: `DELETE ${accounts}/robot`, code: 200 }, isNobody],
+    name: 'a requested token is invalid after its account is deleted',
+    steps: [account, request(), isRobot, { send: `DELETE ${accounts}/robot`, code: 200 }, isUnauthenticated],
   },
   {
-    name: 'a requested token is not for an account made anew',
+    name: 'a requested token is invalid for a recreated account',
     steps: [
       account,
       request(),
       isRobot,
       { send: `DELETE ${accounts}/robot`, code: 200 },
       { ...account, eventually: true },
-      isNobody,
+      isUnauthenticated,
     ],
   },
   {
-    name: 'a token for somebody else is good for nobody else',
+    name: 'a token for another audience is rejected',
     steps: [
       account,
       request({ audiences: ['vault'] }, { gives: { spec: { audiences: ['vault'] } } }),
-      isNobody,
+      isUnauthenticated,
       review({ authenticated: true, user: robot, audiences: ['vault'] }, { audiences: ['vault', 'other'] }),
     ],
   },
   {
-    name: 'a token bound to a Secret ends with it',
+    name: 'a token bound to a Secret is invalid after the Secret is deleted',
     steps: [
       account,
       { send: `POST ${secrets}`, body: { metadata: { name: 's' } }, code: 201 },
       request({ boundObjectRef: { kind: 'Secret', apiVersion: 'v1', name: 's' } }),
       isRobot,
       { send: `DELETE ${secrets}/s`, code: 200 },
-      isNobody,
+      isUnauthenticated,
     ],
   },
   {
-    name: 'the holder of a token bound to a pod is known by it',
+    name: 'a token bound to a pod identifies the pod',
     steps: [
       account,
       {
@@ -170,7 +170,7 @@ export const tokenCases: readonly ParityCase[] = [
         },
         code: 201,
         keep: { pod: 'metadata.uid' },
-        // The real server wants the account to have a token of its own first.
+        // The real server requires a token of the account first.
         eventually: true,
       },
       request({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'p', uid: '{pod}' } }),
@@ -184,7 +184,7 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a token is not bound to what is not there',
+    name: 'rejects a token bound to a missing object',
     steps: [
       account,
       request(
@@ -201,7 +201,7 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a token is not bound to a Secret of another time',
+    name: 'rejects a token bound to a Secret with another uid',
     steps: [
       account,
       { send: `POST ${secrets}`, body: { metadata: { name: 's' } }, code: 201 },
@@ -218,7 +218,7 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'a token lasts ten minutes at least',
+    name: 'a token is valid for at least ten minutes',
     steps: [
       account,
       request(
@@ -228,11 +228,11 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'nonsense is nobody’s token',
+    name: 'rejects an invalid token',
     steps: [{ ...review({ user: {} }, { token: 'nonsense' }), lacks: ['status.authenticated'] }],
   },
   {
-    name: 'tokens of accounts that are not there are not requested',
+    name: 'rejects token requests for missing accounts',
     steps: [request({}, { code: 404, gives: status('NotFound', 'serviceaccounts "robot" not found') })],
   },
 ];

@@ -19,7 +19,7 @@ export const updateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'does not write what has not changed',
+    name: 'does not write an unchanged object',
     steps: [
       { ...given('a', { data: { k: 'v' } }), keep: { version: 'metadata.resourceVersion' } },
       {
@@ -31,7 +31,7 @@ export const updateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'replaces at the version that is there',
+    name: 'replaces only the current resourceVersion',
     steps: [
       { ...given('a'), keep: { version: 'metadata.resourceVersion' } },
       {
@@ -48,7 +48,7 @@ export const updateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'wants a version for kinds that are never replaced blindly',
+    name: 'requires a resourceVersion for some kinds',
     steps: [
       { send: `POST ${leases}`, body: { metadata: { name: 'a' }, spec: { holderIdentity: 'x' } }, code: 201 },
       {
@@ -64,7 +64,7 @@ export const updateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'creates by a replace where the kind allows it',
+    name: 'creates by replace for some kinds',
     steps: [
       {
         send: `PUT ${leases}/a`,
@@ -81,7 +81,7 @@ export const updateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses names that are not those of the path',
+    name: 'rejects names that differ from the path',
     steps: [
       given('a'),
       {
@@ -108,7 +108,7 @@ export const updateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses another uid',
+    name: 'rejects another uid',
     steps: [
       given('a'),
       {
@@ -120,7 +120,7 @@ export const updateCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'keeps times and generation that a client tries to change',
+    name: 'ignores changes of times and generation',
     steps: [
       { ...given('a'), keep: { time: 'metadata.creationTimestamp' } },
       {

@@ -2,9 +2,9 @@ import { asTable, core, given, type ParityCase, type Step } from './case.ts';
 import { pod } from './pods.ts';
 
 const base = `${core}/configmaps?watch=true&timeoutSeconds=3`;
-// Real clusters put a ConfigMap with their CA into each namespace; only ours have the label.
+// Real clusters add a ConfigMap with their CA to each namespace; those of the cases have the label.
 const path = `${base}&labelSelector=n`;
-const ours = { labels: { n: '1' } };
+const labeled = { labels: { n: '1' } };
 const version: Step = { send: `GET ${core}/configmaps`, code: 200, keep: { version: 'metadata.resourceVersion' } };
 const named = (name: string, more: Record<string, unknown> = {}) => ({
   kind: 'ConfigMap',
@@ -15,13 +15,13 @@ const remove: Step = { send: `DELETE ${core}/configmaps/a`, code: 200 };
 
 export const watchCases: readonly ParityCase[] = [
   {
-    name: 'tells of every change after a version',
+    name: 'sends every change after a resourceVersion',
     steps: [
-      given('before', {}, ours),
+      given('before', {}, labeled),
       version,
       {
         watch: `${path}&resourceVersion={version}`,
-        steps: [given('a', {}, ours), patch({ data: { k: 'v' } }), remove],
+        steps: [given('a', {}, labeled), patch({ data: { k: 'v' } }), remove],
         events: [
           ['ADDED', { ...named('a', { resourceVersion: /^\d+$/ }), apiVersion: 'v1' }],
           ['MODIFIED', { ...named('a'), data: { k: 'v' } }],
@@ -31,10 +31,10 @@ export const watchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'tells of what happened between a version and the watch',
+    name: 'sends changes between a resourceVersion and the start of the watch',
     steps: [
       version,
-      given('a', {}, ours),
+      given('a', {}, labeled),
       patch({ data: { k: 'v' } }),
       remove,
       {
@@ -48,13 +48,13 @@ export const watchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'begins with what exists for version 0',
-    steps: [given('a', {}, ours), { watch: `${path}&resourceVersion=0`, events: [['ADDED', named('a')]] }],
+    name: 'begins with existing objects for resourceVersion 0',
+    steps: [given('a', {}, labeled), { watch: `${path}&resourceVersion=0`, events: [['ADDED', named('a')]] }],
   },
   {
-    name: 'lets an object appear and disappear with its labels',
+    name: 'sends objects that start or stop matching as added and deleted',
     steps: [
-      given('a', {}, ours),
+      given('a', {}, labeled),
       version,
       {
         watch: `${base}&labelSelector=n%3D9&resourceVersion={version}`,
@@ -82,7 +82,7 @@ export const watchCases: readonly ParityCase[] = [
       version,
       {
         watch: `${base}&fieldSelector=metadata.name%3Da&resourceVersion={version}`,
-        steps: [given('b', {}, ours), given('a', {}, ours), remove],
+        steps: [given('b', {}, labeled), given('a', {}, labeled), remove],
         events: [
           ['ADDED', named('a')],
           ['DELETED', named('a')],
@@ -102,9 +102,9 @@ export const watchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'shows a deletion that waits as a change and the end as the last state',
+    name: 'sends a pending deletion as a change, and the deletion with the last state',
     steps: [
-      given('a', {}, { ...ours, finalizers: ['example.com/hold'] }),
+      given('a', {}, { ...labeled, finalizers: ['example.com/hold'] }),
       version,
       {
         watch: `${path}&resourceVersion={version}`,
@@ -117,17 +117,17 @@ export const watchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'is not told of a write that changes nothing',
+    name: 'sends no event for a write without changes',
     steps: [
-      given('a', { data: { k: 'v' } }, ours),
+      given('a', { data: { k: 'v' } }, labeled),
       version,
       { watch: `${path}&resourceVersion={version}`, steps: [patch({ data: { k: 'v' } })], events: [] },
     ],
   },
   {
-    name: 'streams tables, the columns once',
+    name: 'streams tables with columns in the first event',
     steps: [
-      given('a', {}, ours),
+      given('a', {}, labeled),
       version,
       {
         watch: `${path}&resourceVersion={version}`,
@@ -148,7 +148,7 @@ export const watchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'refuses options that make no sense for a watch',
+    name: 'rejects invalid options of a watch',
     steps: [
       { send: `GET ${core}/configmaps?watch=true&timeoutSeconds=abc`, code: 400, gives: { reason: 'BadRequest' } },
       { send: `GET ${core}/configmaps?watch=true&labelSelector=a%3Db%3Dc`, code: 400, gives: { reason: 'BadRequest' } },
@@ -160,7 +160,7 @@ export const watchCases: readonly ParityCase[] = [
     ],
   },
   {
-    name: 'shows the end of a pod as a change and an end',
+    name: 'sends the deletion of a pod as a change and a deletion',
     steps: [
       pod('p'),
       { send: `GET ${core}/pods`, code: 200, keep: { version: 'metadata.resourceVersion' } },

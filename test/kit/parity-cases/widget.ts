@@ -52,7 +52,7 @@ export const definition = {
   },
 };
 
-/** A resource is there once its CRD says so and a request gets through. */
+/** A resource exists when its CRD is established and a request succeeds. */
 export const define: readonly Step[] = [
   { send: `POST ${crds}`, body: definition, code: 201 },
   {
