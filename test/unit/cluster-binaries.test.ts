@@ -66,7 +66,7 @@ test('works without kube-controller-manager, and reports the consequences', asyn
   const assets = fill(makeFolder(), { etcd, 'kube-apiserver': server });
   const found = await find(assets, join(makeFolder(), 'none'));
   expect(found.controllerManager).toBeUndefined();
-  expect(found.said[0]).toContain('nothing is signed, filled in or collected');
+  expect(found.said[0]).toContain('no signing, no defaults, no garbage collection');
 });
 
 test('names programs that the given folder lacks', async () => {
@@ -78,7 +78,7 @@ test('names programs that the given folder lacks', async () => {
 
 test('rejects a program that prints no version', async () => {
   const assets = fill(makeFolder(), { ...whole('v1.30.0'), 'kube-apiserver': 'hello' });
-  await expect(find(assets, makeFolder())).rejects.toThrow('--version says "hello\\n", which is no version');
+  await expect(find(assets, makeFolder())).rejects.toThrow('--version prints "hello\\n", not a version');
 });
 
 test('uses the newest complete version of the cache, and never the broken build', async () => {
