@@ -17,8 +17,16 @@ const mayImport: Record<string, readonly string[]> = {
   bin: ['base', 'contract', 'cluster', 'kube', 'host', 'node', 'controllers', 'operator', 'agent', 'cli', 'sandbox'],
 };
 
-const pure =
+/** Files without node: imports, clock, timers and randomness; what they need from outside arrives as an argument. */
+const withoutAmbient =
   /^(contract\/|node\/desired\/|controllers\/[^/]+\/(?!controller\.ts|observe\.ts)|(.*\/)?(decide|plan)\.ts)/;
+
+/** Pure files also hold no state and do not wait: everything beside a decide.ts except controller.ts, observe.ts and act/. */
+const pureInControllers = /^controllers\/[^/]+\/(?!controller\.ts|observe\.ts|act\/)/;
+const pureInNode =
+  /^node\/(desired\/|(acceptance-problem|record|payload)\.ts|lifecycle\/(instance-status|configure\/(name-check|preflight))\.ts)/;
+const pureByName = /^contract\/|(^|\/)(decide|plan)\.ts$/;
+const isPure = (path: string) => [pureByName, pureInControllers, pureInNode].some(pattern => pattern.test(path));
 
 /** Whoever speaks SSH: the operator as a client, the simulated hosts of the sandbox as servers. */
 const sshFolders = ['host/ssh/', 'sandbox/machines/ssh/'];
@@ -34,7 +42,8 @@ export function brokenRules(path: string, text: string): string[] {
   const imports = importsOf(text);
   return [
     ...imports.flatMap(item => importProblem(path, item)),
-    ...(pure.test(path) ? purityProblems(path, text, imports) : []),
+    ...(withoutAmbient.test(path) ? ambientProblems(path, text, imports) : []),
+    ...(isPure(path) ? stateProblems(withoutComments(text)).map(problem => `${problem} (${path})`) : []),
     ...clockProblems(path, text),
   ].map(problem => `src/${path}: ${problem}`);
 }
@@ -88,16 +97,47 @@ function libraryProblem(path: string, from: string): string[] {
   return [];
 }
 
-function purityProblems(path: string, text: string, imports: readonly Import[]): string[] {
+function ambientProblems(path: string, text: string, imports: readonly Import[]): string[] {
   const node = imports
     .filter(item => item.from.startsWith('node:'))
     .map(item => `pure code may not import ${item.from}`);
   const impure = /\b(Date\.now|new Date\(\)|Math\.random|process\.|performance\.|setTimeout|fetch\()/.exec(
     withoutComments(text),
   );
-  const state = /^(?:export )?let /m.test(text) ? ['pure code may hold no state at top level'] : [];
-  return [...node, ...state, ...(impure ? [`pure code may not use ${impure[1] ?? ''}`] : [])].map(
-    what => `${what} (${path})`,
+  return [...node, ...(impure ? [`pure code may not use ${impure[1] ?? ''}`] : [])].map(what => `${what} (${path})`);
+}
+
+const writes = String.raw`(?:\.(?:set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill)\(|\[[^\]]*\] =[^=]|(?:\.\w+)+ =[^=])`;
+const constants = /^(?:export )?const (\w+)(?:: ([^=]+?))? = (new (\w+)|\[|\{)?/gm;
+/** Their objects cannot change, or the check below sees who changes them. */
+const harmless = ['Error', 'Map', 'RegExp', 'Set', 'TextDecoder', 'TextEncoder', 'URL'];
+
+/** Relies on the formatter: only what stands at the left margin is at top level. `code` has no comments. */
+export function stateProblems(code: string): string[] {
+  const problems = /^(?:export )?(?:let|var) /m.test(code) ? ['pure code may hold no state at top level'] : [];
+  if (/\b(?:async|await)\b/.test(code)) problems.push('pure code may not wait');
+  for (const [, name = '', type = '', , made] of code.matchAll(constants)) {
+    const isWritten = new RegExp(String.raw`(?<![\w.#])${name}${writes}|Object\.assign\(${name}\b`).test(code);
+    if (isWritten) problems.push(`pure code may hold no state at top level: ${name} is written`);
+    if (made !== undefined && !harmless.includes(made)) problems.push(`pure code may hold no ${made} at top level`);
+    if ((made === 'Map' || made === 'Set') && !type.startsWith('Readonly'))
+      problems.push(`${name} must be a Readonly${made}`);
+  }
+  return [...problems, ...classBodies(code).flatMap(fieldProblems)];
+}
+
+function classBodies(code: string): string[] {
+  return [...code.matchAll(/^(?:export )?(?:abstract )?class [^{]*\{$(.*?)^\}$/gms)].map(([, body = '']) => body);
+}
+
+function fieldProblems(body: string): string[] {
+  const fields = body.matchAll(/^ {2}((?:[a-z]+ )*)(#?\w+)[?!]?(?:: [^(]*?)?(?: = (.*))?;$/gm);
+  const mutable = [...fields].filter(
+    ([, words = '', , value = '']) => !words.includes('readonly ') || /^new (?:Weak)?(?:Map|Set)\b|^\[\]/.test(value),
+  );
+  const written = [...body.matchAll(new RegExp(String.raw`\bthis\.(#?\w+)${writes}`, 'g'))];
+  return [...new Set([...mutable.map(([, , name]) => name), ...written.map(([, name]) => name)])].map(
+    name => `pure code may hold no state: field ${name} can change`,
   );
 }
 

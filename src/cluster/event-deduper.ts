@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { setRecent } from '#base/recent-map.ts';
 import type { EventText } from '#contract/events.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
 import type { ObjectReference } from '#kube/resources.ts';
@@ -26,7 +27,7 @@ export class EventDeduper {
    * at least one event was recorded.
    */
   report(subject: string, object: ObjectReference, events: readonly EventText[]): boolean {
-    const { recorder, clock, repeatMs } = this.#options;
+    const { recorder, clock, repeatMs, maxSubjects } = this.#options;
     const [before, nowMs] = [this.#recorded.get(subject), clock.monotonicMs()];
     const now = new Map<string, number>();
     let hasRecorded = false;
@@ -38,16 +39,8 @@ export class EventDeduper {
       hasRecorded ||= isDue;
       now.set(text, isDue ? nowMs : recordedMs);
     }
-    this.#remember(subject, now);
+    if (now.size === 0) this.#recorded.delete(subject);
+    else setRecent(this.#recorded, subject, now, maxSubjects);
     return hasRecorded;
-  }
-
-  #remember(subject: string, now: ReadonlyMap<string, number>): void {
-    this.#recorded.delete(subject);
-    if (now.size > 0) this.#recorded.set(subject, now);
-    for (const oldest of this.#recorded.keys()) {
-      if (this.#recorded.size <= this.#options.maxSubjects) break;
-      this.#recorded.delete(oldest);
-    }
   }
 }

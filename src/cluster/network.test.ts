@@ -59,7 +59,10 @@ for (const [name, networkType, shown] of badTypes)
 
 test('names field and value when the network type is no text', () => {
   const error = errorOf(() => readNetworkType(config({ networkType: 7 })));
-  expect(error).toMatchObject({ code: 'FIELD_INVALID', message: 'Network cluster: spec.networkType is 7, not a string' });
+  expect(error).toMatchObject({
+    code: 'FIELD_INVALID',
+    message: 'Network cluster: spec.networkType is 7, not a string',
+  });
 });
 
 const badServiceNetworks: [name: string, serviceNetwork: unknown, part: string][] = [

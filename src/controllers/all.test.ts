@@ -84,7 +84,7 @@ async function failing(facts: FixedFacts) {
     spec: { address: '10.0.0.5', username: 'Administrator' },
   });
   await made.start(lifecycle);
-  const tries = () => made.log.messages('error').filter(message => message === 'Pass failed').length;
+  const tries = () => made.log.messages('error').filter(message => message === 'Reconcile failed; retrying').length;
   expect(tries()).toBe(1);
   return { ...made, tries };
 }

@@ -26,10 +26,9 @@ import { watchingSignal } from '#kube/controller/signal-watch.ts';
 import * as trustedCa from './trusted-ca/controller.ts';
 import * as userData from './user-data/controller.ts';
 
-/** What all controllers need together. */
 export interface AllParts extends ControllerParts, Pick<lifecycle.LifecycleParts, 'connect' | 'inputs' | 'payload'> {
   resolver: Resolver;
-  /** Between 0 and 1. */
+  /** From 0 to 1. */
   random: () => number;
   hosts: Pick<lifecycle.LifecycleLimits, 'joins' | 'uploads'>;
   settings: OperatorSettings;
@@ -40,17 +39,17 @@ export interface AllParts extends ControllerParts, Pick<lifecycle.LifecycleParts
   /** gitVersion of the API server. */
   serverVersion: string;
   serves: (resource: Resource) => boolean;
-  /** Asked for only where there are Machines. */
+  /** Called only in clusters with Machines. */
   machineSettings: () => Pick<MachinesParts, 'settings' | 'onSettingsChange'>;
 }
 
-/** Resources that not every cluster has and without which a controller has nothing to do. */
+/** Resources of the Machine API, which not every cluster has. */
 export const optionalResources: readonly Resource[] = [machines, machineSets];
 
-/** A handshake keeps the process from anything else for about half as long. */
+/** An SSH handshake blocks the event loop for about half this time. */
 const handshakeEveryMs = 10;
 
-/** Everything the operator does once it leads, as far as the cluster has what it is about. */
+/** The controllers that run on the leader, for the resources that the cluster serves. */
 export function createControllers(given: AllParts): Controller[] {
   const parts = { ...given, connect: paceConnects(given.connect, handshakeEveryMs, given.clock) };
   const hasProxy = Object.keys(parts.settings.proxy).length > 0;
@@ -71,7 +70,7 @@ export function createControllers(given: AllParts): Controller[] {
     lifecycle.lifecycleController({
       ...parts,
       limits: parts.hosts,
-      watches: causesToTryAgain(parts),
+      watches: retryTriggers(parts),
       ...(hasMachines && { machineNames: machineNames(parts.informers) }),
     }),
   ];
@@ -97,18 +96,18 @@ export const permissions: readonly Permission[] = [
   lifecycle,
 ].flatMap(controller => controller.permissions);
 
-/** What hosts wait for that have failed for want of it: the private key, or a cluster that can be understood. */
-function causesToTryAgain({ informers, namespace, facts }: AllParts): Watch[] {
+/** Retries hosts at once when what they failed for appears: the private key, or complete facts of the cluster. */
+function retryTriggers({ informers, namespace, facts }: AllParts): Watch[] {
   const all = () => informers.get(windowsInstances, { namespace }).store.list().map(keyOf);
   const key = informers.get(secrets, { namespace, fieldSelector: `metadata.name=${secretName.privateKey}` });
-  return [watching({ source: key, keys: all }), watchingSignal(listener => onceUnderstood(facts, listener), all)];
+  return [watching({ source: key, keys: all }), watchingSignal(listener => onFactsComplete(facts, listener), all)];
 }
 
-function onceUnderstood(facts: FactsSource, listener: () => void): () => void {
-  let wasUnderstood = facts.read().facts !== undefined;
+function onFactsComplete(facts: FactsSource, listener: () => void): () => void {
+  let wasComplete = facts.read().facts !== undefined;
   return facts.onChange(() => {
-    const isUnderstood = facts.read().facts !== undefined;
-    if (isUnderstood && !wasUnderstood) listener();
-    wasUnderstood = isUnderstood;
+    const isComplete = facts.read().facts !== undefined;
+    if (isComplete && !wasComplete) listener();
+    wasComplete = isComplete;
   });
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '#base/errors.ts';
+import { setRecent } from '#base/recent-map.ts';
 import { sha256 } from '#base/sha256.ts';
 import { type BundleFile, bundleHeader, packBundle, type Reading } from './bundle.ts';
 
@@ -7,24 +8,24 @@ export interface BundleContent {
   /** Version of the operator that the files belong to. */
   version: string;
   files: readonly BundleFile[];
-  /** Paths of files that are to go. */
+  /** Paths of files to remove. */
   remove?: readonly string[];
 }
 
-/** A bundle of which hash and size are known before the first byte is sent. */
+/** A bundle with hash and size, known before the first byte is sent. */
 export interface PreparedBundle {
   sha256: string;
   bytes: number;
-  /** As often as there are hosts, which check what they get. */
+  /** Can be called for every host. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Reads all of it again, and rejects when a file is not what it was; whoever seals next gets the hash of what is there then. */
+  /** Reads it all again and rejects when a file changed; the next `prepare` hashes the new content. */
   check(): Promise<void>;
 }
 
-/** More than there are different hosts in a cluster, and less than a megabyte. */
-const maxRemembered = 256;
+/** More than a cluster has different bundles, and less than a megabyte. */
+const maxHashes = 256;
 
-/** Seals bundles. Hosts that need the same files have the same bundle, which is then read through only once. */
+/** Hashes bundles. Hosts that need the same files share a bundle, which is hashed only once. */
 export class BundleHashCache {
   readonly #hashes = new Map<string, Promise<string>>();
 
@@ -34,29 +35,25 @@ export class BundleHashCache {
     const hash = () => hashChunks(chunks('checked'));
     const bytes = files.reduce((sum, file) => sum + file.packedBytes, header.length);
     const key = sha256(header);
-    const sealed = await this.#hashOf(key, hash);
+    const known = await this.#hashOf(key, hash);
     return {
-      sha256: sealed,
+      sha256: known,
       bytes,
       chunks: () => chunks('unchecked'),
       check: async () => {
-        if ((await hash()) === sealed) return;
+        if ((await hash()) === known) return;
         this.#hashes.delete(key);
-        throw repacked();
+        throw changedPayload();
       },
     };
   }
 
-  /** The header names every content by its hash and stands for the whole, as long as nothing is packed again. */
+  /** The header has the hash of every file, so it identifies the bundle until a file is packed again. */
   async #hashOf(header: string, make: () => Promise<string>): Promise<string> {
     const known = this.#hashes.get(header);
     if (known !== undefined) return known;
     const hash = make();
-    this.#hashes.set(header, hash);
-    for (const oldest of this.#hashes.keys()) {
-      if (this.#hashes.size <= maxRemembered) break;
-      this.#hashes.delete(oldest);
-    }
+    setRecent(this.#hashes, header, hash, maxHashes);
     try {
       return await hash;
     } catch (error) {
@@ -73,8 +70,8 @@ async function hashChunks(chunks: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** The same content can be packed into other bytes of the same length. */
-function repacked(): AppError {
-  return new AppError('PAYLOAD_DAMAGED', 'a payload file was packed again since its bundle was hashed', {
-    remedy: 'Find out what writes to the folder of the payload cache; the next attempt hashes the bundle again.',
+function changedPayload(): AppError {
+  return new AppError('PAYLOAD_DAMAGED', 'a payload file was packed again after its bundle was hashed', {
+    remedy: 'Find out what writes to the payload cache (--payload-cache-dir).',
   });
 }

@@ -342,7 +342,7 @@ test('tries again when the server refuses, and one Node does not hold up another
   };
   await run();
   expect(api.peek(kinds.clusterRoles, roleOf('good'))).toBeDefined();
-  expect(log.messages('error')).toContain('Pass failed');
+  expect(log.messages('error')).toContain('Reconcile failed; retrying');
   isBroken = false;
   await clock.advance(60_000);
   expect(api.peek(kinds.clusterRoles, roleOf('bad'))).toBeDefined();

@@ -3,6 +3,7 @@ import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resou
 import { agentName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { deleteObject } from '#cluster/delete-object.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
@@ -14,7 +15,7 @@ import { hasCloudNodeManager } from '#node/desired/services.ts';
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { differenceTo, updated } from './decide.ts';
+import { differenceTo, mergeObject } from './decide.ts';
 import { type AccessObject, nodeAccess, nodeOfRole, sharedAccess, type Wanted } from './desired.ts';
 import { findIn, observeNode, observeShared, type AccessInformers, informersFrom } from './observe.ts';
 
@@ -27,7 +28,7 @@ export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: rbac, resources: ['roles', 'rolebindings'], verbs: writing },
   { in: 'own namespace', group: '', resources: ['serviceaccounts'], verbs: [...reading, 'create', 'update'] },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
-  // What agents are given must be ours to give.
+  // RBAC allows to grant only what the operator itself has.
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'update', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes', 'nodes/status'], verbs: ['get', 'watch', 'update', 'patch'] },
   {
@@ -40,11 +41,11 @@ export const permissions: readonly Permission[] = [
 
 export interface AgentAccessParts extends ControllerParts {
   facts: FactsSource;
-  /** False on OpenShift, where the machine config operator has made the account with which kubelets come. */
+  /** False on OpenShift, where the machine config operator creates the account for kubelets. */
   makesBootstrapper: boolean;
 }
 
-/** Keeps the rights of agents: what they share, and for each the right to its own Node. */
+/** Keeps the RBAC objects of agents: shared ones, and for each agent access to its own Node. */
 export function agentAccessController(parts: AgentAccessParts): Controller {
   const { informers, namespace, facts } = parts;
   const sources = informersFrom(informers, namespace);
@@ -117,7 +118,8 @@ async function reconcileNode(
   const all = nodeAccess({ name, uid: '' }, { ...facts, hasCloudNodeManager: true });
   for (const each of wanted) await ensure(each, sources, parts, pass);
   for (const each of all.filter(one => !wanted.some(other => isSame(one, other)))) {
-    await remove(each, findIn(sources, each), parts, pass);
+    const found = findIn(sources, each);
+    if (found !== undefined) await deleteObject(parts.client, each.resource, found, pass.signal);
   }
   return done;
 }
@@ -126,7 +128,7 @@ function isSame(one: Wanted, other: Wanted): boolean {
   return one.resource.plural === other.resource.plural && one.object.metadata.name === other.object.metadata.name;
 }
 
-/** Makes the object what it should be, whether or not watches have told of it yet. */
+/** Creates or repairs the object, whether or not it is in the cache yet. */
 async function ensure(
   wanted: Wanted,
   sources: AccessInformers,
@@ -142,16 +144,16 @@ async function ensure(
   log.info('Repairing permissions of agents', { kind: resource.kind, object: keyText(keyOf(object)), difference });
   try {
     if (difference === 'recreate') {
-      await remove(wanted, found, { client }, pass);
+      await deleteObject(client, resource, found, signal);
       await client.create(resource, object, { signal });
-    } else await client.replace(resource, updated(object, found), { signal });
+    } else await client.replace(resource, mergeObject(object, found), { signal });
   } catch (error) {
-    // Somebody else was faster; what he made of it is looked at when the watch tells of it.
+    // Another client was faster; the watch triggers the next pass.
     if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
   }
 }
 
-/** The object that was there before, if any. */
+/** Returns the object that existed already; undefined when it created it. */
 async function create({ resource, object }: Wanted, client: ControllerParts['client'], { log, signal }: Pass) {
   try {
     log.info('Creating permissions of agents', { kind: resource.kind, object: keyText(keyOf(object)) });
@@ -161,24 +163,5 @@ async function create({ resource, object }: Wanted, client: ControllerParts['cli
     if (!isAlreadyExists(error)) throw error;
     const { namespace, name = '' } = object.metadata;
     return client.get(resource, name, { signal, ...(namespace !== undefined && { namespace }) });
-  }
-}
-
-async function remove(
-  { resource }: Wanted,
-  found: AccessObject | undefined,
-  { client }: Pick<ControllerParts, 'client'>,
-  { signal }: Pass,
-): Promise<void> {
-  if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
-  const { uid, namespace, name = '' } = found.metadata;
-  try {
-    await client.delete(resource, name, {
-      signal,
-      ...(namespace !== undefined && { namespace }),
-      ...(uid !== undefined && { preconditions: { uid } }),
-    });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
   }
 }

@@ -48,15 +48,15 @@ const apiGroup = 'rbac.authorization.k8s.io';
 
 export interface AccessFacts {
   namespace: string;
-  /** Names of the services ConfigMaps that agents may need. */
+  /** Names of the services ConfigMaps that agents read. */
   configMaps: readonly string[];
-  /** Agents of the Go operator run on some Node, by the operator's own record. */
+  /** Agents of the Go operator run on some Nodes, by the records. */
   formerAgents: boolean;
-  /** Clusters other than OpenShift have no account with which kubelets ask for their first certificate. */
+  /** Clusters other than OpenShift have no account for the first certificate request of kubelets. */
   bootstrapper: boolean;
 }
 
-/** What all agents share. */
+/** Objects that all agents share. */
 export function sharedAccess({ namespace, configMaps, formerAgents, bootstrapper }: AccessFacts): Wanted[] {
   const account = { kind: 'ServiceAccount', name: agentName, namespace };
   const group = { kind: 'Group', name: identity.agentsGroup, apiGroup };
@@ -77,7 +77,7 @@ export interface NodeAccessFacts {
   hasCloudNodeManager: boolean;
 }
 
-/** What the agent of one Node has for itself; it goes with the Node. */
+/** Objects for the agent of one Node, owned by the Node. */
 export function nodeAccess(node: Pick<NodeView, 'name' | 'uid'>, facts: NodeAccessFacts): Wanted[] {
   const { namespace, isFormer, hasCloudNodeManager } = facts;
   const { name } = node;
@@ -95,7 +95,7 @@ export function nodeAccess(node: Pick<NodeView, 'name' | 'uid'>, facts: NodeAcce
   }));
 }
 
-/** No Node has a colon in its name, so that no two of these names can be the same. */
+/** Unique, because names of Nodes have no colon. */
 export function nodeRoleName(node: string): string {
   return `${agentName}:${node}`;
 }
@@ -106,7 +106,7 @@ function cloudRoleName(node: string): string {
 
 const cloudRole = `${agentName}-cloud`;
 
-/** The Node whose role or binding has this name; undefined for any other. */
+/** The Node of a role or binding; undefined for other names. */
 export function nodeOfRole(name: string): string | undefined {
   const [head = '', node] = name.split(':', 2);
   return [agentName, cloudRole].includes(head) && node !== '' ? node : undefined;
@@ -115,7 +115,7 @@ export function nodeOfRole(name: string): string | undefined {
 function bootstrapperAccess(namespace: string): Wanted[] {
   const subject = { kind: 'ServiceAccount', name: bootstrapperName, namespace };
   const name = `${agentName}-${bootstrapperName}`;
-  // Every cluster has this role; it allows to ask for a certificate and nothing else.
+  // Every cluster has this role; it only allows to request a certificate.
   return [
     wantedAccount(bootstrapperName, namespace),
     binding(
@@ -129,7 +129,7 @@ function bootstrapperAccess(namespace: string): Wanted[] {
 
 type Subject = NonNullable<RoleBindingObject['subjects']>[number];
 
-/** A role and its binding, both of the name given; in the namespace given, else in the whole cluster. */
+/** A role and its binding of this name; for the whole cluster without a namespace. */
 function grant(name: string, subject: Subject, rules: readonly PolicyRule[], namespace?: string): Wanted[] {
   const metadata = metadataOf(name, namespace);
   const roleRef = { apiGroup, kind: namespace === undefined ? 'ClusterRole' : 'Role', name };
@@ -146,7 +146,7 @@ function binding(
   subject: Subject,
 ): Wanted {
   const object: RoleBindingObject = { metadata, roleRef, subjects: [subject] };
-  return { resource: resource, object };
+  return { resource, object };
 }
 
 function wantedAccount(name: string, namespace: string): Wanted {

@@ -79,7 +79,7 @@ test('reads a Node by its name, with its agent', () => {
   api.put(nodes, goNode);
   expect(observeNode(sources, 'w')).toEqual({ uid: 'u-1', agent: 'none' });
   api.put(windowsInstances, bound({}));
-  expect(observeNode(sources, 'w')).toEqual({ uid: 'u-1', agent: 'ours' });
+  expect(observeNode(sources, 'w')).toEqual({ uid: 'u-1', agent: 'current' });
 });
 
 test('finds objects of either scope, by kind, namespace and name', () => {

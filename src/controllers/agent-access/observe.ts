@@ -23,7 +23,6 @@ import {
 import { type AccessNode, type AgentKind, agentOf, isOfGoOperator } from './decide.ts';
 import type { AccessFacts, AccessObject, Wanted } from './desired.ts';
 
-/** Everything the controller looks at. */
 export interface AccessInformers {
   nodes: Informer<Node>;
   configMaps: Informer<ConfigMap>;
@@ -42,7 +41,7 @@ export function informersFrom(informers: Pick<Informers, 'get'>, namespace: stri
     resource,
     informer: informers.get(resource, scope),
   });
-  const ours = { labelSelector: 'app.kubernetes.io/part-of=wicd' };
+  const managed = { labelSelector: 'app.kubernetes.io/part-of=wicd' };
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
   return {
@@ -53,13 +52,13 @@ export function informersFrom(informers: Pick<Informers, 'get'>, namespace: stri
       source(serviceAccounts, { namespace }),
       source(roles, { namespace }),
       source(roleBindings, { namespace }),
-      source(clusterRoles, ours),
-      source(clusterRoleBindings, ours),
+      source(clusterRoles, managed),
+      source(clusterRoleBindings, managed),
     ],
   };
 }
 
-/** The facts that decide what all agents may do. */
+/** Facts for the access of all agents. */
 export function observeShared(
   sources: AccessInformers,
   { namespace, version }: { namespace: string; version: string },
@@ -81,13 +80,13 @@ export interface ObservedNode {
   agent: AgentKind;
 }
 
-/** The Node with the agent that it has; undefined when it does not exist. */
+/** Undefined when the Node does not exist. */
 export function observeNode(sources: AccessInformers, name: string): ObservedNode | undefined {
   const node = sources.nodes.store.get({ namespace: '', name });
   return node && { uid: node.metadata.uid ?? '', agent: agentOf(accessNode(node, sources), formerVersions(sources)) };
 }
 
-/** Versions of the Go operator whose services ConfigMap is there; no agent can make one. */
+/** Versions of the Go operator whose services ConfigMap exists; agents cannot create one. */
 function formerVersions({ configMaps: maps }: Pick<AccessInformers, 'configMaps'>): ReadonlySet<string> {
   const versions = maps.store.list().map(({ metadata, data = {} }) => {
     const version = versionOfServicesConfigMap(metadata.name ?? '');
@@ -99,13 +98,13 @@ function formerVersions({ configMaps: maps }: Pick<AccessInformers, 'configMaps'
 function accessNode({ metadata }: Node, { instances }: Pick<AccessInformers, 'instances'>): AccessNode {
   const { name = '', labels = {}, annotations = {} } = metadata;
   const [bound] = instances.store.byIndex(byNode, name);
-  // Before the sources have made their instances there are none.
+  // There are no instances before their controllers have run.
   const all = instances.store.list();
   const mayBeAdopted = all.length === 0 || all.some(each => boundNode(each) === undefined);
   return { node: { labels, annotations }, record: bound && (bound.status ?? {}), mayBeAdopted };
 }
 
-/** The object in the cluster, as far as watches have brought it. */
+/** The object in the cache. */
 export function findIn(
   { access }: Pick<AccessInformers, 'access'>,
   { resource, object }: Wanted,

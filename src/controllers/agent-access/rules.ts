@@ -2,7 +2,7 @@ import { byteOrder } from '#base/compare.ts';
 import { reportName } from '#contract/agent-report.ts';
 import type { PolicyRule } from '#kube/resources.ts';
 
-/** What an agent may do. Every rule here is also one of the operator's own: RBAC lets nobody grant what he may not do himself. */
+/** Permissions of agents. The operator has all of them itself, because RBAC allows to grant only own permissions. */
 
 const rule = (group: string, resources: string[], verbs: string[], resourceNames?: readonly string[]): PolicyRule => ({
   apiGroups: [group],
@@ -14,18 +14,18 @@ const rule = (group: string, resources: string[], verbs: string[], resourceNames
 const watching = ['get', 'list', 'watch'];
 const requests = rule('certificates.k8s.io', ['certificatesigningrequests'], ['create', ...watching]);
 
-/** Of the service account, whose token brings a host into the cluster: to request a certificate. */
+/** For the service account whose token joining hosts use: request a certificate. */
 export const accountClusterRules: readonly PolicyRule[] = [requests];
 
-/** Of the service account: to read services ConfigMaps by name, for `bootstrap`. */
+/** For the service account: read services ConfigMaps by name, for `bootstrap`. */
 export function accountRules(configMaps: readonly string[]): PolicyRule[] {
   return named(configMaps, ['get']);
 }
 
-/** Of all agents that have a certificate: to request the next one. */
+/** For all agents with a certificate: request the next one. */
 export const groupClusterRules: readonly PolicyRule[] = [requests];
 
-/** Of all agents that have a certificate: to read services ConfigMaps, each by its name. */
+/** For all agents with a certificate: read services ConfigMaps by name. */
 export function groupRules(configMaps: readonly string[]): PolicyRule[] {
   return named(configMaps, watching);
 }
@@ -35,28 +35,28 @@ function named(configMaps: readonly string[], verbs: string[]): PolicyRule[] {
   return configMaps.length === 0 ? [] : [rule('', ['configmaps'], verbs, configMaps)];
 }
 
-/** Of the agent of one Node: to read that Node. Lists and watches are allowed when they ask for that name only. */
+/** For the agent of one Node: read that Node. Lists and watches need a field selector for its name. */
 export function nodeRules(node: string): PolicyRule[] {
   return [rule('', ['nodes'], watching, [node])];
 }
 
-/** Of the agent of one Node, in the operator's namespace: its report, which the operator creates. */
+/** For the agent of one Node, in the operator's namespace: write its report, which the operator creates. */
 export function reportRules(node: string): PolicyRule[] {
   return [rule('', ['configmaps'], ['get', 'update', 'patch'], [reportName(node)])];
 }
 
-/** Of cloud-node-manager on one Node: to write what the cloud knows of the machine. */
+/** For cloud-node-manager on one Node: write what the cloud reports about the machine. */
 export function cloudNodeRules(node: string): PolicyRule[] {
   return [rule('', ['nodes'], [...watching, 'patch', 'update'], [node]), rule('', ['nodes/status'], ['patch'], [node])];
 }
 
-/** Of an agent of the Go operator on one Node: it searches for its Node among all, and writes its own only. */
+/** For an agent of the Go operator on one Node: read all Nodes to find its own, and write that one. */
 export function formerNodeRules(node: string): PolicyRule[] {
   return [rule('', ['nodes'], watching), rule('', ['nodes'], ['patch', 'update'], [node])];
 }
 
-/** Of an agent of the Go operator, in the operator's namespace. */
+/** For agents of the Go operator, in the operator's namespace. */
 export const formerNamespaceRules: readonly PolicyRule[] = [rule('', ['configmaps'], watching)];
 
-/** Of the service account while agents of the Go operator run: they look for their Node with its token. */
+/** For the service account while agents of the Go operator run: they find their Node with its token. */
 export const formerAccountClusterRules: readonly PolicyRule[] = [rule('', ['nodes'], ['get', 'list']), requests];

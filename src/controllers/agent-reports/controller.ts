@@ -11,6 +11,7 @@ import { isReportName, parseReport, reportName, type ReportEvent } from '#contra
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { marksPatch } from '#contract/node-marks.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { deleteObject } from '#cluster/delete-object.ts';
 import { isAlreadyExists, isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
@@ -43,8 +44,8 @@ interface Stores {
 }
 
 /**
- * Makes the report of each agent, and mirrors what it says to its own Node: the agent itself may write no Node and no event. The key
- * is the name of the Node.
+ * Creates the report of each agent and mirrors it to the Node of the agent, which itself cannot write Nodes or events. The key is the
+ * name of the Node.
  */
 export function agentReportsController(parts: ControllerParts): Controller {
   const { informers, namespace } = parts;
@@ -57,7 +58,7 @@ export function agentReportsController(parts: ControllerParts): Controller {
   const keys = (name: string | undefined): Key[] => (name === undefined ? [] : [{ namespace: '', name }]);
   const keyOfReport = ({ metadata: { name = '' } }: ConfigMap): Key[] => {
     const node = nodeOfReport(name, stores);
-    // A hash that no record explains is of an instance that is gone.
+    // A hash that matches no record belongs to a deleted instance.
     return node === undefined ? [{ namespace, name }] : keys(node);
   };
   return new Controller({
@@ -96,7 +97,7 @@ function isReport({ metadata }: ConfigMap): boolean {
   return isReportName(metadata.name ?? '');
 }
 
-/** The Node whose report has this name. Long names are hashes, so that only the records can tell. */
+/** The Node of a report. For long names it is a hash, which only the records can resolve. */
 function nodeOfReport(report: string, { instances }: Pick<Stores, 'instances'>): string | undefined {
   const start = reportName('');
   if (report.startsWith(start)) return report.slice(start.length);
@@ -111,7 +112,7 @@ const lagMs = 1000;
 class Mirror {
   readonly #parts: ControllerParts;
   readonly #stores: Stores;
-  /** The report that was mirrored last, by Node: an event is recorded once. */
+  /** Last mirrored report by Node, so that an event is recorded once. */
   readonly #mirrored = new Map<string, ConfigMap>();
 
   constructor(parts: ControllerParts, stores: Stores) {
@@ -126,14 +127,14 @@ class Mirror {
     if (bound === undefined) return this.#remove(name, report, signal);
     const repair: Repair = report === undefined ? { do: 'none' } : repairOf(report);
     if (report !== undefined && repair.do !== 'none') {
-      log.warn('Removing what the agent has put on its report', { ConfigMap: report.metadata.name });
+      log.warn('Removing metadata that an agent set on its report', { ConfigMap: report.metadata.name });
       await this.#repair(report, repair, signal);
       return after(lagMs, 'the report was repaired');
     }
-    // A host that is about to join has its name recorded before its Node exists.
+    // The name of a joining host is recorded before its Node exists.
     if (bound.status?.node !== name) return done;
     if (report === undefined) return this.#create(name, signal);
-    // An agent of the Go operator writes to its Node itself, and no report.
+    // An agent of the Go operator writes to its Node and no report.
     if (bound.status.agent !== undefined) await this.#mirror(name, bound.status.nodeUID, report, signal);
     return done;
   }
@@ -142,7 +143,7 @@ class Mirror {
     const { namespace, client } = this.#parts;
     const report = newReport(name, namespace);
     await client.create(configMaps, report, { signal }).catch(unless(isAlreadyExists));
-    // What the agent writes before the watch brings the report is new.
+    // Events that the agent writes before the cache has the report are new.
     this.#mirrored.set(name, report);
     return done;
   }
@@ -155,16 +156,17 @@ class Mirror {
 
   async #mirror(name: string, nodeUID: string | undefined, report: ConfigMap, signal: AbortSignal): Promise<void> {
     const node = this.#stores.nodes.get({ namespace: '', name });
-    // A Node that was made again has to be set up first; the report is about the one before.
+    // The report is about an earlier Node of this name.
     if (node === undefined || (nodeUID !== undefined && nodeUID !== node.metadata.uid)) return;
-    const told = parseReport(report.data);
+    const parsed = parseReport(report.data);
     const { annotations = {} } = node.metadata;
-    if (Object.keys(mirrorMarks(told, annotations)).length > 0) await this.#annotate(name, annotations, signal);
-    for (const event of newEvents(this.#before(name, report), told)) this.#record(node, event);
+    if (Object.keys(mirrorMarks(parsed, annotations)).length > 0) await this.#annotate(name, annotations, signal);
+    // After a restart all events in the report were recorded already.
+    for (const event of newEvents(this.#mirrored.get(name) ?? report, parsed)) this.#record(node, event);
     this.#mirrored.set(name, report);
   }
 
-  /** By the report as the server has it: a journey clears it before the Node, and the watch of the Node may be ahead. */
+  /** Reads the report past the cache: a journey clears it before the Node, and the cache may be older. */
   async #annotate(name: string, has: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
     const { namespace, client } = this.#parts;
     const report = await client.find(configMaps, reportName(name), { namespace, signal });
@@ -172,11 +174,6 @@ class Mirror {
     if (Object.keys(annotations).length === 0) return;
     const patch = { type: 'merge', body: marksPatch({ annotations }) } as const;
     await client.patch(nodes, name, patch, { signal }).catch(unless(isNotFound));
-  }
-
-  /** After a restart what is there has been recorded already. */
-  #before(name: string, report: ConfigMap): ConfigMap | undefined {
-    return this.#mirrored.get(name) ?? report;
   }
 
   #record(node: Node, { type, reason, message }: ReportEvent): void {
@@ -200,15 +197,14 @@ class Mirror {
     return done;
   }
 
-  /** What the agent has put on it to keep it goes first. What it puts there in between brings the next pass, and it can add no more. */
-  async #delete({ metadata }: ConfigMap, signal: AbortSignal): Promise<void> {
-    const { uid, name = '', finalizers = [], ownerReferences = [] } = metadata;
+  /** Removes finalizers first, which the agent may have set to keep the report. */
+  async #delete(report: ConfigMap, signal: AbortSignal): Promise<void> {
+    const { name = '', finalizers = [], ownerReferences = [] } = report.metadata;
     const { namespace, client } = this.#parts;
     if (finalizers.length + ownerReferences.length > 0) {
       const body = { metadata: { finalizers: null, ownerReferences: null } };
       await client.patch(configMaps, name, { type: 'merge', body }, { namespace, signal }).catch(unless(isNotFound));
     }
-    const options = { namespace, signal, ...(uid !== undefined && { preconditions: { uid } }) };
-    await client.delete(configMaps, name, options).catch(unless(isNotFound, isConflict));
+    await deleteObject(client, configMaps, report, signal);
   }
 }

@@ -23,12 +23,12 @@ export function newReport(node: string, namespace: string): ConfigMap {
 export type Repair =
   | { do: 'none' }
   | { do: 'replace'; report: ConfigMap }
-  /** The server lets nobody change an immutable object back. */
+  /** The API server does not allow to make an immutable object mutable. */
   | { do: 'recreate' };
 
 /**
- * Removes what an agent must not put on an object in the operator's namespace: finalizers and owner references keep or delete
- * objects, labels and annotations steer controllers.
+ * Removes what an agent must not set on an object in the operator's namespace: finalizers and owner references keep or delete objects,
+ * labels and annotations affect controllers.
  */
 export function repairOf(report: ConfigMap): Repair {
   const { finalizers = [], ownerReferences = [], labels, annotations = {}, ...metadata } = report.metadata;
@@ -45,7 +45,7 @@ export function repairOf(report: ConfigMap): Repair {
   return { do: 'replace', report: { ...rest, metadata: { ...metadata, labels: { ...reportLabels } } } };
 }
 
-/** Annotations of the Node that mirror the report: those that differ, null for one to remove. */
+/** Annotations of the Node that differ from the report; null for one to remove. */
 export function mirrorMarks(
   { version, rebootRequired }: AgentReport,
   annotations: Readonly<Record<string, string>>,
@@ -57,7 +57,7 @@ export function mirrorMarks(
   return marks;
 }
 
-/** EventDeduper of the report that the one before did not have, oldest first. */
+/** Events that are not in the earlier report, oldest first. */
 export function newEvents(before: ConfigMap | undefined, now: AgentReport): ReportEvent[] {
   const known = new Set(parseReport(before?.data).events.map(idOf));
   return now.events.filter(event => !known.has(idOf(event)));

@@ -1,29 +1,29 @@
-/** One entry of a list of conditions. Members we do not know are carried along. */
+/** One condition; unknown fields are kept. */
 export type Condition = Readonly<Record<string, unknown>>;
 
-/** What we need to know of the OperatorCondition that OLM made for us. */
+/** The fields used of the OperatorCondition that OLM creates for the operator. */
 export interface OperatorConditionView {
   resourceVersion: string | undefined;
   specConditions: readonly Condition[];
   statusConditions: readonly Condition[];
 }
 
-/** The first condition of a type decides; none means no. */
+/** The first condition of the type decides. */
 export function hasStatus(conditions: readonly Condition[], type: string, status: string): boolean {
   return conditions.find(condition => condition['type'] === type)?.['status'] === status;
 }
 
-/** What happened to one piece of work. It is clean when it neither failed nor asked to be called again. */
+/** Start or end of a pass. It is clean when it neither failed nor requested a requeue. */
 export type Activity = { key: string; is: 'started' } | { key: string; is: 'ended'; clean: boolean };
 
 export interface Tracking {
-  /** Value of OPERATOR_CONDITION_NAME; without one nothing is ever written. */
+  /** Value of OPERATOR_CONDITION_NAME; without one no condition is written. */
   conditionName: string | undefined;
-  /** Keys of the work that is not done yet. Each controller must use keys of its own. */
+  /** Keys of unfinished passes, unique across controllers. */
   busy: ReadonlySet<string>;
 }
 
-/** Merge patch with the resource version it was made for, so that a concurrent change of other conditions is not lost. */
+/** Merge patch with resource version, so that concurrent changes of other conditions are not lost. */
 export interface ConditionPatch {
   metadata: { resourceVersion?: string };
   spec: { conditions: Condition[] };
@@ -34,7 +34,7 @@ export interface Tracked {
   patch: ConditionPatch | undefined;
 }
 
-/** Takes note of an activity and says what has to be written, if anything, so that OLM knows whether to upgrade us. */
+/** Returns the next state, and the patch that tells OLM whether the operator can be upgraded. */
 export function trackActivity(
   tracking: Tracking,
   activity: Activity,

@@ -13,12 +13,11 @@ import type { Informer } from '#kube/informer/informer.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { applyPlan, deleteInstance, instancesPermission } from '#cluster/instance-sync/apply-plan.ts';
-import { planInstance, type WantedInstance } from '#cluster/instance-sync/plan.ts';
+import { deleteInstance, instancesPermission, syncInstance } from '#cluster/instance-sync/apply-plan.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '#cluster/instance-source.ts';
 import { decideOrphan, noEntries } from './decide.ts';
-import { type EntryData, entriesOf, lookUp, readEntriesNow, recordedHost } from './observe.ts';
+import { entriesOf, getFreshEntries, recordedHost, resolveEntries } from './observe.ts';
 
 export interface InstancesParts extends ControllerParts {
   resolver: Pick<Resolver, 'addresses'>;
@@ -30,7 +29,7 @@ export const permissions: readonly Permission[] = [
   instancesPermission,
 ];
 
-/** Makes each entry of windows-instances one WindowsInstance. Each entry is a key of its own, so that none waits for another. */
+/** Keeps a WindowsInstance for each entry of windows-instances. Each entry is a key, so that none waits for another. */
 export function instancesController(parts: InstancesParts): Controller {
   const { namespace } = parts;
   const source = new EntrySource(parts);
@@ -54,8 +53,8 @@ export function instancesController(parts: InstancesParts): Controller {
   });
 }
 
-/** How long a WindowsInstance without an entry is kept before it is looked at again. */
-const doubtMs = 60_000;
+/** For a WindowsInstance that is kept although its entry is gone. */
+const recheckMs = 60_000;
 
 class EntrySource {
   readonly configMaps: Informer<ConfigMap>;
@@ -79,38 +78,35 @@ class EntrySource {
     const own = this.instances.store.byIndex(bySource, sourceText(ref));
     const entries = entriesOf(host, map?.data ?? {});
     const usable = entries.find(entry => entry.ok);
-    // Where there is an instance its condition tells, and the event that goes with it.
-    const told = entries.flatMap(entry => (entry.ok || (own.length > 0 && usable === undefined) ? [] : [entry.error]));
-    if (map !== undefined) this.#events.report(host, referenceTo(configMaps, map), told.map(failure));
+    // An existing instance has a condition and an event of its own.
+    const reported = entries.flatMap(entry =>
+      entry.ok || (own.length > 0 && usable === undefined) ? [] : [entry.error],
+    );
+    if (map !== undefined) this.#events.report(host, referenceTo(configMaps, map), reported.map(failureEvent));
     if (usable !== undefined) {
       const { address, username } = usable;
       const sourceUid = map?.metadata.uid ?? '';
-      // With a dot at its end a name is a name, but no address of an instance.
+      // spec.address does not allow the dot at the end of a fully qualified name.
       const wanted = { source: { ...ref, name: address }, sourceUid, address: address.replace(/\.$/, ''), username };
-      return this.#ensure(wanted, own, pass);
+      const { namespace, client } = this.#parts;
+      return syncInstance(wanted, { own, namespace, instances: this.instances.store }, { ...pass, client });
     }
-    // An entry that is there but broken is nobody's wish to be rid of the host.
-    return entries.length > 0 || own.length === 0 ? done : this.#letGo(host, own, pass);
+    // An invalid entry does not delete the instance.
+    return entries.length > 0 || own.length === 0 ? done : this.#deleteOrphans(host, own, pass);
   }
 
-  #ensure(wanted: WantedInstance, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
-    const { namespace, client } = this.#parts;
-    const named = (name: string) => this.instances.store.get({ namespace, name });
-    return applyPlan(planInstance(wanted, { namespace, own, named }), { ...pass, client });
-  }
-
-  async #letGo(host: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
+  async #deleteOrphans(host: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
     const { client, namespace, resolver } = this.#parts;
-    const data: EntryData = await readEntriesNow(client, namespace, pass.signal);
-    if (entriesOf(host, data).length > 0) return after(1000, 'the watch has yet to tell of its entry');
+    const data = await getFreshEntries(client, namespace, pass.signal);
+    if (entriesOf(host, data).length > 0) return after(1000, 'its entry is not in the cache yet');
     const hosts = own.map(instance => ({ instance, host: recordedHost(instance) }));
     const hasJoined = hosts.some(({ host: { node } }) => node !== undefined);
-    const listed = hasJoined ? await lookUp(data, this.instances.store, resolver) : noEntries;
+    const listed = hasJoined ? await resolveEntries(data, this.instances.store, resolver) : noEntries;
     for (const { instance, host: recorded } of hosts) {
       const orphan = decideOrphan(recorded, listed);
       if (orphan.do === 'keep') {
         pass.log.warn('Keeping WindowsInstance without an entry', { why: orphan.why });
-        return after(doubtMs, orphan.why);
+        return after(recheckMs, orphan.why);
       }
       await deleteInstance(instance, orphan.why, { ...pass, client });
     }
@@ -122,12 +118,12 @@ function hostsOf({ data = {} }: ConfigMap): string[] {
   return [...new Set(Object.keys(data).map(normalHostName))];
 }
 
-/** The host of the entry for which an instance was made. */
+/** The entry that an instance belongs to. */
 function entryOf(instance: WindowsInstance): string | undefined {
   const source = sourceOf(instance);
   return source?.kind === 'ConfigMap' ? normalHostName(source.name) : undefined;
 }
 
-function failure({ code, message, remedy }: AppError) {
+function failureEvent({ code, message, remedy }: AppError) {
   return eventText.instanceSetupFailure(`${code}: ${message}. ${remedy}`);
 }

@@ -12,13 +12,13 @@ import type { ListedEntries, RecordedHost } from './decide.ts';
 
 export type EntryData = Readonly<Record<string, string>>;
 
-/** The entries that are one host by name: mostly one, two when somebody has written it in two ways. */
+/** The entries of one host by name: several when its name is listed in several spellings. */
 export function entriesOf(host: string, data: EntryData): EntryResult[] {
   return parseEntries(data).filter(({ address }) => normalHostName(address) === host);
 }
 
-/** What the server has now, whatever the watch has told so far; nothing when the ConfigMap does not exist. */
-export async function readEntriesNow(
+/** Reads past the cache; empty when the ConfigMap does not exist. */
+export async function getFreshEntries(
   client: Pick<Client, 'find'>,
   namespace: string,
   signal: AbortSignal,
@@ -26,17 +26,13 @@ export async function readEntriesNow(
   return (await client.find(configMaps, configMapName.instances, { namespace, signal }))?.data ?? {};
 }
 
-/** What the operator has recorded of the host of an instance. */
 export function recordedHost(instance: WindowsInstance): RecordedHost {
   const { spec, status } = instance;
   return { node: boundNode(instance), address: spec.address, addresses: status?.host?.addresses ?? [] };
 }
 
-/**
- * Asks DNS for what tells whether a host is one of the entries, and the records of their instances. What cannot be found out is a
- * failed entry, never a gone one.
- */
-export async function lookUp(
+/** Resolves the entries by DNS and by the records of their instances. An entry that does not resolve is a failure, never gone. */
+export async function resolveEntries(
   data: EntryData,
   instances: StoreView<WindowsInstance>,
   resolver: Pick<Resolver, 'addresses'>,

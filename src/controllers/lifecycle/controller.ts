@@ -1,41 +1,31 @@
-import { normalHostName } from '#base/dns-name.ts';
-import {
-  boundNode,
-  byNode,
-  indexByNode,
-  type WindowsInstance,
-  windowsInstances,
-} from '#cluster/windows-instance-resource.ts';
-import { configMapName, prefix } from '#contract/names.ts';
-import { isWindowsNode, type NodeView } from '#contract/node.ts';
+import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { configMapName } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
-import { changed, type Predicate } from '#kube/controller/predicate.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
-import { Drainer } from '#kube/drain/drain.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
-import { BundleHashCache } from '#node/bundle-hash-cache.ts';
-import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
 import { pausedStatus, readyStatus, type StatusChange, type StatusStamp } from '#node/lifecycle/instance-status.ts';
-import { type MachineNames, NodeNames } from '#node/lifecycle/node-names.ts';
-import { Slots } from '#base/waiting/slots.ts';
+import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
-import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { patchCondition } from '#cluster/patch-instance.ts';
+import { getFresh, patchCondition } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
-import { sourceOf, subjectOf } from '#cluster/instance-source.ts';
-import { Acceptance, acceptedCondition, isRejected, rejectionEvent } from './act/acceptance.ts';
-import { decide, type Decision, quietMs, type LifecycleFacts } from './decide.ts';
-import { configureKind, type JoinParts, getFresh, reconnectKind, runJourney } from './act/run-journey.ts';
-import { addressConflicts, setupEvents } from './events.ts';
+import { subjectOf } from '#cluster/instance-source.ts';
+import { Acceptance } from './act/acceptance.ts';
+import { acceptedCondition, isRejected } from './condition.ts';
+import { decide, type Decision, credentialsMs, type LifecycleFacts } from './decide.ts';
+import { createDeps } from './act/create-deps.ts';
+import { configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
+import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
+import { instanceChanges, instancesOf, isEntry, nodeChanges } from './observe.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
@@ -45,7 +35,7 @@ export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get'] },
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
-  // Before a reboot that variables and certificates ask for.
+  // To drain the Node before a reboot for variables and certificates.
   { in: 'cluster', group: '', resources: ['pods'], verbs: ['list'] },
   { in: 'cluster', group: '', resources: ['pods/eviction'], verbs: ['create'] },
   { in: 'cluster', group: 'policy', resources: ['poddisruptionbudgets'], verbs: ['list'] },
@@ -57,28 +47,28 @@ export interface LifecycleParts extends ControllerParts {
   inputs: HostInputSource;
   payload: PayloadSource;
   limits?: Partial<LifecycleLimits>;
-  /** Further causes to look at instances again, such as a private key that has come. */
+  /** Further triggers, such as a new private key. */
   watches?: readonly Watch[];
-  /** Names that the cloud has given to a Machine. */
+  /** Names that the cloud gave to Machines. */
   machineNames?: MachineNames;
   random?: () => number;
 }
 
 export interface LifecycleLimits {
-  /** Hosts that are set up at once. */
+  /** Hosts that are configured at once. */
   joins: number;
   /** Hosts to which files are uploaded at once. */
   uploads: number;
-  /** Hosts that are connected to at all, those that wait for their turn or for the cluster included. */
+  /** Hosts with an open journey, including those that wait for a slot or for the cluster. */
   hosts: number;
 }
 
 const defaultLimits: LifecycleLimits = { joins: 20, uploads: 5, hosts: 200 };
 
-/** Every step has its own limit; this is for what nobody has thought of. */
-const journeyMs = 6 * 3_600_000;
+/** Safety net: every step has its own limit. */
+const journeyTimeoutMs = 6 * 3_600_000;
 
-/** Brings each WindowsInstance to what it should be, many at a time and none because of another. */
+/** Configures the host of each WindowsInstance, many at a time and independently of each other. */
 export function lifecycleController(parts: LifecycleParts): Controller {
   const { informers, namespace, random, watches = [] } = parts;
   const limits = { ...defaultLimits, ...parts.limits };
@@ -95,12 +85,12 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     ...parts,
     name: 'lifecycle',
     concurrency: limits.hosts,
-    passTimeoutMs: journeyMs,
+    passTimeoutMs: journeyTimeoutMs,
     queue: { ...retryTimes, ...(random && { random }) },
     watches: [
       watching({
         source: instances,
-        predicate: relevantChanges,
+        predicate: instanceChanges,
         keys: instance => [instance, ...acceptance.rivalsOf(instance)].map(keyOf),
       }),
       // Only where an edit changes the acceptance: an edit of one entry must not end the backoff of all others.
@@ -119,7 +109,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
 
 type Work = LifecycleParts & {
   deps: LifecycleDeps;
-  instances: JoinParts['instances'];
+  instances: JourneyParts['instances'];
   acceptance: Acceptance;
   /** Reports each address conflict once. */
   conflicts: EventDeduper;
@@ -127,28 +117,32 @@ type Work = LifecycleParts & {
 
 async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
   if (instance.metadata.deletionTimestamp !== undefined) return done;
-  const seen = await look(instance, work, pass);
-  await reportAcceptance(seen, work, pass);
-  const outcome = await act(seen, work, pass);
-  return seen.problem === undefined ? outcome : after(recheckMs, seen.problem.message);
+  const facts = await observe(instance, work, pass);
+  await reportAcceptance(facts, work, pass);
+  const outcome = await act(facts, work, pass);
+  return facts.problem === undefined ? outcome : after(recheckMs, facts.problem.message);
 }
 
-/** For what no watch reports: a Secret that was created, a name that resolves to another address. */
+/** No watch reports a new Secret, or a name that resolves to another address. */
 const recheckMs = 30_000;
 
-async function look(instance: WindowsInstance, work: Work, { signal }: Pick<Pass, 'signal'>): Promise<LifecycleFacts> {
-  const { deps, version, clock, acceptance } = work;
-  const problem = acceptance.knownProblem(instance);
-  const seen = { instance, node: nodeOf(instance, deps), version, nowMs: clock.now(), problem };
-  // Secret and DNS cost requests, and a host that is left alone needs neither.
+/** From caches; reads Secret and DNS only if the host may be configured. */
+async function observe(instance: WindowsInstance, work: Work, { signal }: Pass): Promise<LifecycleFacts> {
+  const facts = cachedFacts(instance, work);
   const isChanged = instance.status?.observedGeneration !== instance.metadata.generation;
-  const isAsked = isChanged || isRejected(instance) || isJourney(decide(seen));
-  return problem === undefined && isAsked ? { ...seen, problem: await acceptance.problem(instance, signal) } : seen;
+  const needsCheck = isChanged || isRejected(instance) || isJourney(decide(facts));
+  if (facts.problem !== undefined || !needsCheck) return facts;
+  return { ...facts, problem: await work.acceptance.problem(instance, signal) };
 }
 
-async function act(seen: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
-  const { instance } = seen;
-  const next = decide(seen);
+function cachedFacts(instance: WindowsInstance, { deps, version, clock, acceptance }: Work): LifecycleFacts {
+  const problem = acceptance.knownProblem(instance);
+  return { instance, node: nodeOf(instance, deps), version, nowMs: clock.now(), problem };
+}
+
+async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
+  const { instance } = facts;
+  const next = decide(facts);
   switch (next.do) {
     case 'leave':
       pass.log.info('Skipping host', { why: next.why });
@@ -160,13 +154,13 @@ async function act(seen: LifecycleFacts, work: Work, pass: Pass): Promise<Outcom
       return journey(instance, work, pass);
     case 'release':
     case 'report':
-      return rest(instance, next, work, pass);
+      return reportNode(instance, next, work, pass);
     default:
       return next satisfies never;
   }
 }
 
-/** The condition is the memory: an event is recorded only when it changes. */
+/** Records an event only when the condition changes. */
 async function reportAcceptance({ instance, problem }: LifecycleFacts, work: Work, pass: Pass): Promise<void> {
   const condition = acceptedCondition(instance, problem);
   if (condition === undefined) return;
@@ -179,26 +173,24 @@ function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' 
   return next.do === 'configure' || next.do === 'reconnect';
 }
 
-/** Decided once more by what the server has: a reboot or a certificate that was recorded a moment ago must not be overlooked. */
+/** Decides again with a fresh read: a reboot or certificate that was just recorded must not be missed. */
 async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
-  const instance = await getFresh(cached, work, pass.signal);
+  const instance = await getFresh(cached, work.client, { signal: pass.signal });
   if (instance === undefined) return done;
-  const { deps, version, clock, acceptance } = work;
-  const problem = acceptance.knownProblem(instance);
-  const next = decide({ instance, node: nodeOf(instance, deps), version, nowMs: clock.now(), problem });
+  const next = decide(cachedFacts(instance, work));
   if (!isJourney(next)) return after(staleMs, 'the record has changed');
   if (next.do === 'reconnect') {
     pass.log.info('Reconnecting agent', { why: next.why });
-    // Pods need not wait for a host that perhaps does not answer.
+    // Pods need not wait for a host that may not answer.
     if (next.held !== undefined) await work.deps.nodes.release(next.held.name, pass.signal);
   }
   await runJourney(instance, next.do === 'configure' ? configureKind : reconnectKind, work, pass);
-  return after(staleMs, 'the credentials of the agent are looked at again');
+  return after(staleMs, 'check the credentials of the agent');
 }
 
 const staleMs = 1000;
 
-async function rest(
+async function reportNode(
   instance: WindowsInstance,
   { do: what, node }: Extract<Decision, { node: NodeView }>,
   work: Work,
@@ -206,14 +198,12 @@ async function rest(
 ): Promise<Outcome> {
   const { deps, version, recorder, clock } = work;
   if (what === 'release') await deps.nodes.release(node.name, pass.signal);
-  if (await wasCutShort(instance, work, pass.signal)) {
-    for (const { object, text } of setupEvents(instance)) recorder.record(object, text);
-  }
+  if (await wasInterrupted(instance, work, pass.signal)) recorder.record(subjectOf(instance), setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes.list());
   work.conflicts.report(instance.metadata.uid ?? '', subjectOf(instance), conflicts);
   await patchStatus(instance, stamp => readyStatus(node, version, stamp), work, pass);
-  const ms = quietMs({ instance, nowMs: clock.now() });
-  return ms === undefined ? done : after(ms, 'then the certificate of the agent ends');
+  const ms = credentialsMs({ instance, nowMs: clock.now() });
+  return ms === undefined ? done : after(ms, 'the certificate of the agent expires');
 }
 
 function nodeOf(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): NodeView | undefined {
@@ -222,9 +212,9 @@ function nodeOf(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): N
 }
 
 /** The host is configured but the final status write was lost. The cache may be older than that write. */
-async function wasCutShort(instance: WindowsInstance, work: Work, signal: AbortSignal): Promise<boolean> {
+async function wasInterrupted(instance: WindowsInstance, work: Work, signal: AbortSignal): Promise<boolean> {
   if (instance.status?.phase !== 'Configuring') return false;
-  return (await getFresh(instance, work, signal))?.status?.phase === 'Configuring';
+  return (await getFresh(instance, work.client, { signal }))?.status?.phase === 'Configuring';
 }
 
 async function patchStatus(
@@ -237,77 +227,4 @@ async function patchStatus(
   const change = () => statusAt({ generation: instance.metadata.generation, nowMs: clock.now() });
   await new StatusWriter(instance, { client, clock, log: pass.log, change }).write();
   return done;
-}
-
-function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
-  const { client, informers, namespace, connect, resolver, inputs, payload, machineNames, clock, log, metrics } = parts;
-  const instances = informers.get(windowsInstances, { namespace });
-  instances.addIndex(byNode, indexByNode);
-  return {
-    connect,
-    resolver,
-    inputs,
-    payload,
-    nodes: createClusterNodes({
-      client,
-      nodes: informers.get(nodes),
-      configMaps: informers.get(configMaps, { namespace }),
-      namespace,
-      drainer: new Drainer({ client, clock, log }),
-    }),
-    hostKeys: createHostKeyStore(parts),
-    slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
-    bundleHashes: new BundleHashCache(),
-    names: new NodeNames({
-      holders: name => instances.store.byIndex(byNode, name),
-      instances: () => instances.store.list(),
-      find: instance => instances.store.get(keyOf(instance)),
-      ...(machineNames && { machines: machineNames }),
-    }),
-    clock,
-    log,
-    metrics,
-  };
-}
-
-/** Everything else in the status is written by the lifecycle itself. */
-const relevantChanges = changed(({ metadata, status }: WindowsInstance) => [
-  metadata.generation,
-  metadata.deletionTimestamp,
-  status?.ipv4,
-  status?.host !== undefined && status.hostKey !== undefined,
-  isRejected({ metadata, status } as WindowsInstance),
-]);
-
-function isEntry(instance: WindowsInstance): boolean {
-  return sourceOf(instance)?.kind === 'ConfigMap';
-}
-
-/** Heartbeats and images of Nodes are nothing to us. */
-const nodeChanges: Predicate<Node> = {
-  added: isWindows,
-  deleted: isWindows,
-  updated: (old, now) => isWindows(now) && JSON.stringify(relevantOf(old)) !== JSON.stringify(relevantOf(now)),
-};
-
-function isWindows({ metadata }: Node): boolean {
-  return isWindowsNode({ labels: metadata.labels ?? {} });
-}
-
-function relevantOf({ metadata, spec, status }: Node): unknown {
-  const ours = Object.entries(metadata.annotations ?? {}).filter(([name]) => name.startsWith(`${prefix}/`));
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
-  return [metadata.labels?.['kubernetes.io/os'], ours, spec?.unschedulable, ready, status?.addresses];
-}
-
-/** By name; by address only because a Node with the address of another one is reported. */
-function instancesOf({ metadata, status }: Node, instances: readonly WindowsInstance[]): WindowsInstance[] {
-  const addresses = new Set(status?.addresses?.map(({ address }) => normalHostName(address)));
-  return instances.filter(
-    instance =>
-      boundNode(instance) === metadata.name ||
-      [instance.spec.address, ...(instance.status?.host?.addresses ?? [])].some(each =>
-        addresses.has(normalHostName(each)),
-      ),
-  );
 }

@@ -6,10 +6,9 @@ import type { NodeView } from '#contract/node.ts';
 import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
 import { identityEndsMs } from '#node/record.ts';
 
-/** What one instance is about. */
 export interface LifecycleFacts {
   instance: WindowsInstance;
-  /** The Node of the name in the record. */
+  /** The Node with the recorded name. */
   node: NodeView | undefined;
   /** Why the host is rejected. */
   problem: AppError | undefined;
@@ -19,67 +18,67 @@ export interface LifecycleFacts {
 }
 
 export type Decision =
-  /** It is about to go, and this version of the operator leaves such hosts as they are; or it is not accepted. */
+  /** It is being deleted or rejected. */
   | { do: 'leave'; why: string }
   | { do: 'pause' }
-  /** Its Node runs a version. */
+  /** Its Node is configured. */
   | { do: 'report'; node: NodeView }
-  /** As above, but a journey ended before it could let pods come. */
+  /** As above, but the Node is still cordoned by a journey that was interrupted. */
   | { do: 'release'; node: NodeView }
   | { do: 'configure' }
-  /** The agent has run out of credentials, or its key is not recorded; with its Node where that waits to be released, too. */
+  /** The credentials of the agent expired, or its key is not recorded; `held` is a Node that is also to be released. */
   | { do: 'reconnect'; why: string; held?: NodeView };
 
-export function decide(seen: LifecycleFacts): Decision {
-  const { instance, problem } = seen;
+export function decide(facts: LifecycleFacts): Decision {
+  const { instance, problem } = facts;
   if (instance.metadata.deletionTimestamp !== undefined) return { do: 'leave', why: 'it is being deleted' };
-  const decision = decideWork(seen);
+  const decision = decideWork(facts);
   const code = problem?.code;
-  // Of two instances of one host only one speaks of its Node; all others may tell how theirs is.
-  const isSilenced = code === 'INSTANCE_DUPLICATE' || decision.do === 'configure' || decision.do === 'reconnect';
-  return code !== undefined && isSilenced ? { do: 'leave', why: `it is not accepted: ${code}` } : decision;
+  // Of two instances of one host only one reports the Node; other rejected instances still report theirs.
+  const isSkipped = code === 'INSTANCE_DUPLICATE' || decision.do === 'configure' || decision.do === 'reconnect';
+  return code !== undefined && isSkipped ? { do: 'leave', why: `it is not accepted: ${code}` } : decision;
 }
 
-function decideWork(seen: LifecycleFacts): Decision {
-  const { instance, node, version } = seen;
+function decideWork(facts: LifecycleFacts): Decision {
+  const { instance, node, version } = facts;
   if (instance.spec.paused === true) return { do: 'pause' };
   if (node === undefined) return { do: 'configure' };
   const isCurrent = isUpToDate(node, version);
-  // What another version has finished is for an upgrade to change, once its host is recorded; what nobody has finished is finished.
-  const isLeft = needsUpgrade(node, version) && instance.status?.host !== undefined;
-  const isHeld = isCurrent && isHeldBack(node);
-  const why = whyReconnect(node, seen);
-  if (why !== undefined && (isCurrent || isLeft || isRecorded(instance, node))) {
+  // A Node that another version configured is left to an upgrade once its host is recorded; an unfinished one is configured.
+  const isOtherVersion = needsUpgrade(node, version) && instance.status?.host !== undefined;
+  const isHeld = isCurrent && isCordonedByOperator(node);
+  const why = whyReconnect(node, facts);
+  if (why !== undefined && (isCurrent || isOtherVersion || isRecorded(instance, node))) {
     return { do: 'reconnect', why, ...(isHeld && { held: node }) };
   }
-  if (!isCurrent && !isLeft) return { do: 'configure' };
+  if (!isCurrent && !isOtherVersion) return { do: 'configure' };
   return { do: isHeld ? 'release' : 'report', node };
 }
 
-/** By what the operator has recorded: otherwise a Node, or another version of the operator, could lock an agent out. */
+/** The record decides: otherwise a Node, or another version of the operator, could lock out an agent. */
 function whyReconnect(node: NodeView, { instance, version, nowMs }: LifecycleFacts): string | undefined {
   const { status = {} } = instance;
   const endsMs = identityEndsMs(status);
   if (endsMs === undefined) {
-    // An agent that another operator has installed is left alone. Only a host without a version in the record is asked.
-    const isOurs = status.version === undefined ? isUpToDate(node, version) : status.version === version;
-    return isOurs ? 'the key of its agent is not recorded' : undefined;
+    // An agent of another operator stays. The Node decides only if no version is recorded.
+    const isOwnVersion = status.version === undefined ? isUpToDate(node, version) : status.version === version;
+    return isOwnVersion ? 'the key of its agent is not recorded' : undefined;
   }
-  return nowMs < endsMs ? undefined : `the certificate of its agent ended at ${timestamp(endsMs)} without a renewal`;
+  return nowMs < endsMs ? undefined : `the certificate of its agent expired at ${timestamp(endsMs)} without a renewal`;
 }
 
-/** This very Node was finished before, whatever it says by now. One that was made again has to be set up first. */
+/** This Node was configured before, whatever it reports. One that was registered again has to be configured first. */
 function isRecorded({ status = {} }: WindowsInstance, { uid }: NodeView): boolean {
   const { version, nodeUID = uid } = status;
   return version !== undefined && nodeUID === uid;
 }
 
-/** How long nothing can run out; undefined where no agent of ours is recorded. */
-export function quietMs({ instance, nowMs }: Pick<LifecycleFacts, 'instance' | 'nowMs'>): number | undefined {
+/** Time until the credentials of the agent expire; undefined when no agent is recorded. */
+export function credentialsMs({ instance, nowMs }: Pick<LifecycleFacts, 'instance' | 'nowMs'>): number | undefined {
   const endsMs = identityEndsMs(instance.status ?? {});
   return endsMs === undefined || endsMs <= nowMs ? undefined : endsMs - nowMs;
 }
 
-function isHeldBack({ annotations }: NodeView): boolean {
+function isCordonedByOperator({ annotations }: NodeView): boolean {
   return Object.hasOwn(annotations, nodeAnnotation.cordoned);
 }

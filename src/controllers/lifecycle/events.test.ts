@@ -109,19 +109,19 @@ for (const [name, nodes, want] of shared) {
 test('an instance without a source is told of itself', () => {
   const { metadata, spec } = instance();
   const { source: _source, ...rest } = spec;
-  expect(setupEvents({ metadata, spec: rest })[0]?.object).toMatchObject({ kind: 'WindowsInstance', uid: 'own' });
+  expect(subjectOf({ metadata, spec: rest })).toMatchObject({ kind: 'WindowsInstance', uid: 'own' });
 });
 
 test('a source has its UID where the instance knows it, and none where it does not', () => {
   for (const kind of ['Machine', 'ConfigMap'] as const) {
-    expect(setupEvents(instance({ kind, sourceUid: 'u-1' }))[0]?.object).toMatchObject({ kind, uid: 'u-1' });
+    expect(subjectOf(instance({ kind, sourceUid: 'u-1' }))).toMatchObject({ kind, uid: 'u-1' });
     expect(failureEvents(instance({ kind, sourceUid: 'u-1' }), error('HOST_DISK_FULL'))[0]?.object).toMatchObject({
       kind,
       uid: 'u-1',
     });
   }
-  expect(setupEvents(instance({ kind: 'Machine' }))[0]?.object).not.toHaveProperty('uid');
-  expect(setupEvents(instance())[0]?.object).not.toHaveProperty('uid');
+  expect(subjectOf(instance({ kind: 'Machine' }))).not.toHaveProperty('uid');
+  expect(subjectOf(instance())).not.toHaveProperty('uid');
 });
 
 const failing = 'HOST_DISK_FULL: 10.0.0.5: it is so. Do this.';

@@ -9,30 +9,26 @@ import { referenceTo } from '#kube/events/events.ts';
 import type { ObjectReference } from '#kube/resources.ts';
 import { subjectOf } from '#cluster/instance-source.ts';
 
-/** Something to say, and about which object. */
 export interface InstanceEvent {
   object: ObjectReference;
   text: EventText;
 }
 
-/** A host that was set up, told once. */
-export function setupEvents(instance: WindowsInstance): InstanceEvent[] {
-  const { spec } = instance;
-  const isMachine = spec.source?.kind === 'Machine';
-  const text = isMachine ? eventText.machineSetup(spec.source?.name ?? '') : eventText.instanceSetup(spec.address);
-  return [{ object: subjectOf(instance), text }];
+/** A host was configured. */
+export function setupEvent({ spec }: WindowsInstance): EventText {
+  return spec.source?.kind === 'Machine'
+    ? eventText.machineSetup(spec.source.name ?? '')
+    : eventText.instanceSetup(spec.address);
 }
 
-/** A host that another version or operator has set up. */
-export function adoptedEvents(instance: WindowsInstance): InstanceEvent[] {
-  return [{ object: subjectOf(instance), text: eventText.instanceAdopted(instance.spec.address) }];
+export function rejectionEvent({ spec }: WindowsInstance, { code, message, remedy }: AppError): EventText {
+  const text = `${code}: ${message}. ${remedy}`;
+  return spec.source?.kind === 'Machine'
+    ? eventText.machineConfigurationFailure(spec.source.name ?? '', text)
+    : eventText.instanceSetupFailure(text);
 }
 
-export function reconnectedEvents(instance: WindowsInstance): InstanceEvent[] {
-  return [{ object: subjectOf(instance), text: eventText.agentReconnected(instance.spec.address) }];
-}
-
-/** Nodes that report an address of the host although it is another Node. Addresses never bind, so only the report is needed. */
+/** Other Nodes that report an address of the host. Addresses never decide which Node a host is, so an event is enough. */
 export function addressConflicts(
   { spec, status }: WindowsInstance,
   own: string,
@@ -47,33 +43,33 @@ export function addressConflicts(
     });
 }
 
-/** A failure, told when it is another one than the instance shows already. */
+/** Events of a failure; none while the condition has the same reason. */
 export function failureEvents(instance: WindowsInstance, error: AppError): InstanceEvent[] {
   const known = findCondition(instance.status?.conditions, instanceCondition.configured);
   if (known?.status === 'False' && known.reason === error.code) return [];
   const { spec } = instance;
   const object = subjectOf(instance);
-  const words = eventText.instanceSetupFailure(`${error.code}: ${error.message}. ${error.remedy}`);
-  const told: InstanceEvent[] =
+  const details = eventText.instanceSetupFailure(`${error.code}: ${error.message}. ${error.remedy}`);
+  const events: InstanceEvent[] =
     spec.source?.kind === 'Machine'
       ? [
           { object, text: machineFailure(spec.source.name ?? '', error) },
-          // The words for Machines are fixed and say nothing; the details are beside.
-          { object: referenceTo(windowsInstances, instance), text: words },
+          // The text of Machine events is fixed; the details go to the instance.
+          { object: referenceTo(windowsInstances, instance), text: details },
         ]
-      : [{ object, text: words }];
+      : [{ object, text: details }];
   const isKeyChange = error.code === 'HOST_KEY_CHANGED';
-  return [...told, ...(isKeyChange ? [{ object, text: eventText.hostKeyChanged(spec.address, error.remedy) }] : [])];
+  return [...events, ...(isKeyChange ? [{ object, text: eventText.hostKeyChanged(spec.address, error.remedy) }] : [])];
 }
 
 const machineGraceMs = 5 * 60_000;
 const rebootGraceMs = 30 * 60_000;
 
 /**
- * Whether a host that does not answer may simply need more time: a new Machine has yet to install its SSH server and our
- * key, and a host that was told to reboot is on its way.
+ * Whether a host that does not answer needs more time: a new Machine still installs its SSH server and the key, or a reboot was
+ * requested.
  */
-export function mayStillCome(instance: WindowsInstance, error: AppError, nowMs: number): boolean {
+export function isTransientFailure(instance: WindowsInstance, error: AppError, nowMs: number): boolean {
   if (!/^HOST_(UNREACHABLE|NOT_SSH|HANDSHAKE_FAILED|REFUSED_KEY|WANTS_PASSWORD|CONNECTION_LOST)$/.test(error.code)) {
     return false;
   }

@@ -84,7 +84,7 @@ test('a success that could not be told is told by the next pass, and is no failu
   lab.start({ client });
   await lab.add();
   await until(() => isDown);
-  await until(() => lab.logged.messages('error').includes('Pass failed'));
+  await until(() => lab.logged.messages('error').includes('Reconcile failed; retrying'));
   isDown = false;
   await isReady(lab);
   await until(async () => (await lab.events()).length > 0);

@@ -7,16 +7,17 @@ import { watching } from '#kube/controller/watches.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { carriesStrayMark } from './decide.ts';
+import { hasStrayAnnotation } from './decide.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
 ];
 
-/** Takes from Linux nodes what only Windows nodes may carry. */
+/** Removes an annotation of Windows nodes from Linux nodes. */
 export function linuxNodesController(parts: ControllerParts): Controller {
   const source = parts.informers.get(nodes);
-  const isStray = ({ metadata: { labels = {}, annotations = {} } }: Node) => carriesStrayMark({ labels, annotations });
+  const isStray = ({ metadata: { labels = {}, annotations = {} } }: Node) =>
+    hasStrayAnnotation({ labels, annotations });
   const body = { metadata: { annotations: { [nodeAnnotation.pubKeyHash]: null } } };
   return new Controller({
     ...parts,
@@ -25,7 +26,7 @@ export function linuxNodesController(parts: ControllerParts): Controller {
     reconcile: async (key, { log, signal }) => {
       const node = source.store.get(key);
       if (node === undefined || !isStray(node)) return done;
-      log.info('Removing a mark that only Windows nodes carry', { Node: key.name });
+      log.info('Removing annotation of Windows nodes from Linux node', { Node: key.name });
       await parts.client.patch(nodes, key.name, { type: 'merge', body }, { signal }).catch(unless(isNotFound));
       return done;
     },

@@ -28,7 +28,7 @@ export const permissions: readonly Permission[] = [
 
 const byNode = 'node';
 
-/** Makes each Windows Machine one WindowsInstance, and replaces Machines that no retry can help. */
+/** Keeps a WindowsInstance for each Windows Machine, and replaces Machines that no retry can help. */
 export function machinesController(parts: MachinesParts): Controller {
   const { informers, namespace } = parts;
   const sources = {
@@ -63,14 +63,14 @@ export function machinesController(parts: MachinesParts): Controller {
   });
 }
 
-/** Heartbeats are nothing to us. */
+/** Ignores heartbeats. */
 const nodeChanges = changed<Node>(({ metadata: { uid, annotations = {} } }) => [
   uid,
   annotations[nodeAnnotation.version],
   annotations[nodeAnnotation.pubKeyHash],
 ]);
 
-/** What the lifecycle tells step by step is nothing to us, unless it is let in or not. */
+/** Of the status only whether the host refuses the key matters here. */
 const instanceChanges: Predicate<WindowsInstance> = allOf<WindowsInstance>(
   matching(instance => sourceOf(instance)?.kind === 'Machine'),
   changed(instance => [

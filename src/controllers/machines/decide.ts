@@ -7,7 +7,7 @@ import { isUpToDate } from '#contract/node-marks.ts';
 import type { KubeObject } from '#contract/object.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 
-/** What we need to know of a Machine, read once from the API object. */
+/** The fields used of a Machine. */
 export interface MachineView {
   kind: string;
   name: string;
@@ -44,36 +44,35 @@ export function readMachine(object: KubeObject): MachineView {
   };
 }
 
-/** Whether the controller deals with the Machine at all. */
 export function machineAccepted(machine: MachineView): boolean {
   return whyNotAccepted(machine) === undefined;
 }
 
-/** What it depends on whether a Machine can be spared. */
+/** What decides whether a Machine can be replaced. */
 export interface MachineFleet {
   /** All Windows Machines, this one among them. */
   machines: readonly MachineView[];
   nodes: readonly NodeView[];
-  /** Of the MachineSet that owns the Machine; undefined when that does not exist. */
+  /** Of the owning MachineSet; undefined when that does not exist. */
   replicas: number | undefined;
   /**
-   * Names of Machines that the operator has yet to finish, by its own record. Marks on Nodes do not tell: a host that takes them off
-   * its own Node would keep all others from being replaced.
+   * Names of Machines whose configuration is not finished, by the records. Annotations on Nodes do not count: a host that removes them
+   * from its own Node would block the replacement of all others.
    */
   unfinished: ReadonlySet<string>;
 }
 
-/** What the decision about one Machine depends on besides the Machine. */
+/** What the decision depends on besides the Machine. */
 export interface MachineFacts extends MachineFleet {
   platform: string;
   /** Version of this operator, and hash of the public key it uses. */
   version: string;
   pubKeyHash: string;
-  /** The Secret windows-user-data holds what this operator would write. */
+  /** The Secret windows-user-data is up to date. */
   userDataIsCurrent: boolean;
 }
 
-/** How the host of a Machine is reached, and what it is to be called. */
+/** How to reach the host of a Machine, and its new name. */
 export interface MachineHost {
   address: string;
   username: string;
@@ -84,7 +83,7 @@ export type MachineDecision =
   | ({ do: 'configure'; node: NodeView | undefined } & MachineHost)
   | { do: 'replace'; why: string }
   | { do: 'wait'; why: string; event?: EventText }
-  /** With its host while it is a node of the cluster; `isLost` when it was one and its Node is gone. */
+  /** With its host while its Node exists; `isLost` when its Node was deleted. */
   | { do: 'nothing'; why: string; error?: AppError; host?: MachineHost; isLost?: true };
 
 export function decideMachine(machine: MachineView, facts: MachineFacts): MachineDecision {
@@ -107,7 +106,7 @@ export function decideMachine(machine: MachineView, facts: MachineFacts): Machin
   return { do: 'nothing', why: 'it is up to date', ...(host && { host }) };
 }
 
-/** For a Machine that no retry can help: replace it now, later, or leave that to the administrator. */
+/** For a Machine that no retry can help: replace it now, later, or leave it to an administrator. */
 export function decideReplacement(machine: MachineView, facts: MachineFacts, why: string): MachineDecision {
   const deletion = deletionAllowed(machine, facts);
   if (deletion.allowed) return { do: 'replace', why };
@@ -117,20 +116,20 @@ export function decideReplacement(machine: MachineView, facts: MachineFacts, why
   }
   if (deletion.because === 'deleting') return { do: 'nothing', why: deletion.why };
   const error = new AppError('MACHINE_OWNER_MISSING', `Machine ${machine.name}: ${why}, but ${deletion.why}`, {
-    remedy: 'Delete the Machine yourself when the node can be spared, or let a MachineSet own it.',
+    remedy: `Run \`oc delete machine ${machine.name} -n openshift-machine-api\` when the node can go, or use a MachineSet.`,
   });
   return { do: 'nothing', why: deletion.why, error };
 }
 
-/** How many Machines of a MachineSet may lack a working node because of us. */
+/** How many Machines of a MachineSet may be without a working node. */
 const maxUnhealthy = 1;
 
 export type Deletion = { allowed: true } | { allowed: false; because: 'deleting' | 'owner' | 'limit'; why: string };
 
 /**
- * Whether we may delete a Machine so that its MachineSet makes a new one. A Machine without a MachineSet that wants it
- * is never deleted by us: nothing would take its place. A Machine that never became a node can go at any time, as
- * nothing is lost. A node that works goes only while all other Machines of the set are healthy.
+ * Whether the operator may delete a Machine so that its MachineSet creates a new one. A Machine without such a MachineSet is never
+ * deleted, because it would not be replaced. A Machine without a working node can be deleted at any time, one with a working node
+ * only while all other Machines of the set are healthy.
  */
 export function deletionAllowed(machine: MachineView, fleet: MachineFleet): Deletion {
   const { machineSet } = machine;
@@ -149,7 +148,7 @@ export function deletionAllowed(machine: MachineView, fleet: MachineFleet): Dele
   return { allowed: false, because: 'limit', why };
 }
 
-/** Running, with a Node that is not still being set up, and not on its way out. */
+/** Running, not being deleted, with a Node whose configuration is finished. */
 export function isHealthyMachine(
   machine: MachineView,
   { nodes, unfinished }: Omit<MachineFleet, 'machines' | 'replicas'>,
@@ -159,8 +158,8 @@ export function isHealthyMachine(
 }
 
 /**
- * Whether the operator has begun with the host of a Machine and not come to its end, or its Node was made again since. A host without
- * a record is none that we have begun with: its name is recorded before its Node can exist.
+ * Whether the configuration of the host has started and not finished, or its Node was registered again since. A host without a record
+ * has not started: its name is recorded before its Node can exist.
  */
 export function isUnfinished(
   { nodeRef }: MachineView,
@@ -175,14 +174,14 @@ export function sshUserFor(platform: string): string {
   return platform === 'Azure' ? 'capi' : 'Administrator';
 }
 
-/** The name the computer is given; undefined where the platform has named it well. */
+/** The new computer name; undefined where the platform sets it. */
 export function newHostnameFor(platform: string, machineName: string): string | undefined {
   return ['VSphere', 'Nutanix'].includes(platform) ? machineName : undefined;
 }
 
 function configure(machine: MachineView, facts: MachineFacts): MachineDecision {
   const host = hostOf(machine, facts);
-  if (!facts.userDataIsCurrent) return { do: 'wait', why: 'the Secret windows-user-data has yet to be written' };
+  if (!facts.userDataIsCurrent) return { do: 'wait', why: 'the Secret windows-user-data is not up to date' };
   if (host === undefined) return { do: 'wait', why: 'it has no internal IPv4 address yet' };
   if ((machine.providerId ?? '') === '') return { do: 'wait', why: 'it has no provider ID yet' };
   return { do: 'configure', ...host, node: nodeOf(machine, facts.nodes) };
@@ -197,7 +196,7 @@ function hostOf(machine: MachineView, { platform }: MachineFacts): MachineHost |
 function whyNotAccepted(machine: MachineView): string | undefined {
   if (machine.kind !== 'Machine') return `it is a ${machine.kind}`;
   if (machine.labels[machineLabel.osId] !== 'Windows') return `its label ${machineLabel.osId} is not Windows`;
-  if (machine.labels[machineLabel.ignore] === 'true') return `its label ${machineLabel.ignore} says so`;
+  if (machine.labels[machineLabel.ignore] === 'true') return `its label ${machineLabel.ignore} is true`;
   if ((machine.phase ?? '') === '') return 'it has no phase yet';
   return internalIpv4(machine) === undefined ? 'it has no internal IPv4 address yet' : undefined;
 }
@@ -210,7 +209,7 @@ function isConfigured(node: NodeView): boolean {
   return Object.hasOwn(node.annotations, nodeAnnotation.version);
 }
 
-/** A Node of the same name that was made anew has another UID and is not this Machine's. */
+/** A Node that was registered again has another UID and does not belong to this Machine. */
 function nodeOf({ nodeRef }: MachineView, nodes: readonly NodeView[]): NodeView | undefined {
   if (nodeRef === undefined) return undefined;
   const sameUid = (node: NodeView) => nodeRef.uid === '' || node.uid === '' || nodeRef.uid === node.uid;

@@ -6,33 +6,31 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { machineLabel, namespaceName } from '#contract/names.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import type { Client } from '#kube/client.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 import type { StoreView } from '#kube/informer/store.ts';
-import { type Node, nodes } from '#kube/resources.ts';
+import type { Node } from '#kube/resources.ts';
 import { type Machine, type MachineSet, machines } from '#kube/resources-openshift.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { OnChange } from '#kube/controller/signal-watch.ts';
 import { bySource, sourceText } from '#cluster/instance-source.ts';
 import { isUnfinished, type MachineView, type MachineFacts, readMachine } from './decide.ts';
 
-/** Machines that are ours are told by their label; others are not even watched. */
+/** Only Machines with this label are watched. */
 export const windowsMachines = {
   namespace: namespaceName.machineApi,
   labelSelector: `${machineLabel.osId}=Windows`,
 };
 
-/** What the cluster and the operator are like, as far as Machines are concerned. */
 export interface MachineSettings {
   platform: string;
   /** Of the public key that the operator uses. */
   pubKeyHash: string;
-  /** The Secret windows-user-data holds what this operator would write for that key. */
+  /** The Secret windows-user-data is up to date for that key. */
   userDataIsCurrent: boolean;
 }
 
 export interface MachinesParts extends ControllerParts {
-  /** Undefined while the platform or the key is not known: nothing is done to Machines then. */
+  /** Undefined while platform or key are unknown; Machines are skipped then. */
   settings(): MachineSettings | undefined;
   onSettingsChange: OnChange;
 }
@@ -50,7 +48,7 @@ export function observeMachine(
   stores: Pick<MachineStores, 'machineSets' | 'nodes' | 'instances'>,
   settings: MachineSettings & { version: string },
 ): MachineFacts {
-  // A Machine that cannot be read counts as one that is not healthy.
+  // A Machine that cannot be read does not count as healthy.
   const views = siblings.flatMap(object => {
     const read = attempt(() => readMachine(readObject(object)));
     return read.ok ? [read.value] : [];
@@ -61,13 +59,13 @@ export function observeMachine(
     ...settings,
     machines: views,
     nodes: nodesOf(views, stores.nodes),
-    unfinished: unfinishedOf(views, stores.instances),
-    // As the server fills it in.
+    unfinished: unfinishedMachines(views, stores.instances),
+    // The default of the API server.
     replicas: set === undefined ? undefined : (set.spec?.replicas ?? 1),
   };
 }
 
-function unfinishedOf(views: readonly MachineView[], store: StoreView<WindowsInstance>): Set<string> {
+function unfinishedMachines(views: readonly MachineView[], store: StoreView<WindowsInstance>): Set<string> {
   const recordsOf = ({ name }: MachineView) =>
     store.byIndex(bySource, sourceText({ kind: 'Machine', name })).map(({ status = {} }) => status);
   const unfinished = views.filter(view => recordsOf(view).some(record => isUnfinished(view, record)));
@@ -82,7 +80,7 @@ function nodesOf(views: readonly MachineView[], store: StoreView<Node>): NodeVie
   });
 }
 
-/** Host names that the cloud reports for a Machine: its Node must have one of them. */
+/** Host names that the cloud reports for a Machine; its Node must have one of them. */
 export function machineNames(informers: Pick<Informers, 'get'>): MachineNames {
   const { store } = informers.get(machines, windowsMachines);
   return {
@@ -103,24 +101,16 @@ function hostNamesOf(machine: Machine | undefined): string[] {
     .map(item => item.string('address') ?? '');
 }
 
-/** Whether the Machine wants a WindowsInstance at all: it exists, is Windows, is not ignored and not on its way out. */
+/** Whether the Machine gets a WindowsInstance: it exists, is Windows, is neither ignored nor being deleted. */
 export function isEligible(machine: Machine | undefined): machine is Machine {
   if (machine === undefined || machine.metadata.deletionTimestamp !== undefined) return false;
   const labels = machine.metadata.labels ?? {};
   return ownMember(labels, machineLabel.osId) === 'Windows' && ownMember(labels, machineLabel.ignore) !== 'true';
 }
 
-export function readMachineNow(client: Pick<Client, 'find'>, name: string, signal: AbortSignal) {
-  return client.find(machines, name, { namespace: namespaceName.machineApi, signal });
-}
-
-export function readNodeNow(client: Pick<Client, 'find'>, name: string, signal: AbortSignal) {
-  return client.find(nodes, name, { signal });
-}
-
 const refusals = ['HOST_REFUSED_KEY', 'HOST_WANTS_PASSWORD'];
 
-/** Whether the last that is known of the host is that it did not let the operator in; true also while that is tried again. */
+/** Whether the last SSH login failed because of the key; true also while the login is being retried. */
 export function refusesKey({ status }: WindowsInstance): boolean {
   return (status?.timeline ?? []).some(
     ({ finished, lastError }) => finished === undefined && refusals.includes(lastError?.code ?? ''),

@@ -79,7 +79,7 @@ test('waits for facts that are not there, and takes them as soon as they come', 
   facts.become(undefined);
   await run();
   expect(own()).toBeUndefined();
-  expect(log.messages('info')).toContain('Services ConfigMap has to wait');
+  expect(log.messages('info')).toContain('Waiting to create services ConfigMap');
   facts.become({});
   await settle();
   expect(own()).toBeDefined();
@@ -90,7 +90,7 @@ test('looks again after a minute for what nobody could tell', async () => {
   await run();
   await clock.advance(60_000);
   await settle();
-  expect(log.messages('info').filter(each => each === 'Services ConfigMap has to wait')).toHaveLength(2);
+  expect(log.messages('info').filter(each => each === 'Waiting to create services ConfigMap')).toHaveLength(2);
 });
 
 const node = (version: string) => ({
@@ -198,5 +198,5 @@ test('tries again after a failure of the server', async () => {
   expect(own()).toBeUndefined();
   await clock.advance(10_000);
   expect(own()).toBeDefined();
-  expect(log.messages('error')).toEqual(['Pass failed', 'Pass failed']);
+  expect(log.messages('error')).toEqual(['Reconcile failed; retrying', 'Reconcile failed; retrying']);
 });

@@ -11,7 +11,8 @@ import type { FactsSource } from '#cluster/facts-source.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
+import { deleteObject } from '#cluster/delete-object.ts';
+import { isAlreadyExists, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
@@ -34,10 +35,10 @@ export interface ServicesConfigParts extends ControllerParts {
   settings: OperatorSettings;
 }
 
-/** Facts that come late are told; this is only for a change that nobody could tell. */
-const lookAgainMs = 60_000;
+/** A change of facts triggers a pass; this is only a safety net. */
+const recheckMs = 60_000;
 
-/** Keeps the ConfigMap from which agents learn what runs on a Windows node, and deletes those that nobody needs any more. */
+/** Keeps the ConfigMap that tells agents which services to run, and deletes those of unused versions. */
 export function servicesConfigController(parts: ServicesConfigParts): Controller {
   const { namespace, version, informers, facts } = parts;
   const key = { namespace, name: servicesConfigMapName(version) };
@@ -77,47 +78,39 @@ const versionMarks = changed<Node>(({ metadata: { annotations = {} } }) => [
 ]);
 
 async function reconcile(
-  seen: ServicesConfigFacts,
+  facts: ServicesConfigFacts,
   parts: ServicesConfigParts,
   { log, signal }: Pass,
 ): Promise<Outcome> {
-  const { own, outdated } = decide(seen);
+  const { own, outdated } = decide(facts);
   for (const name of outdated) {
     log.info('Deleted outdated resource', { ConfigMap: name });
     await remove(name, parts, signal);
   }
   if (own.do === 'wait') {
-    log.info('Services ConfigMap has to wait', { why: own.why, findings: parts.facts.read().findings });
-    return after(lookAgainMs, own.why);
+    log.info('Waiting to create services ConfigMap', { why: own.why, findings: parts.facts.read().findings });
+    return after(recheckMs, own.why);
   }
   if (own.do === 'replace') {
     log.info('Deleted invalid resource', { why: own.why });
     await remove(servicesConfigMapName(parts.version), parts, signal);
   }
-  if (own.do !== 'keep') await create(seen, parts, signal);
+  if (own.do !== 'keep') await create(facts, parts, signal);
   return done;
 }
 
 async function create(
-  seen: ServicesConfigFacts,
+  facts: ServicesConfigFacts,
   { client, version, namespace }: ServicesConfigParts,
   signal: AbortSignal,
 ) {
-  if (seen.wanted === undefined) return;
-  try {
-    await client.create<ConfigMap>(configMaps, servicesConfigMap(seen.wanted, version, namespace), { signal });
-  } catch (error) {
-    // ServicesConfigFacts too late; what is there now is looked at when the watch tells of it.
-    if (!isAlreadyExists(error)) throw error;
-  }
+  if (facts.wanted === undefined) return;
+  // If it exists meanwhile, the watch triggers the next pass.
+  const object = servicesConfigMap(facts.wanted, version, namespace);
+  await client.create<ConfigMap>(configMaps, object, { signal }).catch(unless(isAlreadyExists));
 }
 
-/** Only the object that was looked at, for somebody may have put a good one in its place. */
 async function remove(name: string, { client, namespace, informers }: ServicesConfigParts, signal: AbortSignal) {
-  const { uid } = informers.get(configMaps, { namespace }).store.get({ namespace, name })?.metadata ?? {};
-  try {
-    await client.delete(configMaps, name, { namespace, signal, ...(uid !== undefined && { preconditions: { uid } }) });
-  } catch (error) {
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
+  const found = informers.get(configMaps, { namespace }).store.get({ namespace, name });
+  if (found !== undefined) await deleteObject(client, configMaps, found, signal);
 }

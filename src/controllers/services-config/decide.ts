@@ -8,32 +8,32 @@ export interface StoredServices {
   name: string;
   data: Readonly<Record<string, string>>;
   immutable: boolean;
-  /** Somebody has deleted it, and something still holds it. */
-  isLeaving: boolean;
+  /** It has a deletionTimestamp. */
+  isDeleting: boolean;
 }
 
 export interface ServicesConfigFacts {
   /** Of this operator. */
   version: string;
-  /** Undefined while the cluster does not tell enough. */
+  /** Undefined while facts of the cluster are missing. */
   wanted: ServicesManifest | undefined;
   /** All services ConfigMaps of the namespace. */
   stored: readonly StoredServices[];
-  /** Versions that hosts run or are on their way to, by the record of the operator. */
+  /** Versions that hosts run or are being configured with, by the records. */
   inUse: readonly string[];
 }
 
 export interface Decision {
-  /** What becomes of the ConfigMap of this version. It cannot be changed, so to replace is to delete and to create. */
+  /** For the ConfigMap of this version. It is immutable, so `replace` deletes and creates it. */
   own: { do: 'keep' } | { do: 'create' } | { do: 'replace'; why: string } | { do: 'wait'; why: string };
-  /** Names of ConfigMaps of versions that no host runs. */
+  /** Names of ConfigMaps of unused versions. */
   outdated: string[];
 }
 
 export function decide({ version, wanted, stored, inUse }: ServicesConfigFacts): Decision {
-  const isOutdated = ({ name, isLeaving }: StoredServices) => {
+  const isOutdated = ({ name, isDeleting }: StoredServices) => {
     const its = versionOfServicesConfigMap(name);
-    return its !== undefined && its !== version && !inUse.includes(its) && !isLeaving;
+    return its !== undefined && its !== version && !inUse.includes(its) && !isDeleting;
   };
   return {
     own: decideOwn(
@@ -47,7 +47,7 @@ export function decide({ version, wanted, stored, inUse }: ServicesConfigFacts):
 function decideOwn(wanted: ServicesManifest | undefined, stored: StoredServices | undefined): Decision['own'] {
   if (wanted === undefined) return { do: 'wait', why: 'the facts of the cluster are not complete' };
   if (stored === undefined) return { do: 'create' };
-  if (stored.isLeaving) return { do: 'wait', why: `ConfigMap ${stored.name} is being deleted` };
+  if (stored.isDeleting) return { do: 'wait', why: `ConfigMap ${stored.name} is being deleted` };
   const label = `ConfigMap ${stored.name}`;
   const same = attempt(() => checkContent(parseManifest(stored.data, label), wanted, label));
   if (!same.ok) return { do: 'replace', why: same.error.message };

@@ -30,8 +30,8 @@ export function observe({ facts, settings, configMaps, nodes, instances }: Servi
 }
 
 /**
- * Versions in the records of all instances. The annotations of a Node are its own words: they count only where no instance is bound to
- * it, as with Nodes of the Go operator that have yet to be adopted.
+ * Versions in the records of all instances. Annotations, which a Node can write itself, count only for Nodes without an instance, such
+ * as Nodes of the Go operator before adoption.
  */
 function versionsInUse(nodes: readonly Node[], instances: StoreView<WindowsInstance>): string[] {
   const recorded = instances.list().map(({ status }) => status?.version ?? '');
@@ -50,5 +50,5 @@ export function isServices({ metadata }: ConfigMap): boolean {
 }
 
 function storedServices({ metadata, data = {}, immutable = false }: ConfigMap): StoredServices {
-  return { name: metadata.name ?? '', data, immutable, isLeaving: metadata.deletionTimestamp !== undefined };
+  return { name: metadata.name ?? '', data, immutable, isDeleting: metadata.deletionTimestamp !== undefined };
 }

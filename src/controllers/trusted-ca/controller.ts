@@ -1,5 +1,5 @@
 import { configMapName, injectTrustedCaLabel } from '#contract/names.ts';
-import { isAlreadyExists } from '#kube/api-error.ts';
+import { isAlreadyExists, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { done } from '#kube/controller/reconcile.ts';
 import { watching } from '#kube/controller/watches.ts';
@@ -13,7 +13,7 @@ export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'patch'] },
 ];
 
-/** Keeps the ConfigMap into which the cluster network operator puts the CA bundle of the proxy; for clusters with a proxy. */
+/** Keeps the ConfigMap into which the cluster network operator injects the CA bundle of the proxy. */
 export function trustedCaController(parts: ControllerParts): Controller {
   const { client, informers, namespace } = parts;
   const [name, labels] = [configMapName.trustedCa, { [injectTrustedCaLabel]: 'true' }];
@@ -22,21 +22,20 @@ export function trustedCaController(parts: ControllerParts): Controller {
   return new Controller({
     ...parts,
     name: 'trusted-ca',
-    // One that does not exist is told by nobody.
+    // A missing ConfigMap triggers no watch, so the key is enqueued at the start.
     watches: [watching({ source }), watchingFacts({ onChange: () => () => undefined }, key)],
     reconcile: async (_, { signal, log }) => {
       const found = source.store.get(key)?.metadata;
-      const isLeaving = found?.deletionTimestamp !== undefined;
-      const next = decide({ labels: found && (found.labels ?? {}), isLeaving });
+      const isDeleting = found?.deletionTimestamp !== undefined;
+      const next = decide({ labels: found && (found.labels ?? {}), isDeleting });
       if (next === 'keep') return done;
-      log.info('Repairing the ConfigMap for the trusted CA bundle', { what: next });
+      log.info('Repairing ConfigMap of the trusted CA bundle', { what: next });
       if (next === 'label') {
         await client.patch(configMaps, name, { type: 'merge', body: { metadata: { labels } } }, { namespace, signal });
         return done;
       }
-      await client.create(configMaps, { metadata: { name, namespace, labels } }, { signal }).catch((error: unknown) => {
-        if (!isAlreadyExists(error)) throw error;
-      });
+      const object = { metadata: { name, namespace, labels } };
+      await client.create(configMaps, object, { signal }).catch(unless(isAlreadyExists));
       return done;
     },
   });

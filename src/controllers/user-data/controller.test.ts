@@ -122,7 +122,7 @@ test('uses a weak key, and warns of it', async () => {
   await putKey(weak.privateKey.export({ type: 'pkcs1', format: 'pem' }));
   await run();
   expect(text()).toContain('ssh-rsa');
-  expect(log.messages('warn')).toContain('The private key is weak');
+  expect(log.messages('warn')).toContain('Private key is weak');
 });
 
 test('keeps no copy where there is no cluster API', async () => {
@@ -183,7 +183,7 @@ test('tries again when it is refused', async () => {
     if (isBroken && verb === 'create') throw refused(403, 'Forbidden');
   };
   await run();
-  expect(log.messages('error')).toContain('Pass failed');
+  expect(log.messages('error')).toContain('Reconcile failed; retrying');
   isBroken = false;
   await clock.advance(60_000);
   expect(text()).toContain('ssh-ed25519');

@@ -2,7 +2,7 @@ import { attempt } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import { eventText } from '#contract/events.ts';
 import { namespaceName, secretName } from '#contract/names.ts';
-import type { KubeObject } from '#contract/object.ts';
+import { readObject } from '#contract/object.ts';
 import { checkStrength, publicKeyHash } from '#host/keys/public-key.ts';
 import { isAlreadyExists, isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
@@ -17,7 +17,6 @@ import { type Permission, reading } from '#kube/permissions.ts';
 import { decide } from './decide.ts';
 import {
   hasClusterApi,
-  secretView,
   type UserDataInformers,
   informersFrom,
   storedText,
@@ -28,7 +27,7 @@ import {
 const inMachineApi = { namespace: namespaceName.machineApi };
 const inClusterApi = { namespace: namespaceName.clusterApi };
 const own = { group: '', resources: ['secrets'], names: [secretName.userData] };
-// Of what does not exist yet nobody knows the name.
+// `create` cannot be limited to a name.
 const create = { group: '', resources: ['secrets'], verbs: ['create'] } as const;
 
 export const permissions: readonly Permission[] = [
@@ -44,10 +43,10 @@ export interface UserDataParts extends ControllerParts {
   facts: FactsSource;
 }
 
-/** The copy is not watched: not every cluster has its namespace, and without that nobody may look into it. */
-const copyMs = 30_000;
+/** The copy is not watched, because not every cluster has its namespace. */
+const copyRecheckMs = 30_000;
 
-/** Keeps the Secret from which new Machines take the script that lets the operator in, and its copy for the cluster API. */
+/** Keeps the Secret with the script that gives the operator SSH access to new Machines, and its copy for the cluster API. */
 export function userDataController(parts: UserDataParts): Controller {
   const { informers, namespace, facts } = parts;
   const key = { namespace, name: secretName.privateKey };
@@ -69,21 +68,16 @@ async function reconcile(sources: UserDataInformers, parts: UserDataParts, pass:
   if (wanted === undefined) return done;
   const { secret, text, publicKey } = wanted;
   const weak = attempt(() => checkStrength(publicKey));
-  if (!weak.ok) pass.log.warn('The private key is weak', { error: weak.error });
-  const seen = { current: storedText(sources), wanted: text, publicKeyHash: publicKeyHash(publicKey) };
-  // Nodes of the key before are the business of rotation.
-  const decision = decide({ ...seen, nodes: [], usernameOf: () => '' });
+  if (!weak.ok) pass.log.warn('Private key is weak', { error: weak.error });
+  const secretFacts = { current: storedText(sources), wanted: text, publicKeyHash: publicKeyHash(publicKey) };
+  // Nodes with an earlier key are left to key rotation.
+  const decision = decide({ ...secretFacts, nodes: [], usernameOf: () => '' });
   if (decision.secret !== 'keep') await write(secret, decision.secret, parts, pass);
   if (!hasClusterApi(sources)) return done;
-  const present = await findCopy(parts, pass);
-  const copy = clusterApiCopy(secret, present);
+  const present = await parts.client.find(secrets, secretName.userData, { ...inClusterApi, signal: pass.signal });
+  const copy = clusterApiCopy(secret, present && readObject(present));
   if (copy.write) await write(copy.secret, present === undefined ? 'create' : 'update', parts, pass);
-  return after(copyMs, 'the copy of the user data is looked at again');
-}
-
-async function findCopy({ client }: UserDataParts, { signal }: Pass): Promise<KubeObject | undefined> {
-  const found = await client.find(secrets, secretName.userData, { ...inClusterApi, signal });
-  return found && secretView(found);
+  return after(copyRecheckMs, 'the copy of the user data is not watched');
 }
 
 function readWanted(
@@ -93,7 +87,7 @@ function readWanted(
 ): WantedUserData | undefined {
   const [key] = sources.privateKey.store.list();
   if (key === undefined) {
-    log.warn('Secret cloud-private-key missing, new Machines cannot be prepared before it is there');
+    log.warn('Secret cloud-private-key missing; new Machines need it');
     return undefined;
   }
   const wanted = attempt(() => wantedUserData(sources, facts));
@@ -110,10 +104,10 @@ async function write(
   { log, signal }: Pass,
 ): Promise<void> {
   const { name, namespace, resourceVersion } = metadata;
-  log.info('Writing the user data of new Machines', { how, Secret: `${namespace}/${name}` });
+  log.info('Writing user data Secret', { how, Secret: `${namespace}/${name}` });
   if (how === 'create') {
     const secret: SecretObject = { metadata: { name, namespace }, data };
-    // UserDataFacts too late; what is there now is looked at when the watch tells of it.
+    // If it exists meanwhile, the watch triggers the next pass.
     await client.create(secrets, secret, { signal }).catch(unless(isAlreadyExists));
     return;
   }

@@ -7,7 +7,7 @@ export interface UserDataFacts {
   current: string | undefined;
   wanted: string;
   nodes: readonly NodeView[];
-  /** Hash of the public key that is used from now on. */
+  /** Hash of the current public key. */
   publicKeyHash: string;
   /** The user name under which windows-instances lists the host of a Node; throws an AppError when it is not listed. */
   usernameOf: (node: NodeView) => string;
@@ -15,21 +15,21 @@ export interface UserDataFacts {
 
 /** New marks of one Node. */
 export type NodeRotation =
-  /** The host stays: its user name is sealed with the new key. Its administrator installs the new public key. */
+  /** The host stays; its user name is sealed with the new key. An administrator installs the new public key. */
   | { node: string; host: 'kept'; publicKeyHash: string; username: string }
-  /** The Machine is replaced: an empty hash fits no key. */
+  /** The Machine is replaced; an empty hash matches no key. */
   | { node: string; host: 'replaced'; publicKeyHash: '' };
 
 export interface Decision {
   secret: 'create' | 'update' | 'keep';
   rotations: NodeRotation[];
-  /** Nodes that cannot be rotated now; they hold up no other. */
+  /** Nodes that cannot be rotated now; others are not affected. */
   failures: { node: string; error: AppError }[];
 }
 
 /**
- * Repairs the Secret and rotates Nodes, each for its own reason: a changed text alone, be it tampering or a new script,
- * never touches a Node. Only a Node that was configured with another public key is rotated, whatever became of the Secret.
+ * Repairs the Secret and rotates Nodes independently: a changed text, whether from tampering or a new script, never affects a Node.
+ * Only a Node that was configured with another public key is rotated.
  */
 export function decide({ current, wanted, nodes, publicKeyHash, usernameOf }: UserDataFacts): Decision {
   const decision: Decision = { secret: secretChange(current, wanted), rotations: [], failures: [] };
@@ -37,7 +37,7 @@ export function decide({ current, wanted, nodes, publicKeyHash, usernameOf }: Us
     const hash = node.annotations[nodeAnnotation.pubKeyHash];
     if (hash === publicKeyHash) continue;
     if (!Object.hasOwn(node.labels, nodeLabel.byoh)) {
-      // No hash: not configured yet, so no key to change. An empty one: already on its way out.
+      // No hash: not configured yet. An empty one: already being replaced.
       if (hash !== undefined && hash !== '') {
         decision.rotations.push({ node: node.name, host: 'replaced', publicKeyHash: '' });
       }

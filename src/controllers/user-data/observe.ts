@@ -1,17 +1,16 @@
 import { attempt } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import { namespaceName, secretKey, secretName } from '#contract/names.ts';
-import { type KubeObject, readObject } from '#contract/object.ts';
+import { readObject } from '#contract/object.ts';
 import { secretData } from '#contract/secret-data.ts';
-import { parsePrivateKey } from '#host/keys/private-key.ts';
 import { authorizedKey, type PublicKey } from '#host/keys/public-key.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 import { type Namespace, namespaces, type SecretObject, secrets } from '#kube/resources.ts';
 import { type UserDataSecret, userData, userDataSecret } from '#node/desired/user-data/user-data.ts';
-import { privateKeyFromSecret } from '#node/inputs/private-key.ts';
+import { readPrivateKey } from '#node/inputs/private-key.ts';
 
-/** Each by its name: nobody reads all Secrets of a cluster. */
+/** Each limited to one name, because the operator cannot read all Secrets. */
 export interface UserDataInformers {
   privateKey: Informer<SecretObject>;
   userData: Informer<SecretObject>;
@@ -28,15 +27,15 @@ export function informersFrom(informers: Pick<Informers, 'get'>, namespace: stri
   };
 }
 
-/** What new Machines should get, and the key that it lets in. */
+/** User data for new Machines, and the key that it installs. */
 export interface WantedUserData {
   secret: UserDataSecret;
-  /** What is in it. */
+  /** Its content. */
   text: string;
   publicKey: PublicKey;
 }
 
-/** Undefined while there is no key, or the platform is not known. Throws an AppError for a key that cannot be used. */
+/** Undefined while key or platform are unknown. Throws an AppError for an unusable key. */
 export function wantedUserData(
   { privateKey }: Pick<UserDataInformers, 'privateKey'>,
   facts: Pick<FactsSource, 'read'>,
@@ -44,27 +43,21 @@ export function wantedUserData(
   const platform = facts.read().facts?.platform;
   const [key] = privateKey.store.list();
   if (key === undefined || platform === undefined) return undefined;
-  const object = secretView(key);
-  const pem = privateKeyFromSecret(secretData(object), object.label);
-  const { publicKey } = parsePrivateKey(pem.reveal());
+  const { publicKey } = readPrivateKey(key);
   const line = authorizedKey(publicKey);
   return { secret: userDataSecret(platform, line), text: userData(platform, line), publicKey };
 }
 
-/** The text that Machines get now; undefined when there is no Secret. */
+/** The current user data; undefined when there is no Secret. */
 export function storedText({ userData: { store } }: Pick<UserDataInformers, 'userData'>): string | undefined {
   const [secret] = store.list();
   if (secret === undefined) return undefined;
-  const data = attempt(() => secretData(secretView(secret)));
-  // What cannot be read is not what we wrote.
+  const data = attempt(() => secretData(readObject(secret)));
+  // Unreadable data was not written by the operator.
   return data.ok ? (data.value[secretKey.userData]?.reveal() ?? '') : '';
 }
 
-/** Whether Machines of the cluster API may be made. */
+/** Whether the namespace of the cluster API exists. */
 export function hasClusterApi({ clusterApi: { store } }: Pick<UserDataInformers, 'clusterApi'>): boolean {
   return store.list().some(({ metadata }) => metadata.deletionTimestamp === undefined);
-}
-
-export function secretView(object: SecretObject): KubeObject {
-  return readObject(object);
 }

@@ -102,6 +102,6 @@ function limitText(ms: number): string {
 export function asAppError(thrown: unknown): AppError {
   return appErrorOf(thrown, {
     refused: 'Apply the RBAC manifests of this version of the operator (deploy/rbac).',
-    mistaken: 'This is an internal error (bug) of the operator. Report it together with its log.',
+    bug: 'This is an internal error (bug) of the operator. Report it together with its log.',
   });
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
+import { setRecent } from '#base/recent-map.ts';
 import type { Permission } from '#kube/permissions.ts';
 import type { Client } from '#kube/client.ts';
 import { type SubjectAccessReview, subjectAccessReviews, type TokenReview, tokenReviews } from '#kube/resources.ts';
@@ -15,7 +16,7 @@ const rememberedMs = 60_000;
 const maxRemembered = 256;
 const callMs = 5000;
 
-/** Decides who may read metrics: whom the API server knows by his token and allows to get /metrics. */
+/** Allows clients to read metrics whose token the API server accepts and that may `get` the path /metrics. */
 export class ScrapeAccess {
   readonly #client: Pick<Client, 'create'>;
   readonly #clock: Clock;
@@ -33,28 +34,19 @@ export class ScrapeAccess {
     const id = createHash('sha256').update(token).digest('hex');
     const known = this.#known.get(id);
     if (known !== undefined && this.#clock.monotonicMs() < known.untilMs) return known.verdict;
-    const verdict = await this.#ask(token);
-    this.#remember(id, verdict);
+    const verdict = await this.#review(token);
+    setRecent(this.#known, id, { verdict, untilMs: this.#clock.monotonicMs() + rememberedMs }, maxRemembered);
     return verdict;
   }
 
-  async #ask(token: string): Promise<Verdict> {
+  async #review(token: string): Promise<Verdict> {
     const review: TokenReview = { metadata: {}, spec: { token } };
     const { status } = await this.#client.create(tokenReviews, review, { timeoutMs: callMs });
     if (status?.authenticated !== true) return 'unknown';
     const { username: user = '', groups = [], uid = '' } = status.user ?? {};
     const spec = { user, groups, uid, nonResourceAttributes: { path: '/metrics', verb: 'get' } };
-    const question: SubjectAccessReview = { metadata: {}, spec };
-    const answer = await this.#client.create(subjectAccessReviews, question, { timeoutMs: callMs });
+    const access: SubjectAccessReview = { metadata: {}, spec };
+    const answer = await this.#client.create(subjectAccessReviews, access, { timeoutMs: callMs });
     return answer.status?.allowed === true ? 'allowed' : 'forbidden';
-  }
-
-  #remember(id: string, verdict: Verdict): void {
-    this.#known.delete(id);
-    this.#known.set(id, { verdict, untilMs: this.#clock.monotonicMs() + rememberedMs });
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= maxRemembered) break;
-      this.#known.delete(oldest);
-    }
   }
 }

@@ -7,7 +7,7 @@ import { signer } from '#contract/names.ts';
 import { readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
-import { nextTurn } from '#kube/controller/turn.ts';
+import { yieldToEventLoop } from '#kube/controller/turn.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { Key } from '#kube/resource.ts';
@@ -71,7 +71,7 @@ export class Approver {
 
   async reconcile(key: Key, pass: Pass): Promise<Outcome> {
     // Most passes are synchronous, and thousands in a row would block the event loop.
-    await nextTurn();
+    await yieldToEventLoop();
     const request = this.#sources.requests.get(key);
     if (request === undefined) return done;
     if (isDecided(request)) return this.#recordEnd(request, pass);

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError, isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
+import { setRecent } from '#base/recent-map.ts';
 import { patchStatus } from '#cluster/patch-instance.ts';
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { agentCommands } from '#contract/agent-command.ts';
@@ -10,7 +11,7 @@ import type { Connect } from '#host/host.ts';
 import { ipv4Of, type Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';
-import type { Feed, Watch } from '#kube/controller/watches.ts';
+import type { Enqueue, Watch } from '#kube/controller/watches.ts';
 import type { Key } from '#kube/resource.ts';
 import { targetAt } from '#node/lifecycle/configure/connect.ts';
 import { routeAddresses } from '#node/lifecycle/configure/identify.ts';
@@ -45,7 +46,7 @@ export class HostInspector implements Watch {
   readonly #waiting: (instance: WindowsInstance) => Iterable<Key>;
   readonly #slots = new Slots(maxConcurrent);
   readonly #lastMs = new Map<string, number>();
-  #run: { stop: AbortController; feed: Feed } | undefined;
+  #run: { stop: AbortController; enqueue: Enqueue } | undefined;
 
   /** `waiting` returns the requests to decide about again after a host was read, or reading it failed. */
   constructor(parts: HostInspectorParts, waiting: (instance: WindowsInstance) => Iterable<Key>) {
@@ -53,9 +54,9 @@ export class HostInspector implements Watch {
     this.#waiting = waiting;
   }
 
-  start(feed: Feed): () => void {
+  start(enqueue: Enqueue): () => void {
     const stop = new AbortController();
-    this.#run = { stop, feed };
+    this.#run = { stop, enqueue };
     return () => {
       this.#run = undefined;
       stop.abort(new Error('controller stopped'));
@@ -72,12 +73,7 @@ export class HostInspector implements Watch {
     const nowMs = this.#parts.clock.monotonicMs();
     const { uid = '' } = instance.metadata;
     if (nowMs - (this.#lastMs.get(uid) ?? -Infinity) < pauseMs) return false;
-    this.#lastMs.delete(uid);
-    this.#lastMs.set(uid, nowMs);
-    for (const oldest of this.#lastMs.keys()) {
-      if (this.#lastMs.size <= maxHosts) break;
-      this.#lastMs.delete(oldest);
-    }
+    setRecent(this.#lastMs, uid, nowMs, maxHosts);
     void this.#inspect(instance, log, this.#run.stop.signal);
     return true;
   }
@@ -93,7 +89,7 @@ export class HostInspector implements Watch {
       if (signal.aborted) return;
       log.info('Reading addresses of host failed', { address, error: isAppError(error) ? error.code : error });
     }
-    for (const key of this.#waiting(instance)) this.#run?.feed(key, 'if there is room');
+    for (const key of this.#waiting(instance)) this.#run?.enqueue(key, 'if there is room');
   }
 
   #read(instance: WindowsInstance, caller: AbortSignal): Promise<{ inventory: Inventory; ipv4: string }> {

@@ -1,6 +1,6 @@
 import { isServiceAccount } from '#contract/names.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
-import type { Feed, Source, Watch } from '#kube/controller/watches.ts';
+import type { Enqueue, WatchSource, Watch } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
 import { isDecided } from './approve.ts';
@@ -26,10 +26,10 @@ interface RequesterQueue {
  * Displaced requests return as soon as others are decided.
  */
 export class OpenRequests implements Watch {
-  readonly #source: Source<CertificateSigningRequest>;
+  readonly #source: WatchSource<CertificateSigningRequest>;
   readonly #queues = new Map<string, RequesterQueue>();
 
-  constructor(source: Source<CertificateSigningRequest>) {
+  constructor(source: WatchSource<CertificateSigningRequest>) {
     this.#source = source;
   }
 
@@ -37,12 +37,12 @@ export class OpenRequests implements Watch {
     return this.#source.synced;
   }
 
-  start(feed: Feed): () => void {
+  start(enqueue: Enqueue): () => void {
     this.#queues.clear();
     return this.#source.addHandler({
-      added: request => this.#put(request, feed),
-      updated: (_old, request) => this.#put(request, feed),
-      deleted: request => this.#remove(request, feed),
+      added: request => this.#put(request, enqueue),
+      updated: (_old, request) => this.#put(request, enqueue),
+      deleted: request => this.#remove(request, enqueue),
     });
   }
 
@@ -66,10 +66,10 @@ export class OpenRequests implements Watch {
     return queue === undefined || queue.waiting.size === 0 ? undefined : queue.max;
   }
 
-  #put(request: CertificateSigningRequest, feed: Feed): void {
+  #put(request: CertificateSigningRequest, enqueue: Enqueue): void {
     if (isDecided(request)) {
-      this.#remove(request, feed);
-      if (mayHaveEnd(request)) feed(keyOf(request), 'if there is room');
+      this.#remove(request, enqueue);
+      if (mayHaveEnd(request)) enqueue(keyOf(request), 'if there is room');
       return;
     }
     const [requester, uid, key] = [requesterOf(request), uidOf(request), keyOf(request)];
@@ -81,10 +81,10 @@ export class OpenRequests implements Watch {
       queue.judged.delete(oldest[0]);
       queue.waiting.set(...oldest);
     }
-    if (queue.judged.has(uid)) feed(key, 'if there is room');
+    if (queue.judged.has(uid)) enqueue(key, 'if there is room');
   }
 
-  #remove(request: CertificateSigningRequest, feed: Feed): void {
+  #remove(request: CertificateSigningRequest, enqueue: Enqueue): void {
     const [requester, uid] = [requesterOf(request), uidOf(request)];
     const queue = this.#queues.get(requester);
     if (queue === undefined) return;
@@ -94,7 +94,7 @@ export class OpenRequests implements Watch {
     if (next !== undefined && queue.judged.size < queue.max) {
       queue.waiting.delete(next[0]);
       queue.judged.set(...next);
-      feed(next[1], 'if there is room');
+      enqueue(next[1], 'if there is room');
     }
     if (queue.judged.size === 0) this.#queues.delete(requester);
   }

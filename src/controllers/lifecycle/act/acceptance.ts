@@ -3,13 +3,10 @@ import type { ErrorCode } from '#base/error-codes.ts';
 import { type AppError, isAppError } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { type EventText, eventText } from '#contract/events.ts';
 import { parseEntries } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
-import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
-import { findCondition, type NewCondition } from '#base/condition.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { keyOf } from '#kube/resource.ts';
 import type { ConfigMap } from '#kube/resources.ts';
@@ -83,34 +80,6 @@ export class Acceptance {
       rivals: this.rivalsOf(instance, ipv4s),
     });
   }
-}
-
-/** The Accepted condition to write; undefined when it is up to date. A missing condition counts as accepted. */
-export function acceptedCondition(instance: WindowsInstance, problem: AppError | undefined): NewCondition | undefined {
-  const known = findCondition(instance.status?.conditions, instanceCondition.accepted);
-  const wanted = conditionFor(problem);
-  if (problem === undefined && known?.status !== 'False') return undefined;
-  const isSame = known?.status === wanted.status && known.reason === wanted.reason && known.message === wanted.message;
-  return isSame ? undefined : wanted;
-}
-
-function conditionFor(problem: AppError | undefined): NewCondition {
-  const type = instanceCondition.accepted;
-  if (problem === undefined)
-    return { type, status: 'True', reason: 'Accepted', message: 'The host can be configured.' };
-  return { type, status: 'False', reason: problem.code, message: `${problem.message}. ${problem.remedy}` };
-}
-
-export function isRejected({ status }: WindowsInstance): boolean {
-  return findCondition(status?.conditions, instanceCondition.accepted)?.status === 'False';
-}
-
-export function rejectionEvent(instance: WindowsInstance, { code, message, remedy }: AppError): EventText {
-  const text = `${code}: ${message}. ${remedy}`;
-  const source = sourceOf(instance);
-  return source?.kind === 'Machine'
-    ? eventText.machineConfigurationFailure(source.name, text)
-    : eventText.instanceSetupFailure(text);
 }
 
 /** What is wrong with the entry of an instance. A missing entry is no problem: the instance is deleted then. */

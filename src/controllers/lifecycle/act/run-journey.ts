@@ -1,5 +1,7 @@
 import { isAppError } from '#base/errors.ts';
-import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { subjectOf } from '#cluster/instance-source.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { type EventText, eventText } from '#contract/events.ts';
 import type { InstancePhase } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
@@ -11,17 +13,10 @@ import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import type { Acceptance } from './acceptance.ts';
-import {
-  adoptedEvents,
-  failureEvents,
-  type InstanceEvent,
-  mayStillCome,
-  reconnectedEvents,
-  setupEvents,
-} from '../events.ts';
+import { failureEvents, isTransientFailure, setupEvent } from '../events.ts';
 import { longestRetryMs } from '../retry.ts';
 
-export interface JoinParts {
+export interface JourneyParts {
   deps: LifecycleDeps;
   client: Client;
   recorder: Pick<EventRecorder, 'record'>;
@@ -31,40 +26,41 @@ export interface JoinParts {
   version: string;
 }
 
-/** A list of steps with what is shown while it runs and recorded at its end. */
+/** A list of steps, with the phase while it runs and the event at its end. */
 export interface JourneyKind {
   run: (journey: ConfigureJourney, run: StepRun) => Promise<void>;
   phase: InstancePhase;
   /** Logged at its end. */
   message: string;
-  done: (instance: WindowsInstance, journey: ConfigureJourney) => readonly InstanceEvent[];
+  event: (instance: WindowsInstance, journey: ConfigureJourney) => EventText;
 }
 
 export const configureKind: JourneyKind = {
   run: configure,
   phase: 'Configuring',
   message: 'Instance has been configured as a worker node',
-  done: (instance, { isAdopted }) => (isAdopted ? adoptedEvents(instance) : setupEvents(instance)),
+  event: (instance, { isAdopted }) =>
+    isAdopted ? eventText.instanceAdopted(instance.spec.address) : setupEvent(instance),
 };
 
 export const reconnectKind: JourneyKind = {
   run: reconnect,
   phase: 'Reconnecting',
   message: 'Reconnected agent',
-  done: reconnectedEvents,
+  event: ({ spec }) => eventText.agentReconnected(spec.address),
 };
 
 /**
  * Runs the journey from where an earlier attempt ended. Rejects when it fails, with the failure in the status. When the instance is
- * deleted or changed, the journey ends silently: the next pass starts from what is there then.
+ * deleted or changed, it returns, and the next pass starts with the new state.
  */
 export async function runJourney(
   instance: WindowsInstance,
   kind: JourneyKind,
-  parts: JoinParts,
+  parts: JourneyParts,
   pass: Pass,
 ): Promise<void> {
-  const { client, instances, acceptance, version } = parts;
+  const { client, instances, acceptance, version, recorder } = parts;
   const deps = { ...parts.deps, log: pass.log };
   const { clock, log, metrics, nodes } = deps;
   using change = followChange(instance, instances);
@@ -78,57 +74,43 @@ export async function runJourney(
   } catch (thrown) {
     if (isEndOfPass(signal)) return;
     const error = asAppError(thrown);
-    const isTransient = mayStillCome(instance, error, clock.now());
-    if (!isTransient) recordEvents(parts, failureEvents(instance, error));
+    const isTransient = isTransientFailure(instance, error, clock.now());
+    const events = isTransient ? [] : failureEvents(instance, error);
+    for (const { object, text } of events) recorder.record(object, text);
     await record.fail(error, { isTransient, nextAttemptMs: clock.now() + longestRetryMs(pass.attempt) });
     throw error;
   }
   const { node } = journey;
   if (isEndOfPass(signal) || node === undefined) return;
   log.info(kind.message, { Node: node.name, ...journey.host.usage() });
-  recordEvents(parts, kind.done(instance, journey));
+  recorder.record(subjectOf(instance), kind.event(instance, journey));
   await record.finish(node, version);
 }
 
-/** As the server has it: a reboot that was written down a moment ago must not be overlooked. Undefined when it is gone. */
-export async function getFresh(
-  { metadata }: WindowsInstance,
-  { client }: Pick<JoinParts, 'client'>,
-  signal: AbortSignal,
-): Promise<WindowsInstance | undefined> {
-  const { name = '', namespace = '', uid } = metadata;
-  const now = await client.find(windowsInstances, name, { namespace, signal });
-  return now?.metadata.uid === uid ? now : undefined;
-}
-
-/** A pass that took too long has failed; any other end was wanted. */
+/** A timeout of the pass is a failure; any other abort is intended. */
 function isEndOfPass(signal: AbortSignal): boolean {
   return signal.aborted && !isAppError(signal.reason, 'PASS_TIMEOUT');
-}
-
-function recordEvents({ recorder }: JoinParts, events: readonly InstanceEvent[]): void {
-  for (const { object, text } of events) recorder.record(object, text);
 }
 
 /** Aborted when the instance is deleted or its spec is changed. */
 function followChange(
   { metadata }: WindowsInstance,
-  instances: JoinParts['instances'],
+  instances: JourneyParts['instances'],
 ): Disposable & { signal: AbortSignal } {
   const change = new AbortController();
-  const isOurs = (other: WindowsInstance) =>
+  const isSame = (other: WindowsInstance) =>
     other.metadata.name === metadata.name && other.metadata.namespace === metadata.namespace;
   const look = (now: WindowsInstance) => {
-    if (!isOurs(now)) return;
+    if (!isSame(now)) return;
     const { generation, deletionTimestamp } = now.metadata;
-    // What the watch has may be older than what we have read.
+    // The cache may be older than the instance that was read.
     const isOver = (generation ?? 0) > (metadata.generation ?? 0) || deletionTimestamp !== undefined;
     if (isOver) change.abort(changed);
   };
   const end = instances.addHandler({
     added: look,
     updated: (_old, now) => look(now),
-    deleted: gone => (isOurs(gone) ? change.abort(changed) : undefined),
+    deleted: gone => (isSame(gone) ? change.abort(changed) : undefined),
   });
   return { signal: change.signal, [Symbol.dispose]: end };
 }

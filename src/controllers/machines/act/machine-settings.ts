@@ -5,7 +5,7 @@ import { informersFrom, storedText, wantedUserData } from '../../user-data/obser
 import { publicKeyHash } from '#host/keys/public-key.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 
-/** What the operator would do with new Machines, and whether the cluster is as far. */
+/** Settings of the machines controller, from the facts of the cluster and the user data Secret. */
 export function machineSettings(
   informers: Pick<Informers, 'get'>,
   facts: FactsSource,

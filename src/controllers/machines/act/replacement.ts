@@ -21,22 +21,22 @@ export interface ReplacementCause {
   settings: MachineSettings & { version: string };
 }
 
-/** Deletes Machines so that their MachineSets make new ones. One at a time, each by what the server has then. */
+/** Deletes Machines so that their MachineSets create new ones, one at a time, with fresh reads. */
 export class Replacement {
   readonly #parts: MachinesParts;
   readonly #stores: MachineStores;
-  readonly #turn = new Slots(1);
+  readonly #slot = new Slots(1);
 
   constructor(parts: MachinesParts, stores: MachineStores) {
     this.#parts = parts;
     this.#stores = stores;
   }
 
-  /** What was decided; the Machine is deleted when that is `replace`. */
+  /** Decides with fresh Machines, and deletes the Machine if the decision is `replace`. */
   async replace(name: string, uid: string, { why, settings }: ReplacementCause, pass: Pass): Promise<MachineDecision> {
     const { client } = this.#parts;
-    using _turn = await this.#turn.take(pass.signal);
-    // One that was deleted a moment ago may not be in the store yet, and would be counted as healthy.
+    using _slot = await this.#slot.take(pass.signal);
+    // The cache may still have a Machine that was just deleted, which would count as healthy.
     const { items } = await client.listAll(machines, { ...windowsMachines, signal: pass.signal });
     const all = items.map(withKind);
     const object = all.find(({ metadata }) => metadata.name === name && metadata.uid === uid);

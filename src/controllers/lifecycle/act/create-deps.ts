@@ -1,0 +1,43 @@
+import { Slots } from '#base/waiting/slots.ts';
+import { byNode, indexByNode, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { Drainer } from '#kube/drain/drain.ts';
+import { keyOf } from '#kube/resource.ts';
+import { configMaps, nodes } from '#kube/resources.ts';
+import { BundleHashCache } from '#node/bundle-hash-cache.ts';
+import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
+import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
+import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
+import { NodeNames } from '#node/lifecycle/node-names.ts';
+import type { LifecycleLimits, LifecycleParts } from '../controller.ts';
+
+/** Everything that journeys share. */
+export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
+  const { client, informers, namespace, connect, resolver, inputs, payload, machineNames, clock, log, metrics } = parts;
+  const instances = informers.get(windowsInstances, { namespace });
+  instances.addIndex(byNode, indexByNode);
+  return {
+    connect,
+    resolver,
+    inputs,
+    payload,
+    nodes: createClusterNodes({
+      client,
+      nodes: informers.get(nodes),
+      configMaps: informers.get(configMaps, { namespace }),
+      namespace,
+      drainer: new Drainer({ client, clock, log }),
+    }),
+    hostKeys: createHostKeyStore(parts),
+    slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
+    bundleHashes: new BundleHashCache(),
+    names: new NodeNames({
+      holders: name => instances.store.byIndex(byNode, name),
+      instances: () => instances.store.list(),
+      find: instance => instances.store.get(keyOf(instance)),
+      ...(machineNames && { machines: machineNames }),
+    }),
+    clock,
+    log,
+    metrics,
+  };
+}

@@ -1,0 +1,50 @@
+import { normalHostName } from '#base/dns-name.ts';
+import { sourceOf } from '#cluster/instance-source.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { prefix } from '#contract/names.ts';
+import { isWindowsNode } from '#contract/node.ts';
+import { changed, type Predicate } from '#kube/controller/predicate.ts';
+import type { Node } from '#kube/resources.ts';
+import { isRejected } from './condition.ts';
+
+/** The lifecycle itself writes the other fields of the status. */
+export const instanceChanges = changed(({ metadata, status }: WindowsInstance) => [
+  metadata.generation,
+  metadata.deletionTimestamp,
+  status?.ipv4,
+  status?.host !== undefined && status.hostKey !== undefined,
+  isRejected({ metadata, status } as WindowsInstance),
+]);
+
+export function isEntry(instance: WindowsInstance): boolean {
+  return sourceOf(instance)?.kind === 'ConfigMap';
+}
+
+/** Ignores Linux nodes, heartbeats and images. */
+export const nodeChanges: Predicate<Node> = {
+  added: isWindows,
+  deleted: isWindows,
+  updated: (old, now) => isWindows(now) && JSON.stringify(relevantOf(old)) !== JSON.stringify(relevantOf(now)),
+};
+
+function isWindows({ metadata }: Node): boolean {
+  return isWindowsNode({ labels: metadata.labels ?? {} });
+}
+
+function relevantOf({ metadata, spec, status }: Node): unknown {
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(([name]) => name.startsWith(`${prefix}/`));
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+  return [metadata.labels?.['kubernetes.io/os'], annotations, spec?.unschedulable, ready, status?.addresses];
+}
+
+/** By name; also by address, because address conflicts are reported. */
+export function instancesOf({ metadata, status }: Node, instances: readonly WindowsInstance[]): WindowsInstance[] {
+  const addresses = new Set(status?.addresses?.map(({ address }) => normalHostName(address)));
+  return instances.filter(
+    instance =>
+      boundNode(instance) === metadata.name ||
+      [instance.spec.address, ...(instance.status?.host?.addresses ?? [])].some(each =>
+        addresses.has(normalHostName(each)),
+      ),
+  );
+}
