@@ -1,7 +1,6 @@
 /**
- * One request and the response of every API server. Strings may contain {ns} (the namespace of the case), {id} (unique to the
- * case, for names of objects without a namespace), {policy} (the version of policy the server has) and names that an
- * earlier step kept.
+ * One request and the response of every API server. Strings may contain {ns} (namespace of the case), {id} (unique, for
+ * cluster-scoped names), {policy} (version of policy on the server) and names that an earlier step kept.
  */
 export interface Step {
   /** Method and path. */
