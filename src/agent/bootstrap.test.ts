@@ -123,7 +123,7 @@ for (const [name, command, node] of names) {
   });
 }
 
-test('wipes CNI state of an earlier life before anything starts, and none of a life that goes on', async () => {
+test('wipes CNI state of an earlier configuration before services start, and none while containerd runs', async () => {
   const lease = `${dir.cniState}\\networks\\x\\10.132.0.7`;
   const host = hostFor(entry('containerd', true, 0));
   host.fileTexts.set(lease, 'old');

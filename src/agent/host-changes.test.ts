@@ -66,7 +66,7 @@ for (const [name, given, message] of noNames) {
   });
 }
 
-test('a rename takes effect with the next boot, and can be asked for until then', async () => {
+test('renames with effect at the next boot, and can be repeated until then', async () => {
   const host = new ModelHost();
   await renameHost('win-2', host.system);
   expect(await renameHost('win-2', host.system)).toMatchObject({ changed: true, rebootNeeded: true });
@@ -74,7 +74,7 @@ test('a rename takes effect with the next boot, and can be asked for until then'
   expect(await renameHost('win-2', host.system)).toMatchObject({ changed: false, rebootNeeded: false });
 });
 
-test('every name is refused or can be the name of a Windows host', async () => {
+test('accepts only names that a Windows host can have', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'Z', '0', '9', '-', '.', '_', ' '), maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(text, async name => {
@@ -111,7 +111,7 @@ test('containers need no reboot where Windows wants none', async () => {
   expect(await enableContainers(host.system, never)).toMatchObject({ changed: true, rebootNeeded: false });
 });
 
-test('containers are on after the reboot, however often it was asked for', async () => {
+test('enables Containers after the reboot, however often it was requested', async () => {
   const host = new ModelHost();
   host.state.containersFeature = 'disabled';
   for (const _ of [1, 2]) await enableContainers(host.system, never);

@@ -33,14 +33,14 @@ test('names the file of a damaged bundle', async () => {
   expect((await rejectionOf(readBundle(file.caBundle, host.files)))?.message).toContain(file.caBundle);
 });
 
-test('plans with the registry as it is', async () => {
+test('plans from the current registry', async () => {
   const host = new ModelHost();
   host.state.variables = { HTTP_PROXY: 'a' };
   const plan = await observeEnvironment({ wanted: {}, watched: ['HTTP_PROXY'], owned: undefined }, host.environment);
   expect(plan.removals).toEqual(['HTTP_PROXY']);
 });
 
-test('plans with the store and the record as they are', async () => {
+test('plans from the current store and record', async () => {
   const host = new ModelHost();
   host.addRoots(der(1), der(2));
   host.fileTexts.set(file.importedCerts, text(1));
@@ -59,7 +59,7 @@ test('records before it changes anything, the reboot included', async () => {
   expect(await readState(host.files)).toMatchObject({ reboot, environment: [{ name: 'A', value: '1' }] });
 });
 
-test('keeps a variable on record until it has been taken back', async () => {
+test('keeps a variable on record until it has been reverted', async () => {
   const host = new ModelHost();
   host.state.variables = { A: '1' };
   const owned = [{ name: 'A', value: '1' }];
@@ -133,7 +133,7 @@ async function takeBack(host: ModelHost, variables: Record<string, string>, ...b
   await applySettings(plan, await observeCertificates(undefined, host), reboot, host);
 }
 
-test('remembers what it has taken back, from before it does so, and adds to it in the same boot', async () => {
+test('remembers what it has reverted, from before it does so, and adds to it in the same boot', async () => {
   const host = new ModelHost();
   host.before = call => {
     if (call === 'unset A') throw new Error('killed');
@@ -154,7 +154,7 @@ test('remembers what it has taken back, from before it does so, and adds to it i
   });
 });
 
-test('does not add to what was taken back in another boot, and forgets that when no reboot is needed', async () => {
+test('does not add to what was reverted in another boot, and forgets that when no reboot is needed', async () => {
   const host = new ModelHost();
   await changeState(host.files, { takenBack: { bootId: 'boot-0', variables: [], certificates: ['0a'] } });
   await takeBack(host, { A: '1' });

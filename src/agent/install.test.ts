@@ -67,7 +67,7 @@ for (const [name, config, state, calls] of found) {
   });
 }
 
-test('keeps the command of another version where it is told to, with a new key and a start', async () => {
+test('keeps the command of another version with keepCommand, with a new key and a start', async () => {
   const host = hostWithKey();
   const old = host.fileTexts.get(file.agentKey);
   host.services.install(agentName, { ...good, command: 'old.exe --old-flag' }, 'running');
@@ -78,7 +78,7 @@ test('keeps the command of another version where it is told to, with a new key a
   expect(host.fileTexts.get(file.agentKey)).not.toBe(old);
 });
 
-test('makes a service that is missing, whatever command it is told to keep', async () => {
+test('creates a missing service even with keepCommand', async () => {
   const host = hostWithKey();
   await runIn(worldOf(host), `${base} --keep-command`);
   expect(await host.services.list()).toMatchObject([{ state: 'running', config: good }]);
@@ -99,7 +99,7 @@ test('does not mind that Windows was quicker with the start', async () => {
   expect(await install(host)).toMatchObject({ started: false });
 });
 
-test('tells that Windows refuses the start', async () => {
+test('reports that Windows rejects the start', async () => {
   const host = new ModelHost();
   host.services.before = call => {
     if (call.startsWith('start')) throw new Error('1053: it did not answer');
@@ -117,7 +117,7 @@ test('makes a key that only administrators may read, and keeps it', async () => 
   expect(host.fileTexts.get(file.agentKey)).toBe(key);
 });
 
-test('replaces the key when it is told to: stops the agent, removes the old certificates, starts it', async () => {
+test('replaces the key with newKeys: stops the agent, removes the old certificates, starts it', async () => {
   const host = hostWithKey();
   host.services.install(agentName, good, 'running');
   const certificates = ['wicd-client-current.pem', 'wicd-client-2026-01-01-00-00-00.pem', 'wicd-client.key'];
@@ -146,7 +146,7 @@ for (const [name, text] of unusable) {
   });
 }
 
-test('comes to a running agent with one key when it is cut short at any point', async () => {
+test('ends with a running agent and one key after an interruption at any point', async () => {
   for (let kill = 0; kill < 12; kill += 1) {
     const host = hostWithKey();
     host.services.install(agentName, good, 'running');
@@ -165,7 +165,7 @@ test('comes to a running agent with one key when it is cut short at any point', 
 
 const base = 'install --namespace ns --node win-1';
 
-test('is a verb that tells what it did, and says nothing of log files unless told', async () => {
+test('prints what it did, and sets a log size only with --service-log-size', async () => {
   const host = new ModelHost();
   const run = (line: string) => runIn(worldOf(host), line);
   expect((await run(base)).out).toMatch(

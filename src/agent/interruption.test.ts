@@ -9,7 +9,7 @@ function processOf() {
   return { signal: interruptionOf({ on, exit: code => void exits.push(code) }), events, exits };
 }
 
-test('lets everything run that nobody interrupts', () => {
+test('does not abort without a signal', () => {
   const { signal, exits } = processOf();
   expect([signal.aborted, exits]).toEqual([false, []]);
 });

@@ -96,7 +96,7 @@ test('never fails, whatever the file holds', async () => {
   );
 });
 
-test('takes a Node that is no object as it is', async () => {
+test('accepts a Node that is not an object', async () => {
   const { files } = new ModelHost();
   await saveKnownGood({ ...known, node: { name: 'win-1', object: undefined } }, files);
   expect(await readKnownGood(files)).toBeUndefined();

@@ -68,13 +68,13 @@ test.each(others)('never touches %s', async name => {
   expect(await left(host)).toContain(name);
 });
 
-test('looks into no file as long as there is nothing to delete', async () => {
+test('checks no file as long as there is nothing to delete', async () => {
   const host = hostWith({ ...days(1, 2), [current]: 'certificate 2' });
   host.before = call => expect.fail(call);
   expect(await pruneOvnkubeCertificates(host.files)).toEqual([]);
 });
 
-test('tells of one that cannot be deleted and goes on', async () => {
+test('reports one that cannot be deleted and continues', async () => {
   const host = hostWith(days(1, 2, 3, 4));
   host.before = call => {
     if (call === `remove ${pathOf(dated(2))}`) throw new Error('access denied');

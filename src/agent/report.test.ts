@@ -66,7 +66,7 @@ test('writes what has changed, with the boot, and nothing else of the object', a
   expect(reported(given)).toEqual({ version: 'v1', bootId: 'boot-1', rebootRequired: true, events: [] });
 });
 
-test('writes nothing when the report says so already, and reads it once', async () => {
+test('writes no unchanged report, and reads it once', async () => {
   const given = reportOn(printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1' }));
   for (const _ of [1, 2, 3]) await given.report.change({ version: 'v1', rebootRequired: false });
   expect(given.seen.calls).toEqual(['get']);
@@ -81,7 +81,7 @@ test('writes again what the operator has emptied, once it has read that', async 
   expect(reported(given).version).toBe('v1');
 });
 
-test('tells of another boot with the next write', async () => {
+test('reports another boot with the next write', async () => {
   const given = reportOn();
   await given.report.change({ rebootRequired: true });
   given.seen.bootId = 'boot-2';
@@ -89,7 +89,7 @@ test('tells of another boot with the next write', async () => {
   expect(given.seen.patches.at(-1)).toEqual({ bootID: 'boot-2', rebootRequired: 'false' });
 });
 
-test('tells that there is no report yet, and writes it when there is', async () => {
+test('reports that there is no report yet, and writes it when there is', async () => {
   const given = reportOn();
   given.seen.data = undefined;
   expect(await rejectionOf(given.report.read())).toMatchObject({
@@ -102,7 +102,7 @@ test('tells that there is no report yet, and writes it when there is', async () 
   expect(reported(given).version).toBe('v1');
 });
 
-test('reads again after a write of which nobody knows whether it came through', async () => {
+test('reads again after a failed write', async () => {
   const given = reportOn();
   await given.report.read();
   given.seen.failure = new Error('the connection broke');
@@ -151,7 +151,7 @@ test('keeps events that could not be written for the next report', async () => {
   expect(reported(given)).toMatchObject({ version: 'v1', events: [{ message: 'one' }] });
 });
 
-test('says again what goes on every five minutes, not every pass', async () => {
+test('updates a repeated event every five minutes, not in every pass', async () => {
   const given = reportOn();
   for (let minute = 0; minute < 11; minute += 1) {
     given.report.event(warning('kubelet does not start'));

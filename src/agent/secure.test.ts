@@ -38,7 +38,7 @@ async function secure(host: ModelHost, from = program): Promise<Answer> {
   return JSON.parse(out) as Answer;
 }
 
-test('secures the folders, puts the agent where services run it, and tells of the host in the same answer', async () => {
+test('secures the folders, puts the agent where services run it, and reports the host in the same answer', async () => {
   const host = uploaded();
   const { inventory, ...outcome } = await secure(host);
   expect(outcome).toEqual({ placed: true, pruned: 0, events: [] });
@@ -146,21 +146,21 @@ test('sets the rights of its own folder when an administrator has made it for hi
   expect(host.files.rights.of(dir.agentPrograms)).toEqual(descriptorOf('programs'));
 });
 
-test('changes nothing for a user without rights, and tells so in the inventory', async () => {
+test('changes nothing without administrator rights, and shows that in the inventory', async () => {
   const host = uploaded();
   host.isAdministrator = false;
   expect(await secure(host)).toMatchObject({ placed: false, inventory: { isAdministrator: false } });
   expect([host.files.directories.size, host.log]).toEqual([0, []]);
 });
 
-test('tells people what it has found', async () => {
+test('prints fixed entries as text', async () => {
   const host = uploaded();
   host.files.rights.plantLink(dir.k);
   const { out } = await runIn(worldOf(host, recordedLog(), { program }), 'secure');
   expect(out).toMatch(/^Placed the agent\.\nC:\\k: is a link; removed\n\nHost: /);
 });
 
-test('refuses a folder that a user has made and keeps open, until the host was rebooted', async () => {
+test('rejects a folder that a user has made and keeps open, until the host was rebooted', async () => {
   const host = uploaded();
   host.files.rights.set(dir.k, { ...descriptorOf('programs'), owner: user });
   host.fileTexts.set(`${dir.k}\\x`, 'x');

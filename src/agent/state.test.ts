@@ -57,7 +57,7 @@ const readable: [name: string, text: string, want: Partial<AgentState>][] = [
 for (const [name, text, want] of readable)
   test(`reads ${name}`, () => expect(parseState(text)).toEqual({ ...none, ...want }));
 
-test('expects settings back only in another boot than the one in which they were taken back', () => {
+test('expects settings back only in another boot than the one in which they were reverted', () => {
   const nothing = { variables: [], certificates: [] };
   expect([mayBeBack(none, 'boot-1'), mayBeBack(full, 'boot-1')]).toEqual([nothing, nothing]);
   expect(mayBeBack(full, 'boot-2')).toMatchObject({ certificates: ['0a'], variables: [{ name: 'HTTPS_PROXY' }] });
@@ -74,7 +74,7 @@ test('changes one member and keeps the others', async () => {
   expect(await readState(host.files)).toEqual({ ...full, stoppedServices: [] });
 });
 
-test('lets nobody but administrators read the record, for variables may hold passwords', async () => {
+test('restricts the record to administrators, because variables may hold passwords', async () => {
   const { files } = new ModelHost();
   await changeState(files, full);
   expect(files.accessOf(stateFile)).toBe('secret');

@@ -25,7 +25,7 @@ test('reads owner and entries of any descriptor', () => {
   );
 });
 
-test('rejects a descriptor that is cut short, and never reads beyond it', () => {
+test('rejects a truncated descriptor, and never reads beyond it', () => {
   fc.assert(
     fc.property(anyDescriptor, fc.double({ min: 0, max: 0.999, noNaN: true }), (descriptor, part) => {
       const bytes = descriptorBytes(descriptor);

@@ -133,5 +133,5 @@ const above: [string, FileEntry, string | undefined][] = [
   ],
 ];
 for (const [name, found, want] of above) {
-  test(`tells whether users may write to ${name}`, () => expect(whyWritable(found)).toBe(want));
+  test(`reports whether users may write to ${name}`, () => expect(whyWritable(found)).toBe(want));
 }

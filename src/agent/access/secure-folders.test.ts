@@ -111,7 +111,7 @@ test('gives everything in the quarantine a name of its own, and lets only admini
   expect(host.files.rights.of(dir.quarantine)).toEqual(descriptorOf('secret'));
 });
 
-test('sets owner and rights in place of what a program keeps from being moved, and goes on below', async () => {
+test('sets owner and rights of an open folder that cannot be moved, and continues below it', async () => {
   const host = new ModelHost();
   plant(host, 'C:\\k\\plugins\\x.dll');
   host.files.rights.set('C:\\k\\plugins', ofUser);
@@ -152,7 +152,7 @@ test('knows from the record of staged files what else is secret', async () => {
   expect(host.files.rights.of(path)).toEqual(descriptorOf('secret'));
 });
 
-test('leaves alone what is not ours: files of users in C:\\Temp, and volumes of pods', async () => {
+test('does not touch files of users in C:\\Temp or volumes of pods', async () => {
   const host = new ModelHost();
   const others = ['C:\\Temp\\notes.txt', 'C:\\var\\lib\\kubelet\\pods\\1\\volumes\\x', 'C:\\var\\log\\pods\\a\\0.log'];
   for (const path of others) plant(host, path);
@@ -160,7 +160,7 @@ test('leaves alone what is not ours: files of users in C:\\Temp, and volumes of 
   expect(host.fileTexts.keys()).toEqual(others);
 });
 
-test('looks at everything else although one entry cannot be set right, and rejects then', async () => {
+test('checks all entries although one cannot be fixed, and then rejects', async () => {
   const host = new ModelHost();
   plant(host, 'C:\\k\\a.dll');
   plant(host, 'C:\\k\\b.dll');
@@ -175,7 +175,7 @@ test('looks at everything else although one entry cannot be set right, and rejec
   await expectSecure(host);
 });
 
-test('changes nothing on a system that tells no owners, but makes folders', async () => {
+test('changes no rights on a system without file owners, but creates folders', async () => {
   const host = new ModelHost();
   const inspect = host.files.inspect.bind(host.files);
   host.files.inspect = async path => {
@@ -187,7 +187,7 @@ test('changes nothing on a system that tells no owners, but makes folders', asyn
   expect(host.files.directories.get(dir.incoming)).toBe('secret');
 });
 
-test('ends in a folder with more files than ours can be, and when it is told to', async () => {
+test('stops in a folder with too many files, and when it is aborted', async () => {
   const host = new ModelHost();
   host.files.list = async directory =>
     directory === dir.k ? Array.from({ length: 20_001 }, (_, number) => `${number}`) : [];
@@ -195,7 +195,7 @@ test('ends in a folder with more files than ours can be, and when it is told to'
   await expect(secure(host, AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
 });
 
-test('says which folder of a user could not be moved, and leaves files that are open to staging', async () => {
+test('reports which folder of a user could not be moved, but not open files, which staging replaces', async () => {
   const host = new ModelHost();
   plant(host, `${dir.k}\\x`);
   host.files.rights.set(dir.k, ofUser);

@@ -51,7 +51,7 @@ const refused: [name: string, text: string, hint: string][] = [
   ['a private key', `${pem(1)}${printPem('PRIVATE KEY', Uint8Array.of(1))}`, 'block 2 is a PRIVATE KEY'],
 ];
 for (const [name, text, hint] of refused) {
-  test(`refuses ${name}, with all that is around it`, () => {
+  test(`rejects a bundle with ${name} as a whole`, () => {
     const error = errorOf(() => parseBundle(text, 'CA bundle C:\\k\\ca-bundle.crt'));
     expect(error).toMatchObject({ code: 'CERTIFICATE_BUNDLE_MALFORMED', remedy: expect.stringContaining('Fix') });
     expect(error?.message).toContain(hint);
@@ -59,7 +59,7 @@ for (const [name, text, hint] of refused) {
   });
 }
 
-test('tells of every damage at once', () => {
+test('reports all damaged blocks at once', () => {
   const text = `-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n${cut}`;
   expect(errorOf(() => parseBundle(text))?.message).toMatch(/line 1 .*; .*line 4 /);
 });
@@ -84,7 +84,7 @@ test('reads from a record whatever is whole in it', () => {
 const whole = [1, 2, 3].map(pem).join('');
 const ends = [1, 2, 3].map(count => whole.split(/(?<=-----END CERTIFICATE-----)/, count).join('').length);
 
-test('takes a bundle that was cut short for a shorter one only between two certificates', () => {
+test('accepts a truncated bundle only when it ends between two certificates', () => {
   for (let length = 1; length < whole.length; length += 1) {
     const between = ends.includes(length) || ends.includes(length - 1);
     expect([length, errorOf(() => parseBundle(whole.slice(0, length))) === undefined]).toEqual([length, between]);

@@ -23,11 +23,11 @@ export function planCertificates(
   const wanted = new Map((bundle ?? []).map(certificate => [certificate.sha256, certificate]));
   const present = new Set(store);
   const back = removed.filter(sha256 => present.has(sha256));
-  const ours = new Set([...(imported ?? []).map(certificate => certificate.sha256), ...back]);
+  const owned = new Set([...(imported ?? []).map(certificate => certificate.sha256), ...back]);
   const add = [...wanted.values()].filter(({ sha256 }) => !present.has(sha256));
-  const remove = [...ours].filter(sha256 => !wanted.has(sha256));
+  const remove = [...owned].filter(sha256 => !wanted.has(sha256));
   const changed = add.length > 0 || remove.length > 0 || back.length > 0;
-  const keep = [...wanted.values()].filter(({ sha256 }) => ours.has(sha256) || !present.has(sha256));
+  const keep = [...wanted.values()].filter(({ sha256 }) => owned.has(sha256) || !present.has(sha256));
   const record = changed ? keep : imported?.slice();
   return { add, remove, imported: bundle === undefined ? undefined : record, changed };
 }

@@ -50,14 +50,14 @@ const keep = { keepSettings: true };
 const clean = (host: ModelHost, options = all) => cleanUp(host, options, host.waiting());
 const serviceNames = async (host: ModelHost) => (await host.services.list()).map(({ name }) => name);
 
-test('takes everything from a host and asks for a reboot', async () => {
+test('removes everything from a host and requests a reboot', async () => {
   const host = await configuredHost();
   expect(await clean(host)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
   expect(await serviceNames(host)).toEqual([]);
   expect([host.state.variables, host.roots, host.fileTexts.has(file.importedCerts)]).toEqual([{}, [], false]);
 });
 
-test('tells the cluster nothing: the operator acts on the answer', async () => {
+test('writes nothing to the cluster: the operator acts on the output', async () => {
   const host = await configuredHost();
   const before = structuredClone([host.node, host.report]);
   await clean(host);
@@ -74,7 +74,7 @@ test('does its work in order: services, settings, shims', async () => {
   expect(host.services.calls.at(-1)).toBe('kill containerd-shim-runhcs-v1');
 });
 
-test('finds nothing to do the second time, and asks for no second reboot', async () => {
+test('changes nothing the second time, and requests no second reboot', async () => {
   const host = await configuredHost();
   await clean(host);
   await host.reboot();
@@ -97,7 +97,7 @@ test('takes settings back again that a power cut brought back', async () => {
   expect(await clean(host)).toEqual({ removed: [], rebootNeeded: false });
 });
 
-test('leaves alone in the same boot what somebody puts where something of ours was', async () => {
+test('does not touch settings that a user sets in the same boot after they were reverted', async () => {
   const host = await configuredHost();
   const machine = { ...host.state.variables };
   await clean(host);
@@ -106,7 +106,7 @@ test('leaves alone in the same boot what somebody puts where something of ours w
   expect(host.state.variables).toEqual(machine);
 });
 
-test('leaves variables and certificates for the next configuration when it is told to', async () => {
+test('keeps variables and certificates with keepSettings', async () => {
   const host = await configuredHost();
   expect(await clean(host, keep)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: false });
   expect([host.state.variables, host.roots.length]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1]);
@@ -144,7 +144,7 @@ for (const [name, configMaps] of withoutServices) {
   });
 }
 
-test('goes by what the host knows when the cluster does not answer, and tells', async () => {
+test('uses the record on the host when the cluster does not respond, and warns', async () => {
   const host = await configuredHost();
   host.cluster.servicesConfigMap = () => Promise.reject(refused(403, 'Forbidden'));
   const warnings: string[] = [];
@@ -176,7 +176,7 @@ test('forgets what the host ran, and what scripts have said, only when all else 
   expect([knownGoodFile, scriptCacheFile].map(path => host.fileTexts.has(path))).toEqual([false, false]);
 });
 
-test('tells of the reboot again when the answer of the run before was lost, and no more after the boot', async () => {
+test('reports the reboot again when the output of the previous run was lost, and not after the boot', async () => {
   const host = await configuredHost();
   await clean(host);
   expect(await clean(host)).toEqual({ removed: [], rebootNeeded: true });
@@ -204,7 +204,7 @@ test('leaves a tagged service when the version that runs is the one staged last'
   expect(await serviceNames(host)).toEqual(['left-over']);
 });
 
-test('takes nothing else from a host whose services could not be removed, and tells which', async () => {
+test('keeps settings on a host whose services could not be removed, and reports which', async () => {
   const host = await configuredHost();
   host.services.before = call => {
     if (call === 'stop kubelet') throw new Error('1061');
@@ -215,7 +215,7 @@ test('takes nothing else from a host whose services could not be removed, and te
   expect(host.fileTexts.has(knownGoodFile)).toBe(true);
 });
 
-test('goes on with other services when one cannot be removed', async () => {
+test('continues with other services when one cannot be removed', async () => {
   const host = await configuredHost();
   host.services.before = call => {
     if (call === 'remove kubelet') throw new Error('5: access denied');
@@ -252,7 +252,7 @@ const pristine = (): ModelHost => {
   return host;
 };
 
-test.each([all, keep])('leaves a host alone that was never configured (%j)', async options => {
+test.each([all, keep])('does not touch a host that was never configured (%j)', async options => {
   const host = pristine();
   expect(await clean(host, options)).toEqual({ removed: [], rebootNeeded: false });
   expect(host.state.variables).toEqual({ HTTP_PROXY: 'of the administrator' });
@@ -279,7 +279,7 @@ for (const [name, leave] of traces) {
   });
 }
 
-test('puts back what the administrator had set', async () => {
+test('restores what the administrator had set', async () => {
   const host = pristine();
   host.state.variables = { HTTP_PROXY: 'ours' };
   const environment = [{ name: 'HTTP_PROXY', value: 'ours', previous: 'of the administrator' }];
@@ -288,7 +288,7 @@ test('puts back what the administrator had set', async () => {
   expect(host.state.variables).toEqual({ HTTP_PROXY: 'of the administrator' });
 });
 
-test('ends with the reason when it is told to stop, without blaming a service', async () => {
+test('rejects with the abort reason, without blaming a service', async () => {
   const host = await configuredHost();
   const stop = new AbortController();
   host.services.before = () => stop.abort(new Error('shutting down'));
@@ -298,7 +298,7 @@ test('ends with the reason when it is told to stop, without blaming a service', 
   await expect(applyRemovals(removals, host, waiting)).rejects.toThrow('shutting down');
 });
 
-test('takes back what preparations have done, unless the settings stay', async () => {
+test('reverts what preparations have done, unless the settings stay', async () => {
   const host = await configuredHost();
   host.excluded = true;
   await cleanUp(host, { keepSettings: true }, host.waiting());
@@ -307,7 +307,7 @@ test('takes back what preparations have done, unless the settings stay', async (
   expect(host.excluded).toBe(false);
 });
 
-test('goes on when that cannot be taken back, and tells', async () => {
+test('continues when preparations cannot be reverted, and warns', async () => {
   const host = await configuredHost();
   host.fileTexts.set(scriptCacheFile, '{}');
   host.host.revertPreparations = () => Promise.reject(new Error('Defender does not answer'));

@@ -79,7 +79,7 @@ const refusals: [name: string, configMaps: ServicesConfigMapView[], hint: string
   ],
 ];
 for (const [name, configMaps, hint] of refusals) {
-  test(`refuses to choose ${name}`, () => {
+  test(`fails to choose ${name}`, () => {
     const error = errorOf(() => chooseServiceData(configMaps, 'a'));
     expect(error).toMatchObject({ code: 'CLEANUP_NO_SERVICES', remedy: expect.stringContaining('operator') });
     expect(error?.message).toMatch(/^cannot get latest services ConfigMap: /);
@@ -176,7 +176,7 @@ for (const [name, host, listed, sweep, want] of removals) {
   });
 }
 
-test('removes every dependant before what it depends on, whatever the list says', () => {
+test('removes every dependent before its dependencies, whatever the order of the list', () => {
   const host = fc.array(fc.array(fc.nat(8), { maxLength: 2 }), { maxLength: 8 }).map(lists =>
     lists
       .map(

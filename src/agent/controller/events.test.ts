@@ -18,7 +18,7 @@ const failures: [code: ErrorCode, reason: string][] = [
   ['PASS_TIMEOUT', 'ConfigurationFailure'],
 ];
 for (const [code, reason] of failures) {
-  test(`tells ${code} as ${reason}, with what to do`, () =>
+  test(`reports ${code} as ${reason}, with what to do`, () =>
     expect(failureEvent(failure(code))).toEqual({ type: 'Warning', reason, message: 'it broke. Mend it.' }));
 }
 
@@ -36,7 +36,7 @@ for (const [name, error] of silent) {
   test(`leaves out ${name}`, () => expect(failureEvent(error)).toBeUndefined());
 }
 
-test('tells why a reboot was asked for, and nothing about other passes', () => {
+test('reports why a reboot was requested, and nothing about other passes', () => {
   expect(outcomeEvent({ did: 'request reboot', because: ['one', 'two'] })).toEqual({
     type: 'Normal',
     reason: 'RebootRequested',
@@ -47,11 +47,11 @@ test('tells why a reboot was asked for, and nothing about other passes', () => {
     reason: 'WaitingForCertificate',
     message: 'Waiting for a certificate',
   });
-  expect(outcomeEvent({ did: 'nothing', why: '' })).toBeUndefined();
+  expect(outcomeEvent({ did: 'skip', why: '' })).toBeUndefined();
   expect(outcomeEvent({ did: 'configure', version: 'v1' })).toBeUndefined();
 });
 
-test('names files that were put right', () => {
+test('names files that were fixed', () => {
   expect(repairEvent(['C:\\k\\a.exe', 'C:\\k\\b.exe'])).toMatchObject({
     type: 'Warning',
     reason: 'FileRepaired',
@@ -59,6 +59,6 @@ test('names files that were put right', () => {
   });
 });
 
-test('tells of a certificate that cannot be renewed', () => {
+test('reports a certificate that cannot be renewed', () => {
   expect(renewalEvent('denied')).toEqual({ type: 'Warning', reason: 'CertificateRenewalFailure', message: 'denied' });
 });

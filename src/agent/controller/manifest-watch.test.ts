@@ -62,7 +62,7 @@ test('gives the ConfigMap of a version, with what it is', async () => {
   expect(changes.count).toBe(0);
 });
 
-test('says when there is none, and tells when it comes', async () => {
+test('gives undefined for a missing ConfigMap, and notifies when it is created', async () => {
   const { watch, put, changes } = await watchOn();
   expect(await watch.get('v1')).toBeUndefined();
   await put('v1');
@@ -70,7 +70,7 @@ test('says when there is none, and tells when it comes', async () => {
   expect(await watch.get('v1')).toMatchObject({ data: { data: 'x' } });
 });
 
-test('tells when it goes, and when it is made anew', async () => {
+test('notifies when the ConfigMap is deleted and created again', async () => {
   const { watch, put, remove, changes } = await watchOn();
   await put('v1');
   await watch.get('v1');
@@ -81,7 +81,7 @@ test('tells when it goes, and when it is made anew', async () => {
   expect(await watch.get('v1')).toMatchObject({ data: { data: 'y' } });
 });
 
-test('asks for that one object only, and once however often it is read', async () => {
+test('requests only that object, and once for any number of reads', async () => {
   const { watch, put, asked } = await watchOn();
   await put('v1');
   for (let count = 0; count < 5; count += 1) await watch.get('v1');
@@ -89,7 +89,7 @@ test('asks for that one object only, and once however often it is read', async (
   expect(asked.filter(request => request.startsWith('watch')).length).toBeLessThanOrEqual(1);
 });
 
-test('follows another version when it is asked for one, and the old one no more', async () => {
+test('watches the last requested version only', async () => {
   const { watch, put, remove, changes } = await watchOn();
   await put('v1');
   await put('v2', 'y');
@@ -112,7 +112,7 @@ test('hears nothing of the other ConfigMaps of the namespace', async () => {
   expect(changes.count).toBe(0);
 });
 
-test('gives up after half a minute, and says what is wrong', async () => {
+test('gives up after half a minute, and reports what is wrong', async () => {
   const clock = manualClock();
   const refuse = () => Promise.reject(new Error('configmaps is forbidden'));
   const watch = new ManifestWatch({
@@ -134,7 +134,7 @@ test('gives up after half a minute, and says what is wrong', async () => {
   });
 });
 
-test('ends with the reason when it is told to stop', async () => {
+test('ends with the reason when it is stopped', async () => {
   const stop = new AbortController();
   const never = () => new Promise<never>(() => undefined);
   const watch = new ManifestWatch({

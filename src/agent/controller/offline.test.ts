@@ -35,7 +35,7 @@ async function known() {
   return { host, run, states, messages, starts };
 }
 
-test('starts all services as they were, with what the Node had to tell', async () => {
+test('starts all services with the recorded values of the Node', async () => {
   const { host, run, states, starts } = await known();
   expect(await run()).toBe('started');
   expect(await states()).toEqual(['kubelet running', 'kube-proxy running']);
@@ -43,7 +43,7 @@ test('starts all services as they were, with what the Node had to tell', async (
   expect(starts.count).toBe(1);
 });
 
-test('leaves alone what runs already', async () => {
+test('does not touch what runs already', async () => {
   const { host, run } = await known();
   await run();
   host.services.calls.length = 0;
@@ -58,7 +58,7 @@ test('applies no settings and marks nothing', async () => {
   expect(host.log.filter(entry => !entry.startsWith('write '))).toEqual([]);
 });
 
-test('says when it is about to start, before it does', async () => {
+test('calls onStart before it starts services', async () => {
   const { host, run, starts } = await known();
   host.services.before = () => expect(starts.count).toBe(1);
   await run();
@@ -79,7 +79,7 @@ test('does nothing while a reboot is awaited, and works after it', async () => {
   expect(host.fileTexts.get(stateFile)).toContain('"A"');
 });
 
-test('goes on with the others when a service fails, and says so', async () => {
+test('continues with the others when a service fails, and reports it', async () => {
   const { host, run, states, messages } = await known();
   host.services.before = call => {
     if (call === 'start kube-proxy') throw new Error('1053');
@@ -89,7 +89,7 @@ test('goes on with the others when a service fails, and says so', async () => {
   expect(messages('error')).toEqual(['Starting services of the last known version failed']);
 });
 
-test('ends with the reason when it is told to stop', async () => {
+test('ends with the reason when it is stopped', async () => {
   const { host, run } = await known();
   const stop = new AbortController();
   host.services.before = () => stop.abort(new Error('shutting down'));

@@ -34,7 +34,7 @@ function hostWith(environment: Record<string, string> = {}) {
   return { host, run, reasons, events, stop, logged };
 }
 
-test('looks again after two minutes, whatever it found', async () => {
+test('requeues after two minutes, whatever the outcome', async () => {
   const { host, run } = hostWith();
   expect(await run()).toMatchObject({ after: 120_000 });
   expect(await run()).toMatchObject({ after: 120_000 });
@@ -73,7 +73,7 @@ test('events on a failure and on nothing else', async () => {
   expect(reasons()).toEqual(['ConfigurationFailure']);
 });
 
-test('events on a reboot that it asks for, and says what for in the log', async () => {
+test('records an event for a requested reboot, and logs the reasons', async () => {
   const { host, run, reasons, logged } = hostWith({ HTTP_PROXY: 'http://me:password@proxy' });
   await run();
   Object.assign(host.node?.annotations ?? {}, { [nodeAnnotation.rebootRequired]: '' });
@@ -83,7 +83,7 @@ test('events on a reboot that it asks for, and says what for in the log', async 
   expect(JSON.stringify(logged.lines)).not.toContain('password');
 });
 
-test('does not event on a pass that was told to stop', async () => {
+test('records no event for an aborted pass', async () => {
   const { host, run, reasons, stop } = hostWith();
   host.services.before = () => stop.abort(new Error('shutting down'));
   host.services.slowness = 9;

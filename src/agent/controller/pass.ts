@@ -70,7 +70,7 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
 
 function logLine(outcome: PassOutcome): [message: string, fields: Record<string, unknown>] {
   switch (outcome.did) {
-    case 'nothing':
+    case 'skip':
       return ['Skipped pass', { reason: outcome.why }];
     case 'wait':
       return ['Waiting', { for: outcome.for }];

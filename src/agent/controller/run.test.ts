@@ -33,7 +33,7 @@ async function bench(): Promise<AgentBench> {
 
 const running = { containerd: 'running', kubelet: 'running', 'kube-proxy': 'running' };
 
-test('makes the host as its Node wants it, tells that it does, and then reports the version', async () => {
+test('configures the host as its Node requests, and then reports the version', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register(wanted('v1'));
@@ -79,7 +79,7 @@ test('waits for a desired version, and follows it when it changes', async () => 
   expect(await statesOf(world)).toEqual({ containerd: 'running', kubelet: 'running' });
 });
 
-test('does nothing while a reboot is awaited, and goes on as soon as that is over', async () => {
+test('skips passes while a reboot is pending, and continues after it', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register({ ...wanted('v1'), [rebootRequired]: '' });
@@ -90,7 +90,7 @@ test('does nothing while a reboot is awaited, and goes on as soon as that is ove
   await until(() => isMarked(world, 'v1'));
 });
 
-test('follows a ConfigMap that comes late, and one that is made anew', async () => {
+test('reconciles when the ConfigMap is created late, and when it is created again', async () => {
   const world = await bench();
   await world.rights.allowVersion('v1');
   await world.register(wanted('v1'));
@@ -103,7 +103,7 @@ test('follows a ConfigMap that comes late, and one that is made anew', async () 
   await until(async () => (await statesOf(world))['kubelet'] === 'running');
 });
 
-test('waits for the Node to be ready before it reports the version, and is told when it is', async () => {
+test('reports the version as soon as the Node is ready', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register(wanted('v1'), false);
@@ -116,7 +116,7 @@ test('waits for the Node to be ready before it reports the version, and is told 
   await until(() => isMarked(world, 'v1'));
 });
 
-test('asks for a reboot once, says why, and finishes after it', async () => {
+test('requests a reboot once, reports why, and finishes after it', async () => {
   const world = await bench();
   await world.publish('v1', [containerd], { HTTP_PROXY: 'http://me:password@proxy' });
   await world.register(wanted('v1'));
@@ -159,7 +159,7 @@ test('reports that the CA bundle cannot be read, and changes no certificate', as
   expect([await statesOf(world), world.host.roots]).toEqual([{ containerd: 'running' }, []]);
 });
 
-test('repairs what was changed on the host without being told', async () => {
+test('repairs changes on the host that cause no event', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register(wanted('v1'));
@@ -172,7 +172,7 @@ test('repairs what was changed on the host without being told', async () => {
   expect((await world.host.services.query('containerd'))?.pid).toBe(pid);
 });
 
-test('goes on looking after the services while the API server is away', async () => {
+test('reconciles services while the API server is down', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register(wanted('v1'));
@@ -214,7 +214,7 @@ test('waits for the Node to be registered', async () => {
   await until(() => isMarked(world, 'v1'));
 });
 
-test('waits for its report, says so, and looks after the services meanwhile', async () => {
+test('waits for its report, and reconciles services meanwhile', async () => {
   const world = await bench();
   await world.client.delete(configMaps, 'wicd-report-win-1', { namespace });
   await world.publish('v1', [containerd]);
@@ -279,7 +279,7 @@ async function bootedWithoutServer(): Promise<AgentBench> {
   return world;
 }
 
-test('starts the services that it ran before when the API server is away at the boot, once it counts as running', async () => {
+test('starts the last known services when the API server is down at boot, after the agent shows as running', async () => {
   const world = await bootedWithoutServer();
   expect(await statesOf(world)).toEqual({ ...running, 'kube-proxy': 'stopped' });
   const { ready, end } = startAgentController(world, fastClock(100));
@@ -297,7 +297,7 @@ test('starts nothing without the API server when a reboot is awaited', async () 
   expect((await statesOf(world))['kube-proxy']).toBe('stopped');
 });
 
-test('puts a tampered file right, starts the service anew that it belongs to, and reports it', async () => {
+test('restores a tampered file, restarts its service, and reports it', async () => {
   const world = await bench();
   const content = Buffer.from('kubelet program');
   const staged = {

@@ -68,7 +68,7 @@ async function knows({ host }: AgentBench): Promise<void> {
   await saveKnownGood({ version: 'v1', manifest, node: { name: nodeName, object } }, host.files);
 }
 
-test('gets a certificate, and says once that it is ready', async () => {
+test('gets a certificate, and reports once that it is ready', async () => {
   const world = await bench();
   const { told, enrolled } = enrolling(world);
   await enrolled;
@@ -86,7 +86,7 @@ test('gives a client that may do what agents may, and nothing else', async () =>
   await expect(client.list(nodes)).rejects.toThrow('cannot list');
 });
 
-test('starts the services of before when nobody approves its certificate, though the API server answers', async () => {
+test('starts the last known services when its certificate is not approved, although the API server responds', async () => {
   const world = await bench();
   await world.stopApproving();
   await knows(world);
@@ -98,7 +98,7 @@ test('starts the services of before when nobody approves its certificate, though
   );
 });
 
-test('counts as running, so that it can be stopped, but starts nothing on a host that knows nothing, when nobody approves its certificate', async () => {
+test('shows as running without an approved certificate, but starts no service without a record', async () => {
   const world = await bench();
   await world.stopApproving();
   const { told } = enrolling(world, 100);
@@ -106,7 +106,7 @@ test('counts as running, so that it can be stopped, but starts nothing on a host
   expect([told.ready, await statesOf(world)]).toEqual([1, {}]);
 });
 
-test('goes on looking after the services as long as nobody approves its certificate', async () => {
+test('keeps reconciling services while its certificate is not approved', async () => {
   const world = await bench();
   await world.stopApproving();
   await knows(world);
@@ -127,7 +127,7 @@ test('never gives up, and takes the token that the operator brings when it is ba
   expect(await enrolled).toHaveProperty('client');
 });
 
-test('tells of trouble with its certificate', async () => {
+test('reports failures of its certificate', async () => {
   const world = await bench();
   await world.rights.revoke();
   const { told } = enrolling(world);
@@ -135,14 +135,14 @@ test('tells of trouble with its certificate', async () => {
   expect(told.troubles[0]).toContain('certificatesigningrequests');
 });
 
-test('is told to stop before it begins', async () => {
+test('stops before it begins when aborted', async () => {
   const world = await bench();
   const { stop, enrolled } = enrolling(world);
   stop.abort(new Error('shutting down'));
   expect(await enrolled).toMatchObject({ message: 'shutting down' });
 });
 
-test('keeps the services of before running with a valid certificate, too, when the API server does not answer', async () => {
+test('keeps the last known services running with a valid certificate when the API server does not respond', async () => {
   const world = await bench();
   const first = enrolling(world);
   await first.enrolled;

@@ -184,7 +184,7 @@ for (const [name, { registry, wanted, owned, after, record }] of recorded) {
   });
 }
 
-test('keeps in sight what it takes back until that is done', () => {
+test('keeps reverted variables on record until the change is done', () => {
   const owned = [{ name: 'HTTP_PROXY', value: 'a', previous: 'b' }];
   const plan = planEnvironment({ registry: { HTTP_PROXY: 'a' }, wanted: {}, watched: proxies, owned });
   expect(plan).toMatchObject({

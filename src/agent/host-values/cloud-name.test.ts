@@ -77,12 +77,12 @@ test('asks several times, with a token of its own each time', async () => {
   expect([await aws(), asked.length, clock.ms]).toEqual(['ip-10-0-0-5.ec2.internal', 7, 4000]);
 });
 
-test('asks again for a token that has expired', async () => {
+test('requests another token when one has expired', async () => {
   const { aws } = cloud((question, count) => (count === 2 ? answer('', 401) : imds2(question, count)));
   expect(await aws()).toBe('ip-10-0-0-5.ec2.internal');
 });
 
-test('tells no token when it fails', async () => {
+test('shows no token in errors', async () => {
   const { aws } = cloud(({ method }) => (method === 'PUT' ? answer('SECRET') : answer('', 500)));
   const error = await aws().catch((thrown: unknown) => thrown);
   expect(JSON.stringify(error) + String(error)).not.toContain('SECRET');
@@ -143,18 +143,18 @@ const lengths: [string, string, string][] = [
   ['a first part of one', `a.${label(63)}`, 'a'],
 ];
 for (const [name, given, want] of lengths) {
-  test(`cuts a name of Google with ${name} as the rule says`, async () => {
+  test(`shortens a GCP name with ${name}`, async () => {
     expect(await cloud(() => google(given)).gcp()).toBe(want);
   });
 }
 
-test('refuses what is no name after the cut', async () => {
+test('rejects an invalid name after shortening', async () => {
   await expect(cloud(() => google(`${label(62)}-${label(5)}`)).gcp()).rejects.toMatchObject({
     code: 'HOST_VALUE_UNKNOWN',
   });
 });
 
-test('stops asking when it is told to', async () => {
+test('stops requesting when aborted', async () => {
   const stop = new AbortController();
   const metadata: Metadata = {
     ask: async () => {

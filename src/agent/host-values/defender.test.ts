@@ -18,7 +18,7 @@ function hostWithDefender(): ModelHost {
   return host;
 }
 
-test('tells Defender once, however often it is asked for', async () => {
+test('adds the exclusion once, however often it is requested', async () => {
   const host = hostWithDefender();
   for (const _ of [1, 2, 3]) await exclude(host);
   expect(runs(host)).toEqual([`run ${add}`]);
@@ -72,7 +72,7 @@ test('does not wait for ever', async () => {
   expect(host.clock.ms).toBe(60_000);
 });
 
-test('takes back what was done, and forgets it', async () => {
+test('reverts what was done, and forgets it', async () => {
   const host = hostWithDefender();
   await exclude(host);
   for (const _ of [1, 2]) await include(host);
@@ -80,7 +80,7 @@ test('takes back what was done, and forgets it', async () => {
   expect(await exclusions(host)).toEqual([]);
 });
 
-test('takes back what may have been done', async () => {
+test('reverts what may have been done', async () => {
   const host = hostWithDefender();
   host.scriptOutputs = { [remove]: '' };
   await exclude(host).catch(() => undefined);
@@ -102,7 +102,7 @@ test('forgets what Defender is not there to hear', async () => {
   expect([runs(host), await exclusions(host)]).toEqual([[`run ${add}`], []]);
 });
 
-test('remembers what could not be taken back', async () => {
+test('remembers what could not be reverted', async () => {
   const host = hostWithDefender();
   await exclude(host);
   host.scriptOutputs = {};

@@ -67,7 +67,7 @@ test('asks each cloud for itself', async () => {
   expect([await values.resolve('awsLocalHostname', never), asked()]).toEqual(['cloud-name', 3]);
 });
 
-test('asks again where there was no answer', async () => {
+test('requests the name again after a failure', async () => {
   const { values, reach } = bench();
   reach(false);
   await expect(values.resolve('awsLocalHostname', never)).rejects.toThrow('no route');
@@ -82,7 +82,7 @@ test('asks by HTTP where nothing else is said', async () => {
   await expect(values.resolve('gcpHostname', aborted)).rejects.toThrow('stopping');
 });
 
-test('tells the boot', async () => expect(await bench().values.bootId()).toBe('boot-1'));
+test('gives the boot ID', async () => expect(await bench().values.bootId()).toBe('boot-1'));
 
 test('writes the files of the network', async () => {
   const { host, values } = bench();
@@ -97,7 +97,7 @@ test('writes the files of the network', async () => {
   expect([await prepare(), await prepare()]).toEqual([true, false]);
 });
 
-test('excludes a program from Defender, for which no service has to be restarted, and takes it back', async () => {
+test('excludes a program from Defender, for which no service has to be restarted, and reverts it', async () => {
   const { host, values } = bench();
   host.runningPrograms.add('msmpeng');
   host.scriptOutputs = { [`Add-MpPreference -ExclusionProcess '${file.containerd}' -ErrorAction Stop`]: '' };
@@ -109,7 +109,7 @@ test('excludes a program from Defender, for which no service has to be restarted
   expect(host.log.some(call => call.startsWith('run Remove-MpPreference'))).toBe(true);
 });
 
-test('wants to be told which program', async () => {
+test('requires the path of the program', async () => {
   const { values } = bench();
   const preparation = { kind: 'defender-exclusion' as const, arguments: {} };
   await expect(values.prepare(preparation, undefined, never)).rejects.toMatchObject({ code: 'SERVICES_MALFORMED' });

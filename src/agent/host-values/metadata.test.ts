@@ -45,7 +45,7 @@ test('asks without a proxy even where the environment names one', async () => {
   expect(await ask(await serve((_, response) => response.end('direct')))).toMatchObject({ text: 'direct' });
 });
 
-test('fails when nobody answers there', async () => {
+test('fails when the connection is refused', async () => {
   await expect(ask('http://127.0.0.1:9/x')).rejects.toThrow(/ECONNREFUSED/);
 });
 
@@ -55,13 +55,13 @@ test('gives up after two seconds', async () => {
   expect(clock.ms).toBe(2000);
 });
 
-test('gives up when it is told to', async () => {
+test('gives up when aborted', async () => {
   const stop = new AbortController();
   const url = await serve(() => stop.abort(new Error('stopping')));
   await expect(ask(url, stop.signal)).rejects.toThrow('stopping');
 });
 
-test('refuses an answer without end', async () => {
+test('rejects an endless response', async () => {
   const url = await serve((_, response) => response.end('x'.repeat(17_000)));
   await expect(ask(url)).rejects.toThrow('more than 16384 bytes');
 });

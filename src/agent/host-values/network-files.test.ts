@@ -51,7 +51,7 @@ test('changes nothing the second time', async () => {
   expect([await write(host), host.log.length]).toEqual([false, calls]);
 });
 
-test('takes files with other line ends as they are', async () => {
+test('does not rewrite files that differ only in line ends', async () => {
   const host = hostWithOverlay();
   await write(host);
   for (const path of [file.cniConfig, file.kubeProxyConfig]) {
@@ -61,7 +61,7 @@ test('takes files with other line ends as they are', async () => {
   expect([await write(host), host.log.length]).toEqual([false, calls]);
 });
 
-test('tells of a change that kube-proxy has to read', async () => {
+test('reports a change that kube-proxy has to read', async () => {
   const host = hostWithOverlay();
   await write(host);
   expect(await write(host, node, { verbosity: '0' })).toBe(true);
@@ -107,7 +107,7 @@ const incomplete: [string, ModelHost['state']['networks'], RegExp][] = [
   ['a network without the address of the host', [overlayNetwork({ managementIp: '' })], /is not ready/],
 ];
 for (const [name, networks, message] of incomplete) {
-  test(`tells after twenty seconds of ${name}`, async () => {
+  test(`fails after twenty seconds of ${name}`, async () => {
     const host = new ModelHost();
     host.state.networks = networks;
     await expect(write(host)).rejects.toMatchObject({
@@ -162,7 +162,7 @@ test('attaches an endpoint that an earlier attempt has left without', async () =
   expect(network(host)).toEqual(['attach E-1']);
 });
 
-test('does not mind that Windows refuses to attach an endpoint a second time', async () => {
+test('ignores that Windows does not attach an endpoint a second time', async () => {
   const host = hostWithOverlay();
   host.state.endpoints = [endpoint()];
   host.network.attachToHost = () => Promise.reject(new Error('0x803b0014: attached already'));
@@ -170,7 +170,7 @@ test('does not mind that Windows refuses to attach an endpoint a second time', a
   expect(host.fileTexts.get(file.kubeProxyConfig)).toBe(proxy('10.132.1.77'));
 });
 
-test('tells when a new endpoint cannot be attached, and attaches it the next time', async () => {
+test('reports when a new endpoint cannot be attached, and attaches it the next time', async () => {
   const host = hostWithOverlay();
   host.before = call => {
     if (call.startsWith('attach')) throw new Error('HNS failed');
@@ -189,7 +189,7 @@ test('takes the address from the adapter where the endpoint does not tell it', a
   expect(host.fileTexts.get(file.kubeProxyConfig)).toBe(proxy('10.132.1.9'));
 });
 
-test('waits for the address of an endpoint, and tells when none comes', async () => {
+test('waits for the address of an endpoint, and reports when none comes', async () => {
   const host = hostWithOverlay();
   host.state.endpoints = [endpoint({ ipAddress: '', mac: '' })];
   await expect(write(host)).rejects.toMatchObject({
@@ -205,7 +205,7 @@ const badArguments: [string, Record<string, string>, RegExp][] = [
   ['a verbosity in words', { verbosity: 'much' }, /verbosity is "much"/],
 ];
 for (const [name, over, message] of badArguments) {
-  test(`refuses ${name}`, async () => {
+  test(`rejects ${name}`, async () => {
     await expect(write(hostWithOverlay(), node, over)).rejects.toMatchObject({
       code: 'SERVICES_MALFORMED',
       message: expect.stringMatching(message),
@@ -241,7 +241,7 @@ test('has no pod network without a Node', async () => {
   });
 });
 
-test('stops waiting when it is told to', async () => {
+test('stops waiting when aborted', async () => {
   const host = new ModelHost();
   const signal = AbortSignal.abort(new Error('stopping'));
   await expect(writeNetworkFiles(given, node, host, { clock: host.clock, signal })).rejects.toThrow('stopping');

@@ -41,7 +41,7 @@ const hopeless: [string, Adapter[], string][] = [
   ['something that is no address', [adapter('a', ['10.0.0.256/24', 'x', ''], 5)], 'a (up)'],
 ];
 for (const [name, adapters, message] of hopeless) {
-  test(`tells that there is none with ${name}`, () => {
+  test(`fails without a usable address: ${name}`, () => {
     expect(() => nodeIp(adapters)).toThrow(expect.objectContaining({ code: 'HOST_VALUE_UNKNOWN' }));
     expect(() => nodeIp(adapters)).toThrow(message);
   });

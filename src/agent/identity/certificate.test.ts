@@ -35,7 +35,7 @@ test('reads whom a certificate is for and when', () => {
   });
 });
 
-test('keeps certificate and key as they are, and the key out of sight', () => {
+test('keeps certificate and key unchanged, and hides the key', () => {
   const certificate = read(cert + key);
   expect(certificate.clientCertificate.certificate).toBe(cert);
   expect(certificate.clientCertificate.key.reveal()).toBe(key);
@@ -84,7 +84,7 @@ const unusable: [name: string, text: string, why: string][] = [
   ['zeros, as a power cut leaves them', '\0'.repeat(1500), 'contains no certificate'],
 ];
 for (const [name, text, why] of unusable) {
-  test(`refuses ${name} and shows none of it`, () => {
+  test(`rejects ${name} and shows none of it`, () => {
     const error = errorOf(() => read(text));
     expect(error).toMatchObject({
       code: 'AGENT_CERTIFICATE_UNUSABLE',
@@ -95,7 +95,7 @@ for (const [name, text, why] of unusable) {
   });
 }
 
-test('whatever stands in a file, the worst is an error that says so', () => {
+test('reads or rejects any file content', () => {
   const pieces = fc.array(fc.oneof(fc.string(), fc.constantFrom(cert, key, cert.slice(0, 200), key.slice(30), '\n')));
   fc.assert(
     fc.property(pieces, parts => {
@@ -132,6 +132,6 @@ for (const [name, content, problem] of subjects) {
   });
 }
 
-test('a certificate without a name is nobody’s', () => {
+test('gives an empty common name for a certificate without one', () => {
   expect(factsOf(ca.issue({ commonName: '' }).cert)).toMatchObject({ commonName: '', organizations: [] });
 });

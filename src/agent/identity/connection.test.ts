@@ -75,12 +75,12 @@ for (const [name, texts, want] of chosen) {
   test(`shows ${name}`, async () => expect(await shownBy(await hostWith(texts).open())).toBe(want));
 }
 
-test('looks for certificates where it is told', async () => {
+test('reads certificates from the given directory', async () => {
   const { open } = hostWith({ 'D:\\main': flavours.nobody, 'D:\\certs\\wicd-client-current.pem': valid });
   expect(await shownBy(await open({ kubeconfigPath: 'D:\\main', certDir: 'D:\\certs' }))).toBe('certificate');
 });
 
-test('turns from the token to the certificate when it is refused, as long as that is valid', async () => {
+test('uses a valid certificate when the token is rejected', async () => {
   const { open, clock } = hostWith({ [kubeconfigPath]: flavours.token, [current]: valid });
   const [first, second] = [await open(), await open()];
   const refused = await first.identity.current(signal);
@@ -101,7 +101,7 @@ test('takes a token that comes while it is in use, and does not turn to a certif
   expect(await shownBy(connection)).toBe('Bearer fresh');
 });
 
-test('tells of each why it does not work, and what helps', async () => {
+test('reports the problem of each credential, with a remedy', async () => {
   const { open } = hostWith(expiredFlavour);
   const error = await rejectionOf((await open()).identity.current(signal));
   const ended = 'the certificate expired at 2026-03-01T12:00:00Z';
@@ -112,7 +112,7 @@ test('tells of each why it does not work, and what helps', async () => {
   });
 });
 
-test('says that there is no certificate yet', async () => {
+test('reports that there is no certificate yet', async () => {
   const { open } = hostWith({ [kubeconfigPath]: flavours.nobody });
   const error = await rejectionOf((await open()).identity.current(signal));
   expect(error?.message).toContain(`${kubeconfigPath}: contains no credential`);

@@ -85,7 +85,7 @@ test('turns to the next when the certificate expires', async () => {
   expect(await current()).toBe(one);
 });
 
-test('turns to the next when the server refuses one, and stays there', async () => {
+test('uses the next credential when the server rejects one, and keeps it', async () => {
   const { chain, current } = chainOf(place('a', valid), place('b', one), place('c', two));
   expect(await chain.renew(await current(), signal)).toBe(true);
   expect(await current()).toBe(one);
@@ -93,7 +93,7 @@ test('turns to the next when the server refuses one, and stays there', async () 
   expect(await current()).toBe(two);
 });
 
-test('looks everywhere again after a refusal, and takes what is new there', async () => {
+test('refreshes all sources after a rejection', async () => {
   const sources = [place('a', one, two), place('b', three, missing)];
   const { chain, current } = chainOf(...sources);
   expect(await chain.renew(await current(), signal)).toBe(true);
@@ -101,20 +101,20 @@ test('looks everywhere again after a refusal, and takes what is new there', asyn
   expect(sources.map(source => source.refreshed)).toEqual([1, 1]);
 });
 
-test('a refused credential is known again by its text', async () => {
+test('recognizes a rejected credential by its text', async () => {
   const { chain, current } = chainOf(place('a', token('one')), place('b', two));
   await chain.renew(token('one'), signal);
   expect(await current()).toBe(two);
 });
 
-test('a refused pair of certificate and token does not spoil the token alone', async () => {
+test('does not skip a token that was rejected only together with a certificate', async () => {
   const both = { ...valid, ...one };
   const { chain, current } = chainOf(place('a', both), place('b', token('one')));
   await chain.renew(both, signal);
   expect((await current()).clientCertificate).toBeUndefined();
 });
 
-test('the one given last can be refused without naming it', async () => {
+test('can skip the last used credential', async () => {
   const { chain, current } = chainOf(place('a', one), place('b', two));
   await current();
   await chain.refuseLast(signal);
@@ -122,7 +122,7 @@ test('the one given last can be refused without naming it', async () => {
   await expect(chain.refuseLast(signal)).rejects.toMatchObject({ code: 'AGENT_UNIDENTIFIED' });
 });
 
-test('tells of every credential why it does not work, and what to do', async () => {
+test('reports the problem of every credential, with the remedy', async () => {
   const expired = certificate({ notAfter: startMs - minuteMs });
   const places: [string, Given][] = [
     ['the certificate of the agent', expired],
@@ -149,7 +149,7 @@ test('tells of every credential why it does not work, and what to do', async () 
   expect(inspect(error)).not.toMatch(/Bearer|hunter2/);
 });
 
-test('begins anew when all were refused: the server may have been wrong', async () => {
+test('starts again when all were rejected', async () => {
   const { chain, current } = chainOf(place('a', one), place('b', two));
   expect(await chain.renew(one, signal)).toBe(true);
   await expect(chain.renew(two, signal)).rejects.toMatchObject({ code: 'AGENT_UNIDENTIFIED' });

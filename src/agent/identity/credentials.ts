@@ -79,7 +79,7 @@ export class CredentialChain implements Identity {
   #certificateProblem(certificate: string): string | undefined {
     const { clock, subject } = this.#options;
     const facts = factsOf(certificate);
-    // One that is not valid yet is tried: only the clock of the server counts.
+    // One that is not valid yet is used: only the clock of the server counts.
     if (isExpired(facts, clock.now())) return `the certificate ${validityProblem(facts, clock.now())}`;
     const isAgents = facts.commonName.startsWith(identity.agentUserPrefix);
     const problem = isAgents && subject !== undefined ? subjectProblem(facts, subject) : undefined;

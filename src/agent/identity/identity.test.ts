@@ -106,7 +106,7 @@ const shownName = async ({ connection }: AgentIdentity) =>
   (await connection.identity.current(new AbortController().signal)).clientCertificate?.certificate;
 const requesters = ({ enrolment }: VerbDeps) => enrolment.judged.map(({ username }) => username);
 
-test('enrols with the token and works with the certificate from then on', async () => {
+test('enrolls with the token and works with the certificate from then on', async () => {
   const given = await world();
   await withToken(given);
   const identity = await given.start();
@@ -217,7 +217,7 @@ test('a request that comes before the key is recorded waits, and no second one i
 test.each([
   ['missing', undefined],
   ['damaged', 'x'],
-])('a key that is %s is told of, and used as soon as it is there', async (_, text) => {
+])('reports a key that is %s, and uses it once it exists', async (_, text) => {
   const given = await world();
   await withToken(given);
   given.files.texts.delete(file.agentKey);
@@ -267,7 +267,7 @@ test('keeps a certificate for cloud-node-manager with a key of its own', async (
   expect(given.troubles).toEqual([]);
 });
 
-test('without anything that works it says so, what to do, and recovers when that is done', async () => {
+test('reports that no credential works, and recovers with a new one', async () => {
   const given = await world();
   given.files.texts.set(current, storedText({ notAfter: given.clock.now() - minuteMs, notBefore: 0 }));
   given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig({ token: 'hunter2' }));
@@ -308,7 +308,7 @@ test('is not ready while its requests are denied, and makes few of them', async 
   await identity.client.get(nodes, nodeName);
 });
 
-test('a certificate that looks good but is refused is replaced, and the request does not fail', async () => {
+test('replaces a valid certificate that the server rejects, without failing the request', async () => {
   const given = await world();
   await withToken(given);
   const foreign = storedText({ notBefore: 0, notAfter: given.clock.now() + hourMs });

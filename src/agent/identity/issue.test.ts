@@ -125,7 +125,7 @@ test('watches its request by name from where it was read, and gives the certific
   expect(issued.clientCertificate.certificate).toBe(textFromBase64(certificate));
 });
 
-test('goes on waiting while it is approved but not signed, and over bookmarks', async () => {
+test('continues waiting while it is approved but not signed, and over bookmarks', async () => {
   const { api, clock, outcome, modified } = await asking();
   api.send(modified({}), modified({ conditions: [approved] }), modified({ conditions: [approved], certificate: '' }));
   api.send({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '11' } } as Request });
@@ -170,7 +170,7 @@ const interruptions: [name: string, step: Step][] = [
   ['no credential is left: one may be written', new AppError('AGENT_UNIDENTIFIED', 'nobody', { remedy: 'r' })],
 ];
 for (const [name, step] of interruptions) {
-  test(`looks again soon after ${name}, at the same request`, async () => {
+  test(`checks again soon after ${name}, at the same request`, async () => {
     const { api, clock, outcome, modified, made } = await asking();
     api.send(step);
     await settle();
@@ -305,7 +305,7 @@ test('a condition that is withdrawn is none', async () => {
   await outcome;
 });
 
-test('gives up after a quarter of an hour and says what to look at', async () => {
+test('gives up after 15 minutes with a remedy', async () => {
   const { clock, outcome, api } = await asking();
   for (let minute = 0; minute < 14; minute += 1) {
     api.send('end');
@@ -324,7 +324,7 @@ test('gives up after a quarter of an hour and says what to look at', async () =>
   expect(clock.sleepers()).toBe(0);
 });
 
-test('stops when told so and leaves nothing behind', async () => {
+test('stops when aborted and leaves no timer or watch', async () => {
   const { clock, stop, outcome } = await asking();
   stop.abort(new Error('enough'));
   await expect(outcome).rejects.toThrow('enough');
@@ -345,7 +345,7 @@ test('a request that cannot be made is no request', async () => {
   expect(api.lists).toBe(0);
 });
 
-test('a deletion is noticed though no watch told of it', async () => {
+test('notices a deletion without a watch event', async () => {
   const { api, clock, outcome } = await asking();
   api.send('end');
   api.object = undefined;
@@ -353,7 +353,7 @@ test('a deletion is noticed though no watch told of it', async () => {
   await expect(outcome).rejects.toMatchObject({ message: expect.stringContaining('was deleted') });
 });
 
-test('says which request it waits for, and never the key', async () => {
+test('reports which request it waits for, and never the key', async () => {
   const { lines } = await asking();
   expect(lines).toMatchObject([{ level: 'info', fields: { CertificateSigningRequest: 'csr-7' } }]);
   expect(showsKey(inspect(lines, { depth: 9 }))).toBe(false);

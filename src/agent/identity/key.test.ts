@@ -40,7 +40,7 @@ const bad: [name: string, text: string | undefined, message: string][] = [
   ['a key of another kind', exported(generateKeyPairSync('ed25519').privateKey), 'contains no ECDSA P-256 key'],
 ];
 for (const [name, text, message] of bad) {
-  test(`tells of ${name}, and what helps`, async () => {
+  test(`reports ${name}, and what helps`, async () => {
     const error = await rejectionOf(readKey(path, files(text)));
     expect(error).toMatchObject({
       code: 'AGENT_KEY_MISSING',

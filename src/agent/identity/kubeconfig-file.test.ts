@@ -68,7 +68,7 @@ test('sees a change after half a minute, or at once when asked to look', async (
   expect(kubeconfig.known.server).toBe('https://c');
 });
 
-test('keeps the connection while the text stays the same, so that nothing is opened anew', async () => {
+test('keeps the connection while the text stays the same, so that nothing is opened again', async () => {
   const { write, kubeconfig } = kubeconfigWith(config('https://a'));
   const first = await kubeconfig.connection();
   write(config('https://a'));
@@ -93,7 +93,7 @@ for (const [name, change] of unfit) {
   });
 }
 
-test('says once that a new text cannot be used', async () => {
+test('reports once that a new text cannot be used', async () => {
   const { write, kubeconfig, lines } = kubeconfigWith(config('https://a'));
   await kubeconfig.connection();
   write('{');

@@ -17,7 +17,7 @@ const key = createKey();
 const prepare = (node = nodeName, durationMs = hourMs) => prepareRequest(agentIdentity(node), key.key, durationMs);
 const textOf = ({ spec }: ReturnType<typeof prepare>) => textFromBase64(spec.request) ?? '';
 
-test('asks for what the approver knows', () => {
+test('requests what the approver accepts', () => {
   expect(prepare()).toEqual({
     metadata: { generateName: 'csr-' },
     spec: {
@@ -73,7 +73,7 @@ const durations: [durationMs: number, seconds: number][] = [
   [24 * hourMs, 86_400],
 ];
 for (const [durationMs, seconds] of durations) {
-  test(`asks for ${seconds} s where ${durationMs} ms are wanted`, () =>
+  test(`requests ${seconds} s for ${durationMs} ms`, () =>
     expect(prepare(nodeName, durationMs).spec.expirationSeconds).toBe(seconds));
 }
 

@@ -139,7 +139,7 @@ test('a certificate that lives for a second does not make it ask without a pause
   expect(attempts.length).toBeGreaterThan(50);
 });
 
-test('a host that slept asks as soon as somebody needs the certificate', async () => {
+test('renews after sleep as soon as a request needs the certificate', async () => {
   const { attempts, clock, rotation } = await running();
   clock.jump(3 * hourMs);
   expect(rotation.certificate).toBeUndefined();
@@ -149,7 +149,7 @@ test('a host that slept asks as soon as somebody needs the certificate', async (
   expect(await usable).toBe(rotation.certificate);
 });
 
-test('a host that slept and is needed by nobody asks within a minute', async () => {
+test('renews after sleep within a minute without requests', async () => {
   const { attempts, clock, rotation } = await running();
   clock.jump(3 * hourMs);
   await clock.advance(minuteMs);
@@ -217,7 +217,7 @@ test('the certificate at hand stays in use while renewing fails, until it ends',
   expect(rotation.certificate).toBeUndefined();
 });
 
-test('tells of a failure when it begins, when it becomes another, and when it comes back', async () => {
+test('reports a failure once for each message, and again after a success', async () => {
   const messages = ['one', 'one', 'two', 'two', '', 'two'];
   const { clock, troubles } = await running({
     random: 0,
@@ -236,7 +236,7 @@ test('what is thrown need not be an error', async () => {
   expect([troubles, rotation.state.lastError]).toMatchObject([['odd'], new Error('odd')]);
 });
 
-test('a certificate the server refuses is replaced at once when it was in use', async () => {
+test('replaces a rejected certificate at once', async () => {
   const { attempts, clock, rotation } = await running({ stored: time => after(time, 55) });
   await clock.advance(10 * minuteMs);
   const old = rotation.certificate;
@@ -248,7 +248,7 @@ test('a certificate the server refuses is replaced at once when it was in use', 
   expect(await usable).not.toBe(old);
 });
 
-test('what was refused and is no longer in use changes nothing', async () => {
+test('ignores the rejection of an old certificate', async () => {
   const { attempts, clock, rotation } = await running();
   const old = rotation.certificate;
   await clock.advance(32 * minuteMs);
@@ -259,7 +259,7 @@ test('what was refused and is no longer in use changes nothing', async () => {
   expect(attempts).toHaveLength(2);
 });
 
-test('a server that refuses whatever is issued gets no more than one request every three minutes', async () => {
+test('sends at most one request every three minutes to a server that rejects all certificates', async () => {
   const { attempts, clock, rotation, troubles } = await running({ requests: true });
   for (let second = 0; second < 600; second += 1) {
     rotation.refuse(rotation.certificate?.clientCertificate);
@@ -273,7 +273,7 @@ test('a server that refuses whatever is issued gets no more than one request eve
   expect(rotation.state.lastError).toMatchObject({ code: 'AGENT_UNIDENTIFIED', remedy: expect.stringContaining('CA') });
 });
 
-test('a refusal after the end of a new certificate says nothing about the next one', async () => {
+test('does not count the rejection of an expired certificate as a failure', async () => {
   const { attempts, clock, rotation, troubles } = await running({
     requests: true,
     issue: (attempt, time) => (attempt === 2 ? Promise.reject(failure()) : after(time, 0.2)),
@@ -306,7 +306,7 @@ test('those who wait do not make a failing rotation hurry', async () => {
   expect(attempts).toHaveLength(1);
 });
 
-test('a file that somebody deletes or changes is written again within a minute', async () => {
+test('writes the file again within a minute when a user deletes or changes it', async () => {
   const { clock, store, rotation, attempts } = await running();
   for (const change of [undefined, agentCertificate({ notAfter: startMs + minuteMs })]) {
     store.current = change;
@@ -316,7 +316,7 @@ test('a file that somebody deletes or changes is written again within a minute',
   expect(attempts).toHaveLength(1);
 });
 
-test('a better certificate that somebody puts there is used', async () => {
+test('uses a newer certificate from the file', async () => {
   const { clock, store, rotation } = await running();
   const better = after(clock, 300);
   store.current = better;
@@ -369,7 +369,7 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 }
 
-test('the log tells why it asks and until when it has what it got, and never the key', async () => {
+test('logs reason and expiry, and never the key', async () => {
   const { clock, lines } = await running();
   await clock.advance(32 * minuteMs);
   expect(lines.map(({ message, fields }) => [message, fields.why ?? fields.expires])).toEqual([

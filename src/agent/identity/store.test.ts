@@ -33,7 +33,7 @@ function storeWith(
   return { files, clock, store, load, ...recorded };
 }
 
-test('finds nothing where nothing is, and says nothing of it', async () => {
+test('gives undefined for a missing file, without a log line', async () => {
   const { load, lines } = storeWith(undefined);
   expect([await load(), lines]).toEqual([undefined, []]);
 });
@@ -76,7 +76,7 @@ test.each(['', 'x', storedText().slice(0, 500), '\0'.repeat(1500)])('ignores a d
   expect(showsKey(inspect(lines, { depth: 9 }))).toBe(false);
 });
 
-test('tells whether the file holds a certificate', async () => {
+test('reports whether the file holds a certificate', async () => {
   const { files, store } = storeWith(undefined);
   const certificate = agentCertificate();
   expect(await store.isIntact(certificate)).toBe(false);

@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 const take = (host: ModelHost, signal = never, more: Partial<InventoryOptions> = {}) =>
   inventory(host, { agentVersion: '11.0.0-1', program: file.agent, clock: host.clock, signal, ...more });
 
-test('tells of a fresh host', async () => {
+test('reports a fresh host', async () => {
   const host = new ModelHost();
   host.clock.ms = Date.UTC(2026, 2, 1, 12, 0, 0, 7);
   expect(await take(host)).toEqual({
@@ -46,7 +46,7 @@ test('tells of a fresh host', async () => {
   });
 });
 
-test('tells of what has changed on the host', async () => {
+test('reports what has changed on the host', async () => {
   const host = new ModelHost();
   host.state.dnsSuffix = 'example.com';
   host.state.pendingReboot = ['Windows Update'];
@@ -62,14 +62,14 @@ test('tells of what has changed on the host', async () => {
   ]);
 });
 
-test('tells of rights, and of ports that our services need', async () => {
+test('reports rights and ports that the services need', async () => {
   const host = new ModelHost();
   host.isAdministrator = false;
   host.listeningPorts = [22, 445, 9182, 10250];
   expect(await take(host)).toMatchObject({ isAdministrator: false, portsInUse: [9182, 10250] });
 });
 
-test('tells of bundles that have come to their end, and of the version staged last', async () => {
+test('reports complete bundles and the staged version', async () => {
   const host = new ModelHost();
   await stageTexts(host, { [file.kubelet]: 'program' }, { version: '11.0.0-1' });
   host.fileTexts.set(bundlePath('ab'.repeat(32)), 'whole');
@@ -77,7 +77,7 @@ test('tells of bundles that have come to their end, and of the version staged la
   expect(await take(host)).toMatchObject({ stagedVersion: '11.0.0-1', bundles: { ['ab'.repeat(32)]: 5 } });
 });
 
-test('tells of services that bear our mark or our names, and of no others', async () => {
+test('reports only services with the managed tag or a known name', async () => {
   const host = new ModelHost();
   host.services
     .install('kubelet', { command: 'kubelet.exe', description: 'OpenShift managed kubelet' })
@@ -93,7 +93,7 @@ test('tells of services that bear our mark or our names, and of no others', asyn
   ]);
 });
 
-test('tells hashes of files we know and of files that were staged, but not of logs', async () => {
+test('reports hashes of known and staged files, but not of logs', async () => {
   const host = new ModelHost();
   const hosts = 'C:\\k\\containerd\\registries\\quay.io\\hosts.toml';
   await stageTexts(host, { [file.kubelet]: 'program', [hosts]: 'server' });
@@ -114,7 +114,7 @@ test('does not list a staged file that is gone', async () => {
   expect(Object.keys((await take(host)).files)).toEqual(['C:\\k\\x']);
 });
 
-test('tells until when the client certificate is good, and nothing else of it', async () => {
+test('reports only the expiry of the client certificate', async () => {
   const host = new ModelHost();
   const notAfter = Date.UTC(2027, 0, 2, 3, 4, 5);
   const { cert, key } = new TestCa('ca').issue({ commonName: 'system:wicd-node:win-1', notAfter });
@@ -130,7 +130,7 @@ const certificates: [string, string][] = [
   ['a certificate that is none', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
 ];
 for (const [name, text] of certificates) {
-  test(`tells that the certificate cannot be read when there is ${name}`, async () => {
+  test(`reports that the certificate cannot be read when there is ${name}`, async () => {
     const host = new ModelHost();
     host.fileTexts.set(file.agentCertificate, text);
     const seen = await take(host);
@@ -157,7 +157,7 @@ const parts: [string, (host: ModelHost) => unknown, object][] = [
   ['free disk', host => (host.system.freeBytes = refuse), { freeBytes: 0 }],
 ];
 for (const [name, spoil, want] of parts) {
-  test(`tells everything else when it cannot find out: ${name}`, async () => {
+  test(`reports everything else when a part fails: ${name}`, async () => {
     const host = new ModelHost();
     spoil(host);
     const seen = await take(host);
@@ -168,7 +168,7 @@ for (const [name, spoil, want] of parts) {
   });
 }
 
-test('tells of every other file when one cannot be read', async () => {
+test('reports every other file when one cannot be read', async () => {
   const host = new ModelHost();
   host.fileTexts.set(file.kubelet, 'program');
   host.before = call => {
@@ -188,7 +188,7 @@ test('does not wait for ever for a part that does not come', async () => {
   expect(host.clock.ms).toBe(60_000);
 });
 
-test('stops when it is told to', async () => {
+test('stops when aborted', async () => {
   await expect(take(new ModelHost(), AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
 });
 
@@ -202,7 +202,7 @@ test('is understood by the operator', async () => {
   expect(parseInventory(JSON.stringify(seen), 'win-1')).toEqual(seen);
 });
 
-test('tells the name under which the kubelet will register, and why it is unknown', async () => {
+test('reports the name under which the kubelet will register, and why it is unknown', async () => {
   const host = new ModelHost();
   host.hostValues = { fqdn: 'WIN-1.Example.com' };
   expect(await take(host, never, { nameSource: 'fqdn' })).toMatchObject({

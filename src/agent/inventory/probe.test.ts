@@ -32,18 +32,18 @@ const dates: [name: string, date: string | undefined, ahead: number | undefined]
   ['a time that is none', 'yesterday', undefined],
 ];
 for (const [name, date, clockAheadMs] of dates) {
-  test(`reaches a server that tells ${name}`, async () => {
+  test(`reaches a server that reports ${name}`, async () => {
     const url = await dated(date);
     expect(await probe(url)).toEqual({ url, ...(clockAheadMs !== undefined && { clockAheadMs }) });
   });
 }
 
-test('takes a refusal for an answer', async () => {
+test('counts a rejection as reachable', async () => {
   const url = await dated('Sun, 01 Mar 2026 12:00:00 GMT', 403);
   expect(await probe(url)).toEqual({ url, clockAheadMs: 0 });
 });
 
-test('asks for nothing secret and shows nothing', async () => {
+test('sends no credential', async () => {
   const seen: unknown[] = [];
   const url = await serve((request: IncomingMessage, response: ServerResponse) => {
     seen.push([request.method, request.url, request.headers.authorization]);
@@ -53,14 +53,14 @@ test('asks for nothing secret and shows nothing', async () => {
   expect(seen).toEqual([['GET', '/version', undefined]]);
 });
 
-test('says that nobody listens', async () => {
+test('reports that the connection is refused', async () => {
   expect(await probe('https://127.0.0.1:1')).toEqual({
     url: 'https://127.0.0.1:1',
     problem: expect.stringContaining('ECONNREFUSED') as string,
   });
 });
 
-test('says that somebody listens who does not speak TLS', async () => {
+test('reports a server that does not speak TLS', async () => {
   const server = createTcpServer(socket => socket.end('SSH-2.0-x\r\n'));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

@@ -57,7 +57,7 @@ test('heads each file with program and machine', () => {
   );
 });
 
-test('tells errors, and nothing else, on standard error as well', () => {
+test('reports errors, and nothing else, on standard error as well', () => {
   const { log, errors } = fileLog();
   log.info('one');
   log.warn('two');
@@ -65,7 +65,7 @@ test('tells errors, and nothing else, on standard error as well', () => {
   expect(errors).toEqual([expect.stringMatching(/^E.*\] three error="it broke"\n$/)]);
 });
 
-test('goes on in the same files after a restart', () => {
+test('continues in the same files after a restart', () => {
   const { log, options, messages, names } = fileLog();
   log.info('one');
   createFileLog(options).info('two');
@@ -97,7 +97,7 @@ test('does not fail where nothing can be written', () => {
   expect(errors.length).toBe(1);
 });
 
-test('writes the same lines to wherever it is told, with their severity', () => {
+test('writes the same lines to any output, with their severity', () => {
   const told: [string, string][] = [];
   const log = createLineLog((severity, line) => void told.push([severity, line]), manualClock());
   log.info('one');

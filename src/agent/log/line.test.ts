@@ -73,7 +73,7 @@ test('cuts what is too long', () => {
   expect([long.length, long.endsWith('x...')]).toEqual([16_387, true]);
 });
 
-test('gives one line whatever it is told', () => {
+test('prints one line for any input', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.object(), (message, fields) => {
       expect(line({ message, fields })).toMatch(/^I0301 09:05:07\.042000 {4}1234 .*\] [^\n\r]*$/s);

@@ -45,7 +45,7 @@ test('makes its directory, begins with the head and adds lines at once', () => {
   expect(read()).toBe('#\none\ntwo\n');
 });
 
-test('goes on with the file of an earlier process', () => {
+test('continues with the file of an earlier process', () => {
   const { file, options, read, names } = logFile();
   file.write('one');
   file.close();
@@ -112,7 +112,7 @@ test('deletes nothing that does not bear its stamp', async () => {
   expect(names()).toEqual(['agent.INFO', ...others].toSorted());
 });
 
-test('puts aside at most once a second, however fast it is told', () => {
+test('rotates at most once a second, however fast it is written to', () => {
   const { file, names } = logFile();
   for (let count = 0; count < 100; count += 1) file.write('x'.repeat(18));
   expect(names().length).toBe(2);
@@ -128,7 +128,7 @@ test('takes the place of a link and leaves what it points to', () => {
   expect(readFileSync(join(folder, 'of-go'), 'utf8')).toBe('old');
 });
 
-test('begins anew when somebody deletes the file, within a second', async () => {
+test('opens a new file within a second when a user deletes it', async () => {
   const { file, path, clock, read } = logFile();
   file.write('one');
   unlinkSync(path);
@@ -137,7 +137,7 @@ test('begins anew when somebody deletes the file, within a second', async () => 
   expect(read()).toBe('#\ntwo\n');
 });
 
-test('begins anew when another process has put the file aside', async () => {
+test('opens a new file when another process has rotated it', async () => {
   const { file, path, clock, read } = logFile();
   file.write('one');
   renameSync(path, `${path}.aside`);
@@ -147,7 +147,7 @@ test('begins anew when another process has put the file aside', async () => {
   expect(read()).toBe('of the other\ntwo\n');
 });
 
-test('survives a place that cannot be written to, and tells how much was lost', async () => {
+test('survives a place that cannot be written to, and reports how much was lost', async () => {
   const { file, folder, clock, read } = logFile({ maxBytes: 0 });
   writeFileSync(join(folder, 'logs'), 'a file in the place of the directory');
   file.write('one');

@@ -112,7 +112,7 @@ function append(open: OpenFile, lines: readonly string[]): void {
   open.bytes += bytes.length;
 }
 
-/** Exactly our time stamp: other files in the directory must not be deleted. */
+/** Exactly the time stamp of the agent: other files in the directory must not be deleted. */
 function isAside(name: string, stem: string): boolean {
   return name.startsWith(`${stem}.`) && /^\d{8}-\d{6}\.\d{3}$/.test(name.slice(stem.length + 1));
 }

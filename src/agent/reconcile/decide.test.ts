@@ -192,7 +192,7 @@ test('never needs a reboot right after one that made processes see the registry'
   );
 });
 
-test('never tells a value of a variable', () => {
+test('never reports a value of a variable', () => {
   fc.assert(
     fc.property(settings, settings, settings, fc.constantFrom('boot-1', 'boot-2'), (registry, wanted, seen, bootId) => {
       const requested = { bootId, variables: watched };

@@ -38,7 +38,7 @@ async function hostWithFiles(over: Partial<ServicesManifest> = {}): Promise<Mode
   return host;
 }
 
-test('puts a damaged file right, starts anew what reads it, and tells', async () => {
+test('puts a damaged file right, starts again what reads it, and reports', async () => {
   const host = await hostWithFiles();
   const [before] = await host.services.list();
   host.fileTexts.set(file.kubeletConfig, 'damaged');
@@ -51,7 +51,7 @@ test('puts a damaged file right, starts anew what reads it, and tells', async ()
   expect([after?.state, after?.pid === before?.pid]).toEqual(['running', false]);
 });
 
-test('restarts nothing and tells nothing when all files are right', async () => {
+test('restarts nothing and reports nothing when all files are right', async () => {
   const host = await hostWithFiles();
   const calls = host.services.calls.length;
   await pass(host, { onRepaired: () => expect.fail('told'), onWarning: () => expect.fail('warned') });

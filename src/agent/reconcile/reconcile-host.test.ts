@@ -89,7 +89,7 @@ for (const [name, change, why] of idle) {
   test(`touches nothing when ${name}`, async () => {
     const host = hostFor({ environment: proxy });
     change(host);
-    expect(await pass(host)).toEqual({ did: 'nothing', why });
+    expect(await pass(host)).toEqual({ did: 'skip', why });
     expect([host.log, host.services.calls]).toEqual([[], []]);
   });
 }
@@ -101,14 +101,14 @@ test('needs the ConfigMap of the desired version', async () => {
   expect(error).toMatchObject({ code: 'OBJECT_MISSING', message: 'ConfigMap "windows-services-v2" does not exist' });
 });
 
-test('refuses a ConfigMap that cannot be parsed, by its name', async () => {
+test('rejects a ConfigMap that cannot be parsed, by its name', async () => {
   const host = hostFor();
   host.configMaps = [{ name: 'windows-services-v2', created: '', data: { services: '[]' } }];
   const error = await rejectionOf(pass(host));
   expect(error).toMatchObject({ code: 'SERVICES_MALFORMED', message: expect.stringContaining('windows-services-v2') });
 });
 
-test('sets variables and asks for a reboot before any service is touched', async () => {
+test('sets variables and requests a reboot before any service is touched', async () => {
   const host = hostFor({ environment: proxy });
   expect(await pass(host)).toEqual({ did: 'request reboot', because: ['machine variables change: HTTP_PROXY'] });
   expect(host.state.variables).toEqual(proxy);
@@ -117,19 +117,19 @@ test('sets variables and asks for a reboot before any service is touched', async
   expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2' });
 });
 
-test('goes on after the reboot, without a second one', async () => {
+test('continues after the reboot, without a second one', async () => {
   const host = hostFor({ environment: proxy });
   await pass(host);
   mirror(host);
   await host.reboot();
-  expect(await pass(host)).toEqual({ did: 'nothing', why: 'Node win-1 is waiting for a reboot' });
+  expect(await pass(host)).toEqual({ did: 'skip', why: 'Node win-1 is waiting for a reboot' });
   mirror(host);
   expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
   expect(reports(host)).toEqual(['report rebootRequired=true', 'report rebootRequired=false', 'report version=v2']);
   expect((await readState(host.files)).reboot).toBeUndefined();
 });
 
-test('asks again when the report was emptied without a reboot', async () => {
+test('requests it again when the report was emptied without a reboot', async () => {
   const host = hostFor({ environment: proxy });
   await pass(host);
   host.report = emptyReport;
@@ -137,7 +137,7 @@ test('asks again when the report was emptied without a reboot', async () => {
   expect(host.report.rebootRequired).toBe(true);
 });
 
-test('asks again when that could not be reported, though the registry is right by then', async () => {
+test('requests it again when that could not be reported, though the registry is right by then', async () => {
   const host = hostFor({ environment: proxy });
   host.before = call => {
     if (call.startsWith('report')) throw new Error('the API server is away');
@@ -148,7 +148,7 @@ test('asks again when that could not be reported, though the registry is right b
   expect(host.report.rebootRequired).toBe(true);
 });
 
-test('asks for a reboot for certificates, and does not forget it when the report fails', async () => {
+test('requests a reboot for certificates, and does not forget it when the report fails', async () => {
   const host = hostFor();
   const bundle = withBundle(host, pem(1));
   host.before = call => {
@@ -211,7 +211,7 @@ for (const [name, text, code] of badBundles) {
     expect(host.report.version).toBe('');
   });
 
-  test(`changes variables when the bundle ${name}, and tells of the bundle`, async () => {
+  test(`changes variables when the bundle ${name}, and reports the bundle`, async () => {
     const host = hostFor({ environment: proxy });
     if (text !== undefined) withBundle(host, text);
     expect(await rejectionOf(pass(host, { caBundle: file.caBundle }))).toMatchObject({ code });
@@ -364,7 +364,7 @@ test('reports the version again when the operator has emptied the report', async
   expect(host.report.version).toBe('v2');
 });
 
-test('reports in the first pass of a boot that the reboot is over, whatever the Node says', async () => {
+test('reports in the first pass of a boot that the reboot is over, whatever the Node reports', async () => {
   const host = hostFor({ environment: proxy });
   await pass(host);
   mirror(host);

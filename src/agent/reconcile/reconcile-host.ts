@@ -50,7 +50,7 @@ export interface PassOptions {
 }
 
 export type PassOutcome =
-  | { did: 'nothing'; why: string }
+  | { did: 'skip'; why: string }
   | { did: 'wait'; for: string }
   | { did: 'request reboot'; because: string[] }
   | { did: 'configure'; version: string };
@@ -63,7 +63,7 @@ export async function reconcileOnce(ports: AgentPorts, options: PassOptions, wai
   const start = decideStart(node);
   if (!start.go) {
     await reported();
-    return { did: 'nothing', why: start.why };
+    return { did: 'skip', why: start.why };
   }
   const manifest = await readManifest(start.version, ports.cluster);
   const settings = await reconcileSettings(manifest, options.caBundle, reported, ports);
@@ -206,7 +206,7 @@ async function tryToSecure(files: HostFiles, options: PassOptions, signal: Abort
   return problem;
 }
 
-/** The value, or the AppError as a value: the pass goes on without it. */
+/** The value, or the AppError as a value: the pass continues without it. */
 async function resultOf<T>(act: () => Promise<T>): Promise<{ value?: T; problem?: AppError }> {
   try {
     return { value: await act() };

@@ -173,7 +173,7 @@ test('remembers services of others before it stops them, and forgets them when t
   expect(world.memories).toEqual([['x'], []]);
 });
 
-test('goes on remembering a service of others that did not start', async () => {
+test('keeps a service that did not start on record', async () => {
   const world = worldWithOldA();
   world.services.install('x', { dependencies: ['a'] });
   failOn(world, 'start x');
@@ -190,7 +190,7 @@ test('writes nothing down when no service of others is concerned', async () => {
   expect(world.memories).toEqual([]);
 });
 
-test('stops at once when it is told to, without blaming a service', async () => {
+test('stops at once when aborted, without blaming a service', async () => {
   const world = worldWithOldA();
   const stop = new AbortController();
   world.services.before = call => {
@@ -286,7 +286,7 @@ test('always ends with all wanted services running as wanted, and the untouched 
   );
 });
 
-test('comes to the same end when it is killed at any action and starts anew', async () => {
+test('reaches the same state when it is killed at any action and started again', async () => {
   await fc.assert(
     fc.asyncProperty(wantedSet, hostServices, fc.array(fc.nat(8), { maxLength: 3 }), async (wanted, given, kills) => {
       const world = worldWith(wanted, given, 0);

@@ -22,13 +22,13 @@ function hostWith(outputs: Record<string, string>): ModelHost {
 const runs = (host: ModelHost) => host.log.filter(call => call.startsWith('run '));
 const ip = { 'ip.ps1': '10.0.0.5\r\n' };
 
-test('runs a script once and gives its output as often as it is asked for', async () => {
+test('runs a script once and gives its output for every request', async () => {
   const host = hostWith(ip);
   for (const _ of [1, 2, 3]) expect(await scriptsOf(host).run('ip.ps1', never, 'one line')).toBe('10.0.0.5\r\n');
   expect(runs(host)).toEqual(['run ip.ps1']);
 });
 
-test('runs a script for its effect once, though it says nothing', async () => {
+test('runs a script without output once', async () => {
   const host = hostWith({ 'exclude.ps1': '' });
   for (const _ of [1, 2]) expect(await scriptsOf(host).run('exclude.ps1', never)).toBe('');
   expect(runs(host)).toHaveLength(1);

@@ -54,7 +54,7 @@ test('takes a service that does not exist as stopped and as removed', async () =
   expect(model.calls).toEqual([]);
 });
 
-test('refuses to start a service that does not exist', async () => {
+test('does not start a service that does not exist', async () => {
   const error = await rejectionOf(ensureRunning('a', portsOf(new ModelServices()), waiting()));
   expect(error).toMatchObject({ code: 'SERVICE_NOT_SETTLED', message: 'service a does not exist' });
 });
@@ -70,7 +70,7 @@ test('passes on why a service cannot be stopped', async () => {
   expect(await model.query('a')).toMatchObject({ state: 'running' });
 });
 
-test('does not mind that somebody else starts the service at the same moment', async () => {
+test('ignores that another program starts the service at the same moment', async () => {
   const model = new ModelServices().install('a', {}, 'stopped');
   model.before = call => {
     if (call === 'start a') model.install('a');
@@ -79,7 +79,7 @@ test('does not mind that somebody else starts the service at the same moment', a
   expect(await model.query('a')).toMatchObject({ state: 'running' });
 });
 
-test('does not mind that somebody else stops the service at the same moment', async () => {
+test('ignores that another program stops the service at the same moment', async () => {
   const model = new ModelServices().install('a');
   model.before = call => {
     if (call === 'stop a') model.install('a', {}, 'stopped');
@@ -88,7 +88,7 @@ test('does not mind that somebody else stops the service at the same moment', as
   expect(await model.query('a')).toMatchObject({ state: 'stopped' });
 });
 
-test('does not mind that somebody else deletes the service while it stops', async () => {
+test('ignores that another program deletes the service while it stops', async () => {
   const model = slow(5).install('a', {}, 'stop-pending');
   await model.remove('a');
   await ensureRemoved('a', portsOf(model), waiting());
@@ -106,7 +106,7 @@ test('reports a service that dies right after its start', async () => {
   expect(error?.remedy).toContain('log of a');
 });
 
-test('gives up on a service that never comes up, and says how long it waited', async () => {
+test('gives up on a service that never comes up, and reports how long it waited', async () => {
   const model = slow(1000).install('a', {}, 'start-pending');
   const patient = waiting(7000);
   const error = await rejectionOf(ensureRunning('a', portsOf(model), patient));
@@ -123,7 +123,7 @@ test('kills the process of a service that does not stop in time', async () => {
   expect(patient.clock.ms).toBe(5000);
 });
 
-test('asks a process once, however long it goes on running, and does not ask again when it has been killed', async () => {
+test('requests the stop of a process once, and not again after it was killed', async () => {
   const model = new ModelServices().install('a');
   model.stop = async name => void model.calls.push(`stop ${name}`);
   await ensureStopped('a', portsOf(model), waiting(5000));
@@ -131,7 +131,7 @@ test('asks a process once, however long it goes on running, and does not ask aga
   expect(await model.query('a')).toMatchObject({ state: 'stopped', pid: 0 });
 });
 
-test('asks again when the service has got another process meanwhile, as by its recovery', async () => {
+test('requests the stop again when the service has another process, as after its recovery', async () => {
   const model = new ModelServices().install('a');
   const stop = model.stop.bind(model);
   model.stop = async name => {
@@ -207,7 +207,7 @@ test('passes on why a service cannot be deleted', async () => {
 });
 
 const verbs = { ensureRunning, ensureStopped, ensureRemoved };
-test.each(Object.entries(verbs))('%s stops waiting when it is told to', async (_, ensure) => {
+test.each(Object.entries(verbs))('%s stops waiting when aborted', async (_, ensure) => {
   const stop = new AbortController();
   const model = slow(1000).install('a', {}, 'stop-pending');
   const patient = waiting(60_000, stop.signal);

@@ -31,7 +31,7 @@ export async function ensureStopped(name: string, ports: ServicePorts, waiting: 
   const status = await ports.services.query(name);
   if (status === undefined || status.state === 'stopped') return;
   const process = status.pid === 0 ? undefined : await ports.processes.hold(status.pid);
-  const stop: Stop = { process, asked: new Set() };
+  const stop: Stop = { process, requested: new Set() };
   try {
     if (await stopsInTime(name, stop, ports, waiting)) return;
     await process?.killTree();
@@ -54,19 +54,19 @@ export async function ensureRemoved(name: string, ports: ServicePorts, waiting: 
 interface Stop {
   process: HeldProcess | undefined;
   /** PIDs that were requested to stop, so that none is requested twice. */
-  asked: Set<number>;
+  requested: Set<number>;
 }
 
 async function stopsInTime(name: string, stop: Stop, ports: ServicePorts, waiting: Waiting): Promise<boolean> {
-  const { process, asked } = stop;
+  const { process, requested } = stop;
   const stopped = await poll(async () => {
     const status = await ports.services.query(name);
     if (status === undefined || status.state === 'stopped') {
       return process === undefined || (await process.hasExited()) ? true : undefined;
     }
     // In a pending state Windows accepts no control code; that state ends by itself.
-    if ((status.state === 'running' || status.state === 'paused') && !asked.has(status.pid)) {
-      asked.add(status.pid);
+    if ((status.state === 'running' || status.state === 'paused') && !requested.has(status.pid)) {
+      requested.add(status.pid);
       await requestState(name, () => ports.services.stop(name), ports, ['stopped', 'stop-pending']);
     }
     return undefined;

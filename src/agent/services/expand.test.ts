@@ -50,7 +50,7 @@ const unresolved: [name: string, jsonPath: string, code: string, hint: string][]
   ['a broken template', '{.metadata', 'JSONPATH_INVALID', '{.metadata'],
 ];
 for (const [name, jsonPath, code, hint] of unresolved) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     const error = errorOf(() => resolveNodeVariables(node, [variable('{.metadata.name}', 'N'), variable(jsonPath)]));
     expect(error).toMatchObject({ code, message: expect.stringContaining(hint) });
     expect(error?.remedy).not.toBe('');
@@ -105,7 +105,7 @@ const stuck: [name: string, values: Record<string, string>, hint: string][] = [
   ['a value with a NUL', { IP: 'a\0b' }, 'which is not one line'],
 ];
 for (const [name, values, hint] of stuck) {
-  test(`refuses ${name} that the command needs`, () => {
+  test(`rejects ${name} that the command needs`, () => {
     const error = errorOf(() => expandCommand(kubelet('x --ip=IP', ['IP']), values));
     expect(error).toMatchObject({ code: 'COMMAND_VARIABLE_UNRESOLVED', message: expect.stringContaining(hint) });
     expect(error?.remedy).toContain('IP');
@@ -141,7 +141,7 @@ test('puts the arguments of a script into its text exactly', () => {
   );
 });
 
-test('takes a script without arguments as it is, without a Node', () => {
+test('takes a script without arguments unchanged, without a Node', () => {
   expect(text(script('x.ps1 -a $b; "c"'), undefined)).toBe('x.ps1 -a $b; "c"');
 });
 
@@ -151,7 +151,7 @@ test('needs the Node for a script with arguments', () => {
   );
 });
 
-test('refuses a value of the Node that PowerShell would run as code', () => {
+test('rejects a value of the Node that PowerShell would run as code', () => {
   const error = errorOf(() => text(script('x A', ['A', '{.metadata.annotations.evil}'])));
   expect(error).toMatchObject({
     code: 'COMMAND_VARIABLE_UNRESOLVED',

@@ -136,7 +136,7 @@ test('takes over services of the Go operator without a restart', async () => {
   for (const { name, pid } of before) expect((await host.services.query(name))?.pid).toBe(pid);
 });
 
-test('leaves a service alone whose command cannot be expanded, with all that need it, and tells so', async () => {
+test('does not touch a service whose command cannot be expanded, nor its dependents, and reports it', async () => {
   const host = newHost();
   host.hostValues = {};
   const error = await rejectionOf(reconcile(host));
@@ -147,7 +147,7 @@ test('leaves a service alone whose command cannot be expanded, with all that nee
   expect(await commands(host)).toEqual({ containerd: 'containerd.exe', windows_exporter: 'exporter.exe' });
 });
 
-test('goes on with dependents of a service that runs although its command cannot be expanded now', async () => {
+test('continues with dependents of a service that runs although its command cannot be expanded now', async () => {
   const host = newHost();
   await reconcile(host, [containerd, kubelet]);
   host.hostValues = {};
@@ -178,7 +178,7 @@ test('does nothing for no services', async () => {
   expect([host.log, host.services.calls]).toEqual([[], []]);
 });
 
-test('ends with the reason when it is told to stop while it expands', async () => {
+test('ends with the reason when it is stopped while it expands', async () => {
   const host = newHost();
   const waiting = { ...host.waiting(), signal: AbortSignal.abort(new Error('shutting down')) };
   host.hostValues = {};
@@ -215,7 +215,7 @@ const changes: [name: string, path: string, want: string[]][] = [
   ['a file whose name only begins like a program', 'C:\\k\\kube-proxy.con', []],
 ];
 for (const [name, path, want] of changes) {
-  test(`starts anew what has read ${name}, once`, async () => {
+  test(`restarts the services that read ${name}, once`, async () => {
     const host = newHost();
     await reconcile(host, reading);
     await recordChangedFiles([path], host.files);
@@ -239,7 +239,7 @@ test('remembers a changed file until the service that reads it has been started'
   expect((await readState(host.files)).changedFiles).toEqual([]);
 });
 
-test('remembers a changed file when it is cut short, however far it got', async () => {
+test('remembers a changed file when it is interrupted, however far it got', async () => {
   for (const cut of ['stop kubelet', 'start kubelet', 'start kube-proxy']) {
     const host = newHost();
     await reconcile(host, reading);

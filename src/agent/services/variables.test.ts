@@ -101,7 +101,7 @@ for (const [name, source, from] of noFallback) {
   });
 }
 
-test('asks for no substitute when it was told to stop', async () => {
+test('uses no fallback when aborted', async () => {
   const given = kubelet({ command: 'x V', hostVariables: [{ name: 'V', source: 'fqdn' }] });
   const aborted = AbortSignal.abort(new Error('shutting down'));
   await expect(expandService(given, node, new ModelHost(), aborted)).rejects.toThrow('shutting down');
@@ -124,7 +124,7 @@ test.each([
   [[false, false], false],
   [[true, false], true],
   [[false, true], true],
-] as const)('tells whether one of the preparations changed a file: %j', async (changes, want) => {
+] as const)('reports whether one of the preparations changed a file: %j', async (changes, want) => {
   const host = new ModelHost();
   const answers = [...changes];
   host.prepared = () => answers.shift() ?? false;

@@ -29,7 +29,7 @@ test('gives pieces as they come, cut where the count ends', async () => {
   expect((await Array.fromAsync(reader.pieces(4))).map(text)).toEqual(['f', 'ghi']);
 });
 
-test('tells when there is less than wanted', async () => {
+test('fails when there are fewer bytes than requested', async () => {
   const damaged = { code: 'BUNDLE_DAMAGED', message: expect.stringContaining('ends too early') };
   await expect(new ByteReader(chunks('ab')).take(3)).rejects.toMatchObject(damaged);
   await expect(Array.fromAsync(new ByteReader(chunks('ab')).pieces(3))).rejects.toMatchObject(damaged);

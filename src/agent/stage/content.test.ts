@@ -39,7 +39,7 @@ const good: [string, Packed, Buffer][] = [
 ];
 for (const [name, { bytes, expected }, content] of good) {
   test(`unpacks ${name}`, async () => expect(await collect(unpacked(pieces(bytes), expected))).toEqual(content));
-  test(`lets ${name} pass as it is`, async () => {
+  test(`lets ${name} pass unchanged`, async () => {
     expect(await collect(verified(pieces(bytes), expected))).toEqual(bytes);
   });
 }
@@ -63,7 +63,7 @@ const bad: [string, Buffer, Expected, RegExp][] = [
 ];
 for (const [name, bytes, expected, message] of bad) {
   const damaged = { code: 'BUNDLE_DAMAGED', message: expect.stringMatching(message) };
-  test(`refuses to unpack ${name}`, async () => {
+  test(`does not unpack ${name}`, async () => {
     await expect(collect(unpacked(pieces(bytes), expected))).rejects.toMatchObject(damaged);
   });
   test(`lets ${name} not pass`, async () => {
@@ -84,7 +84,7 @@ for (const [name, read] of readers) {
     await expect(collect(read(broken(), packed.expected))).rejects.toThrow('disk error');
   });
 
-  test(`${name} lets go of the source when nobody wants more`, async () => {
+  test(`${name} closes the source when the reader stops`, async () => {
     const noise = none(randomBytes(3_000_000));
     let closed = false;
     async function* source(): AsyncGenerator<Uint8Array> {

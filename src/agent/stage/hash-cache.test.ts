@@ -16,7 +16,7 @@ function hostWith(text: string) {
   return { host, hashOf: createHashCache(host.files, host.clock), reads: () => reads };
 }
 
-test('reads a file once as long as it stays as it is', async () => {
+test('reads a file once as long as it stays unchanged', async () => {
   const { hashOf, reads } = hostWith('program');
   const hashes = [await hashOf(path), await hashOf(path), await hashOf(path.toUpperCase())];
   expect([hashes, reads()]).toEqual([Array(3).fill(sha256('program')), 1]);

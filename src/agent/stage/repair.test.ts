@@ -48,7 +48,7 @@ const damages: [string, (host: ModelHost) => unknown, string[]][] = [
   ],
 ];
 for (const [name, damage, want] of damages) {
-  test(`puts right ${name}`, async () => {
+  test(`fixes ${name}`, async () => {
     const host = await stagedHost();
     damage(host);
     expect(await repair(host)).toEqual({ repaired: want, problems: [] });
@@ -99,7 +99,7 @@ const hopeless: [string, FileInfo, RegExp][] = [
   ['is another one', { path: file.kubelet, checksum: 'a'.repeat(64) }, /kubelet\.exe has the hash [0-9a-f]{64}, and/],
 ];
 for (const [name, listed, message] of hopeless) {
-  test(`tells of a file that ${name} and has no copy, and touches nothing`, async () => {
+  test(`reports a file that ${name} and has no copy, and touches nothing`, async () => {
     const host = await stagedHost();
     const { repaired, problems } = await repair(host, [listed]);
     expect([repaired, current(host), problems.length]).toEqual([[], texts, 1]);
@@ -117,7 +117,7 @@ test('uses no copy that is damaged itself', async () => {
   expect(problems).toMatchObject([{ code: 'BUNDLE_DAMAGED' }]);
 });
 
-test('one file that cannot be read or written keeps no other from being put right', async () => {
+test('fixes the other files when one cannot be read or written', async () => {
   const host = await stagedHost();
   Object.keys(texts).forEach(path => host.fileTexts.delete(path));
   host.before = call => {
@@ -153,7 +153,7 @@ for (const [name, rights, wanted, path, want] of rows) {
   });
 }
 
-test('stops when it is told to', async () => {
+test('stops when aborted', async () => {
   const host = await stagedHost();
   await expect(repair(host, [], AbortSignal.abort(new Error('stopping')))).rejects.toThrow('stopping');
 });

@@ -28,7 +28,7 @@ async function uploaded(bundle: Uint8Array, host = new ModelHost()): Promise<Mod
   return host;
 }
 
-test('puts everything in place and tells how much', async () => {
+test('places all files and reports how many', async () => {
   const host = new ModelHost();
   const outcome = await stageTexts(host, texts);
   expect(outcome).toEqual({ placed: 3, unchanged: 0, removed: 0, bytes: program.length + 7 });
@@ -83,7 +83,7 @@ test('keeps a record and a packed copy of each file, and not the bundle', async 
   expect(host.fileTexts.has(bundlePath)).toBe(false);
 });
 
-test('leaves a file alone that is right already', async () => {
+test('does not touch an unchanged file', async () => {
   const host = new ModelHost();
   host.fileTexts.set(file.kubelet, program);
   const before = await host.files.stat(file.kubelet);
@@ -122,7 +122,7 @@ test('replaces a file in another spelling of its path', async () => {
   expect(await host.files.read(file.kubelet)).toBe(program);
 });
 
-test('adds to what earlier bundles brought, and drops copies that nobody needs', async () => {
+test('keeps files of earlier bundles, and removes copies that are not needed', async () => {
   const host = new ModelHost();
   await stageTexts(host, texts);
   await stageTexts(host, { [file.kubeletConfig]: '{"a":2}' });
@@ -165,7 +165,7 @@ test('protects the copy of a secret also when a file for everybody has the same 
   expect(host.files.accessOf(`${dir.staged}\\${sha256('same')}`)).toBe('secret');
 });
 
-test('leaves alone what is no copy in the directory of copies', async () => {
+test('does not touch what is no copy in the directory of copies', async () => {
   const host = new ModelHost();
   host.fileTexts.set(`${dir.staged}\\x.1-1.wicd-new`, 'somebody writes this');
   await stageTexts(host, texts);
@@ -182,7 +182,7 @@ const refusals: [string, (bundle: Buffer) => [Uint8Array, string?], string][] = 
   ['a changed last byte', bundle => [Buffer.from(bundle).fill(0, bundle.length - 1)], 'BUNDLE_DAMAGED'],
 ];
 for (const [name, change, code] of refusals) {
-  test(`refuses ${name} and leaves everything as it was`, async () => {
+  test(`rejects ${name} and leaves everything unchanged`, async () => {
     const host = new ModelHost();
     await stageTexts(host, { [file.kubelet]: 'old', 'C:\\k\\mine': 'mine' });
     const before = [visible(host), copies(host), await readRecord(host.files)];
@@ -193,7 +193,7 @@ for (const [name, change, code] of refusals) {
   });
 }
 
-test('refuses a bundle in which one file does not have its hash, be it the last', async () => {
+test('rejects a bundle in which one file, even the last, does not match its hash', async () => {
   const bundle = await bundleOf({ 'C:\\k\\a': 'first', 'C:\\k\\b': 'second' });
   const changed = Buffer.from(bundle.toString('latin1').replace('second', 'secund'), 'latin1');
   const host = await uploaded(changed);
@@ -204,7 +204,7 @@ test('refuses a bundle in which one file does not have its hash, be it the last'
   expect([visible(host), copies(host)]).toEqual([{}, []]);
 });
 
-test('refuses a place that is not ours', async () => {
+test('rejects a path outside of the folders of the agent', async () => {
   const bundle = await bundleOf({ 'C:\\k\\aaaa': 'x' });
   const changed = Buffer.from(bundle.toString('latin1').replace('C:\\\\k\\\\aaaa', 'C:\\\\kk\\\\aaa'), 'latin1');
   const host = await uploaded(changed);
@@ -213,7 +213,7 @@ test('refuses a place that is not ours', async () => {
   });
 });
 
-test('asks for the upload when there is no bundle', async () => {
+test('requests the upload when there is no bundle', async () => {
   await expect(stage(bundlePath, 'f'.repeat(64), new ModelHost().files, signal)).rejects.toMatchObject({
     code: 'INPUT_UNREADABLE',
     message: expect.stringContaining(bundlePath),
@@ -221,7 +221,7 @@ test('asks for the upload when there is no bundle', async () => {
   });
 });
 
-test('goes no further when it is told to stop', async () => {
+test('stops when aborted', async () => {
   const bundle = await bundleOf(texts);
   const host = await uploaded(bundle);
   const stop = new AbortController();
@@ -232,7 +232,7 @@ test('goes no further when it is told to stop', async () => {
   expect(visible(host)).toEqual(texts);
 });
 
-test('leaves the other files alone when one cannot be written, and finishes the next time', async () => {
+test('keeps the other files when one cannot be written, and finishes the next time', async () => {
   const bundle = await bundleOf(texts);
   const host = await uploaded(bundle);
   host.before = call => {
@@ -259,7 +259,7 @@ const oldTexts = { [file.kubelet]: 'old kubelet', [hosts]: 'old', 'C:\\k\\kept':
 const options: BundleOptions = { version: 'v2', remove: [hosts], secrets: [file.kubeletConfig] };
 const after = { ...texts, 'C:\\k\\kept': 'kept' };
 
-test('cut short at any step, every file is old or new, and the next run completes it', async () => {
+test('interrupted at any step, every file is old or new, and the next run completes it', async () => {
   const bundle = await bundleOf(texts, options);
   const run = (host: ModelHost) => stage(bundlePath, sha256(bundle), host.files, signal);
   let cuts = 0;
@@ -280,7 +280,7 @@ test('cut short at any step, every file is old or new, and the next run complete
   expect(cuts).toBeGreaterThan(15);
 });
 
-test('cut short any number of times, one bundle after the other, the last one wins', async () => {
+test('interrupted any number of times, one bundle after the other, the last one wins', async () => {
   const name = fc.constantFrom('a', 'b', 'c');
   const content = fc.constantFrom('1', '2', 'long '.repeat(60));
   const bundles = fc.array(fc.dictionary(name, content, { maxKeys: 3 }), { minLength: 1, maxLength: 4 });

@@ -114,7 +114,7 @@ for (const [name, command] of ofOperator) {
   });
 }
 
-test('says something about every flag, and has valid defaults', () => {
+test('has a help text for every flag, and valid defaults', () => {
   for (const name of Object.keys(flags) as FlagName[]) {
     const { help, default: preset, expected } = flagOf(name);
     expect(help).not.toBe('');

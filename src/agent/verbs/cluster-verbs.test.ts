@@ -54,7 +54,7 @@ test('bootstrap starts the services from which the host becomes a Node, and no o
   expect(await names(world)).toEqual(['containerd', 'kubelet']);
 });
 
-test('bootstrap can be repeated, and tells the same', async () => {
+test('bootstrap can be repeated, and reports the same', async () => {
   const world = await bench();
   await world.publish('v1');
   const line = `${bootstrap} -o json`;
@@ -120,7 +120,7 @@ for (const [name, break_, code] of failures) {
   });
 }
 
-test('bootstrap ends early when somebody wants it to', async () => {
+test('bootstrap stops when aborted', async () => {
   const stop = new AbortController();
   const world = await bench({ signal: stop.signal });
   await world.publish('v1');
@@ -132,7 +132,7 @@ test('bootstrap ends early when somebody wants it to', async () => {
   expect([told.code, json(told.out)['error']]).toEqual([1, expect.objectContaining({ code: 'INTERRUPTED' })]);
 });
 
-test('cleanup takes everything back, tells that a reboot is needed, and leaves the Node alone', async () => {
+test('cleanup removes everything, reports a required reboot, and does not touch the Node', async () => {
   const world = await configured();
   const before = await world.client.get(nodes, nodeName);
   const { code, out } = await world.run(cleanup);
@@ -141,7 +141,7 @@ test('cleanup takes everything back, tells that a reboot is needed, and leaves t
   expect(await world.client.get(nodes, nodeName)).toEqual(before);
 });
 
-test('cleanup tells the same as one document', async () => {
+test('cleanup reports the same as one document', async () => {
   const world = await configured();
   expect(json((await world.run(`${cleanup} -o json`)).out)).toEqual({
     removed: ['kubelet', 'containerd'],
@@ -158,7 +158,7 @@ test('cleanup finds nothing to do the second time', async () => {
   expect(await world.run(cleanup)).toMatchObject({ code: 0, out: 'No services of the agent were found.\n' });
 });
 
-test('cleanup keeps variables and certificates for the next configuration when it is told to', async () => {
+test('cleanup keeps variables and certificates with --keep-settings', async () => {
   const world = await configured();
   const { out } = await world.run(`${cleanup} --keep-settings`);
   expect(out).toBe('Removed services: kubelet, containerd\nVariables and certificates were kept.\n');
@@ -204,14 +204,14 @@ test('cleanup works when the API server is gone, by what is known on the host, w
   ]);
 });
 
-test('cleanup says that the API server was not reached', async () => {
+test('cleanup reports that the API server was not reached', async () => {
   const world = await configured({ clock: fastClock(200) });
   await world.stopServer();
   const { out } = await world.run(cleanup);
   expect(out).toMatch(/^The API server was not reached: .*ECONNREFUSED/m);
 });
 
-test('cleanup goes on by what is known on the host without a kubeconfig, at once', async () => {
+test('cleanup uses the record on the host at once without a kubeconfig', async () => {
   const world = await configured();
   world.host.fileTexts.delete(file.agentKubeconfig);
   expect(json((await world.run(`${cleanup} -o json`)).out)).toMatchObject({
@@ -220,7 +220,7 @@ test('cleanup goes on by what is known on the host without a kubeconfig, at once
   });
 });
 
-test('cleanup goes on by what is known on the host when it may not read the ConfigMap, at once', async () => {
+test('cleanup uses the record on the host at once when it is not allowed to read the ConfigMap', async () => {
   const world = await configured();
   await world.client.raw(
     'DELETE',
@@ -256,7 +256,7 @@ test('cleanup fails when a service does not let go, and has taken nothing else',
   expect(world.host.state.variables).toEqual(proxy);
 });
 
-test('cleanup ends early when somebody wants it to, and does not go on without the API server', async () => {
+test('cleanup stops when aborted, and does not continue without the API server', async () => {
   const stop = new AbortController();
   const world = await configured({ clock: fastClock(2) });
   await world.stopServer();

@@ -14,7 +14,7 @@ const page = readFileSync(join(import.meta.dirname, '../../../docs/agent.md'), '
 const rows = page.split('\n').filter(line => line.startsWith('| '));
 const rowOf = (flag: FlagName) => rows.find(line => line.split('|')[1]?.match(`--${flag}[ \`]`)) ?? '';
 
-test('docs/agent.md tells every verb, and what it must be given', () => {
+test('docs/agent.md lists every verb and its required flags', () => {
   for (const { name, required } of verbs) {
     const row = rows.find(line => line.startsWith(`| \`${name}\` |`)) ?? '';
     expect(
@@ -26,14 +26,14 @@ test('docs/agent.md tells every verb, and what it must be given', () => {
   }
 });
 
-test('docs/agent.md tells every flag, and what it is when it is absent', () => {
+test('docs/agent.md lists every flag and its default', () => {
   for (const name of Object.keys(flags) as FlagName[]) {
     expect(rowOf(name)).not.toBe('');
     expect(rowOf(name)).toContain(flagOf(name).default ?? '');
   }
 });
 
-test('docs/agent.md tells of every flag which verbs have it', () => {
+test('docs/agent.md lists the verbs of every flag', () => {
   for (const { name: verb, required, optional } of verbs) {
     for (const flag of [...required, ...optional]) {
       expect(rowOf(flag).split('|')[2]).toContain(`\`${verb}\``);
@@ -41,7 +41,7 @@ test('docs/agent.md tells of every flag which verbs have it', () => {
   }
 });
 
-test('docs/agent.md tells every event', () => {
+test('docs/agent.md lists every event', () => {
   const failed = (code: 'SERVICES_INCOMPLETE' | 'INPUT_UNREADABLE' | 'OBJECT_MISSING') =>
     failureEvent(new AppError(code, '', { remedy: '' }));
   const events = [
@@ -56,7 +56,7 @@ test('docs/agent.md tells every event', () => {
   for (const event of events) expect(page).toContain(`| \`${event?.reason}\` | ${event?.type} |`);
 });
 
-test('docs/agent.md tells where the agent keeps its files', () => {
+test('docs/agent.md lists the files of the agent', () => {
   const paths = [stateFile, knownGoodFile, scriptCacheFile, file.importedCerts, file.agentKubeconfig];
   for (const path of [...paths, dir.agentCerts, dir.staged, dir.agentNative, dir.agentLog])
     expect(page).toContain(path);

@@ -14,12 +14,12 @@ import type { ServiceLife } from '../ports.ts';
 const onHost = (host: ModelHost, line: string) => runIn(worldOf(host), line);
 const json = (out: string) => JSON.parse(out) as Record<string, unknown>;
 
-test('tells its version in words that scripts search for', async () => {
+test('prints its version as text for scripts', async () => {
   const { code, out } = await onHost(new ModelHost(), 'version');
   expect([code, out]).toEqual([0, 'windows-instance-config-daemon version: "11.0.0-test", node version: "here"\n']);
 });
 
-test('tells its version as one document', async () => {
+test('prints its version as JSON', async () => {
   const { out } = await onHost(new ModelHost(), 'version -o json');
   expect(json(out)).toEqual({ version: '11.0.0-test', runtime: 'here' });
 });
@@ -53,7 +53,7 @@ test('shows what a flag is when it is not given', async () => {
   expect(out).toMatch(/--windows-service {2,}\w/);
 });
 
-test('tells what is wrong with the line, and what helps, on standard error only', async () => {
+test('prints errors of the command line with a remedy to standard error only', async () => {
   const { code, out, err } = await onHost(new ModelHost(), 'reboot');
   expect([code, out]).toEqual([1, '']);
   expect(err).toBe(
@@ -61,7 +61,7 @@ test('tells what is wrong with the line, and what helps, on standard error only'
   );
 });
 
-test('tells it as a document on standard output as well, where JSON is wanted', async () => {
+test('prints errors as JSON to standard output, too, with -o json', async () => {
   const { code, out, err } = await onHost(new ModelHost(), 'reboot -o json');
   expect([code, json(out)]).toEqual([
     1,
@@ -128,7 +128,7 @@ test('reboots once, however often the command comes', async () => {
   expect(host.log).toEqual(['reboot in 3 s']);
 });
 
-test('says in words what becomes of a reboot', async () => {
+test('prints the result of a reboot as text', async () => {
   const host = new ModelHost();
   expect((await onHost(host, `reboot --boot-id ${host.bootId}`)).out).toBe('The host reboots in 3 s.\n');
   expect((await onHost(host, 'reboot --boot-id another')).out).toBe('Skipped: already rebooted.\n');
@@ -145,13 +145,13 @@ test('renames the host, once', async () => {
   });
 });
 
-test('refuses a name that no host can have', async () => {
+test('rejects an invalid host name', async () => {
   const { code, out, err } = await onHost(new ModelHost(), 'rename --name win_7 -o json');
   expect([code, json(out)['error']]).toEqual([1, expect.objectContaining({ code: 'HOST_NAME_INVALID' })]);
   expect(err).toContain('win_7');
 });
 
-test('says that a name takes effect at once, should Windows say so', async () => {
+test('prints that a rename takes effect at once when no reboot is required', async () => {
   const host = new ModelHost();
   host.system.rename = async () => false;
   expect((await onHost(host, 'rename --name win-7')).out).toBe('Renamed the host to win-7.\n');
@@ -180,7 +180,7 @@ for (const [feature, text, data] of features) {
   });
 }
 
-test('tells everything about the host as one document that the operator can read', async () => {
+test('prints the inventory as JSON that the operator can parse', async () => {
   const host = new ModelHost();
   host.services.install('kubelet', { command: 'k.exe', description: 'OpenShift managed kubelet' });
   const { code, out } = await onHost(host, 'inventory -o json');
@@ -192,7 +192,7 @@ test('tells everything about the host as one document that the operator can read
   });
 });
 
-test('tells the same in words', async () => {
+test('prints the inventory as text', async () => {
   const host = new ModelHost();
   host.state.pendingReboot = ['updates'];
   host.state.adapters.push({
@@ -225,7 +225,7 @@ test('tells the same in words', async () => {
   expect(out).not.toContain('Networks:');
 });
 
-test('tells networks and the end of the certificate', async () => {
+test('prints networks and the expiry of the certificate', async () => {
   const host = new ModelHost();
   host.overlayAfter = 0;
   const { out } = await onHost(host, 'inventory');
@@ -233,7 +233,7 @@ test('tells networks and the end of the certificate', async () => {
   expect(out).toContain('Reboot:      not pending');
 });
 
-test('refuses a bundle that is not there, with a code', async () => {
+test('rejects a missing bundle, with a code', async () => {
   const { code, out } = await onHost(new ModelHost(), `stage --bundle C:\\Temp\\b --sha256 ${'a'.repeat(64)} -o json`);
   expect([code, json(out)['error']]).toEqual([
     1,
@@ -243,7 +243,7 @@ test('refuses a bundle that is not there, with a code', async () => {
 
 const controllerLine = 'controller --kubeconfig C:\\k\\wicd-kubeconfig --namespace ns --node win-1';
 
-test('runs as a service only when it is told to, and has the signal of that service', async () => {
+test('runs as a service only with --windows-service, with the signal of that service', async () => {
   const lives: string[] = [];
   const stop = new AbortController();
   const asService = async (body: (life: ServiceLife) => Promise<void>) => {
@@ -275,7 +275,7 @@ const logs: [flags: string, opened: [string, number][]][] = [
   [' --log-dir C:\\var\\log\\wicd --log-file-max-size=0', [['C:\\var\\log\\wicd', 0]]],
 ];
 for (const [flags, want] of logs) {
-  test(`logs where it is told to:${flags || ' nowhere special'}`, async () => {
+  test(`logs to the configured output:${flags || ' none'}`, async () => {
     const opened: [string, number][] = [];
     const logged = recordedLog();
     const openLog = (directory: string, maxBytes: number) => {

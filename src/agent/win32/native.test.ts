@@ -21,7 +21,7 @@ const calls = {
   ...inLibrary('advapi32.dll', { Open: { prototype: 'void * __stdcall Open(str16 name)', why: 'x', proof: 'double' } }),
 };
 
-test('names the library of each call, and Wine as its proof unless it says otherwise', () => {
+test('sets the library of each call, and Wine as its default proof', () => {
   expect(calls.Beep).toMatchObject({ dll: 'kernel32.dll', proof: 'wine' });
   expect(calls.Open).toMatchObject({ dll: 'advapi32.dll', proof: 'double' });
 });
@@ -63,7 +63,7 @@ test.each([0, 261])('does not guess the directory of the system (answer %i)', le
   expect(error).toMatchObject({ code: 'WINDOWS_CALL_FAILED', message: expect.stringContaining('GetSystemDirectoryW') });
 });
 
-test('gives the number of the last failure as often as it is read', () => {
+test('gives the number of the last failure for every read', () => {
   const koffi = new FakeKoffi({ Beep: () => 0, Open: () => null });
   const { lastError } = bindChecked(koffi, calls);
   koffi.lastError = 1060;
@@ -159,7 +159,7 @@ const obstacles: [name: string, make: (folder: string) => void][] = [
   ['the directory is a file', folder => writeFileSync(folder, '')],
   ['a directory has its name', folder => mkdirSync(join(folder, `${stem}.node`, 'x'), { recursive: true })],
 ];
-test.each(obstacles)('says what is wrong when %s', (_, make) => {
+test.each(obstacles)('reports what is wrong when %s', (_, make) => {
   const folder = freshFolder();
   make(folder);
   const error = errorOf(() => placeAddon(addon, folder));
@@ -178,7 +178,7 @@ test('leaves nothing of a failed attempt once one succeeds', () => {
   expect(readdirSync(folder)).toEqual([`${stem}.node`]);
 });
 
-test('says what is wrong when the addon cannot be loaded', () => {
+test('reports what is wrong when the addon cannot be loaded', () => {
   const folder = freshFolder();
   const error = errorOf(() => loadKoffi(addon, folder));
   expect(error?.code).toBe('WINDOWS_NATIVE_UNUSABLE');

@@ -34,7 +34,7 @@ export interface NativeFunction {
   async(...args: unknown[]): void;
 }
 
-/** How a binding was tested: on Wine, on Wine with our double of the library, or by reading the documentation only. */
+/** How a binding was tested: on Wine, on Wine with a double of the library, or by reading the documentation only. */
 export type Proof = 'wine' | 'double' | 'reading';
 
 /** A Win32 function as data: the source of docs/windows-api.md. */

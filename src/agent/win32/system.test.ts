@@ -63,7 +63,7 @@ function bench(keys: Keys = {}, answer: Partial<ProgramResult> | Error = {}) {
   return { system, registry, names, runs };
 }
 
-test('tells names, adapters and processes as the parts do', async () => {
+test('gives names, adapters and processes of its parts', async () => {
   const { system } = bench();
   expect(await system.hostName()).toBe('win-1');
   expect(await system.fqdn()).toBe('win-1.example.com');
@@ -85,7 +85,7 @@ const systems: [string, Record<string, string | number>, object][] = [
   ],
   ['one that tells nothing', {}, { product: '', build: '10.0..0', installationType: '' }],
 ];
-test.each(systems)('tells the operating system of %s', async (_, values, want) => {
+test.each(systems)('reports the operating system of %s', async (_, values, want) => {
   expect(await bench({ [versionKey]: values }).system.operatingSystem()).toEqual(want);
 });
 
@@ -146,7 +146,7 @@ for (const [how, keys, name, want, reboot] of renames) {
   });
 }
 
-test('tells the free space of a directory, or of where it will be', async () => {
+test('reports the free space of a directory, or of where it will be', async () => {
   const { system } = bench();
   const here = await system.freeBytes(tmpdir());
   const below = await system.freeBytes(join(tmpdir(), 'not', 'yet', 'there'));
@@ -154,7 +154,7 @@ test('tells the free space of a directory, or of where it will be', async () => 
   expect(Math.abs(here - below)).toBeLessThan(1e9);
 });
 
-test('tells that the free space cannot be determined', async () => {
+test('reports that the free space cannot be determined', async () => {
   await expect(bench().system.freeBytes('/dev/null/x')).rejects.toMatchObject({
     code: 'HOST_FILE_UNUSABLE',
     message: '/dev/null/x: the free space cannot be determined',
@@ -185,7 +185,7 @@ test.each([0, 1115, 1190])('takes exit code %d for a reboot that is on its way',
   await expect(bench({}, { exitCode }).system.reboot(0, 'x')).resolves.toBeUndefined();
 });
 
-test('tells that the reboot was refused', async () => {
+test('reports that the reboot was rejected', async () => {
   const answer = { exitCode: 5, stderr: 'Access is denied.(5)\r\n' };
   await expect(bench({}, answer).system.reboot(0, 'x')).rejects.toMatchObject({
     code: 'PROGRAM_FAILED',
@@ -194,7 +194,7 @@ test('tells that the reboot was refused', async () => {
   });
 });
 
-test('tells that shutdown.exe did not end', async () => {
+test('reports that shutdown.exe did not end', async () => {
   const answer = new ProgramTimeout('C:\\Windows\\System32\\shutdown.exe did not end within 60 s');
   await expect(bench({}, answer).system.reboot(0, 'x')).rejects.toMatchObject({
     code: 'PROGRAM_TIMEOUT',
@@ -202,12 +202,12 @@ test('tells that shutdown.exe did not end', async () => {
   });
 });
 
-test('gives on any other failure', async () => {
+test('passes on any other failure', async () => {
   const broken = new Error('broken');
   await expect(bench({}, broken).system.reboot(0, 'x')).rejects.toBe(broken);
 });
 
-test('tells rights and ports as Windows does', async () => {
+test('gives rights and ports of its parts', async () => {
   const { system } = bench();
   expect([await system.isAdministrator(), await system.listeningPorts()]).toEqual([true, [22, 10250]]);
 });

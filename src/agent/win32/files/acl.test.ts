@@ -96,7 +96,7 @@ const kinds: [string, Node | undefined, object | undefined][] = [
   ['a file on Wine, which has no owners', entry(0x20, 'S-1-5-21-0-0-0-1000'), { access: 'unreadable' }],
 ];
 for (const [name, node, want] of kinds) {
-  test(`tells ${name} by the handle`, () => {
+  test(`reports ${name} by the handle`, () => {
     const { access, left } = bench(node === undefined ? {} : { 'C:\\k': node });
     if (want === undefined) expect(access.inspect('C:\\k')).toBeUndefined();
     else expect(access.inspect('C:\\k')).toMatchObject(want);
@@ -140,7 +140,7 @@ test.each([
   'GetFileInformationByHandle',
   'ConvertStringSecurityDescriptorToSecurityDescriptorW',
   'SetKernelObjectSecurity',
-])('tells that %s failed, for which path, and frees what it has', call => {
+])('reports that %s failed, for which path, and frees what it has', call => {
   const { access, left } = bench({ 'C:\\k': entry(0x10) }, { [call]: 5 });
   expect(() => access.protect('C:\\k', 'secret')).toThrow(
     expect.objectContaining({
@@ -151,7 +151,7 @@ test.each([
   expect(left()).toEqual([0, 0]);
 });
 
-test('tells that owner and rights cannot be read', () => {
+test('reports that owner and rights cannot be read', () => {
   const { access, left } = bench({ 'C:\\k': entry(0x10) }, { GetKernelObjectSecurity: 5 });
   expect(() => access.inspect('C:\\k')).toThrow(/GetKernelObjectSecurity failed for C:\\k/);
   expect(left()).toEqual([0, 0]);

@@ -86,7 +86,7 @@ test('moves aside one after the other while all of them run', async () => {
   });
 });
 
-test.each(['EPERM', 'EBUSY', 'EACCES'])('waits for a file that somebody reads (%s)', async code => {
+test.each(['EPERM', 'EBUSY', 'EACCES'])('waits for a file that another program reads (%s)', async code => {
   await writeFile(join(folder, 'a.txt'), 'old');
   const windows = Object.assign(new Windows(), { code });
   windows.open.set('a.txt', 700);

@@ -109,7 +109,7 @@ test('opens the store of the machine, only to read when it only lists', async ()
   expect(store.flags).toEqual([0x2_8000, 0x2_0000, 0x2_0000]);
 });
 
-test('adds a certificate, bytes as they are', async () => {
+test('adds a certificate with unchanged bytes', async () => {
   const store = new FakeStore('a');
   await store.port.add(new Uint8Array(der('b')));
   expect(store.certificates).toEqual([der('a'), der('b')]);
@@ -150,7 +150,7 @@ const failures: [string, (store: FakeStore) => Promise<unknown>, string][] = [
   ['CertDeleteCertificateFromStore', store => store.port.remove(hash('b')), hash('b')],
   ['CertCloseStore', store => store.port.remove(hash('b')), 'LocalMachine\\ROOT'],
 ];
-test.each(failures)('tells that %s failed, for what and why, and leaves nothing open', async (call, act, object) => {
+test.each(failures)('reports that %s failed, for what and why, and leaves nothing open', async (call, act, object) => {
   const store = new FakeStore('a', 'b', 'c');
   store.failing = { [call]: 5 };
   await expect(act(store)).rejects.toMatchObject({

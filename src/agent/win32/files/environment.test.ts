@@ -17,16 +17,16 @@ test('keeps machine variables where Windows reads them at boot', () => {
   expect(environmentKey).toBe('SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment');
 });
 
-test('tells all machine variables that hold a text, as they are written', async () => {
+test('gives all machine variables with text values, not expanded', async () => {
   const { environment } = bench({ Path: '%SystemRoot%\\system32', NUMBER: 2, HTTP_PROXY: 'http://p:1' });
   expect(await environment.machine()).toEqual({ Path: '%SystemRoot%\\system32', HTTP_PROXY: 'http://p:1' });
 });
 
-test('tells the variables the process was started with, not those of the machine', () => {
+test('reports the variables the process was started with, not those of the machine', () => {
   expect(bench({ HTTP_PROXY: 'new' }).environment.process()).toEqual({ HTTP_PROXY: 'at-boot' });
 });
 
-test('sets a variable and says so to open programs', async () => {
+test('sets a variable and announces it to open programs', async () => {
   const { environment, registry, announced } = bench({ Path: 'x' });
   await environment.setMachine('NO_PROXY', '.cluster.local,10.0.0.0/8');
   expect(registry.keys[environmentKey]).toEqual({ Path: 'x', NO_PROXY: '.cluster.local,10.0.0.0/8' });
@@ -39,7 +39,7 @@ test('sets a variable to nothing at all', async () => {
   expect(registry.keys[environmentKey]).toEqual({ NO_PROXY: '' });
 });
 
-test('removes a variable and says so; one that is not there is fine', async () => {
+test('removes a variable and announces it; ignores a missing one', async () => {
   const { environment, registry, announced } = bench({ Path: 'x', NO_PROXY: 'y' });
   await environment.removeMachine('NO_PROXY');
   await environment.removeMachine('NO_PROXY');
@@ -47,7 +47,7 @@ test('removes a variable and says so; one that is not there is fine', async () =
   expect(announced()).toBe(2);
 });
 
-test.each(['', 'A=B', '=C:', 'A\0B'])('refuses %j as the name of a variable', async name => {
+test.each(['', 'A=B', '=C:', 'A\0B'])('rejects %j as the name of a variable', async name => {
   const { environment, registry, announced } = bench({ Path: 'x' });
   const refusal = { code: 'FIELD_INVALID', message: expect.stringContaining(JSON.stringify(name)) as string };
   await expect(environment.setMachine(name, 'v')).rejects.toMatchObject(refusal);
@@ -56,7 +56,7 @@ test.each(['', 'A=B', '=C:', 'A\0B'])('refuses %j as the name of a variable', as
   expect(announced()).toBe(0);
 });
 
-test('refuses a value that Windows would cut short, without showing it', async () => {
+test('rejects a value that Windows would truncate, without showing it', async () => {
   const { environment, registry } = bench();
   await expect(environment.setMachine('HTTP_PROXY', 'pass\0word')).rejects.toMatchObject({
     code: 'FIELD_INVALID',
@@ -73,7 +73,7 @@ test('announces a change to every window, without waiting long for any', async (
   expect(said).toEqual([[0xffff, 0x1a, 0, 'Environment', 2, 1000, [0]]]);
 });
 
-test('does not mind when nobody hears the announcement', async () => {
+test('ignores a failed announcement', async () => {
   const koffi = new FakeKoffi({ SendMessageTimeoutW: () => 0 });
   await expect(openAnnouncement(koffi)()).resolves.toBeUndefined();
 });

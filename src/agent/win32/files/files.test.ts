@@ -83,7 +83,7 @@ test('lists the names in a directory', async () => {
   expect((await files.list(folder)).sort()).toEqual(['a', 'b.txt']);
 });
 
-test('tells size and time of change', async () => {
+test('reports size and time of change', async () => {
   const { files } = bench();
   await files.write(at('a.txt'), 'äb');
   await utimes(at('a.txt'), 1000, 1234.5);
@@ -107,7 +107,7 @@ test('puts chunks together in order, empty ones too', async () => {
   expect(await files.read(at('b.bin'))).toBe('');
 });
 
-test('asks for a chunk only when the one before is written', async () => {
+test('requests a chunk only when the one before is written', async () => {
   const { files } = bench();
   const sizes: number[] = [];
   async function* slow() {
@@ -121,7 +121,7 @@ test('asks for a chunk only when the one before is written', async () => {
   expect(sizes).toEqual([0, 1000, 3000]);
 });
 
-test('leaves a file as it was when the chunks end in an error, and gives that error on', async () => {
+test('keeps a file when the chunks end in an error, and passes on that error', async () => {
   const { files } = bench();
   await files.write(at('a.bin'), 'old');
   const broken = new Error('the bundle is damaged');
@@ -255,7 +255,7 @@ const failures: [string, (files: ReturnType<typeof bench>['files']) => Promise<u
   ['lists a file', files => files.list(at('file')), 'file', /a part of the path is a file/],
   ['removes a directory as a file', files => files.remove(at('full')), 'full', /is a directory|in use/],
 ];
-test.each(failures)('names the path when somebody %s', async (_, act, path, why) => {
+test.each(failures)('names the path when another program %s', async (_, act, path, why) => {
   const { files } = bench();
   await writeFile(at('file'), 'x');
   await mkdir(at('full', 'sub'), { recursive: true });

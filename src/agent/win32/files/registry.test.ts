@@ -120,7 +120,7 @@ function copy(value: Value, type: unknown, data: Buffer, bytes: unknown): number
 
 const key = String.raw`SOFTWARE\Some\Key`;
 
-test('tells whether a key exists', () => {
+test('reports whether a key exists', () => {
   const fake = new FakeRegistry();
   fake.set(key, {});
   expect(fake.registry.hasKey(key)).toBe(true);
@@ -207,7 +207,7 @@ test('removes a value; one that is not there is fine, and so is a key', () => {
   expect(fake.open.size).toBe(0);
 });
 
-test('asks for no more rights than a call needs', () => {
+test('requests no more rights than a call needs', () => {
   const fake = new FakeRegistry();
   fake.set(key, { A: 'x' });
   fake.registry.text(key, 'A');
@@ -238,7 +238,7 @@ const failures: [string, string, number, (registry: Registry) => unknown, string
   ['the time of a key', 'RegQueryInfoKeyW', 87, registry => registry.volatileKeyTime(key), 'WINDOWS_CALL_FAILED'],
 ];
 for (const [what, call, number, act, code] of failures) {
-  test(`tells that Windows refused ${what}, and leaves no key open`, () => {
+  test(`reports that Windows rejected ${what}, and leaves no key open`, () => {
     const fake = new FakeRegistry();
     fake.set(key, { A: 'x' });
     fake.failing = { [call]: number };
@@ -257,7 +257,7 @@ test('names the value in an error, never what was to be written', () => {
   );
 });
 
-test('refuses to write into a key that is not there', () => {
+test('does not write into a missing key', () => {
   const fake = new FakeRegistry();
   expect(() => fake.registry.setText(key, 'A', 'x')).toThrow(expect.objectContaining({ code: 'WINDOWS_CALL_FAILED' }));
 });

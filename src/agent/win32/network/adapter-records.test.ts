@@ -146,7 +146,7 @@ test.each(joined)('adds up the metrics of route and interface: %s', (_, routes, 
   });
 });
 
-test('refuses a pointer that leaves the buffer', () => {
+test('rejects a pointer that leaves the buffer', () => {
   const bytes = AdapterMemory.list([{ name: 'a' }]);
   for (const target of [0x1n, base + BigInt(bytes.length), base - 8n, 0xffff_ffff_ffff_ffffn]) {
     bytes.writeBigUInt64LE(target, 72);
@@ -154,13 +154,13 @@ test('refuses a pointer that leaves the buffer', () => {
   }
 });
 
-test('refuses a list that runs in a circle', () => {
+test('rejects a cyclic list', () => {
   const bytes = AdapterMemory.list([{ name: 'a' }, { name: 'b' }]);
   bytes.writeBigUInt64LE(base, 8);
   expect(() => decodeAdapters(bytes, base)).toThrow(/a list without an end/);
 });
 
-test('refuses a structure that is cut short', () => {
+test('rejects a truncated structure', () => {
   const bytes = AdapterMemory.list([{ name: 'a' }]);
   expect(() => decodeAdapters(bytes.subarray(0, 200), base)).toThrow(/a pointer out of its buffer/);
 });
@@ -171,7 +171,7 @@ test('gives a name without a pointer as an empty one', () => {
   expect(decodeAdapters(bytes, base)[0]?.name).toBe('');
 });
 
-test('refuses a name without an end', () => {
+test('rejects a name without an end', () => {
   const bytes = AdapterMemory.list([{ name: 'a' }]);
   bytes.writeUInt16LE(0x41, bytes.length - 2);
   expect(() => decodeAdapters(bytes, base)).toThrow(/text without an end/);

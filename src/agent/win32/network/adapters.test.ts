@@ -77,7 +77,7 @@ test('takes a buffer as large as it must be', () => {
   expect(list()).toHaveLength(200);
 });
 
-test('asks again when adapters appear meanwhile, but not for ever', () => {
+test('retries with a larger buffer when adapters appear meanwhile, but not forever', () => {
   expect(bench({ adapters: [ethernet], growths: 3 }).list()).toHaveLength(1);
   expect(() => bench({ adapters: [ethernet], growths: 50 }).list()).toThrow(
     expect.objectContaining({ code: 'WINDOWS_CALL_FAILED', message: expect.stringContaining('111') as string }),
@@ -100,6 +100,6 @@ test.each([
 test.each([
   ['GetAdaptersAddresses', { adaptersResult: 8 }],
   ['GetIpForwardTable2', { adapters: [ethernet], routesResult: 8 }],
-])('tells that %s failed', (call, world) => {
+])('reports that %s failed', (call, world) => {
   expect(() => bench(world).list()).toThrow(new RegExp(`${call} failed .* Windows error 8 `));
 });

@@ -51,12 +51,12 @@ function bench({ hostName = 'win-1', fqdn = 'win-1.example.com', joined = 2, fai
   return { names, computer: openComputerName(koffi), buffers: () => buffers };
 }
 
-test('tells the host name and the fully qualified one', () => {
+test('reports the host name and the fully qualified one', () => {
   const { computer } = bench();
   expect([computer.hostName(), computer.fqdn()]).toEqual(['win-1', 'win-1.example.com']);
 });
 
-test.each([1, 254, 255, 256, 257, 400])('tells a name of %d characters', length => {
+test.each([1, 254, 255, 256, 257, 400])('reports a name of %d characters', length => {
   expect(bench({ fqdn: 'n'.repeat(length) }).computer.fqdn()).toHaveLength(length);
 });
 
@@ -73,7 +73,7 @@ test('renames a host without the service that a domain needs', () => {
   expect(names).toEqual(['win-2']);
 });
 
-test('leaves a member of a domain as it is', () => {
+test('leaves a member of a domain unchanged', () => {
   const { computer, names, buffers } = bench({ joined: 3 });
   expect(() => computer.set('win-2')).toThrow(
     expect.objectContaining({
@@ -90,13 +90,13 @@ test.each([
   ['GetComputerNameExW', 5, 'the host'],
   ['SetComputerNameExW', 87, 'the name win-2'],
   ['NetGetJoinInformation', 1722, 'the host'],
-])('tells that %s failed', (call, number, object) => {
+])('reports that %s failed', (call, number, object) => {
   const { computer } = bench({ failing: { [call]: number } });
   const act = () => (call === 'GetComputerNameExW' ? computer.hostName() : computer.set('win-2'));
   expect(act).toThrow(new RegExp(`${call} failed for ${object}: Windows error ${number}`));
 });
 
-test('does not ask for ever for a name that Windows says is longer but is not', () => {
+test('does not retry forever when Windows reports a wrong length', () => {
   const { computer } = bench({ failing: { GetComputerNameExW: 234 } });
   expect(() => computer.hostName()).toThrow(/Windows error 234/);
 });

@@ -37,7 +37,7 @@ const refusals: [string, number, string, string][] = [
   ['neither success nor failure', 0, answer({}), 'failed: no reason given'],
   ['success that is no truth', 0, answer({ Success: 'true' }), 'failed: no reason given'],
 ];
-test.each(refusals)('tells of a failure with %s', (_, result, text, want) => {
+test.each(refusals)('reports a failure with %s', (_, result, text, want) => {
   expect(() => readAnswer(request, result, text)).toThrow(
     expect.objectContaining({
       code: 'HOST_NETWORK_FAILED',
@@ -47,7 +47,7 @@ test.each(refusals)('tells of a failure with %s', (_, result, text, want) => {
   );
 });
 
-test.each(['', 'no JSON', '[]', '"text"', '3'])('refuses the answer %j', text => {
+test.each(['', 'no JSON', '[]', '"text"', '3'])('rejects the answer %j', text => {
   expect(() => readAnswer(request, 0, text)).toThrow(
     expect.objectContaining({
       code: 'WINDOWS_ANSWER_INVALID',
@@ -112,7 +112,7 @@ const wrong: [string, () => unknown][] = [
   ['a name that is a number', () => readNetworks([{ ID: 'x', Name: 5 }])],
   ['subnets that are a text', () => readNetworks([{ ID: 'x', Subnets: '10.0.0.0/8' }])],
 ];
-test.each(wrong)('refuses %s', (_, read) => {
+test.each(wrong)('rejects %s', (_, read) => {
   expect(read).toThrow(expect.objectContaining({ code: 'FIELD_INVALID' }));
 });
 

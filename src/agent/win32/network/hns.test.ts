@@ -70,7 +70,7 @@ test('does not ask to remove a network that is not there', async () => {
   expect(asked.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('does not mind that somebody else removed the network first', async () => {
+test('ignores that another program removed the network first', async () => {
   const { network, world } = bench(({ method }) => {
     if (method !== 'DELETE') return undefined;
     world.networks = [];
@@ -79,7 +79,7 @@ test('does not mind that somebody else removed the network first', async () => {
   await expect(network.removeNetwork('A1')).resolves.toBeUndefined();
 });
 
-test('tells that a network could not be removed', async () => {
+test('reports that a network could not be removed', async () => {
   const { network } = bench(({ method }) => {
     if (method === 'DELETE') throw new Error('in use');
   });
@@ -94,7 +94,7 @@ test('sees no networks without the Containers feature', async () => {
   expect(asked).toEqual([]);
 });
 
-test('refuses to make anything without the Containers feature', async () => {
+test('creates nothing without the Containers feature', async () => {
   const { network } = bench(undefined, false);
   const refusal = { code: 'CONTAINERS_FEATURE_MISSING', remedy: 'Enable the Containers feature and reboot the host.' };
   await expect(network.createEndpoint('A1', 'x')).rejects.toMatchObject(refusal);
@@ -113,7 +113,7 @@ test('asks one thing after the other', async () => {
   expect(most).toBe(1);
 });
 
-test('goes on after a failure', async () => {
+test('continues after a failure', async () => {
   let failures = 1;
   const { network } = bench(() => {
     if (failures-- > 0) throw new Error('once');
@@ -201,7 +201,7 @@ test('does not free an answer that did not come', async () => {
   await clean();
 });
 
-test('frees an answer that tells of a failure, too', async () => {
+test('frees an answer that reports a failure, too', async () => {
   const { network, freed, clean } = await native({ result: -1, response: '{"Success":false,"Error":"no"}' });
   await expect(network.networks()).rejects.toThrow(/0xffffffff, "no"/);
   expect(freed).toHaveLength(1);
@@ -215,7 +215,7 @@ test('does not even look for the function where the library is missing', async (
   await clean();
 });
 
-test('tells that the library cannot be loaded, each time', async () => {
+test('reports that the library cannot be loaded, each time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hns-'));
   await writeFile(`${folder}\\vmcompute.dll`, 'no library');
   const network = openHostNetwork(new FakeKoffi({}), folder, manualClock());

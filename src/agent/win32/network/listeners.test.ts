@@ -37,11 +37,11 @@ function listening(v4: readonly number[], v6: readonly number[], tooSmall = 0, e
   return openListeners(koffi)();
 }
 
-test('tells the ports of both kinds of addresses, each once and in order', () => {
+test('reports the ports of both kinds of addresses, each once and in order', () => {
   expect(listening([10250, 22, 135], [22, 9182])).toEqual([22, 135, 9182, 10250]);
 });
 
-test('tells of a host on which nobody listens', () => expect(listening([], [])).toEqual([]));
+test('gives no ports for a host without listeners', () => expect(listening([], [])).toEqual([]));
 
 test('takes a larger buffer for a longer list, also when it grows meanwhile', () => {
   const many = Array.from({ length: 2000 }, (_, index) => index + 1);
@@ -54,7 +54,7 @@ test('gives up after ten attempts', () => {
   );
 });
 
-test('tells what Windows refuses', () => {
+test('reports a failure of Windows', () => {
   expect(() => listening([], [], 0, 5)).toThrow(expect.objectContaining({ code: 'WINDOWS_ACCESS_DENIED' }));
 });
 

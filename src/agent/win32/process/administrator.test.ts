@@ -22,7 +22,7 @@ function check({ isMember = 1, failing = '' }): boolean {
 
 test('knows an administrator', () => expect(check({})).toBe(true));
 test('knows a simple user', () => expect(check({ isMember: 0 })).toBe(false));
-test.each(['CreateWellKnownSid', 'CheckTokenMembership'])('tells that %s failed', failing => {
+test.each(['CreateWellKnownSid', 'CheckTokenMembership'])('reports that %s failed', failing => {
   expect(() => check({ failing })).toThrow(
     expect.objectContaining({ code: 'WINDOWS_ACCESS_DENIED', message: expect.stringContaining(failing) as string }),
   );

@@ -28,7 +28,7 @@ test('runs the PowerShell that is part of Windows, without profile, input or pol
   ]);
 });
 
-test('gives standard output alone, as it is', async () => {
+test('gives standard output alone, unchanged', async () => {
   const { runner } = bench({ stdout: '10.0.0.5\r\n', stderr: 'a warning' });
   expect(await runner.run('x', never)).toBe('10.0.0.5\r\n');
 });
@@ -38,7 +38,7 @@ const failures: [string, Partial<ProgramResult>, string][] = [
   ['its output when there is no error output', { stdout: 'failed\n' }, 'failed'],
   ['that it said nothing', {}, 'it printed nothing'],
 ];
-test.each(failures)('tells of a script that fails: exit code and %s', async (_, result, want) => {
+test.each(failures)('reports a script that fails: exit code and %s', async (_, result, want) => {
   await expect(bench({ exitCode: 7, ...result }).runner.run('Get-Foo', never)).rejects.toMatchObject({
     code: 'SCRIPT_FAILED',
     message: `PowerShell ended with code 7: "Get-Foo": ${want}`,
@@ -53,7 +53,7 @@ test('shortens a long complaint and a long script', async () => {
   expect((error as AppError).message).toMatch(/ee\.\.\.$/);
 });
 
-test('tells of a script that takes too long', async () => {
+test('reports a script that takes too long', async () => {
   await expect(bench(new ProgramTimeout('x')).runner.run('Start-Sleep 60', never)).rejects.toMatchObject({
     code: 'SCRIPT_TIMEOUT',
     message: 'PowerShell did not end within 120 s: "Start-Sleep 60"',
@@ -61,7 +61,7 @@ test('tells of a script that takes too long', async () => {
   });
 });
 
-test('gives on that PowerShell cannot be started, or that the agent is to stop', async () => {
+test('passes on a failed start of PowerShell and an abort', async () => {
   const missing = new AppError('PROGRAM_FAILED', 'powershell.exe cannot be started', { remedy: 'r' });
   await expect(bench(missing).runner.run('x', never)).rejects.toBe(missing);
   const stop = new Error('stop');

@@ -152,7 +152,7 @@ async function hold(windows: FakeProcesses, pid: number) {
   return held;
 }
 
-test('holds a process, tells when it has ended, and lets go once', async () => {
+test('holds a process, reports when it has exited, and closes its handle once', async () => {
   const windows = new FakeProcesses().start(10, 1);
   const held = await hold(windows, 10);
   expect(await held.hasExited()).toBe(false);
@@ -172,7 +172,7 @@ test('uses the privilege to debug when it needs it, and only then', async () => 
   expect([windows.isDebugging, windows.open.size]).toEqual([true, 0]);
 });
 
-test('does not hold a process that has gone', async () => {
+test('does not hold a process that is gone', async () => {
   const windows = new FakeProcesses().start(10, 1, 'x.exe', { hasExited: true });
   expect([await windows.port.hold(10), await windows.port.hold(11)]).toEqual([undefined, undefined]);
 });
@@ -238,13 +238,13 @@ test('waits until the processes have ended', async () => {
   expect(windows.all.map(process => process.hasExited)).toEqual([true, true]);
 });
 
-test('says so when a process does not end', async () => {
+test('reports a process that does not end', async () => {
   const windows = new FakeProcesses().start(10, 1, 'a.exe', { lingers: 5000 });
   const error = await rejectionOf((await hold(windows, 10)).killTree());
   expect(error).toMatchObject({ message: expect.stringContaining('process 10') });
 });
 
-test('says so when a process is protected', async () => {
+test('reports a protected process', async () => {
   const windows = new FakeProcesses().start(10, 1, 'a.exe', { isProtected: true });
   const error = await rejectionOf((await hold(windows, 10)).killTree());
   expect(error?.message).toContain('process 10: Windows error 258');
@@ -301,13 +301,13 @@ test.each([
   ['Kubelet', true],
   ['kube', false],
   ['gone', false],
-])('tells whether %s runs', async (name, want) => {
+])('reports whether %s runs', async (name, want) => {
   const windows = new FakeProcesses().start(10, 1, 'kubelet.exe').start(11, 1, 'gone.exe', { hasExited: true });
   expect(await windows.port.isRunning(name)).toBe(want);
   expect(windows.openLists).toBe(0);
 });
 
-test('tells when a process began, and lets go of it', () => {
+test('gives the start time of a process, and closes its handle', () => {
   // 2026-01-01T00:00:00.123Z in 100 ns since 1601
   const created = 134_116_992_001_230_000n + 9999n;
   const windows = new FakeProcesses().start(8, 4, 'kubelet.exe', { created });
@@ -315,7 +315,7 @@ test('tells when a process began, and lets go of it', () => {
   expect(windows.open.size).toBe(0);
 });
 
-test('knows no beginning of a process that is gone, has ended, or must not be looked at', async () => {
+test('gives no start time for a process that is gone, has exited, or cannot be opened', async () => {
   const windows = new FakeProcesses().start(8, 4).start(12, 4);
   const held = await hold(windows, 12);
   for (const process of windows.all) process.hasExited = process.pid === 12;
@@ -356,7 +356,7 @@ test('reads an entry of the list of processes, also one with the longest name', 
   expect(decodeProcessEntry(bytes).program).toBe('x'.repeat(260));
 });
 
-test('finds children, but nobody twice', () => {
+test('finds each child once', () => {
   const entry = (pid: number, parentPid: number) => ({ pid, parentPid, program: 'x' });
   const all = [entry(1, 0), entry(2, 1), entry(3, 2), entry(4, 9)];
   expect(startedBy(new Set([1]), all).map(({ pid }) => pid)).toEqual([2]);

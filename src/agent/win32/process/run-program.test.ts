@@ -57,7 +57,7 @@ test('gives the program no input to wait for', async () => {
   expect((await bench().script(text)).stdout).toBe('end of input\n');
 });
 
-test('hands over arguments as they are', async () => {
+test('passes arguments unchanged', async () => {
   const { run } = bench();
   const words = ['a b', '"quoted"', '%PATH%', '$HOME', '', 'ä'];
   const args = ['-e', 'console.log(JSON.stringify(process.argv.slice(1)))', '--', ...words];
@@ -89,7 +89,7 @@ test('names the program and the limit when that is over', async () => {
   );
 });
 
-test('ends a program when somebody wants to stop, and gives the reason on', async () => {
+test('ends a program when aborted, and passes on the reason', async () => {
   const { script, processes } = bench();
   const stop = new AbortController();
   const mark = join(folder, 'started');
@@ -105,7 +105,7 @@ test('ends a program when somebody wants to stop, and gives the reason on', asyn
   expect(processes.held).toBe(0);
 });
 
-test('does not start a program when somebody wants to stop already', async () => {
+test('does not start a program when already aborted', async () => {
   const mark = join(folder, 'never');
   const text = `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`;
   await expect(bench().script(text, 20_000, AbortSignal.abort(new Error('too late')))).rejects.toThrow('too late');
@@ -131,7 +131,7 @@ test('does not wait for what the program left behind with its outputs', async ()
   expect(performance.now() - began).toBeLessThan(10_000);
 });
 
-test('tells that a program cannot be started', async () => {
+test('reports that a program cannot be started', async () => {
   const { run } = bench();
   const file = join(folder, 'missing.exe');
   await expect(run({ file, args: ['secret'], limitMs: 1000 })).rejects.toMatchObject({
@@ -141,7 +141,7 @@ test('tells that a program cannot be started', async () => {
   });
 });
 
-test('tells that arguments are too long for the system, without repeating them', async () => {
+test('reports that arguments are too long for the system, without repeating them', async () => {
   const { run } = bench();
   await expect(run({ file: process.execPath, args: ['x'.repeat(5 << 20)], limitMs: 1000 })).rejects.toMatchObject({
     code: 'PROGRAM_FAILED',

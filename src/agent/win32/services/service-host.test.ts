@@ -107,7 +107,7 @@ test.each(controls)('answers %s', async (_, control, answer, stops) => {
   await ended;
 });
 
-test('stops once, however often it is asked', async () => {
+test('stops once for any number of requests', async () => {
   const windows = new FakeDispatcher();
   const { ended } = await started(windows);
   expect([windows.send(1), windows.send(1), windows.send(5)]).toEqual([0, 0, 0]);

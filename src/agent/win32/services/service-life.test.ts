@@ -34,7 +34,7 @@ const readyAtOnce: Body = async life => {
 /** Lets so much time pass on the clock of the host. */
 const pass = ({ clock }: Host, ms: number) => clock.sleep(ms);
 
-test('starts, runs until it is told to stop, and says so', async () => {
+test('starts, runs until it is stopped, and reports it', async () => {
   const service = host(readyAtOnce);
   await pass(service, 5000);
   expect(last(service)).toMatchObject({ state: 'running', checkPoint: 0, waitHintMs: 0 });
@@ -44,7 +44,7 @@ test('starts, runs until it is told to stop, and says so', async () => {
   expect(last(service)).toEqual({ state: 'stopped', acceptedControls: 0, checkPoint: 0, waitHintMs: 0, atMs: 5000 });
 });
 
-test('tells Windows in time that it still starts, with a new check-point each second', async () => {
+test('reports to Windows that it is starting, with a new checkpoint each second', async () => {
   const service = host(async (life, clock) => {
     await clock.sleep(4500);
     life.ready();
@@ -126,7 +126,7 @@ test('stops while it starts, without ever having run', async () => {
   expect(statesOf(service)).toEqual(['start-pending', 'stop-pending', 'stopped']);
 });
 
-test('was told to stop before it began', async () => {
+test('stops before it begins', async () => {
   const stop = AbortSignal.abort(new Error('early'));
   const reports: string[] = [];
   await liveAsService(

@@ -63,7 +63,7 @@ test.each(states)('takes state %i for %s', (number, state) => {
   expect(decodeStatus(status(0x10, number, 77))).toEqual({ state, pid: 77 });
 });
 
-test.each([0, 8, 0xffff_ffff])('refuses the unknown state %i', number => {
+test.each([0, 8, 0xffff_ffff])('rejects the unknown state %i', number => {
   const error = errorOf(() => decodeStatus(status(0x10, number, 1)));
   expect(error).toMatchObject({ code: 'WINDOWS_ANSWER_INVALID', message: expect.stringContaining(`state ${number}`) });
   expect(error?.remedy).not.toBe('');
@@ -78,7 +78,7 @@ const types: [name: string, type: number, pid: number][] = [
   ['a process it shares for a user', 0x60, 0],
   ['an instance in a shared process for a user', 0xe0, 0],
 ];
-test.each(types)('gives the process of a service with %s only if nobody else lives in it', (_, type, pid) => {
+test.each(types)('gives the PID of a service with %s only if it does not share its process', (_, type, pid) => {
   expect(decodeStatus(status(type, 4, 77)).pid).toBe(pid);
 });
 
@@ -147,7 +147,7 @@ const broken: [name: string, read: () => unknown, why: string][] = [
     'pointer out of its',
   ],
 ];
-test.each(broken)('refuses a pointer %s', (_, read, why) => {
+test.each(broken)('rejects a pointer %s', (_, read, why) => {
   expect(errorOf(read)).toMatchObject({ code: 'WINDOWS_ANSWER_INVALID', message: expect.stringContaining(why) });
 });
 

@@ -64,7 +64,7 @@ test.each(variants)('configures a service to have %s', async (_, over, want) => 
   expect(windows.handles.size).toBe(0);
 });
 
-test('leaves account, type and display name of a service as they are', async () => {
+test('leaves account, type and display name of a service unchanged', async () => {
   const [windows, services] = open();
   const over = { account: 'NetworkService', type: 0x110, displayName: 'A', errorControl: 1 };
   windows.install('a', over);
@@ -166,7 +166,7 @@ const states: [number: number, state: string][] = [
   [4, 'running'],
   [7, 'paused'],
 ];
-test.each(states)('tells the state %i of one service as %s', async (state, want) => {
+test.each(states)('reports the state %i of one service as %s', async (state, want) => {
   const [windows, services] = open();
   windows.install('Kubelet', { state, pid: 9 });
   expect(await services.query('KUBELET')).toEqual({ state: want, pid: 9 });
@@ -199,7 +199,7 @@ const tolerated: [verb: 'start' | 'stop' | 'remove', call: string, number: numbe
   ['stop', 'ControlService', 1062],
   ['remove', 'DeleteService', 1072],
 ];
-test.each(tolerated)('to %s is fine when %s says %i: somebody was quicker', async (verb, call, number) => {
+test.each(tolerated)('succeeds to %s when %s fails with %i: another program was faster', async (verb, call, number) => {
   const [windows, services] = open();
   windows.install('a', { state: 4 });
   windows.failing = { [call]: number };
@@ -207,7 +207,7 @@ test.each(tolerated)('to %s is fine when %s says %i: somebody was quicker', asyn
   expect(windows.handles.size).toBe(0);
 });
 
-test('takes a service that has gone for removed', async () => {
+test('ignores the removal of a missing service', async () => {
   await open()[1].remove('a');
 });
 
@@ -265,14 +265,14 @@ test.each(refused)('%s passes on that %s fails with %i', async (verb, call, numb
   expect(windows.handles.size).toBe(0);
 });
 
-test('leaves no service behind of which nobody would know that it is ours', async () => {
+test('leaves no service without the managed tag behind', async () => {
   const [windows, services] = open();
   windows.failing = { 'ChangeServiceConfig2W 1': 8 };
   await rejectionOf(services.create('a', config));
   expect(windows.services.size).toBe(0);
 });
 
-test('takes a start that fails after a long time for a program that does not answer', async () => {
+test('reports a start that fails after a long time as a program that does not respond', async () => {
   const [windows, services] = open();
   windows.install('a');
   windows.failing = { StartServiceW: 1053 };
