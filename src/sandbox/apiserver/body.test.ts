@@ -44,7 +44,7 @@ test('reports the size limit', () => {
   });
 });
 
-test('fails on any octets only by refusing them', () => {
+test('rejects any malformed bytes with 400', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.constantFrom('', 'application/json'), (bytes, contentType) => {
       const code = refusal(() => readObject({ contentType, bytes: Buffer.from(bytes) }))?.[0];

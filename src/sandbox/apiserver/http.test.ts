@@ -21,7 +21,7 @@ test('rejects a body that is too large on both protocols and keeps serving', asy
   expect((await sandbox.send(`POST ${configMaps}`, { metadata: { name: 'a' } })).code).toBe(201);
 });
 
-test('takes a body of the largest size', async () => {
+test('accepts a body of the maximum size', async () => {
   await using sandbox = await startSandbox();
   const head = '{"metadata":{"name":"a","unknown":"';
   const body = `${head}${'x'.repeat(3 * 1024 * 1024 - head.length - 3)}"}}`;

@@ -18,7 +18,7 @@ test.each(entries)('%s has a description of one line', (_, { description }) => {
   expect(description).toMatch(/^[a-zA-Z].{10,70}[^.\n]$/);
 });
 
-test.each(entries)('%s makes a difference', (_, { traits = {}, times = {} }) => {
+test.each(entries)('%s changes traits or times', (_, { traits = {}, times = {} }) => {
   const differs = [
     ...Object.entries(traits).map(([name, value]) => value !== defaultTraits[name as keyof typeof defaultTraits]),
     ...Object.entries(times).map(([name, value]) => value !== defaultTimes[name as keyof typeof defaultTimes]),

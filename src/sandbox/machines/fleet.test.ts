@@ -53,7 +53,7 @@ test('faults, its own options and the times of the sandbox are combined', async 
   expect(spec.times).toMatchObject({ diskBytesPerSecond: 5_000_000, bootMs: 9, commandMs: defaultTimes.commandMs });
 });
 
-test('every host has an address of its own, however many there are', async () => {
+test('every host has its own address', async () => {
   await using made = await scene();
   const addresses = Array.from({ length: 600 }, (_, index) => made.fleet.add(newHost(`w-${index}`)).spec.address);
   expect(new Set(addresses).size).toBe(600);
@@ -94,7 +94,7 @@ for (const [name, act, message] of refusals) {
   });
 }
 
-test('name servers know some hosts, without regard to case', async () => {
+test('some hosts have a case-insensitive DNS name', async () => {
   await using made = await scene();
   const known = made.fleet.add(newHost('win-1', { hasDnsName: true }));
   const unknown = made.fleet.add(newHost('win-2'));
@@ -112,7 +112,7 @@ test('name servers know some hosts, without regard to case', async () => {
   expect(await names.addresses('10.9.9.9')).toEqual(['10.9.9.9']);
 });
 
-test('ways lead to hosts that are on, by address and by name', async () => {
+test('routes lead to running hosts by address and name', async () => {
   await using made = await scene();
   const host = made.fleet.add(newHost('win-1', { hasDnsName: true }));
   const { findRoute } = made.fleet;
@@ -124,7 +124,7 @@ test('ways lead to hosts that are on, by address and by name', async () => {
   expect([await findRoute('win-9.sandbox.test'), await findRoute('10.9.9.9')]).toEqual(['unknown name', undefined]);
 });
 
-test('a silent host has a way that leads nowhere', async () => {
+test('a silent host has a silent route', async () => {
   await using made = await scene();
   const host = made.fleet.add(newHost('win-1', { faults: [findFault('unreachable')] }));
   await host.start();
@@ -141,9 +141,11 @@ test('reports hosts that start and hosts that are removed', async () => {
   expect(made.fleet.hosts).toEqual([]);
 });
 
-test('removing what is not there is fine', async () => {
+test('removing an unknown host changes nothing', async () => {
   await using made = await scene();
+  made.fleet.add(newHost('win-1'));
   await made.fleet.remove('missing');
+  expect(made.fleet.hosts).toHaveLength(1);
 });
 
 test('a stop waits for all hosts, including those being removed', async () => {

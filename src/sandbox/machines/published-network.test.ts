@@ -25,7 +25,7 @@ const publish = (...hosts: SimulatedHost[]) => publishNetwork(cluster.api, { hos
 const version = () =>
   cluster.api.get(configMaps, { namespace: 'kube-public', name: 'sandbox-network' })?.metadata.resourceVersion;
 
-test('another process finds the same ways and names', async () => {
+test('another process finds the same routes and names', async () => {
   publish(
     host('win-1', '10.0.1.12', { port: 4001 }),
     host('win-2', '10.0.1.13', 'refused'),

@@ -30,7 +30,7 @@ const everything = (api: LocalApi) =>
       api.list(resource).map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`),
     );
 
-test('a cluster is complete a moment after its start, and then quiet', async () => {
+test('a cluster settles shortly after its start', async () => {
   const { all, errors } = controllers();
   await using api = await startLocalApi(all, clock);
   await quiet(api);

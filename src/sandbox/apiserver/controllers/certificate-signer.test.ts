@@ -59,7 +59,7 @@ test('a request is signed once it is approved, and not before', async () => {
   expect(certificate?.validToDate.getTime()).toBe(clock.now() + 365 * 24 * 3_600_000 - 300_000);
 });
 
-test('the lifetime asked for is given', async () => {
+test('the requested lifetime is used', async () => {
   await using api = await start();
   make(api, { signerName: signer('kube-apiserver-client'), usages: ['client auth'], expirationSeconds: 3600 });
   judge(api);
@@ -84,7 +84,7 @@ test('a request for another signer is ignored', async () => {
   expect(conditionsOf(api)).toHaveLength(1);
 });
 
-test('a certificate that is there is not replaced', async () => {
+test('an existing certificate is not replaced', async () => {
   await using api = await start();
   make(api, { signerName: signer('kube-apiserver-client'), usages: ['client auth'] });
   judge(api);

@@ -94,7 +94,7 @@ test('follows a change of the budget itself', async () => {
   expect(statusOf(api)['observedGeneration']).toBe(2);
 });
 
-test('a share is one of what the controllers of the pods want', async () => {
+test('a percentage refers to the replicas of the controllers', async () => {
   await using api = await start();
   const [one, two] = [makeSet(api, 'one', 3), makeSet(api, 'two', 5)];
   makePod(api, 'a', { owners: ownedBy(one) });

@@ -134,7 +134,7 @@ test('with one owner left the object stays and forgets the other', async () => {
   expect(names(api)).toEqual([]);
 });
 
-test('an object that gets an absent owner later is deleted then', async () => {
+test('an object is deleted when it gets a missing owner', async () => {
   await using api = await start();
   const c = make(api, 'c');
   await quiet(api);
@@ -188,7 +188,7 @@ test('orphan: an owner without dependents is deleted', async () => {
   expect(names(api)).toEqual([]);
 });
 
-test('a dependent that asks for orphans of its own gets its way', async () => {
+test('a dependent with the orphan finalizer orphans its own dependents', async () => {
   await using api = await start();
   const a = make(api, 'a');
   const b = make(api, 'b', [refTo(a)], { finalizers: ['orphan'] });
@@ -199,7 +199,7 @@ test('a dependent that asks for orphans of its own gets its way', async () => {
   expect(ownersOf(find(api, 'c'))).toBeUndefined();
 });
 
-test('objects from before the start are looked after too', async () => {
+test('objects from before the start are collected, too', async () => {
   await using api = await startLocalApi([]);
   const a = make(api, 'a');
   make(api, 'b', [refTo(a)]);

@@ -16,7 +16,7 @@ const account = (api: LocalApi, namespace: string) => api.get(serviceAccounts, {
 const rootCa = (api: LocalApi, namespace: string) => api.get(configMaps, { namespace, name: 'kube-root-ca.crt' });
 const drop = (api: LocalApi, name: string) => api.delete(namespaces, { namespace: '', name });
 
-test('the namespaces of every cluster are there, with account and certificate', async () => {
+test('the system namespaces exist with account and CA ConfigMap', async () => {
   await using api = await start();
   await quiet(api);
   for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) {

@@ -32,7 +32,7 @@ test('every cluster has its roles and bindings', async () => {
   }
 });
 
-test('roles that are there already are kept', async () => {
+test('existing roles are kept', async () => {
   await using api = await startLocalApi([]);
   api.create(clusterRoles, { metadata: { name: 'cluster-admin' }, rules: [rule('pods')] } as KubeResource);
   const controller = createDefaultPolicy();

@@ -30,7 +30,7 @@ function recorder(failures: unknown[] = []): { seen: string[]; work: Work; again
 }
 const map = (name: string) => ({ metadata: { namespace: 'default', name } });
 
-test('looks at what is there at the start, and at what changes', async () => {
+test('reconciles existing objects at the start, and changes', async () => {
   await using api = await startLocalApi([]);
   api.create(configMaps, map('old'));
   const { seen, work } = recorder();

@@ -156,7 +156,7 @@ test('an approval without conditions means that there are none', () => {
   expect(kind.prepareUpdate(objectOf(kind, { spec }), old, 'approval')['status']).toEqual({ certificate: pem });
 });
 
-test('dates conditions that are not dated', () => {
+test('sets missing times of conditions', () => {
   const stamp = (after: unknown[], before?: unknown[]) =>
     kind.stamp(
       objectOf(kind, { spec, status: { conditions: after } }),

@@ -95,7 +95,7 @@ test.each(secrets)('judges a Secret with %s', (_, content, old, wanted) => {
   expect(problems(secret, content, old)).toEqual(wanted);
 });
 
-test('takes an account by its annotation', () => {
+test('requires the account annotation', () => {
   const object = objectOf(
     secret,
     { type: 'kubernetes.io/service-account-token' },

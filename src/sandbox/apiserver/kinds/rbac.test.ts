@@ -109,7 +109,7 @@ test.each(bindings)('judges a binding with %s', (_, kind, content, wanted) => {
   expect(problems(kind, content)).toEqual(wanted);
 });
 
-test('never binds to another role', () => {
+test('does not change the roleRef', () => {
   expect(problems(roleBinding, { roleRef }, { roleRef })).toEqual([]);
   expect(problems(roleBinding, { roleRef: { ...roleRef, name: 's' } }, { roleRef })).toEqual([
     'roleRef: Invalid value: {"kind":"ClusterRole","name":"s"}: cannot change roleRef',

@@ -24,6 +24,6 @@ test('shows who holds a Lease', () => {
   expect(row(lease, {})).toMatchObject({ Holder: '' });
 });
 
-test('lets PUT create a Lease, but not replace one blindly', () => {
+test('PUT can create a Lease but needs a resourceVersion to replace one', () => {
   expect(lease).toMatchObject({ createsOnUpdate: true, updatesUnconditionally: false });
 });

@@ -121,7 +121,7 @@ test('is idempotent: pruning twice is pruning once', () => {
   );
 });
 
-test('only takes away', () => {
+test('only removes members', () => {
   fc.assert(
     fc.property(schemas.any, values.any, (schema, value) => {
       expect(isPartOf(prune(schema as Schema, value), value)).toBe(true);
@@ -139,12 +139,3 @@ function isPartOf(part: unknown, whole: unknown): boolean {
   if (typeof part !== 'object' || part === null) return part === whole;
   return Object.entries(part).every(([member, value]) => isPartOf(value, (whole as Record<string, unknown>)[member]));
 }
-
-test('prunes anything by anything', () => {
-  fc.assert(
-    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (schema, value) => {
-      prune(schema, value);
-    }),
-    { numRuns: 1000 },
-  );
-});

@@ -39,7 +39,7 @@ test('reads schemas inside a schema', () => {
   expect(propertiesOf({ properties: [] })).toEqual({});
 });
 
-test('takes only true for a set flag', () => {
+test('a flag is set only by true', () => {
   expect([isSet({ nullable: true }, 'nullable'), isSet({ nullable: 'yes' }, 'nullable')]).toEqual([true, false]);
 });
 

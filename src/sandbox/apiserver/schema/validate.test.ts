@@ -150,7 +150,7 @@ test('holds a number or text to its pattern only as a text', () => {
   expect(found(schema, 'a')).toEqual([`Invalid spec.x: Invalid value: "a": spec.x in body should match '^\\d+%$'`]);
 });
 
-test('takes null where it may be', () => {
+test('accepts null if nullable', () => {
   expect(found({ type: 'string', nullable: true, enum: ['a'] }, null)).toEqual([]);
 });
 

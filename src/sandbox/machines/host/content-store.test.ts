@@ -27,7 +27,7 @@ async function allOf(content: Content): Promise<Buffer> {
 
 const sizes = [0, 1, 32 * 1024, 32 * 1024 + 1, 256 * 1024, 256 * 1024 + 1, 1_000_000];
 for (const bytes of sizes) {
-  test(`gives back what was written, ${bytes} bytes, with its size and hash`, async () => {
+  test(`returns what was written, ${bytes} bytes, with its size and hash`, async () => {
     const data = randomBytes(bytes);
     const content = await written([data]);
     expect({ bytes: content.bytes, sha256: content.sha256 }).toEqual({ bytes, sha256: sha256(data) });
@@ -46,7 +46,7 @@ test('a content that grows out of memory moves to the disk as a whole', async ()
   expect(await allOf(content)).toEqual(Buffer.concat([large(1, 30_000), large(2, 30_000)]));
 });
 
-test('equal contents are on the disk once, however many have them', async () => {
+test('equal contents are stored once', async () => {
   const contents = [await written([large()]), await written([large()]), await written([large()])];
   expect(new Set(contents.map(each => each.sha256)).size).toBe(1);
   expect([filesOnDisk().length, store.size]).toEqual([1, 1]);
@@ -83,7 +83,7 @@ test('another file can share existing content', async () => {
   expect((await allOf(content)).length).toBe(100_000);
 });
 
-test('what is in memory needs no counting', async () => {
+test('contents in memory are not counted', async () => {
   const content = await written([large(1, 10)]);
   await store.release(content);
   expect(await allOf(content)).toEqual(large(1, 10));
@@ -157,7 +157,7 @@ test('reports the number of bytes so far', async () => {
   await draft.discard();
 });
 
-test('a content can be made of bytes at hand', () => {
+test('content can be created from bytes', () => {
   expect(store.of(Buffer.from('abc'))).toEqual({ bytes: 3, sha256: sha256('abc'), data: Buffer.from('abc') });
 });
 
@@ -177,7 +177,7 @@ test('closing the store deletes its folder', async () => {
   expect(() => statSync(other.folder)).toThrow('ENOENT');
 });
 
-test('any writes in any order give what a file would hold', async () => {
+test('writes in any order produce the right content', async () => {
   const piece = fc.record({ at: fc.nat(90_000), bytes: fc.integer({ min: 1, max: 20_000 }), seed: fc.nat(255) });
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 6 }), async pieces => {

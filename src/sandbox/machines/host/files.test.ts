@@ -32,7 +32,7 @@ async function* broken(): AsyncGenerator<Uint8Array> {
 const large = (seed: number, bytes = 100_000) => Buffer.alloc(bytes, seed);
 const textOf = async (name: string) => Buffer.concat(await Array.fromAsync(files.readChunks(name))).toString();
 
-test('gives back what was written, as text, as chunks and as a hash', async () => {
+test('returns what was written, as text, as chunks and as a hash', async () => {
   await files.write(path, 'größe');
   expect([await files.read(path), await textOf(path), await files.sha256(path)]).toEqual([
     'größe',
@@ -141,7 +141,7 @@ test('renaming a file to itself or a missing file has no effect', async () => {
   expect([files.paths(), await files.read(path)]).toEqual([[path], 'x']);
 });
 
-test('contents that no file has any more are given back', async () => {
+test('unreferenced contents are released', async () => {
   const [one, other] = ['C:\\one', 'C:\\other'];
   await files.writeChunks(one, chunks(large(1)));
   await files.writeChunks(other, chunks(large(2)));
@@ -153,7 +153,7 @@ test('contents that no file has any more are given back', async () => {
   expect(store.size).toBe(0);
 });
 
-test('removing folders and wiping the disk give contents back, too', async () => {
+test('removing folders and wiping the disk release contents, too', async () => {
   await files.writeChunks('C:\\a\\x', chunks(large(1)));
   await files.writeChunks('C:\\b\\y', chunks(large(2)));
   await files.removeDirectory('C:\\a');

@@ -139,7 +139,7 @@ test('a host that does not return from a reboot stays off', async () => {
   expect([made.host.isOn, made.host.stats.reboots]).toEqual([false, 0]);
 });
 
-test('a machine that has yet to boot answers when it has', async () => {
+test('a booting host answers after its boot', async () => {
   await using made = await startHost({ start: 'booting', times: { bootMs: 20_000 } });
   expect([made.host.isOn, made.host.route()]).toEqual([false, 'refused']);
   await expect.poll(() => made.host.isOn, patient).toBe(true);
@@ -147,7 +147,7 @@ test('a machine that has yet to boot answers when it has', async () => {
   expect(made.host.stats.reboots).toBe(0);
 });
 
-test('power that fails twice in a row is one cut', async () => {
+test('two power cuts in a row count once', async () => {
   await using made = await startHost({ times: { bootMs: 20_000 } });
   made.host.cutPower();
   made.host.cutPower();
@@ -174,7 +174,7 @@ test('a connection that breaks at a command breaks once', async () => {
   expect(made.host.stats.reboots).toBe(0);
 });
 
-test('a power cut at a command is one of the host, too', async () => {
+test('a power cut during a command reboots the host', async () => {
   await using made = await withAgent({ traits: { mishaps: [{ kind: 'power cut', on: 'version', times: 1 }] } });
   expect(await codeOf(() => made.connection.exec(installedAgent.version))).toBe('HOST_CONNECTION_LOST');
   await expect.poll(() => made.host.isOn, patient).toBe(true);

@@ -112,7 +112,7 @@ test('programs of Windows are always there', async () => {
   made.processes.killAll();
 });
 
-test('a service that has to fail does so after a moment', async () => {
+test('a failing service exits after a moment', async () => {
   const made = scene({ failingServices: ['containerd'] });
   await made.install(file.containerd);
   expect(await made.launcher.launch(file.containerd, 'containerd')?.ended).toBe(1);
@@ -158,7 +158,7 @@ test('without words the agent helps', async () => {
   expect(made.said.out).toContain('Usage:');
 });
 
-test('a verb to which something happens has failed', async () => {
+test('a verb with an injected failure fails', async () => {
   const made = scene();
   await made.install(file.agent);
   expect(await made.run(file.agent, 'stage')).toBe(1);
@@ -183,7 +183,7 @@ test('a new version of the file is another agent from the next start on', async 
   }
 });
 
-test('a user without rights has them not by way of the agent either', async () => {
+test('the agent has only the permissions of its user', async () => {
   const made = scene({ isAdministrator: false });
   await made.install(file.agent);
   expect(await made.run(file.agent, 'rename', '--name', 'other')).toBe(1);
@@ -202,14 +202,14 @@ test('services have all permissions regardless of the user', async () => {
   await made.launcher.settled();
 });
 
-test('addresses of API servers lead astray where the host finds no way', async () => {
+test('the API server URL is replaced on a host that cannot reach it', async () => {
   const made = scene({ reachesApi: false });
   await made.install(file.agent);
   expect(await made.run(file.agent, 'inventory', '--probe', 'https://127.0.0.1:6443', '-o', 'json')).toBe(0);
   expect(JSON.parse(made.said.out)).toMatchObject({ probe: { url: 'https://127.0.0.1:1' } });
 });
 
-test('other programs end at once and well', async () => {
+test('other programs succeed at once', async () => {
   const made = scene();
   await made.install(file.kubelet);
   expect(await made.run(file.kubelet, '--version')).toBe(0);

@@ -6,13 +6,13 @@ test('without injected failures none happens', () => {
   expect([mishaps.onVerb('bootstrap'), mishaps.onUpload(1e9)]).toEqual([undefined, undefined]);
 });
 
-test('happens as often as it should, and to that verb only', () => {
+test('happens the given number of times, only for that verb', () => {
   const mishaps = new Mishaps([{ kind: 'hang', on: 'bootstrap', times: 2 }]);
   const seen = ['inventory', 'bootstrap', 'stage', 'bootstrap', 'bootstrap'].map(verb => mishaps.onVerb(verb));
   expect(seen).toEqual([undefined, 'hang', undefined, 'hang', undefined]);
 });
 
-test('several kinds can be planned for one verb, one after another', () => {
+test('several failures of one verb happen in order', () => {
   const mishaps = new Mishaps([
     { kind: 'drop', on: 'stage', times: 1 },
     { kind: 'power cut', on: 'stage', times: 1 },
@@ -41,13 +41,13 @@ test('without a number of bytes the first byte is enough', () => {
   expect(mishaps.onUpload(1)).toBe('power cut');
 });
 
-test('an upload is no verb, and a verb is no upload', () => {
+test('uploads and verbs are counted separately', () => {
   const mishaps = new Mishaps([{ kind: 'hang', on: 'stage', times: 1 }]);
   expect(mishaps.onUpload(1)).toBeUndefined();
   expect(mishaps.onVerb('stage')).toBe('hang');
 });
 
-test('two hosts with the same plan each have their own', () => {
+test('two hosts count their failures separately', () => {
   const plan = [{ kind: 'hang', on: 'stage', times: 1 }] as const;
   const [one, other] = [new Mishaps(plan), new Mishaps(plan)];
   expect([one.onVerb('stage'), other.onVerb('stage'), one.onVerb('stage')]).toEqual(['hang', 'hang', undefined]);

@@ -76,11 +76,11 @@ test('the feature takes its time to install and a reboot to work', async () => {
   ]);
 });
 
-test('a feature that is there needs neither', async () => {
+test('an installed feature needs neither', async () => {
   expect(await ports.system.enableContainers(never)).toBe(false);
 });
 
-test('installing a feature can be cut short', async () => {
+test('installing a feature can be aborted', async () => {
   state.containersFeature = 'disabled';
   const stop = new AbortController();
   const enabling = ports.system.enableContainers(stop.signal);
@@ -89,7 +89,7 @@ test('installing a feature can be cut short', async () => {
   expect(state.containersFeature).toBe('disabled');
 });
 
-test('a new name counts from the next boot on', async () => {
+test('a new name is used after the next boot', async () => {
   expect(await ports.system.rename('node-7')).toBe(true);
   await ports.system.rename('node-7');
   expect([await ports.system.hostName(), state.newName, state.pendingReboot]).toEqual([
@@ -145,7 +145,7 @@ test('certificates are listed by hash', async () => {
   expect(await certificates.list()).toEqual([]);
 });
 
-test('PowerShell takes its time, and can be cut short', async () => {
+test('PowerShell takes time and can be aborted', async () => {
   let answer: string | undefined;
   const running = ports.scripts.run('Get-Help', never).then(text => void (answer = text));
   await clock.advance(899);
@@ -180,7 +180,7 @@ test('endpoints have addresses of their own', async () => {
   expect(await ports.network.endpoints()).toEqual(made);
 });
 
-test('a network takes its endpoints and their adapters along', async () => {
+test('removing a network removes its endpoints and adapters', async () => {
   state.networks.push(network(), { ...network(), id: 'other' });
   const endpoint = await ports.network.createEndpoint('net', 'a');
   await ports.network.attachToHost(endpoint.id);

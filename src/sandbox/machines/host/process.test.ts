@@ -78,14 +78,6 @@ test('ports work while the process lives, and keep their own state', async () =>
   await expect(seen.read()).rejects.toThrow('process has ended');
 });
 
-test('a rejected call without a handler is harmless', async () => {
-  const process = start(idle);
-  const seen = whileAlive(new Port(), process);
-  process.kill();
-  void seen.read();
-  await settle();
-});
-
 test('processes have numbers of their own, counted in fours as Windows does', () => {
   const processes = new SimulatedProcesses();
   const pids = [1, 2, 3].map(() => processes.start(['a.exe'], idle).pid);

@@ -62,7 +62,7 @@ test('waits for the end of a process that takes longer', async () => {
   expect((await services.query('kubelet'))?.state).toBe('stopped');
 });
 
-test('one that does not end stays in its stop until it is killed', async () => {
+test('a service that does not stop stays in stop-pending until it is killed', async () => {
   const { services, processes, clock } = await running('stubborn.exe');
   await services.stop('kubelet');
   await clock.advance(60_000);
@@ -216,7 +216,7 @@ for (const [name, act, code, number, service] of refusals) {
   });
 }
 
-test('a start brings stopped dependencies along, the deepest first', async () => {
+test('a start first starts stopped dependencies', async () => {
   const { services, install, clock, launched, states } = scene();
   await install('containerd');
   await install('kubelet', { dependencies: ['Containerd'] });
@@ -227,7 +227,7 @@ test('a start brings stopped dependencies along, the deepest first', async () =>
   expect(await states()).toBe('running containerd, running kubelet, running overlay');
 });
 
-test('a service runs only when those it needs do', async () => {
+test('a service runs only after its dependencies', async () => {
   const { services, install, clock, states } = scene();
   await install('base', { command: 'unready.exe' });
   await install('top', { dependencies: ['base'] });
@@ -253,7 +253,7 @@ test('a crashed service is restarted after each delay in turn, then with the las
   expect(counts).toEqual([1, 2, 3, 4]);
 });
 
-test('a stop that was asked for is no crash', async () => {
+test('a requested stop is not a crash', async () => {
   const recovery = { resetSeconds: 300, restartDelaysMs: [10] };
   const { services, clock, launched } = await running('idle.exe', { recovery });
   await services.stop('kubelet');

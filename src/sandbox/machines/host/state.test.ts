@@ -18,7 +18,7 @@ test('a new host has the state of its traits', () => {
   });
 });
 
-test('has one adapter with its address and the way to everywhere', () => {
+test('has one adapter with its address and the default route', () => {
   expect(fresh().adapters).toEqual([
     {
       name: 'Ethernet',
@@ -67,7 +67,7 @@ test('two hosts share no mutable state', () => {
   expect([other.pendingReboot, other.services.size, other.adapters.length]).toEqual([['x'], 3, 1]);
 });
 
-test('a boot makes what was asked for true', () => {
+test('a boot applies pending changes', () => {
   const state = fresh({ containersFeature: 'disabled', pendingReboot: ['Windows Update'] });
   Object.assign(state, { newName: 'node-7', containersFeature: 'enable-pending' });
   state.variables = { ...state.variables, NO_PROXY: 'x' };
@@ -96,7 +96,7 @@ test('processes see variables as they were at the boot', () => {
   expect(state.variablesAtBoot).not.toHaveProperty('LATE');
 });
 
-test('a boot id can be a word of a command line', () => {
+test('a boot ID is a single word', () => {
   const state = fresh();
   const seen = new Set<string>();
   for (let boot = 0; boot < 5; boot += 1) {

@@ -197,7 +197,7 @@ test('registers its Node and keeps the lease of it', async () => {
   await end(made);
 });
 
-test('keeps pods away until a cloud has looked at its Node, where there is one', async () => {
+test('taints its Node until a cloud has initialized it, where there is one', async () => {
   const made = await joined({ words: ['--cloud-provider=external'] });
   expect(made.node()?.spec?.taints?.map(({ key, effect }) => `${key}:${effect}`)).toEqual([
     `${windowsTaint.key}:NoSchedule`,
@@ -284,7 +284,7 @@ test('renews a certificate that is near its end with itself, and one that is ove
   await end(made);
 });
 
-test('waits out an API server that is away, however long', async () => {
+test('tolerates an unreachable API server, however long', async () => {
   const made = await joined();
   const { before } = made.api;
   made.api.before = () => {

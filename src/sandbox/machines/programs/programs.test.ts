@@ -101,7 +101,7 @@ const kubeletWords = (name: string) => [
 const patient = { timeout: 15_000, interval: 50 };
 const readyOf = async (name: string) => findCondition((await admin.get(nodes, name)).status?.conditions, 'Ready');
 
-test('the kubelet brings a Node by certificates that were asked for', async () => {
+test('the kubelet registers its Node with requested certificates', async () => {
   await using approver = startApprover(admin, undefined, 20);
   await using made = await scene();
   const kubelet = made.run(file.kubelet, kubeletWords('programs-1'));

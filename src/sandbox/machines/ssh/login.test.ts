@@ -56,7 +56,7 @@ const attempts: [string, Attempt, string][] = [
   ['questions and answers', { method: 'keyboard-interactive' }, byKey],
 ];
 for (const [name, attempt, want] of attempts) {
-  test(`meets ${name}: ${want}`, () => expect(outcomeOf(attempt)).toBe(want));
+  test(`answers ${name} with ${want}`, () => expect(outcomeOf(attempt)).toBe(want));
 }
 
 const logins: [Traits['login'], Attempt, string][] = [
@@ -77,6 +77,6 @@ test('without authorized keys every login is rejected', () => {
   expect(outcomeOf({}, { authorizedKeys: [] })).toBe(byKey);
 });
 
-test('any of several keys will do', () => {
+test('any of several keys is accepted', () => {
   expect(outcomeOf({ key: other }, { authorizedKeys: [known.publicKey, other.publicKey] })).toBe('accepted');
 });

@@ -44,7 +44,7 @@ test('takes writes of 255 KB', () => {
   expect(packets.map(packet => packet.length)).toEqual([body.length]);
 });
 
-test('however a stream is cut, the packets are the same', () => {
+test('any split of a stream, the packets are the same', () => {
   const bodies = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 10 });
   fc.assert(
     fc.property(bodies, fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 }), (packets, cuts) => {

@@ -111,14 +111,14 @@ test('reports completed files and all uploaded bytes', async () => {
   expect([whole, uploaded]).toEqual([[['C:\\k\\x', 5]], [5, 4]]);
 });
 
-test('what was being written when the session ended stays as far as it came', async () => {
+test('a partial upload stays when the session ends', async () => {
   const handle = await open('/C:/k/x', write);
   await put(handle, 'half');
   await server.end();
   expect(await files.read('C:\\k\\x')).toBe('half');
 });
 
-test('a file that is opened to be written is there, and empty', async () => {
+test('a file opened for writing exists, and empty', async () => {
   await upload('/C:/k/x', 'old');
   const handle = await open('/C:/k/x', write);
   expect(await files.read('C:\\k\\x')).toBe('');
@@ -161,14 +161,14 @@ for (const [name, act] of lost) {
   test(`a handle that is not open cannot be used to ${name}`, async () => expect(await act()).toBe(status.failure));
 }
 
-test('a handle to read is none to write, nor the other way round', async () => {
+test('a handle for reading cannot be written, nor the other way round', async () => {
   await upload('/C:/k/x', 'x');
   const [reading, writing] = [await open('/C:/k/x', read), await open('/C:/k/y', write)];
   expect(await put(reading, 'y')).toBe(status.failure);
   expect(await ask(request.read, writeWire(writing), long(0), number(1))).toBe(status.failure);
 });
 
-test('a file that went while it was open cannot be read on', async () => {
+test('a file deleted while open cannot be read', async () => {
   await files.writeChunks(
     'C:\\k\\big',
     (async function* bytes() {
@@ -223,7 +223,7 @@ test('returns the attributes of an open file', async () => {
   expect(await ask(request.fstat, writeWire('99'))).toBe(status.noSuchFile);
 });
 
-test('takes attributes without a word', async () => {
+test('ignores attributes', async () => {
   const handle = await open('/C:/k/x', write);
   expect(await onPath(request.setstat, '/C:/k/x')).toBe(status.ok);
   expect(await ask(request.fsetstat, writeWire(handle), noAttributes)).toBe(status.ok);

@@ -77,7 +77,7 @@ for (const [language, shell, message] of answers) {
   });
 }
 
-test('what a console of France writes is no UTF-8', () => {
+test('a French console does not write UTF-8', () => {
   const bytes = unknownProgram('x', 'cmd', 'french');
   expect(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes)).toThrow();
 });
