@@ -79,7 +79,11 @@ const keys: [string, Uint8Array, RegExp][] = [
   ['of RSA with a huge exponent', rsaKey(numbers([1, 0, 0, 0, 1]), der(0x05)), /exponent/],
   ['of RSA with 8200 bits', rsaKey(numbers([3], new Uint8Array(1025).fill(0xff)), der(0x05)), /RSA key has 8200 bits/],
   ['of RSA with no bits', rsaKey(numbers([3], new Uint8Array()), der(0x05)), /RSA key has 0 bits/],
-  ['of Ed25519 with NULL', sequence(sequence(oid('1.3.101.112'), der(0x05)), bitString(new Uint8Array(32))), unexpected],
+  [
+    'of Ed25519 with NULL',
+    sequence(sequence(oid('1.3.101.112'), der(0x05)), bitString(new Uint8Array(32))),
+    unexpected,
+  ],
   ['of Ed25519 with 31 octets', sequence(sequence(oid('1.3.101.112')), bitString(new Uint8Array(31))), /not ECDSA/],
 ];
 test.each(keys)('refuses a key %s', (_, key, message) => {

@@ -46,7 +46,11 @@ const subjects: [string, Uint8Array[], RegExp][] = [
   ['a part without a type', [attribute(text(0x0c, 'a'), text(0x0c, 'b'))], /subject has tag 12 instead of tag 6/],
   ['a type that ends early', [attribute(kit.der(6, [0x81]), text(0x0c, 'a'))], /not an object identifier/],
   ['a type in a long form', [attribute(kit.der(6, [0x55, 4, 0x80, 3]), text(0x0c, 'a'))], /not an object identifier/],
-  ['a type without end', [attribute(kit.der(6, Array<number>(33).fill(1)), text(0x0c, 'a'))], /not an object identifier/],
+  [
+    'a type without end',
+    [attribute(kit.der(6, Array<number>(33).fill(1)), text(0x0c, 'a'))],
+    /not an object identifier/,
+  ],
   ['BMP text', [attribute(cn, kit.der(0x1e, [0, 65]))], /a string of tag 30,/],
   ['T61 text', [attribute(cn, text(0x14, 'a'))], /a string of tag 20,/],
   ['universal text', [attribute(cn, kit.der(0x1c, [0, 0, 0, 65]))], /a string of tag 28,/],
@@ -87,7 +91,7 @@ const names: [string, kit.CsrContent, RegExp][] = [
   [
     'an address of IPv4 in the form of IPv6',
     { ips: [v6(0, 0, 0, 0, 0, 0xffff, 0x0a00, 1)] },
-    /IPv4 address in the form/,
+    /IPv4 address in IPv6 form/,
   ],
   ['a DNS name outside ASCII', { dnsNames: ['wín1'] }, /dnsNames is empty or not printable ASCII/],
   ['a DNS name with a NUL', { dnsNames: ['win1\0.evil'] }, /dnsNames is empty or not printable ASCII/],
@@ -99,7 +103,11 @@ const names: [string, kit.CsrContent, RegExp][] = [
   ['a URI without a host', { uris: ['a:///b'] }, /which signers would rewrite/],
   ['a directory name', { otherNames: [kit.der(0xa4, kit.sequence())] }, /a name of an unsupported kind \(tag 164\)/],
   ['a registered identifier', { otherNames: [kit.der(0x88, [0x2a])] }, /a name of an unsupported kind \(tag 136\)/],
-  ['a DNS name in pieces', { otherNames: [kit.der(0xa2, text(0x16, 'a'))] }, /a name of an unsupported kind \(tag 162\)/],
+  [
+    'a DNS name in pieces',
+    { otherNames: [kit.der(0xa2, text(0x16, 'a'))] },
+    /a name of an unsupported kind \(tag 162\)/,
+  ],
 ];
 test('reads plain URIs', () => {
   const uris = ['spiffe://cluster.local/ns/x', 'https://x', 'urn:a', 'a+b.c-d://e.f'];

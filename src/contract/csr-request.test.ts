@@ -131,7 +131,11 @@ const malformed: [string, () => string, RegExp][] = [
     /unexpected parts/,
   ],
   ['an attribute that is no sequence', der(() => withAttributes(bits)), /attribute has tag 3/],
-  ['an attribute without a type', der(() => withAttributes(kit.sequence())), /attribute has no element instead of tag 6/],
+  [
+    'an attribute without a type',
+    der(() => withAttributes(kit.sequence())),
+    /attribute has no element instead of tag 6/,
+  ],
   ['an empty list of extensions', der(() => withExtensions()), /empty list of extensions/],
   [
     'the wish to be an authority',

@@ -4,7 +4,7 @@ export interface StatusCause {
   field?: string;
 }
 
-/** The Status object with which an API server explains a refusal. */
+/** The Status object of an API server that explains an error. */
 export interface Status {
   kind?: 'Status';
   code?: number;
@@ -20,13 +20,13 @@ export interface Status {
   };
 }
 
-/** A refusal of the API server: reason and code decide what to do, the message is for people. */
+/** An error of the API server: callers decide by reason and code, the message is for users. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;
   readonly reason: string;
   readonly details: NonNullable<Status['details']>;
-  /** What was asked: method and path, without query and without credentials. */
+  /** Method and path, without query and credentials. */
   readonly request: string;
 
   constructor(status: Status, request: string) {
@@ -48,7 +48,7 @@ export const isAlreadyExists = (error: unknown): boolean => isApiError(error, 'A
 /** The resourceVersion or continue token is too old for the server. */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
 
-/** For `catch` of a call: undefined for an error that was to be expected; any other is thrown on. */
+/** For `catch`: returns undefined for an expected error, rethrows any other. */
 export function unless(...expected: readonly ((error: unknown) => boolean)[]): (error: unknown) => undefined {
   return error => {
     if (!expected.some(isExpected => isExpected(error))) throw error;

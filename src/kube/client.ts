@@ -2,9 +2,9 @@ import type { KubeList, KubeResource, Resource, WatchEvent } from './resource.ts
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Deadline of this call; the client's default when absent. For a watch, of its beginning. */
+  /** Deadline of this call; default: that of the client. For a watch, of its start. */
   timeoutMs?: number;
-  /** How often the call is repeated when a busy server says when to come again; the client's default when absent. */
+  /** How often the call is retried when the server sends Retry-After; default: that of the client. */
   maxRetries?: number;
 }
 
@@ -17,7 +17,7 @@ export interface ListOptions extends ObjectOptions {
   fieldSelector?: string;
   resourceVersion?: string;
   resourceVersionMatch?: 'Exact' | 'NotOlderThan';
-  /** Objects of one page; the server decides when absent. */
+  /** Objects per page. */
   limit?: number;
   continue?: string;
 }
@@ -29,7 +29,7 @@ export interface WatchOptions extends ObjectOptions {
   /** How long the server keeps the stream open. */
   timeoutSeconds?: number;
   allowWatchBookmarks?: boolean;
-  /** Streams the existing objects first and marks their end with a bookmark; servers from 1.27 on, where enabled. */
+  /** Sends the existing objects first and marks their end with a bookmark; servers since 1.27, where enabled. */
   sendInitialEvents?: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface WriteOptions extends ObjectOptions {
   subresource?: string;
 }
 
-/** The three forms of a patch that are used; each is the body that its content type wants. */
+/** A patch; the type decides the content type of its body. */
 export type Patch =
   | { type: 'merge'; body: unknown }
   | { type: 'json'; body: readonly JsonPatchOperation[] }
@@ -55,9 +55,9 @@ export interface DeleteOptions extends ObjectOptions {
 }
 
 /**
- * Talks to an API server. Every failure of the server is an ApiError (see api-error.ts); a broken connection, a deadline and
- * an abort are errors of their own. Objects come as the server sent them: plain JSON, times as texts; only lists and watches
- * leave out `metadata.managedFields`, a third of every object that nobody reads.
+ * A client of an API server. An error of the server is an ApiError (see api-error.ts); a lost connection, a deadline and an abort have
+ * their own errors. Objects are plain JSON as the server sent them; only lists and watches drop `metadata.managedFields`, a third of
+ * every object.
  */
 export interface Client {
   get<T extends KubeResource>(
@@ -69,9 +69,9 @@ export interface Client {
   find<T extends KubeResource>(resource: Resource<T>, name: string, options?: ObjectOptions): Promise<T | undefined>;
   /** One page. */
   list<T extends KubeResource>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
-  /** All pages, put together; starts over once when the continue token expires on the way. */
+  /** All pages together; restarts without pages when the continue token expires. */
   listAll<T extends KubeResource>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
-  /** Ends when the server ends the stream; throws an ApiError for an ERROR event (410 is reason Expired or Gone). */
+  /** Ends when the server ends the stream; throws an ApiError for an ERROR event (410: reason Expired or Gone). */
   watch<T extends KubeResource>(resource: Resource<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create<T extends KubeResource>(
     resource: Resource<T>,
@@ -81,12 +81,12 @@ export interface Client {
   replace<T extends KubeResource>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>;
   patch<T extends KubeResource>(resource: Resource<T>, name: string, patch: Patch, options?: WriteOptions): Promise<T>;
   delete(resource: Resource, name: string, options?: DeleteOptions): Promise<void>;
-  /** Any path of the server, such as /version; the body parsed as JSON. */
+  /** Any path of the server, such as /version; a JSON response is parsed. */
   raw<T = unknown>(
     method: string,
     path: string,
     options?: CallOptions & { body?: unknown; contentType?: string },
   ): Promise<T>;
-  /** Ends all connections; calls under way fail. */
+  /** Closes all connections; pending calls fail. */
   close(): Promise<void>;
 }

@@ -21,15 +21,15 @@ import { requestName } from './transport/failures.ts';
 import { Transport, type TransportOptions } from './transport/transport.ts';
 
 export interface ClientOptions extends TransportOptions {
-  /** Deadline of a call that names none. */
+  /** Default deadline of a call. */
   timeoutMs?: number;
-  /** How often a call is repeated that the server refused with 429 or 503 and a time to come again. */
+  /** How often a call is retried after 429 or 503 with Retry-After. */
   maxRetries?: number;
   userAgent?: string;
   fieldManager?: string;
   /** Objects per page of `listAll`. */
   pageSize?: number;
-  /** The longest event of a watch. */
+  /** Longest event of a watch. */
   maxLineBytes?: number;
 }
 
@@ -44,7 +44,7 @@ const patchTypes: Readonly<Record<Patch['type'], string>> = {
   strategic: 'application/strategic-merge-patch+json',
 };
 
-/** A client for one API server. It opens connections when they are needed; `close` ends them. */
+/** Opens connections when they are needed; `close` ends them. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
   return new HttpClient(connection, options);
 }
@@ -163,7 +163,7 @@ class HttpClient implements Client {
   }
 }
 
-/** Custom resources must say their kind, and nobody wants to write it twice. Some subresources are of a kind of their own. */
+/** Custom resources need apiVersion and kind. Some subresources have their own kind. */
 function withKind<T extends KubeResource>(resource: Resource<T>, object: T, subresource: string | undefined): T {
   const isSameKind = subresource === undefined || subresource === 'status' || subresource === 'approval';
   return isSameKind ? { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object } : object;
@@ -180,7 +180,7 @@ function watchQuery(options: WatchOptions) {
     timeoutSeconds,
     allowWatchBookmarks,
     sendInitialEvents,
-    // The server demands it and knows no other value.
+    // Required by the server; the only allowed value.
     resourceVersionMatch: sendInitialEvents === true ? 'NotOlderThan' : undefined,
   };
 }

@@ -1,15 +1,14 @@
 import type { PolicyRule } from './resources.ts';
 
-/** One thing that a part of the operator must be allowed to do. It stands beside that part; the RBAC manifests are made of all. */
+/** A permission of the operator, declared beside the code that needs it; the RBAC manifests are generated from all. */
 export interface Permission {
-  /** In the whole cluster, in the namespace of the operator, or in another one by its name. */
   in: 'cluster' | 'own namespace' | { namespace: string };
-  /** API group; empty for the core. */
+  /** Empty for the core group. */
   group: string;
-  /** Plural names, with a subresource where one is meant: `nodes`, `certificatesigningrequests/approval`. */
+  /** Plural names, optionally with a subresource: `nodes`, `certificatesigningrequests/approval`. */
   resources: readonly string[];
   verbs: readonly Verb[];
-  /** Only objects of these names, of which there is at least one; lists and watches then only of one of them at a time. */
+  /** Only objects of these names, at least one; list and watch must then select a single name. */
   names?: readonly string[];
 }
 
@@ -22,12 +21,12 @@ export type Verb =
   | 'patch'
   | 'delete'
   | 'deletecollection'
-  /** Of signers: what an approver of certificate requests needs. */
+  /** Of signers. */
   | 'approve'
   /** Of roles and security context constraints. */
   | 'use';
 
-/** Where Kubernetes keeps events about objects without a namespace. */
+/** Namespace of events about cluster-scoped objects. */
 export const nodeEventsNamespace = 'default';
 
 /** What an informer needs. */

@@ -1,4 +1,4 @@
-/** What every Kubernetes object has. Members stay optional where a server may leave them out. */
+/** The common members of Kubernetes objects; those that a server may omit are optional. */
 export interface KubeResource {
   apiVersion?: string;
   kind?: string;
@@ -30,7 +30,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
-/** How a kind is addressed. The type parameter is the shape of its objects; it exists only while compiling. */
+/** How a kind is addressed. The type parameter is the type of its objects. */
 export interface Resource<T extends KubeResource = KubeResource> {
   /** Empty for the core group. */
   group: string;
@@ -41,9 +41,9 @@ export interface Resource<T extends KubeResource = KubeResource> {
   readonly shape?: T;
 }
 
-/** Namespace and name: all a reconciler is ever given. */
+/** Namespace and name of an object. */
 export interface Key {
-  /** Empty for objects without a namespace. */
+  /** Empty for cluster-scoped objects. */
   namespace: string;
   name: string;
 }
@@ -63,7 +63,7 @@ export interface KubeList<T extends KubeResource> {
 
 export type WatchEvent<T extends KubeResource> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
-  /** Says how far the watch has come; the object holds nothing but its resourceVersion. */
+  /** Its object has only a resourceVersion. */
   | { type: 'BOOKMARK'; object: T };
 
 export function apiVersionOf({ group, version }: Resource): string {

@@ -2,7 +2,7 @@ import type { Condition } from '#base/condition.ts';
 import type { KubeResource } from './resource.ts';
 import { type ObjectReference, ofCluster, ofNamespace } from './resources.ts';
 
-/** The kinds of OpenShift that we use, with as much of their shape as we read or write. */
+/** The OpenShift kinds in use, with the members in use. */
 
 export interface Infrastructure extends KubeResource {
   status?: { platformStatus?: { type?: string }; platform?: string; apiServerInternalURI?: string };

@@ -1,7 +1,7 @@
 import type { Condition } from '#base/condition.ts';
 import type { KubeResource, Resource } from './resource.ts';
 
-/** How the kinds we use are addressed, with as much of their shape as we read or write. */
+/** The kinds in use, with the members in use. */
 
 export interface Taint {
   key: string;
@@ -200,7 +200,7 @@ export const certificateSigningRequests = ofCluster<CertificateSigningRequest>(
   'CertificateSigningRequest',
   'certificatesigningrequests',
 );
-/** Since Kubernetes 1.21; before that only v1beta1, which 1.25 removed. */
+/** Since Kubernetes 1.21; older versions have only v1beta1, which 1.25 removed. */
 export const podDisruptionBudgets = ofNamespace<PodDisruptionBudget>('policy/v1', ...policy);
 export const podDisruptionBudgetsV1beta1 = ofNamespace<PodDisruptionBudget>('policy/v1beta1', ...policy);
 export const roles = ofNamespace<RoleObject>(rbac, 'Role', 'roles');

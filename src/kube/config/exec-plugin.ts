@@ -11,7 +11,7 @@ import { withDeadline } from '#base/waiting/deadline.ts';
 import { bearer, isSame, pairProblem } from './identity.ts';
 
 export interface PluginContext {
-  /** Folder of the kubeconfig: a command with a path is meant from there. */
+  /** Folder of the kubeconfig; commands with a path are relative to it. */
   folder?: string;
   /** Environment the plugin inherits. */
   environment?: Readonly<Record<string, string | undefined>>;
@@ -29,7 +29,7 @@ interface Issued {
   expiresAt: number;
 }
 
-/** Asks a program for the credential, and again when it has expired or was refused. One run serves all who wait. */
+/** Runs a program for the credential, and again when it has expired or was rejected. Concurrent callers share one run. */
 export function pluginIdentity(plugin: ExecPlugin, context: PluginContext = {}): Identity {
   const { clock = systemClock } = context;
   let issued: Issued | undefined;
@@ -45,7 +45,7 @@ export function pluginIdentity(plugin: ExecPlugin, context: PluginContext = {}):
   return {
     current: async signal => (issued !== undefined && clock.now() < issued.expiresAt ? issued.credential : run(signal)),
     renew: async (refused, signal) => {
-      // Somebody else may have renewed it since the refused request was sent.
+      // Another call may have renewed it since the rejected request was sent.
       if (issued !== undefined && !isSame(issued.credential, refused)) return true;
       return !isSame(await run(signal), refused);
     },
@@ -60,7 +60,11 @@ async function runPlugin(plugin: ExecPlugin, context: PluginContext): Promise<Is
       `Use one of ${versions.join(', ')}.`,
     );
   if (plugin.interactiveMode === 'Always')
-    throw failed(plugin, 'needs a terminal (interactiveMode: Always)', 'Use another user of the kubeconfig.');
+    throw failed(
+      plugin,
+      'needs a terminal (interactiveMode: Always)',
+      'Use a kubeconfig user without interactiveMode: Always.',
+    );
   return readCredential(plugin, await outputOf(plugin, context));
 }
 
@@ -72,7 +76,7 @@ async function outputOf(plugin: ExecPlugin, context: PluginContext): Promise<str
     ...Object.fromEntries(plugin.env.map(({ name, value }) => [name, value.reveal()])),
     KUBERNETES_EXEC_INFO: JSON.stringify(execInfo(plugin, context)),
   };
-  // In a process group of its own, so that what it started ends with it.
+  // In its own process group, so that its child processes end with it.
   const child = spawn(command, plugin.args, { env, stdio: ['ignore', 'pipe', 'ignore'], detached: !isWindows });
   const error = () => failed(plugin, `did not finish within ${timeoutMs / 1000} s`);
   try {
@@ -83,9 +87,9 @@ async function outputOf(plugin: ExecPlugin, context: PluginContext): Promise<str
   }
 }
 
-/** What the program prints until it ends well. Neither that nor its arguments are ever shown: both may hold secrets. */
+/** The output of a successful run. Messages quote neither output nor arguments: both may contain secrets. */
 function textOf(child: ChildProcess, plugin: ExecPlugin): Promise<string> {
-  const hint = plugin.installHint ?? 'Run the command by hand and see what it says.';
+  const hint = plugin.installHint ?? 'Run the command by hand and check its output.';
   return new Promise((settle, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -111,7 +115,7 @@ function kill(child: ChildProcess): void {
     if (isWindows) child.kill();
     else process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // The process has ended already.
   }
 }
 
@@ -134,7 +138,7 @@ function execInfo({ apiVersion, provideClusterInfo }: ExecPlugin, { cluster }: P
 }
 
 function readCredential(plugin: ExecPlugin, output: string): Issued {
-  const answer = parsed(plugin, output);
+  const answer = parseAnswer(plugin, output);
   const status = isRecord(answer.status) ? answer.status : {};
   const text = (name: string): string | undefined => {
     const value = status[name];
@@ -142,9 +146,9 @@ function readCredential(plugin: ExecPlugin, output: string): Issued {
   };
   const [token, certificate, key] = [text('token'), text('clientCertificateData'), text('clientKeyData')];
   if (token === undefined && (certificate === undefined || key === undefined))
-    throw failed(plugin, 'gave neither a token nor a certificate with its key');
+    throw failed(plugin, 'returned neither a token nor a certificate with its key');
   const problem = certificate === undefined || key === undefined ? undefined : pairProblem(certificate, key);
-  if (problem !== undefined) throw failed(plugin, `gave a client certificate that cannot be used: ${problem}`);
+  if (problem !== undefined) throw failed(plugin, `returned an unusable client certificate: ${problem}`);
   return {
     credential: {
       ...(token === undefined ? {} : { authorization: bearer(token) }),
@@ -156,7 +160,7 @@ function readCredential(plugin: ExecPlugin, output: string): Issued {
   };
 }
 
-function parsed(plugin: ExecPlugin, output: string): Record<string, unknown> {
+function parseAnswer(plugin: ExecPlugin, output: string): Record<string, unknown> {
   const answer = jsonIn(output);
   if (answer === undefined) throw failed(plugin, 'did not print JSON');
   if (!isRecord(answer) || answer.kind !== 'ExecCredential' || answer.apiVersion !== plugin.apiVersion)
@@ -167,10 +171,11 @@ function parsed(plugin: ExecPlugin, output: string): Record<string, unknown> {
 function expiryOf(plugin: ExecPlugin, timestamp: string | undefined): number {
   if (timestamp === undefined) return Number.POSITIVE_INFINITY;
   const time = Date.parse(timestamp);
-  if (Number.isNaN(time)) throw failed(plugin, `gave the expirationTimestamp ${shown(timestamp)}, which is not a time`);
+  if (Number.isNaN(time))
+    throw failed(plugin, `returned the expirationTimestamp ${shown(timestamp)}, which is not a time`);
   return time;
 }
 
-function failed(plugin: ExecPlugin, why: string, remedy = 'Run the command by hand and see what it says.'): AppError {
+function failed(plugin: ExecPlugin, why: string, remedy = 'Run the command by hand and check its output.'): AppError {
   return new AppError('CREDENTIAL_PLUGIN_FAILED', `credential plugin ${shown(plugin.command)} ${why}`, { remedy });
 }

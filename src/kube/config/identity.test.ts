@@ -39,7 +39,7 @@ for (const bad of ['', ' ', 'a b', 'a\nb', 'a\u0000', 'ü']) {
   test(`refuses ${JSON.stringify(bad)} as a token without showing it`, async () => {
     await expect(tokenIdentity(fixedText(bad)).current(signal)).rejects.toMatchObject({
       code: 'CREDENTIAL_UNREADABLE',
-      message: 'token: is empty or has characters that a header cannot hold',
+      message: 'token: is empty or has characters that are not allowed in a header',
     });
   });
 }

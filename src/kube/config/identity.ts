@@ -3,10 +3,9 @@ import { Secret } from '#base/secret.ts';
 import type { ClientCertificate, Credential, Identity } from '../transport/connection.ts';
 import { type TextSource, unreadable } from './text-source.ts';
 
-/** Nobody: for servers that know us by other means, or not at all. */
+/** No credential. */
 export const anonymous: Identity = { current: () => Promise.resolve({}), renew: () => Promise.resolve(false) };
 
-/** A bearer token. */
 export function tokenIdentity(source: TextSource): Identity {
   let known: { text: string; credential: Credential } | undefined;
 
@@ -21,13 +20,12 @@ export function tokenIdentity(source: TextSource): Identity {
   };
 }
 
-/** User name and password. */
 export function passwordIdentity(username: string, password: Secret): Identity {
   const pair = Buffer.from(`${username}:${password.reveal()}`).toString('base64');
   return { ...anonymous, current: () => Promise.resolve({ authorization: new Secret(`Basic ${pair}`) }) };
 }
 
-/** A client certificate and its key. While the two are being replaced they may not fit; the last pair that did stays. */
+/** Keeps the last matching pair of certificate and key while the files are being replaced. */
 export function certificateIdentity(certificate: TextSource, key: TextSource): Identity {
   let known: { texts: readonly [string, string]; credential: Credential } | undefined;
 
@@ -48,7 +46,7 @@ export function certificateIdentity(certificate: TextSource, key: TextSource): I
   };
 }
 
-/** Several at once, such as a certificate and a token: the server takes what it knows first. */
+/** Several credentials at once, such as a certificate and a token. */
 export function combinedIdentity(parts: readonly Identity[]): Identity {
   if (parts.length === 0) return anonymous;
   const [only] = parts;
@@ -63,23 +61,23 @@ export function combinedIdentity(parts: readonly Identity[]): Identity {
 export function bearer(token: string): Secret {
   const trimmed = token.trim();
   if (!/^[\u0021-\u007e]+$/.test(trimmed))
-    throw unreadable('token: is empty or has characters that a header cannot hold');
+    throw unreadable('token: is empty or has characters that are not allowed in a header');
   return new Secret(`Bearer ${trimmed}`);
 }
 
-/** Why the two cannot be used together; undefined when they can. */
+/** Why certificate and key are unusable; undefined when they match. */
 export function pairProblem(certificate: string, key: string): string | undefined {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
       ? undefined
       : 'certificate and key do not belong together';
   } catch {
-    // What the library says may quote the input.
+    // The message of the library may quote the input.
     return 'certificate or key is not in PEM form';
   }
 }
 
-/** Compares what both have; a part of a combined identity knows only its own half. */
+/** Compares only members that `one` has: each part of a combined identity has its own. */
 export function isSame(one: Credential, other: Credential): boolean {
   const token = one.authorization === undefined || one.authorization.reveal() === other.authorization?.reveal();
   return token && isSameCertificate(one.clientCertificate, other.clientCertificate);

@@ -18,11 +18,9 @@ export function loadInCluster(
 ): Connection {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = environment;
   if (host === '' || !/^\d{1,5}$/.test(port)) {
-    throw new AppError(
-      'SETTING_INVALID',
-      'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT do not say where the API server is',
-      { remedy: 'Run inside a pod, or give a kubeconfig.' },
-    );
+    throw new AppError('SETTING_INVALID', 'KUBERNETES_SERVICE_HOST or KUBERNETES_SERVICE_PORT is missing or invalid', {
+      remedy: 'Run inside a pod, or use --kubeconfig.',
+    });
   }
   const authority = fileText(join(folder, 'ca.crt'), 'CA certificates', certificateMaxAgeMs, clock);
   const token = fileText(join(folder, 'token'), 'token', tokenMaxAgeMs, clock);

@@ -2,7 +2,7 @@ import { fromBase64, fromUtf8 } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
 
-/** Reads members by type, like Fields, but its messages name the member only and never show what is in it. */
+/** Like Fields, but its messages do not quote values. */
 export class KubeconfigFields {
   readonly where: string;
   readonly #value: Record<string, unknown>;
@@ -20,7 +20,7 @@ export class KubeconfigFields {
   text(name: string): string | undefined {
     const value = this.#raw(name);
     if (value === undefined || typeof value === 'string') return value;
-    throw malformed(this.where, `${name} is not a text`, `Put the value of ${name} in quotes.`);
+    throw malformed(this.where, `${name} is not a string`, `Put the value of ${name} in quotes.`);
   }
 
   requiredText(name: string): string {
@@ -41,13 +41,13 @@ export class KubeconfigFields {
     const bytes = fromBase64(encoded.trim());
     const text = bytes === undefined ? undefined : fromUtf8(bytes);
     if (text === undefined)
-      throw malformed(this.where, `${name} is not base64 of a text`, `Encode ${name} with base64.`);
+      throw malformed(this.where, `${name} is not base64 of UTF-8 text`, `Encode ${name} with base64.`);
     return text;
   }
 
   texts(name: string): string[] {
     return this.#list(name).map((value, index) => {
-      if (typeof value !== 'string') throw malformed(this.where, `${name}[${index}] is not a text`);
+      if (typeof value !== 'string') throw malformed(this.where, `${name}[${index}] is not a string`);
       return value;
     });
   }
@@ -71,10 +71,6 @@ export class KubeconfigFields {
   }
 }
 
-export function malformed(
-  where: string,
-  what: string,
-  remedy = 'Write the kubeconfig anew, or fix it by hand.',
-): AppError {
+export function malformed(where: string, what: string, remedy = 'Fix the kubeconfig, or create it again.'): AppError {
   return new AppError('KUBECONFIG_MALFORMED', `${where} ${what}`, { remedy });
 }

@@ -174,10 +174,10 @@ const unresolved: [name: string, data: unknown, hint: string][] = [
   ['an unknown cluster', context({ cluster: 'x', user: 'wicd' }), 'has no cluster "x" (it has "local")'],
   ['an unknown user', context({ cluster: 'local', user: 'x' }), 'has no user "x"'],
   ['a cluster without a server', withCluster({}), 'cluster "local" has no server'],
-  ['a server without a scheme', withCluster({ server: 'api:6443' }), 'not an http or https address'],
-  ['a server of another scheme', withCluster({ server: 'ftp://api' }), 'not an http or https address'],
-  ['a server with a blank', withCluster({ server: 'https://a b' }), 'not an http or https address'],
-  ['a server with a password', withCluster({ server: 'https://u:hunter2@api' }), 'not an http or https address'],
+  ['a server without a scheme', withCluster({ server: 'api:6443' }), 'not an http or https URL'],
+  ['a server of another scheme', withCluster({ server: 'ftp://api' }), 'not an http or https URL'],
+  ['a server with a blank', withCluster({ server: 'https://a b' }), 'not an http or https URL'],
+  ['a server with a password', withCluster({ server: 'https://u:hunter2@api' }), 'not an http or https URL'],
 ];
 for (const [name, data, hint] of unresolved) {
   test(`names what is missing: ${name}`, () => {
@@ -206,11 +206,11 @@ const malformed: [name: string, text: string, hint: string][] = [
   ['clusters that are no list', '{"clusters": "hunter2"}', 'clusters is not a list'],
   ['an entry that is no object', '{"users": ["hunter2"]}', 'users[0] is not an object'],
   ['an entry without a name', '{"users": [{"user": {}}]}', 'users[0] has no name'],
-  ['a name that is a number', '{"users": [{"name": 7}]}', 'users[0] name is not a text'],
+  ['a name that is a number', '{"users": [{"name": 7}]}', 'users[0] name is not a string'],
   ['a user that is a text', JSON.stringify(withUser('hunter2')), 'user "wicd" is not an object'],
-  ['a token that is a number', JSON.stringify(withUser({ token: 12345678 })), 'user "wicd" token is not a text'],
-  ['a token that is a list', JSON.stringify(withUser({ token: ['hunter2'] })), 'token is not a text'],
-  ['a password that is a number', JSON.stringify(withUser({ password: 12345678 })), 'password is not a text'],
+  ['a token that is a number', JSON.stringify(withUser({ token: 12345678 })), 'user "wicd" token is not a string'],
+  ['a token that is a list', JSON.stringify(withUser({ token: ['hunter2'] })), 'token is not a string'],
+  ['a password that is a number', JSON.stringify(withUser({ password: 12345678 })), 'password is not a string'],
   [
     'key data in the clear',
     JSON.stringify(withUser({ 'client-key-data': 'hunter2!' })),
@@ -229,12 +229,12 @@ const malformed: [name: string, text: string, hint: string][] = [
   [
     'an argument that is a number',
     JSON.stringify(withUser({ exec: { apiVersion: 'v1', command: 'x', args: ['a', 12345678] } })),
-    'args[1] is not a text',
+    'args[1] is not a string',
   ],
-  ['a current context that is a number', '{"current-context": 1}', 'current-context is not a text'],
-  ['a cluster named twice', JSON.stringify(twice('clusters')), 'cluster "local" is there twice'],
-  ['a user named twice', JSON.stringify(twice('users')), 'user "wicd" is there twice'],
-  ['a context named twice', JSON.stringify(twice('contexts')), 'context "wicd" is there twice'],
+  ['a current context that is a number', '{"current-context": 1}', 'current-context is not a string'],
+  ['a cluster named twice', JSON.stringify(twice('clusters')), 'cluster "local" is listed twice'],
+  ['a user named twice', JSON.stringify(twice('users')), 'user "wicd" is listed twice'],
+  ['a context named twice', JSON.stringify(twice('contexts')), 'context "wicd" is listed twice'],
 ];
 for (const [name, text, hint] of malformed) {
   test(`refuses ${name} without showing a value`, () => {

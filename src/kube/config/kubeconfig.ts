@@ -5,7 +5,7 @@ import { Secret } from '#base/secret.ts';
 import { hasCollectionKeys } from '#base/yaml-keys.ts';
 import { KubeconfigFields, malformed } from './kubeconfig-fields.ts';
 
-/** What is missing is noticed when a context is used, so that a half-written entry does not spoil the others. */
+/** Missing members are reported only when a context uses the entry. */
 export interface KubeconfigCluster {
   server?: string;
   /** Path of a file with CA certificates. */
@@ -14,21 +14,21 @@ export interface KubeconfigCluster {
   caData?: string;
   skipTlsVerify: boolean;
   tlsServerName?: string;
-  /** May hold a password. */
+  /** May contain a password. */
   proxyUrl?: Secret;
 }
 
-/** A program that prints a credential. */
+/** An exec plugin for credentials. */
 export interface ExecPlugin {
   apiVersion: string;
   command: string;
   args: string[];
   env: { name: string; value: Secret }[];
-  /** Whether the program is told about the cluster. */
+  /** Pass the cluster to the program. */
   provideClusterInfo: boolean;
-  /** `Always` for a program that cannot work without a terminal. */
+  /** `Always` for a program that needs a terminal. */
   interactiveMode?: string;
-  /** What to do when the program is missing. */
+  /** Remedy for a missing program. */
   installHint?: string;
 }
 
@@ -59,10 +59,10 @@ export interface Kubeconfig {
 }
 
 const maxTextLength = 1_048_576;
-/** Honest kubeconfigs have no aliases; a few do no harm, a thousand are an attack. */
+/** Real kubeconfigs have no aliases; thousands are an attack. */
 const maxAliases = 16;
 
-/** Reads a kubeconfig in YAML or JSON. No message quotes a value, since any of them may be a credential in the wrong place. */
+/** Parses a kubeconfig in YAML or JSON. Messages quote no values: any of them may be a misplaced credential. */
 export function parseKubeconfig(text: string): Kubeconfig {
   const root = new KubeconfigFields('kubeconfig', parseDocument(text));
   return {
@@ -83,7 +83,8 @@ export interface ResolvedContext {
 
 /** Cluster and user of the context given, or of the current one. */
 export function resolveContext(config: Kubeconfig, name = config.currentContext): ResolvedContext {
-  if (name === undefined) throw malformed('kubeconfig', 'has no current-context', 'Name a context or set it.');
+  if (name === undefined)
+    throw malformed('kubeconfig', 'has no current-context', 'Set current-context or use --context.');
   const context = find(config.contexts, 'context', name);
   const [clusterName, userName] = [context.cluster, context.user];
   if (clusterName === undefined) throw malformed(label('context', name), 'names no cluster', 'Add cluster.');
@@ -103,13 +104,21 @@ function find<T>(map: ReadonlyMap<string, T>, kind: string, name: string): T {
   const found = map.get(name);
   if (found !== undefined) return found;
   const known = [...map.keys()].map(key => shown(key)).join(', ') || 'none';
-  throw malformed('kubeconfig', `has no ${kind} ${shown(name)} (it has ${known})`, `Add the ${kind} or name another.`);
+  throw malformed(
+    'kubeconfig',
+    `has no ${kind} ${shown(name)} (it has ${known})`,
+    `Add the ${kind}, or use another one.`,
+  );
 }
 
 function checkServer(cluster: string, server: string | undefined): string {
   if (server === undefined) throw malformed(label('cluster', cluster), 'has no server', 'Add server.');
   if (/^https?:\/\/[^\s/@]+(\/\S*)?$/.test(server)) return server;
-  throw malformed(label('cluster', cluster), 'server is not an http or https address', 'Mend server.');
+  throw malformed(
+    label('cluster', cluster),
+    'server is not an http or https URL',
+    'Set server to the URL of the API server.',
+  );
 }
 
 function label(kind: string, name: string): string {
@@ -125,12 +134,12 @@ function parseDocument(text: string): unknown {
 
 function parseYaml(text: string): unknown {
   try {
-    // Pretty errors and the search for equal keys take time that grows with the square of the input.
+    // Pretty errors and the search for duplicate keys take quadratic time.
     const document = parseYamlDocument(text, { logLevel: 'error', prettyErrors: false, uniqueKeys: false });
     if (document.errors.length === 0 && !hasCollectionKeys(document))
       return document.toJS({ maxAliasCount: maxAliases });
   } catch {
-    // The parser's own words are dropped: they may quote a token.
+    // The message of the parser may quote a token.
   }
   throw malformed('kubeconfig', 'is neither YAML nor JSON');
 }
@@ -144,7 +153,7 @@ function named<T>(
   const found = new Map<string, T>();
   for (const item of root.members(list)) {
     const name = item.requiredText('name');
-    if (found.has(name)) throw malformed(label(kind, name), 'is there twice', `Keep one ${kind} of that name.`);
+    if (found.has(name)) throw malformed(label(kind, name), 'is listed twice', `Keep one ${kind} of that name.`);
     found.set(name, read(item.member(kind, label(kind, name))));
   }
   return found;
@@ -198,7 +207,7 @@ function readContext(fields: KubeconfigFields): KubeconfigContext {
   };
 }
 
-/** An absent member and an empty one mean the same in a kubeconfig. */
+/** An empty member of a kubeconfig counts as missing. */
 function optional<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {
   return value === undefined || value === '' ? {} : ({ [key]: value } as { [P in K]?: T });
 }

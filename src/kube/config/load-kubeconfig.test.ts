@@ -243,7 +243,7 @@ const outside: Record<string, string>[] = [
 for (const environment of outside) {
   test(`says that ${JSON.stringify(environment)} is not the environment of a pod`, () => {
     expect(() => loadInCluster(environment)).toThrow(
-      expect.objectContaining({ code: 'SETTING_INVALID', remedy: 'Run inside a pod, or give a kubeconfig.' }),
+      expect.objectContaining({ code: 'SETTING_INVALID', remedy: 'Run inside a pod, or use --kubeconfig.' }),
     );
   });
 }

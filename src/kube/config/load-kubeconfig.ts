@@ -8,22 +8,22 @@ import { certificateIdentity, combinedIdentity, passwordIdentity, tokenIdentity 
 import { changingText, fileText, fixedText, type TextSource, unreadable, usableText } from './text-source.ts';
 
 export interface LoadOptions {
-  /** The current context when absent. */
+  /** Default: the current context. */
   context?: string;
-  /** Folder of the kubeconfig; paths in it are meant from there. */
+  /** Folder of the kubeconfig; its paths are relative to it. */
   folder?: string;
-  /** Reads a file that the kubeconfig names, by the path as it stands there; undefined when there is none. */
+  /** Reads a file by its path in the kubeconfig; undefined when it does not exist. */
   readFile?: (path: string) => Promise<string | undefined>;
   /** Environment that credential plugins inherit. */
   environment?: Readonly<Record<string, string | undefined>>;
   clock?: Clock;
 }
 
-/** How long a token from a file is used before the file is looked at again. */
+/** How long a token from a file is used before the file is read again. */
 export const tokenMaxAgeMs = 60_000;
 export const certificateMaxAgeMs = 10_000;
 
-/** The connection that a context of a kubeconfig describes. Files are read when they are needed. */
+/** The connection of a kubeconfig context. Files are read when they are needed. */
 export function loadKubeconfig(text: string, options: LoadOptions = {}): Connection {
   const { cluster, user, userName, namespace } = resolveContext(parseKubeconfig(text), options.context);
   const files = new Files(options);
@@ -50,7 +50,7 @@ function identityOf(
   const key = files.source('key', certificateMaxAgeMs, clientKeyData?.reveal(), clientKeyFile);
   if ((certificate === undefined) !== (key === undefined))
     throw unreadable(`${name}: has a client certificate without a key, or a key without a certificate`);
-  // A file goes before a token in the text, since the token may have been true only when the text was written.
+  // tokenFile takes precedence: the token may have expired since the kubeconfig was written.
   const token = files.source('token', tokenMaxAgeMs, user.tokenFile ? undefined : user.token?.reveal(), user.tokenFile);
   const parts: Identity[] = [];
   if (certificate !== undefined && key !== undefined) parts.push(certificateIdentity(certificate, key));

@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import { Secret } from '#base/secret.ts';
 
 /**
- * The proxy that the environment names for a server; undefined when it is reached directly. HTTPS_PROXY counts for https,
- * HTTP_PROXY for http; NO_PROXY lists names (with what is below them), addresses and networks, each perhaps with a port.
+ * The proxy for a server; undefined for a direct connection. HTTPS_PROXY is for https, HTTP_PROXY for http; NO_PROXY lists names (with
+ * their subdomains), addresses and networks, each with an optional port.
  */
 export function proxyFor(
   server: string,
@@ -26,7 +26,7 @@ interface Target {
   port: string;
 }
 
-/** Windows does not tell apart capitals and small letters in the names of variables. */
+/** Windows ignores case in names of variables. */
 function variable(environment: Readonly<Record<string, string | undefined>>, name: string): string {
   const values = Object.entries(environment).map(([key, value]) => (key.toUpperCase() === name ? value?.trim() : ''));
   return values.find(value => value) ?? '';

@@ -13,7 +13,7 @@ const limits = { passTimeoutMs: 1000, overdueGraceMs: 100 };
 const names = (count: number) => Array.from({ length: count }, (_, index) => `k${index}`);
 
 test('a pass that ignores its deadline keeps its key but not its worker', async () => {
-  const { reconcile, running, letGo } = heldPasses();
+  const { reconcile, running, release } = heldPasses();
   const { clock, source, startSynced, messages, metrics } = controllerBench(reconcile, limits);
   for (const name of ['hung', 'good']) source.put(thing(name));
   await startSynced();
@@ -21,40 +21,40 @@ test('a pass that ignores its deadline keeps its key but not its worker', async 
   expect([...running.keys()]).toEqual(['hung']);
   await clock.advance(1);
   expect([...running.keys()]).toEqual(['hung', 'good']);
-  expect(messages('error')).toEqual(['Pass goes on although its deadline has passed']);
+  expect(messages('error')).toEqual(['Reconcile pass exceeded its deadline and is still running']);
   expect(metrics.read(controllerMetrics.overdue, labels)).toBe(1);
-  await letGo('good');
+  await release('good');
   source.put(thing('hung', 2));
   await settle();
   expect([...running.keys()]).toEqual(['hung']);
 });
 
 test('a key whose pass ends at last is worked on again if it changed', async () => {
-  const { reconcile, running, letGo } = heldPasses();
+  const { reconcile, running, release } = heldPasses();
   const { clock, source, startSynced } = controllerBench(reconcile, limits);
   source.put(thing('hung'));
   await startSynced();
   await clock.advance(1100);
   source.put(thing('hung', 2));
   const first = running.get('hung');
-  await letGo('hung');
+  await release('hung');
   expect(running.get('hung')?.pass.id).not.toBe(first?.pass.id);
   expect(running.get('hung')?.pass.attempt).toBe(1);
 });
 
 test('no more passes hang beside the workers than there are workers', async () => {
-  const { reconcile, running, letGo } = heldPasses();
+  const { reconcile, running, release } = heldPasses();
   const { clock, source, startSynced } = controllerBench(reconcile, { ...limits, concurrency: 2 });
   for (const name of names(9)) source.put(thing(name));
   await startSynced();
   for (let times = 0; times < 5; times += 1) await clock.advance(1100);
   expect([...running.keys()]).toEqual(['k0', 'k1', 'k2', 'k3']);
-  await letGo('k2');
+  await release('k2');
   expect([...running.keys()]).toEqual(['k0', 'k1', 'k3', 'k4']);
 });
 
 test('stops: tells the passes, waits for them, takes up nothing more', async () => {
-  const { reconcile, running, letGo } = heldPasses();
+  const { reconcile, running, release } = heldPasses();
   const { clock, source, startSynced, stop, state } = controllerBench(reconcile);
   for (const name of ['a', 'b']) source.put(thing(name));
   await startSynced();
@@ -63,7 +63,7 @@ test('stops: tells the passes, waits for them, takes up nothing more', async () 
   await settle();
   expect([running.get('a')?.pass.signal.reason, state.isOver]).toEqual([reason, false]);
   source.put(thing('c'));
-  await letGo('a');
+  await release('a');
   expect([state.isOver, running.size, clock.sleepers(), source.handlerCount]).toEqual([true, 0, 0, 0]);
 });
 
@@ -124,12 +124,12 @@ test('finds what a full queue refused, all of it, and says so once', async () =>
   await startSynced();
   await settle();
   expect([...seen].sort()).toEqual(names(100).sort());
-  expect(messages('warn')).toEqual(['Queue is full, looking for missed objects once there is room']);
+  expect(messages('warn')).toEqual(['Queue is full; relisting once there is room']);
   expect(metrics.read(queueMetrics.refused, { name: 'things' })).toBeGreaterThan(0);
 });
 
 test('loses neither the last state nor a deletion while the queue is full', async () => {
-  const { reconcile, running, letGo } = heldPasses();
+  const { reconcile, running, release } = heldPasses();
   const seen = new Map<string, number | undefined>();
   const { source, startSynced } = controllerBench(
     async (each, pass) => {
@@ -145,7 +145,7 @@ test('loses neither the last state nor a deletion while the queue is full', asyn
   for (const name of names(5)) source.remove(key(name));
   while (running.size > 0) {
     const [name = ''] = running.keys();
-    await letGo(name);
+    await release(name);
   }
   const wanted = names(20).map((name, index): [string, number | undefined] => [name, index < 5 ? undefined : 2]);
   expect(seen).toEqual(new Map(wanted));

@@ -61,7 +61,7 @@ test('fails when its sources are not in step in time, and says what to do', asyn
   await clock.advance(1);
   await expect(over).rejects.toMatchObject({
     code: 'SYNC_TIMEOUT',
-    message: expect.stringMatching(/things.*5000 ms/),
+    message: expect.stringMatching(/things.*5 s/),
     remedy: expect.stringContaining('permission'),
   });
   expect([clock.sleepers(), source.handlerCount]).toEqual([0, 0]);
@@ -130,7 +130,11 @@ test('tries again after a failure, each time later, and afresh after a success',
   await clock.advance(1000);
   expect(calls.map(call => call.pass.attempt)).toEqual([1, 2, 3, 4, 1, 2]);
   expect(lines.map(line => line.fields['retryInMs'])).toEqual([100, 200, 400, 100]);
-  expect(lines[0]).toMatchObject({ level: 'error', message: 'Pass failed', fields: { error: boom, attempt: 1 } });
+  expect(lines[0]).toMatchObject({
+    level: 'error',
+    message: 'Reconcile failed; retrying',
+    fields: { error: boom, attempt: 1 },
+  });
 });
 
 test('a wait ends a series of failures', async () => {
@@ -149,7 +153,7 @@ test('does not try again after a terminal error, until something changes', async
   await startSynced();
   await clock.advance(3_600_000);
   expect(calls.length).toBe(2);
-  expect(messages('error')[1]).toContain('not tried again');
+  expect(messages('error')[1]).toContain('not retrying');
   expect(metrics.read(controllerMetrics.terminal, labels)).toBe(1);
   source.put(thing('a', 2));
   await settle();
@@ -165,7 +169,7 @@ const mishaps: [string, Reconcile, string][] = [
     },
     'x is undefined',
   ],
-  ['ends with nothing', async () => undefined as unknown as Outcome, 'no outcome'],
+  ['ends with nothing', async () => undefined as unknown as Outcome, 'not an outcome'],
 ];
 for (const [name, mishap, message] of mishaps) {
   test(`a pass that ${name} is tried again, and other keys do not suffer`, async () => {
@@ -221,20 +225,20 @@ test('ids are different by themselves', async () => {
 
 for (const concurrency of [1, 3]) {
   test(`works on ${concurrency} at once and no more`, async () => {
-    const { reconcile, running, letGo, most } = heldPasses();
+    const { reconcile, running, release, most } = heldPasses();
     const { source, startSynced, metrics } = controllerBench(reconcile, { concurrency });
     for (let index = 0; index < 7; index += 1) source.put(thing(`k${index}`));
     await startSynced();
     await settle();
     expect(metrics.read(controllerMetrics.active, labels)).toBe(concurrency);
-    for (let index = 0; index < 7; index += 1) await letGo([...running.keys()][0] ?? '');
+    for (let index = 0; index < 7; index += 1) await release([...running.keys()][0] ?? '');
     expect([most(), metrics.read(controllerMetrics.workers, labels)]).toEqual([concurrency, concurrency]);
     expect(metrics.read(controllerMetrics.active, labels)).toBe(0);
   });
 }
 
 test('a key that changes during its pass has another one afterwards, not beside it', async () => {
-  const { reconcile, running, letGo, most } = heldPasses();
+  const { reconcile, running, release, most } = heldPasses();
   const { source, startSynced } = controllerBench(reconcile, { concurrency: 5 });
   source.put(thing('a'));
   await startSynced();
@@ -242,7 +246,7 @@ test('a key that changes during its pass has another one afterwards, not beside 
   source.put(thing('a', 2));
   await settle();
   expect(running.size).toBe(1);
-  await letGo('a');
+  await release('a');
   expect([[...running.keys()], most()]).toEqual([['a'], 1]);
 });
 
@@ -272,7 +276,7 @@ test('a pass fails at its deadline and is tried again', async () => {
   await startSynced();
   await clock.advance(1005);
   expect(attempts).toEqual([1, 2]);
-  expect(lines).toMatchObject([{ message: 'Pass failed', fields: { error: { code: 'PASS_TIMEOUT' } } }]);
+  expect(lines).toMatchObject([{ message: 'Reconcile failed; retrying', fields: { error: { code: 'PASS_TIMEOUT' } } }]);
   expect(clock.sleepers()).toBe(0);
 });
 

@@ -16,10 +16,10 @@ export interface ControllerOptions {
   name: string;
   watches: readonly Watch[];
   reconcile: Reconcile;
-  /** How many keys are worked on at once. */
+  /** Number of workers. */
   concurrency?: number;
   passTimeoutMs?: number;
-  /** How long a pass may go on after its deadline before its worker goes on without it. */
+  /** How long a pass may ignore its deadline before its worker continues without it. */
   overdueGraceMs?: number;
   syncTimeoutMs?: number;
   queue?: Pick<QueueOptions, 'maxKeys' | 'firstRetryMs' | 'maxRetryMs' | 'random'>;
@@ -30,33 +30,39 @@ export interface ControllerOptions {
 }
 
 export const controllerMetrics = {
-  passes: { name: 'controller_runtime_reconcile_total', help: 'Passes by result: success, requeue_after or error.' },
-  errors: { name: 'controller_runtime_reconcile_errors_total', help: 'Passes that failed.' },
+  passes: {
+    name: 'controller_runtime_reconcile_total',
+    help: 'Reconcile passes by result: success, requeue_after or error.',
+  },
+  errors: { name: 'controller_runtime_reconcile_errors_total', help: 'Failed reconcile passes.' },
   terminal: {
     name: 'controller_runtime_terminal_reconcile_errors_total',
-    help: 'Passes that failed and are not tried again.',
+    help: 'Failed reconcile passes that are not retried.',
   },
-  panics: { name: 'controller_runtime_reconcile_panics_total', help: 'Passes that failed by a mistake in our code.' },
+  panics: {
+    name: 'controller_runtime_reconcile_panics_total',
+    help: 'Reconcile passes that failed with an internal error (bug).',
+  },
   overdue: {
     name: 'controller_runtime_reconcile_overdue_total',
-    help: 'Passes that went on although their deadline had passed.',
+    help: 'Reconcile passes that ignored their deadline.',
   },
-  seconds: { name: 'controller_runtime_reconcile_time_seconds', help: 'Length of passes.' },
-  workers: { name: 'controller_runtime_max_concurrent_reconciles', help: 'Keys that may be worked on at once.' },
-  active: { name: 'controller_runtime_active_workers', help: 'Keys that are worked on.' },
+  seconds: { name: 'controller_runtime_reconcile_time_seconds', help: 'Duration of reconcile passes.' },
+  workers: { name: 'controller_runtime_max_concurrent_reconciles', help: 'Number of workers.' },
+  active: { name: 'controller_runtime_active_workers', help: 'Number of busy workers.' },
 } as const;
 
-/** A pass that asks to be called again at once would leave no time to anybody else. */
+/** A pass that is requeued at once would starve all others. */
 const shortestWaitMs = 5;
 
-/** Calls reconcile for every key that its watches put into the queue, until it is stopped. */
+/** Calls reconcile for every key that its watches enqueue, until it is stopped. */
 export class Controller implements Runnable {
   readonly name: string;
   readonly #options: Required<ControllerOptions>;
   readonly #labels: { controller: string };
   readonly #queue: WorkQueue;
   readonly #relist: Relist;
-  /** Passes under way, to be told when the controller stops. */
+  /** Aborted when the controller stops. */
   readonly #passes = new Set<AbortController>();
   #overdueCount = 0;
   #isStopping = false;
@@ -73,12 +79,12 @@ export class Controller implements Runnable {
     );
   }
 
-  /** For causes that are no watched object. False when the queue is full or shut down. */
+  /** For causes other than a watched object. False when the queue is full or shut down. */
   enqueue(key: Key): boolean {
     return this.#queue.add(key);
   }
 
-  /** Works from the moment all sources have told what there is until the signal is aborted. */
+  /** Starts when all sources have synced; ends when the signal is aborted. */
   async run(signal: AbortSignal, ready: () => void): Promise<void> {
     const { watches, log } = this.#options;
     const ends: (() => void)[] = [];
@@ -99,14 +105,14 @@ export class Controller implements Runnable {
   #take(key: Key, how: 'if there is room' | 'always'): void {
     if (this.#queue.add(key, how) || this.#isStopping) return;
     if (!this.#relist.missed()) return;
-    this.#options.log.warn('Queue is full, looking for missed objects once there is room', { key: keyText(key) });
+    this.#options.log.warn('Queue is full; relisting once there is room', { key: keyText(key) });
   }
 
   async #waitForSources(signal: AbortSignal): Promise<void> {
     const { clock, syncTimeoutMs: ms, watches } = this.#options;
     const error = () =>
-      new AppError('SYNC_TIMEOUT', `controller ${this.name} has not seen all its objects after ${ms} ms`, {
-        remedy: 'Look in the log for the list or watch that fails; often a permission is missing.',
+      new AppError('SYNC_TIMEOUT', `caches of controller ${this.name} did not sync within ${ms / 1000} s`, {
+        remedy: 'Check the log for the list or watch that fails; often a permission is missing.',
       });
     try {
       await withDeadline({ clock, ms, error, signal }, () => Promise.all(watches.map(watch => watch.synced)));
@@ -128,7 +134,7 @@ export class Controller implements Runnable {
     }
   }
 
-  /** Ends with the pass. One that does not heed its deadline keeps its key, so that nobody else works on it, but not its worker. */
+  /** Ends with the pass. A pass that ignores its deadline keeps its key but not its worker. */
   async #handle(key: Key): Promise<void> {
     const { clock, passTimeoutMs, overdueGraceMs, concurrency, log, newId } = this.#options;
     const abort = new AbortController();
@@ -145,7 +151,7 @@ export class Controller implements Runnable {
     const { ended, overdue } = runPass(() => this.#options.reconcile(key, pass), abort, limits);
     const concluded = ended.then(end => this.#conclude(key, pass, abort, end));
     if (!(await Promise.race([concluded, overdue]))) return;
-    pass.log.error('Pass goes on although its deadline has passed', { passTimeoutMs });
+    pass.log.error('Reconcile pass exceeded its deadline and is still running', { passTimeoutMs });
     this.#options.metrics.count(controllerMetrics.overdue, this.#labels);
     this.#overdueCount += 1;
     const freed = ended.then(() => (this.#overdueCount -= 1));
@@ -164,7 +170,7 @@ export class Controller implements Runnable {
     }
   }
 
-  /** The whole policy: what becomes of a key after its pass. */
+  /** Forgets, requeues or retries a key after its pass. */
   #decide(key: Key, { log, attempt }: Pass, end: Ended): void {
     switch (end.is) {
       case 'done':
@@ -173,16 +179,16 @@ export class Controller implements Runnable {
       case 'waiting':
         this.#queue.forget(key);
         this.#queue.addAfter(key, Math.max(shortestWaitMs, end.afterMs));
-        log.debug('Waiting', { why: end.why, afterMs: end.afterMs });
+        log.debug('Requeued', { why: end.why, afterMs: end.afterMs });
         return this.#count('requeue_after');
       case 'failed':
         this.#countFailure(end);
         if (end.error instanceof TerminalError) {
           this.#queue.forget(key);
-          log.error('Pass failed and is not tried again before something changes', { error: end.error, attempt });
+          log.error('Reconcile failed; not retrying before a change', { error: end.error, attempt });
         } else {
           const retryInMs = Math.round(this.#queue.retry(key));
-          log.error('Pass failed', { error: end.error, attempt, retryInMs });
+          log.error('Reconcile failed; retrying', { error: end.error, attempt, retryInMs });
         }
     }
   }

@@ -87,7 +87,7 @@ test('a lease that cannot be released is reported and does not hold up the end',
   await settle();
   first.stop.abort();
   await expect(first.over).resolves.toBeUndefined();
-  expect(first.messages('warn')).toEqual(['Lease could not be released, it expires by itself']);
+  expect(first.messages('warn')).toEqual(['Releasing the lease failed; it expires by itself']);
   const hanging: Leadership = { acquire: async () => undefined, release: () => new Promise(() => undefined) };
   const second = managerBench({ leadership: hanging, stopTimeoutMs: 2000 });
   await settle();

@@ -106,7 +106,7 @@ for (const group of groups) {
     const others = groups.filter(name => name !== group);
     expect(story.filter(line => line.endsWith(' ends')).sort()).toEqual(others.map(name => `${name} ends`).sort());
     expect(story.at(-1)).toBe('lease: free');
-    expect(messages('error')).toEqual(['Failed, stopping everything']);
+    expect(messages('error')).toEqual(['Failed; stopping everything']);
     expect(clock.sleepers()).toBe(0);
   });
 }
@@ -142,7 +142,7 @@ const thrown: [string, Runnable['run'], string][] = [
     'boom',
   ],
   ['a text', () => Promise.reject('boom'), 'thrown: "boom"'],
-  ['nothing', () => Promise.reject(), 'thrown: nothing'],
+  ['nothing', () => Promise.reject(), 'thrown: missing'],
 ];
 for (const [name, run, message] of thrown) {
   test(`${name} is a failure like any other`, async () => {
@@ -160,7 +160,7 @@ test('the first of several failures is the one that counts', async () => {
   await settle();
   other.fail(new Error('too'));
   await expect(over).rejects.toBe(boom);
-  expect(messages('error')).toEqual(['Failed, stopping everything', 'Failed while stopping']);
+  expect(messages('error')).toEqual(['Failed; stopping everything', 'Failed while stopping']);
 });
 
 test('to end with the reason of the stop is no failure', async () => {
@@ -189,7 +189,7 @@ test('fails when a part is not ready in time, and names it', async () => {
   await clock.advance(5000);
   await expect(over).rejects.toMatchObject({
     code: 'START_TIMEOUT',
-    message: 'slow not ready after 5000 ms',
+    message: 'slow not ready within 5 s',
     remedy: expect.stringContaining('log'),
   });
   expect(story.filter(line => line.endsWith(' ends')).length).toBe(3);
@@ -226,7 +226,7 @@ test('one deadline holds for the whole stop; then it goes on, and names what sti
   await clock.advance(1);
   await expect(over).rejects.toMatchObject({
     code: 'STOP_TIMEOUT',
-    message: 'cache still running 10000 ms after the order to stop',
+    message: 'cache still running 10 s after the request to stop',
   });
   expect([story.at(-1), messages('error'), clock.sleepers()]).toEqual(['server ends', ['Did not stop in time'], 0]);
 });

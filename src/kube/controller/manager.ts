@@ -6,15 +6,14 @@ import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 /** A part of the program that runs for as long as the program does. */
 export interface Runnable {
   readonly name: string;
-  /** Runs until the signal is aborted, and resolves when nothing of it is left. Calls `ready` when others may rely on it. */
+  /** Runs until the signal is aborted, and resolves when it has stopped. Calls `ready` when others can depend on it. */
   run(signal: AbortSignal, ready: () => void): Promise<void>;
 }
 
-/** The right to be the only one that acts. */
 export interface Leadership {
-  /** Resolves once we lead, and renews that by itself. `onLost` is called at most once, when it ends against our will. */
+  /** Resolves once this process leads, and renews the lease. `onLost` is called at most once, when leadership is lost. */
   acquire(onLost: (why: Error) => void, signal: AbortSignal): Promise<void>;
-  /** Ends the renewing. Others may lead at once (`free`), or when our time is over (`let expire`). */
+  /** Stops renewing. Another process can lead at once (`free`) or after the lease has expired (`let expire`). */
   release(how: 'free' | 'let expire', signal: AbortSignal): Promise<void>;
 }
 
@@ -22,22 +21,22 @@ export interface ManagerOptions {
   servers?: readonly Runnable[];
   caches?: readonly Runnable[];
   others?: readonly Runnable[];
-  /** Run only while we lead. */
+  /** Run only on the leader. */
   leaderOnly?: readonly Runnable[];
   leadership?: Leadership;
   /** For each group. */
   startTimeoutMs?: number;
   /** For all together. */
   stopTimeoutMs?: number;
-  /** As stopTimeoutMs, once leadership is lost: by then another process may be about to lead. */
+  /** As stopTimeoutMs, after leadership was lost: another process may lead soon. */
   lossTimeoutMs?: number;
   clock?: Clock;
   log?: Log;
 }
 
 /**
- * Starts the groups in turn, each when the one before is ready, and stops them the other way round, the lease last.
- * Resolves after a stop that was asked for; rejects with the first failure, which stops everything.
+ * Starts the groups in order, each when the one before is ready, and stops them in reverse order, the lease last. Resolves when the
+ * signal is aborted; rejects with the first failure, which stops everything.
  */
 export async function runManager(options: ManagerOptions, signal: AbortSignal): Promise<void> {
   await new Manager(options, signal).run();
@@ -47,7 +46,7 @@ interface Group {
   name: string;
   runnables: readonly Runnable[];
   stop: AbortController;
-  /** Name and end of those that still run; the end never rejects. */
+  /** The promises resolve when a runnable ends, and never reject. */
   running: Map<Runnable, Promise<void>>;
 }
 
@@ -119,8 +118,8 @@ class Manager {
     const readiness = runnables.map(each => this.#launch(each, group).then(() => waiting.delete(each)));
     const ms = this.#options.startTimeoutMs ?? 120_000;
     const error = (): AppError =>
-      new AppError('START_TIMEOUT', `${namesOf(waiting)} not ready after ${ms} ms`, {
-        remedy: 'Look in the log for what they wait for; the program is started again.',
+      new AppError('START_TIMEOUT', `${namesOf(waiting)} not ready within ${ms / 1000} s`, {
+        remedy: 'Check the log for what they wait for.',
       });
     try {
       await withDeadline({ clock: this.#clock, ms, error, signal: this.#over.signal }, () => Promise.all(readiness));
@@ -129,7 +128,7 @@ class Manager {
     }
   }
 
-  /** Resolves when it is ready, or over. */
+  /** Resolves when it is ready or has ended. */
   #launch(runnable: Runnable, group: Group): Promise<void> {
     return new Promise(ready => {
       const ended = this.#follow(runnable, group.stop.signal, ready).finally(() => {
@@ -147,7 +146,7 @@ class Manager {
     } catch (thrown) {
       const error = asError(thrown);
       if (!signal.aborted) {
-        this.#log.error('Failed, stopping everything', { name: runnable.name, error });
+        this.#log.error('Failed; stopping everything', { name: runnable.name, error });
         this.#fail(error);
       } else if (thrown !== signal.reason && error.name !== 'AbortError') {
         this.#log.error('Failed while stopping', { name: runnable.name, error });
@@ -173,14 +172,18 @@ class Manager {
     }
     await this.#release(endMs);
     if (left.length === 0) return;
-    const error = new AppError('STOP_TIMEOUT', `${namesOf(left)} still running ${ms} ms after the order to stop`, {
-      remedy: 'Nothing, if the program ends now; otherwise end it by force.',
-    });
+    const error = new AppError(
+      'STOP_TIMEOUT',
+      `${namesOf(left)} still running ${ms / 1000} s after the request to stop`,
+      {
+        remedy: 'Kill the process if it does not exit.',
+      },
+    );
     this.#log.error('Did not stop in time', { error });
     this.#failure ??= error;
   }
 
-  /** Whoever still acts as a leader must not be followed by another at once. */
+  /** The lease is freed only when no part that needs leadership is running. */
   async #release(endMs: number): Promise<void> {
     const { leadership } = this.#options;
     if (leadership === undefined || !this.#isLeading) return;
@@ -189,7 +192,7 @@ class Manager {
     await this.#within(Math.max(endMs, atLeastMs), signal =>
       leadership
         .release(isQuiet && !this.#isLost ? 'free' : 'let expire', signal)
-        .catch((error: unknown) => this.#log.warn('Lease could not be released, it expires by itself', { error })),
+        .catch((error: unknown) => this.#log.warn('Releasing the lease failed; it expires by itself', { error })),
     );
   }
 

@@ -1,4 +1,3 @@
-/** What is measured: known by its name, so that the same value can be declared where it is used. */
 export interface Metric {
   name: string;
   help: string;
@@ -6,7 +5,7 @@ export interface Metric {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Where figures go. Nothing that measures may fail or wait because of it. */
+/** A sink for metrics; its methods never fail or block. */
 export interface Metrics {
   count(metric: Metric, labels: Labels, by?: number): void;
   gauge(metric: Metric, labels: Labels, value: number): void;
@@ -18,7 +17,7 @@ export const noMetrics: Metrics = { count: () => undefined, gauge: () => undefin
 export interface Histogram {
   count: number;
   sum: number;
-  /** How many values were at most as large as the bound of the same place in `bucketBounds`. */
+  /** Cumulative counts, one per bound of `bucketBounds`. */
   buckets: number[];
 }
 
@@ -27,12 +26,12 @@ export type Series = { metric: Metric; labels: Labels } & (
   | ({ type: 'histogram' } & Histogram)
 );
 
-/** Upper bounds in seconds, from a pass that finds nothing to do to one that installs a machine. */
+/** Upper bounds in seconds, from an idle pass to one that configures a host. */
 export const bucketBounds: readonly number[] = [
   0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600,
 ];
 
-/** Keeps all figures in memory, for tests and for whoever prints them. */
+/** Keeps all metrics in memory. */
 export class MemoryMetrics implements Metrics {
   readonly #series = new Map<string, Series>();
 
@@ -56,12 +55,12 @@ export class MemoryMetrics implements Metrics {
     }
   }
 
-  /** All figures, in the order in which they first came. */
+  /** All series in the order of their first value. */
   all(): readonly Series[] {
     return [...this.#series.values()];
   }
 
-  /** The figure of a counter or gauge, or how often a histogram was fed; nought for what never came. */
+  /** The value of a counter or gauge, or the count of a histogram; 0 when there is none. */
   read(metric: Metric, labels: Labels): number {
     const series = this.#series.get(identity(metric, labels));
     if (series === undefined) return 0;

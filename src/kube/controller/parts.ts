@@ -5,10 +5,10 @@ import type { Metrics } from './metrics.ts';
 import type { EventRecorder } from '../events/events.ts';
 import type { Informers } from '../informer/informers.ts';
 
-/** What every controller is given; each takes from it what it needs. */
+/** Dependencies of controllers. */
 export interface ControllerParts {
   client: Client;
-  /** Shared: whoever asks for the same resource and scope gets the same informer. */
+  /** Shared: one informer per resource and scope. */
   informers: Informers;
   recorder: Pick<EventRecorder, 'record'>;
   /** Of the operator. */

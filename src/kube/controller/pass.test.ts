@@ -39,7 +39,7 @@ const failures: [string, () => Promise<Outcome>, string, boolean][] = [
   ['a TypeError', throwing(new TypeError('x is undefined')), 'x is undefined', true],
   ['a RangeError', throwing(new RangeError('too deep')), 'too deep', true],
   ['a text', throwing('boom'), 'the pass threw "boom"', true],
-  ['nothing', throwing(undefined), 'the pass threw nothing', true],
+  ['nothing', throwing(undefined), 'the pass threw missing', true],
   ['null', throwing(null), 'the pass threw null', true],
   ['an object that cannot be printed', throwing(Object.create(null)), 'the pass threw {}', true],
   ['a symbol', throwing(Symbol('s')), 'the pass threw Symbol(s)', true],
@@ -51,14 +51,14 @@ const failures: [string, () => Promise<Outcome>, string, boolean][] = [
     'at once',
     false,
   ],
-  ['no outcome', returning(undefined), 'the pass ended with nothing, which is no outcome', true],
-  ['null as outcome', returning(null), 'the pass ended with null', true],
-  ['a strange outcome', returning({ requeue: true }), 'the pass ended with {"requeue":true}', true],
-  ['done: false', returning({ done: false }), 'the pass ended with', true],
-  ['a wait that is no number', returning({ after: Number.NaN, why: '' }), 'the pass ended with', true],
-  ['a wait without end', returning({ after: Number.POSITIVE_INFINITY, why: '' }), 'the pass ended with', true],
-  ['a wait into the past', returning({ after: -1, why: '' }), 'the pass ended with', true],
-  ['a wait in words', returning({ after: '5s', why: '' }), 'the pass ended with', true],
+  ['no outcome', returning(undefined), 'the pass returned missing, which is not an outcome', true],
+  ['null as outcome', returning(null), 'the pass returned null', true],
+  ['a strange outcome', returning({ requeue: true }), 'the pass returned {"requeue":true}', true],
+  ['done: false', returning({ done: false }), 'the pass returned', true],
+  ['a wait that is no number', returning({ after: Number.NaN, why: '' }), 'the pass returned', true],
+  ['a wait without end', returning({ after: Number.POSITIVE_INFINITY, why: '' }), 'the pass returned', true],
+  ['a wait into the past', returning({ after: -1, why: '' }), 'the pass returned', true],
+  ['a wait in words', returning({ after: '5s', why: '' }), 'the pass returned', true],
 ];
 for (const [name, reconcile, message, isBug] of failures) {
   test(`${name} is a failure${isBug ? ' and a bug' : ''}`, async () => {
@@ -89,7 +89,7 @@ test('tells a pass at its deadline, with an error that names key and time', asyn
   await clock.advance(999);
   expect(abort.signal.aborted).toBe(false);
   await clock.advance(1);
-  expect(abort.signal.reason).toMatchObject({ code: 'PASS_TIMEOUT', message: expect.stringMatching(/x\/a.*1000 ms/) });
+  expect(abort.signal.reason).toMatchObject({ code: 'PASS_TIMEOUT', message: expect.stringMatching(/x\/a.*1 s/) });
   expect(abort.signal.reason.remedy).not.toBe('');
 });
 

@@ -17,7 +17,7 @@ export interface PassLimits {
   key: Key;
 }
 
-/** Runs one pass. `ended` never rejects; `overdue` becomes true when the pass goes on long after it was told to end. */
+/** Runs one pass. `ended` never rejects; `overdue` resolves with true when the pass ignores its deadline. */
 export function runPass(
   reconcile: () => Promise<Outcome>,
   abort: AbortController,
@@ -39,19 +39,19 @@ async function guard(abort: AbortController, limits: PassLimits, over: AbortSign
   try {
     await clock.sleep(passTimeoutMs, over);
     abort.abort(
-      new AppError('PASS_TIMEOUT', `${keyText(key)}: the pass took longer than ${passTimeoutMs} ms`, {
-        remedy: 'Look in the log for what it waited for.',
+      new AppError('PASS_TIMEOUT', `${keyText(key)}: the reconcile pass took longer than ${passTimeoutMs / 1000} s`, {
+        remedy: 'Check the log for what it waited for.',
       }),
     );
     await clock.sleep(overdueGraceMs, over);
     return true;
   } catch {
-    // The pass has ended; its conclusion follows at once and is what the worker waits for.
+    // The pass has ended, and the worker waits for `ended`.
     return new Promise(() => undefined);
   }
 }
 
-/** Whatever is thrown, in whatever way, becomes a value. */
+/** Turns anything thrown into a value. */
 async function settle(reconcile: () => Promise<Outcome>) {
   try {
     return judge(await reconcile());
@@ -66,7 +66,7 @@ function judge(outcome: unknown) {
     if (outcome['done'] === true) return { is: 'done' as const };
     if (isDelay(after)) return { is: 'waiting' as const, afterMs: after, why: String(why) };
   }
-  const error = new Error(`the pass ended with ${shown(outcome)}, which is no outcome`);
+  const error = new Error(`the pass returned ${shown(outcome)}, which is not an outcome`);
   return { is: 'failed' as const, error, isBug: true };
 }
 
@@ -74,7 +74,7 @@ function isDelay(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && Number.isFinite(value);
 }
 
-/** Errors of the language itself are mistakes of ours; an error somebody made on purpose is not. */
+/** Errors of the JavaScript engine are bugs. */
 function asError(thrown: unknown): { error: Error; isBug: boolean } {
   if (!(thrown instanceof Error)) return { error: new Error(`the pass threw ${shown(thrown)}`), isBug: true };
   const isBug = [TypeError, ReferenceError, RangeError, SyntaxError].some(type => thrown instanceof type);

@@ -1,13 +1,13 @@
-/** Which changes are worth a pass. A change for which nothing is said is let through. */
+/** Selects the changes that cause a pass. A missing member selects all. */
 export interface Predicate<T> {
   added?(object: T): boolean;
   updated?(old: T, object: T): boolean;
   deleted?(object: T): boolean;
-  /** An object found again after changes had to be refused: whatever happened to it may have been worth a pass. */
+  /** For an object that is relisted because the queue had rejected changes. */
   relisted?(object: T): boolean;
 }
 
-/** Objects of one sort only, whatever happens to them. */
+/** Selects all changes of matching objects. */
 export function matching<T>(isWanted: (object: T) => boolean): Required<Predicate<T>> {
   return {
     added: isWanted,
@@ -17,12 +17,12 @@ export function matching<T>(isWanted: (object: T) => boolean): Required<Predicat
   };
 }
 
-/** Updates only where something differs between the old and the new object. */
+/** Selects updates that change this part of the object. */
 export function changed<T>(part: (object: T) => unknown): Predicate<T> {
   return { updated: (old, object) => JSON.stringify(part(old)) !== JSON.stringify(part(object)) };
 }
 
-/** Such changes as every one of these lets through. */
+/** Selects changes that all predicates select. */
 export function allOf<T>(...predicates: readonly Predicate<T>[]): Required<Predicate<T>> {
   return {
     added: object => predicates.every(each => each.added?.(object) ?? true),
@@ -32,7 +32,7 @@ export function allOf<T>(...predicates: readonly Predicate<T>[]): Required<Predi
   };
 }
 
-/** Such changes as at least one of these lets through. */
+/** Selects changes that at least one predicate selects. */
 export function anyOf<T>(...predicates: readonly Predicate<T>[]): Required<Predicate<T>> {
   return {
     added: object => predicates.some(each => each.added?.(object) ?? true),

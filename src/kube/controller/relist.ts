@@ -1,8 +1,8 @@
 import type { Key } from '../resource.ts';
 
 /**
- * Finds again what a full queue had to refuse: goes through all keys there are, as many at a time as there is room
- * for, and from the beginning once more if something was refused meanwhile.
+ * Enqueues all keys again after a full queue has rejected some: as many at a time as there is room for, and once more if keys were
+ * rejected meanwhile.
  */
 export class Relist {
   readonly #allKeys: () => Iterable<Key>;
@@ -16,14 +16,14 @@ export class Relist {
     this.#add = add;
   }
 
-  /** A key was refused that is among all keys. True for the first since the last look. */
+  /** Records a rejected key. True for the first one since the last relist. */
   missed(): boolean {
     const isFirst = !this.#hasMissed;
     this.#hasMissed = true;
     return isFirst;
   }
 
-  /** Goes on until the queue is full again, or nothing is missing. */
+  /** Continues until the queue is full again or all keys are enqueued. */
   resume(): void {
     for (let rest = this.#current(); rest !== undefined; rest = this.#current()) {
       for (let key = this.#next(rest); key !== undefined; key = this.#next(rest)) {

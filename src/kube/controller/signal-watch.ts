@@ -1,10 +1,10 @@
 import type { Watch } from './watches.ts';
 import type { Key } from '../resource.ts';
 
-/** Tells of changes until the function it gives back is called. */
+/** Calls the listener on every change until the returned function is called. */
 export type OnChange = (listener: () => void) => () => void;
 
-/** A watch of something that is no object: each change concerns all the keys there are. */
+/** Enqueues all keys on every change of something that is not an object. */
 export function watchingSignal(onChange: OnChange, allKeys: () => Iterable<Key>): Watch {
   return {
     synced: Promise.resolve(),

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Lets all others have their turn: for passes that wait for nothing and come in thousands. */
-export async function nextTurn(): Promise<void> {
+/** Lets the event loop run: for thousands of passes that never wait. */
+export async function yieldToEventLoop(): Promise<void> {
   await setImmediate();
 }

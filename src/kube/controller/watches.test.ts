@@ -111,7 +111,7 @@ test('lets a change through when the predicate fails, and says so', () => {
   expect([...watch.relist(log)]).toEqual([key('a')]);
   source.remove(key('a'));
   expect(fed).toEqual(['a', 'a', 'a!']);
-  expect(messages('error')).toEqual(Array.from({ length: 4 }, () => 'Predicate failed, letting the change through'));
+  expect(messages('error')).toEqual(Array.from({ length: 4 }, () => 'Predicate failed; not dropping the change'));
 });
 
 test('an object that cannot be mapped is reported by name and spoils nothing', () => {

@@ -1,10 +1,10 @@
 import type { ApiError } from '../api-error.ts';
 import type { LabelSelector, Pod, PodDisruptionBudget } from '../resources.ts';
 
-/** What an empty selector selects: nothing in policy/v1beta1, everything since policy/v1. */
+/** Decides about an empty selector: it selects no pod in policy/v1beta1 and every pod in policy/v1. */
 export type PolicyVersion = 'v1' | 'v1beta1';
 
-/** Names of the budgets of the pod's namespace that protect it. */
+/** Names of the budgets that protect the pod. */
 export function budgetsOf(pod: Pod, budgets: readonly PodDisruptionBudget[], version: PolicyVersion): string[] {
   return budgets
     .filter(({ metadata, spec }) => {
@@ -15,7 +15,7 @@ export function budgetsOf(pod: Pod, budgets: readonly PodDisruptionBudget[], ver
     .sort();
 }
 
-/** What the server itself says stands in the way: newer ones name the budget. */
+/** Why the server rejected an eviction; newer servers name the budget. */
 export function causesOf({ details, message }: ApiError): string {
   const causes = (details.causes ?? []).filter(({ reason }) => reason === 'DisruptionBudget');
   return causes.map(cause => cause.message ?? '').find(text => text !== '') ?? message;
@@ -44,7 +44,7 @@ function meets(operator: string, values: readonly string[], value: string | unde
     case 'DoesNotExist':
       return value === undefined;
     default:
-      // An operator we do not know: to name a budget too many misleads less than to hide the one that blocks.
+      // Unknown operator: it is better to name one budget too many than to hide the one that blocks.
       return true;
   }
 }

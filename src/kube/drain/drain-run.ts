@@ -12,7 +12,7 @@ import type { BlockedPod, DrainerOptions, DrainResult } from './drain.ts';
 import { evict } from './eviction.ts';
 import { classify, type PodClass } from './pod-class.ts';
 
-/** A pod that has to go. */
+/** A pod to evict. */
 interface Target {
   pod: Pod;
   is: PodClass;
@@ -22,10 +22,10 @@ interface Target {
 }
 
 const callMs = 15_000;
-/** Also the last look, when the time is over, needs an answer. */
+/** For the last list, when the time is over. */
 const shortestCallMs = 2000;
 
-/** One drain of one Node: looks, asks for what is due, looks again. */
+/** One drain of one Node: lists pods and evicts them until all are gone. */
 export class DrainRun {
   readonly #node: string;
   readonly #options: Required<DrainerOptions> & { version: PolicyVersion };
@@ -34,7 +34,7 @@ export class DrainRun {
   readonly #gone = new Map<string, Key>();
   #left: DrainResult['left'] = [];
   #endMs = 0;
-  #hasSeen = false;
+  #hasListed = false;
 
   constructor(node: string, options: Required<DrainerOptions> & { version: PolicyVersion }, signal?: AbortSignal) {
     this.#node = node;
@@ -45,12 +45,12 @@ export class DrainRun {
   async run(): Promise<DrainResult> {
     const { clock, timeoutMs, pollMs } = this.#options;
     this.#endMs = clock.monotonicMs() + timeoutMs;
-    for (let isTruth = true; ; isTruth = false) {
-      const hasSeen = await this.#look(isTruth);
-      // The cache of the server may be behind: what counts at the end is the truth.
-      const isOver = hasSeen && this.#isFinished() && (isTruth || ((await this.#look(true)) && this.#isFinished()));
+    for (let isFresh = true; ; isFresh = false) {
+      const hasListed = await this.#look(isFresh);
+      // The cache of the server may be stale, so the final state is read past it.
+      const isOver = hasListed && this.#isFinished() && (isFresh || ((await this.#look(true)) && this.#isFinished()));
       if (isOver || this.#leftMs() <= 0) return await this.#result();
-      if (hasSeen) await this.#evictDue();
+      if (hasListed) await this.#evictDue();
       await clock.sleep(Math.max(0, Math.min(pollMs, this.#leftMs())), this.#signal);
     }
   }
@@ -59,30 +59,30 @@ export class DrainRun {
     return this.#endMs - this.#options.clock.monotonicMs();
   }
 
-  /** Nothing is left that could still go. */
+  /** True when no pod is left that can be evicted. */
   #isFinished(): boolean {
     return [...this.#targets.values()].every(({ state }) => state === 'refused');
   }
 
-  /** False when the server did not answer. Asked for the truth it reads its database, otherwise its memory will do. */
-  async #look(isTruth: boolean): Promise<boolean> {
+  /** False when the server did not answer. A fresh list bypasses the cache of the server. */
+  async #look(isFresh: boolean): Promise<boolean> {
     const { client, log } = this.#options;
     const fieldSelector = `spec.nodeName=${this.#node}`;
-    const options = { fieldSelector, ...(!isTruth && { resourceVersion: '0' }), ...this.#callOptions() };
+    const options = { fieldSelector, ...(!isFresh && { resourceVersion: '0' }), ...this.#callOptions() };
     try {
       const { items } = await client.list(pods, options);
-      this.#compare(items);
-      this.#hasSeen = true;
+      this.#update(items);
+      this.#hasListed = true;
       return true;
     } catch (error) {
       this.#signal?.throwIfAborted();
-      if (isForGood(error) || (!this.#hasSeen && this.#leftMs() <= 0)) throw error;
-      log.warn('Pods of the Node cannot be listed, trying again', { error });
+      if (isPermanent(error) || (!this.#hasListed && this.#leftMs() <= 0)) throw error;
+      log.warn('Listing the pods of the Node failed; retrying', { error });
       return false;
     }
   }
 
-  #compare(present: readonly Pod[]): void {
+  #update(present: readonly Pod[]): void {
     const classes = present.map(pod => ({ pod, ...classify(pod) }));
     this.#left = classes.filter(({ action }) => action === 'leave').map(({ pod, is }) => ({ pod: keyOf(pod), is }));
     const wanted = new Map(classes.filter(({ action }) => action !== 'leave').map(each => [uidOf(each.pod), each]));
@@ -120,7 +120,7 @@ export class DrainRun {
     const answer = await evict(client, target.pod, version, this.#callOptions());
     if (answer.is === 'later' || answer.is === 'refused') {
       if (target.state !== answer.is)
-        log.info('Pod cannot be evicted', { Pod: keyText(keyOf(target.pod)), because: answer.message });
+        log.info('Eviction rejected', { Pod: keyText(keyOf(target.pod)), because: answer.message });
       Object.assign(target, { state: answer.is, message: answer.message });
     } else {
       Object.assign(target, { state: 'going', message: '' });
@@ -147,11 +147,11 @@ export class DrainRun {
       pod: keyOf(pod),
       is,
       budgets: state === 'later' ? budgetsOf(pod, budgets, this.#options.version) : [],
-      message: message === '' ? silentStates[state] : message,
+      message: message === '' ? defaultMessages[state] : message,
     }));
   }
 
-  /** A report without names of budgets is better than none. */
+  /** Returns no budgets when they cannot be read. */
   async #budgetsIn(namespaces: ReadonlySet<string>): Promise<PodDisruptionBudget[]> {
     const { client, log, version } = this.#options;
     const resource = version === 'v1' ? podDisruptionBudgets : podDisruptionBudgetsV1beta1;
@@ -160,7 +160,7 @@ export class DrainRun {
       try {
         return (await client.list(resource, { namespace, timeoutMs: callMs, ...(signal && { signal }) })).items;
       } catch (error) {
-        log.warn('Pod disruption budgets cannot be read', { namespace, error });
+        log.warn('Reading PodDisruptionBudgets failed', { namespace, error });
         return [];
       }
     });
@@ -168,18 +168,18 @@ export class DrainRun {
   }
 }
 
-const silentStates = {
-  new: 'there was no time to evict it',
-  going: 'it is being deleted but still there: its grace period runs, or its kubelet does not answer',
-  later: 'its eviction was refused for now',
-  refused: 'its eviction was refused',
+const defaultMessages = {
+  new: 'the time ran out before its eviction',
+  going: 'it is terminating: its grace period runs, or its kubelet does not respond',
+  later: 'its eviction was rejected for now',
+  refused: 'its eviction was rejected',
 } as const;
 
 function uidOf(pod: Pod): string {
   return pod.metadata.uid ?? keyText(keyOf(pod));
 }
 
-/** The server does not know or does not allow it; waiting would not help. */
-function isForGood(error: unknown): boolean {
+/** A retry would not help. */
+function isPermanent(error: unknown): boolean {
   return error instanceof ApiError && error.code >= 400 && error.code < 500 && ![408, 410, 429].includes(error.code);
 }

@@ -16,7 +16,7 @@ test('a report without names of budgets is better than none', async () => {
   const state = await drain();
   await clock.advance(2 * second);
   expect(state.result?.blocked).toMatchObject([{ budgets: [], message: 'web needs 2' }]);
-  expect(messages('warn')).toEqual(['Pod disruption budgets cannot be read']);
+  expect(messages('warn')).toEqual(['Reading PodDisruptionBudgets failed']);
 });
 
 test('a pod that may not be evicted is reported at once when nothing else is left to wait for', async () => {

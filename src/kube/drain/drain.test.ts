@@ -118,14 +118,14 @@ const blockedPod = (name: string, budgets: string[] = []): BlockedPod => ({
   message: 'not now',
 });
 const errors: [string, BlockedPod[], string][] = [
-  ['a budget', [blockedPod('a', ['web'])], 'Node win-1: still there: ns/a (PodDisruptionBudget web: not now)'],
+  ['a budget', [blockedPod('a', ['web'])], 'Node win-1: pods not evicted: ns/a (PodDisruptionBudget web: not now)'],
   [
     'two budgets',
     [blockedPod('a', ['db', 'web'])],
-    'Node win-1: still there: ns/a (PodDisruptionBudget db, web: not now)',
+    'Node win-1: pods not evicted: ns/a (PodDisruptionBudget db, web: not now)',
   ],
-  ['no budget', [blockedPod('a')], 'Node win-1: still there: ns/a (not now)'],
-  ['two pods', [blockedPod('a'), blockedPod('b')], 'Node win-1: still there: ns/a (not now); ns/b (not now)'],
+  ['no budget', [blockedPod('a')], 'Node win-1: pods not evicted: ns/a (not now)'],
+  ['two pods', [blockedPod('a'), blockedPod('b')], 'Node win-1: pods not evicted: ns/a (not now); ns/b (not now)'],
 ];
 for (const [name, blocked, message] of errors) {
   test(`says to people what blocks: ${name}`, () => {
@@ -137,5 +137,5 @@ test('does not name more than five', () => {
   const blocked = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(name => blockedPod(name));
   const error = drainError('win-1', { gone: [], left: [], blocked });
   expect(error.message).toMatch(/ns\/e \(not now\) and 2 more$/);
-  expect(error.remedy).toContain('budgets');
+  expect(error.remedy).toContain('PodDisruptionBudgets');
 });

@@ -10,19 +10,19 @@ import type { PodClass } from './pod-class.ts';
 
 export interface DrainerOptions {
   client: Pick<Client, 'list' | 'create' | 'raw'>;
-  /** How long one drain may take. */
+  /** For one drain. */
   timeoutMs?: number;
-  /** When a pod that could not be evicted is tried again. */
+  /** Pause before a rejected eviction is retried. */
   retryMs?: number;
-  /** How often the pods of the Node are looked at. */
+  /** Interval of listing the pods. */
   pollMs?: number;
-  /** How many evictions are asked for at once. */
+  /** Number of concurrent evictions. */
   parallel?: number;
   clock?: Clock;
   log?: Log;
 }
 
-/** A pod that is still there, and what is known of the reason. */
+/** A pod that was not evicted, and why. */
 export interface BlockedPod {
   pod: Key;
   is: PodClass;
@@ -32,15 +32,15 @@ export interface BlockedPod {
 }
 
 export interface DrainResult {
-  /** The pods that had to go and have gone. */
+  /** Evicted pods. */
   gone: Key[];
-  /** Pods that a drain does not touch. */
+  /** Pods that a drain does not evict. */
   left: { pod: Key; is: PodClass }[];
   /** Empty when the Node is drained. */
   blocked: BlockedPod[];
 }
 
-/** Takes the pods off Nodes. Asks the server once how it wants evictions. */
+/** Evicts the pods of Nodes. */
 export class Drainer {
   readonly #options: Required<DrainerOptions>;
   #version: PolicyVersion | undefined;
@@ -57,7 +57,7 @@ export class Drainer {
     };
   }
 
-  /** Ends when all pods have gone that can go, or the time is over: then the result says what stands in the way. */
+  /** Ends when all pods that can be evicted are gone, or the time is over; the result lists the others. */
   async drain(node: string, signal?: AbortSignal): Promise<DrainResult> {
     const { client, log } = this.#options;
     this.#version ??= await findPolicyVersion(client, signal && { signal });
@@ -66,14 +66,13 @@ export class Drainer {
   }
 }
 
-/** What a drain that did not succeed says to people. */
 export function drainError(node: string, { blocked }: DrainResult): AppError {
   const named = blocked.slice(0, 5).map(({ pod, budgets, message }) => {
     const why = budgets.length === 0 ? message : `PodDisruptionBudget ${budgets.join(', ')}: ${message}`;
     return `${keyText(pod)} (${why})`;
   });
   const more = blocked.length > named.length ? ` and ${blocked.length - named.length} more` : '';
-  return new AppError('DRAIN_BLOCKED', `Node ${node}: still there: ${named.join('; ')}${more}`, {
-    remedy: 'Give the budgets room or remove these pods.',
+  return new AppError('DRAIN_BLOCKED', `Node ${node}: pods not evicted: ${named.join('; ')}${more}`, {
+    remedy: 'Relax the PodDisruptionBudgets, or delete these pods.',
   });
 }

@@ -10,19 +10,18 @@ interface Eviction extends KubeResource {
   deleteOptions?: { preconditions?: { uid?: string } };
 }
 
-/** What became of the wish to evict a pod. */
-export type Answer =
+export type EvictionResult =
   | { is: 'accepted' }
-  /** It is gone, or another pod has its name. */
+  /** The pod does not exist, or has another UID. */
   | { is: 'gone' }
-  /** Not now: a budget stands in the way, or the server is busy. */
+  /** A budget blocks it, or the server is busy. */
   | { is: 'later'; message: string }
-  /** To ask again would not help. */
+  /** A retry would not help. */
   | { is: 'refused'; message: string };
 
 const evictions: Resource<Eviction> = { ...pods };
 
-/** Which form of eviction the server takes: policy/v1 since Kubernetes 1.22. */
+/** The version of the eviction API: policy/v1 since Kubernetes 1.22. */
 export async function findPolicyVersion(
   client: Pick<Client, 'raw'>,
   options: CallOptions = {},
@@ -35,17 +34,17 @@ export async function findPolicyVersion(
   const version = isRecord(found) ? found['version'] : undefined;
   if (version === 'v1' || version === 'v1beta1') return version;
   throw new AppError('EVICTION_UNSUPPORTED', `the API server offers pods/eviction in version ${String(version)}`, {
-    remedy: 'Use a Kubernetes version from 1.11 on, and look whether something filters its discovery.',
+    remedy: 'Use Kubernetes 1.11 or newer, and check for a proxy that filters API discovery.',
   });
 }
 
-/** Asks for the eviction of this very pod, with the grace period the pod itself asks for. */
+/** Evicts the pod with this UID, with its own grace period. */
 export async function evict(
   client: Pick<Client, 'create'>,
   pod: Pod,
   version: PolicyVersion,
   options: CallOptions,
-): Promise<Answer> {
+): Promise<EvictionResult> {
   const { name = '', namespace = '', uid } = pod.metadata;
   const eviction: Eviction = {
     apiVersion: `policy/${version}`,
@@ -58,20 +57,20 @@ export async function evict(
     return { is: 'accepted' };
   } catch (error) {
     options.signal?.throwIfAborted();
-    return answerOf(error);
+    return resultOf(error);
   }
 }
 
-function answerOf(error: unknown): Answer {
+function resultOf(error: unknown): EvictionResult {
   if (!(error instanceof ApiError)) return { is: 'later', message: String(error) };
   if (isNotFound(error)) return { is: 'gone' };
   const message = causesOf(error);
-  // A conflict is another uid or a change at the same moment: the next look at the pod tells which.
-  const isTransient = error.code === 409 || error.code === 429 || error.code >= 500 || isNamespaceEnding(error);
+  // A conflict is another UID or a concurrent change; the next list shows which.
+  const isTransient = error.code === 409 || error.code === 429 || error.code >= 500 || isNamespaceTerminating(error);
   return { is: isTransient ? 'later' : 'refused', message };
 }
 
-/** In a namespace that is being deleted the pods go by themselves. */
-function isNamespaceEnding({ code, details }: ApiError): boolean {
+/** The pods of a terminating namespace are deleted anyway. */
+function isNamespaceTerminating({ code, details }: ApiError): boolean {
   return code === 403 && (details.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
 }

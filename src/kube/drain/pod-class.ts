@@ -1,6 +1,6 @@
 import type { Pod } from '../resources.ts';
 
-/** What a drain does with a pod: takes it away, waits until it is gone, or leaves it. */
+/** What a drain does with a pod: evict it, wait until it is gone, or leave it. */
 export type PodAction = 'evict' | 'wait' | 'leave';
 
 export type PodClass = 'mirror' | 'daemon set' | 'terminating' | 'finished' | 'unmanaged' | 'local data' | 'managed';
@@ -12,45 +12,45 @@ interface Rule {
   fits: (pod: Pod) => boolean;
 }
 
-/** The first that fits decides. */
+/** The first matching rule decides. */
 export const podRules: readonly Rule[] = [
   {
     is: 'mirror',
     action: 'leave',
-    why: 'The kubelet runs it from a file; what the API server shows is only its picture.',
+    why: 'The kubelet runs it from a file; the API server only mirrors it.',
     fits: ({ metadata }) => Object.hasOwn(metadata.annotations ?? {}, 'kubernetes.io/config.mirror'),
   },
   {
     is: 'daemon set',
     action: 'leave',
-    why: 'Its DaemonSet would put it back at once, cordon or not.',
+    why: 'Its DaemonSet would recreate it at once, even on a cordoned Node.',
     fits: pod => controllerOf(pod)?.kind === 'DaemonSet' && !isFinished(pod),
   },
   {
     is: 'terminating',
     action: 'wait',
-    why: 'Somebody has deleted it already; its grace period runs.',
+    why: 'It is being deleted already; its grace period runs.',
     fits: ({ metadata }) => metadata.deletionTimestamp !== undefined,
   },
   {
     is: 'finished',
     action: 'evict',
-    why: 'It runs no more; no budget protects it.',
+    why: 'It has finished; no budget protects it.',
     fits: isFinished,
   },
   {
     is: 'unmanaged',
     action: 'evict',
-    why: 'Nothing will make it anew; the administrator chose so by asking for this drain.',
+    why: 'No controller recreates it; whoever drains the Node accepts that.',
     fits: pod => controllerOf(pod) === undefined,
   },
   {
     is: 'local data',
     action: 'evict',
-    why: 'The content of its emptyDir volumes goes with it.',
+    why: 'The content of its emptyDir volumes is lost.',
     fits: ({ spec }) => spec?.volumes?.some(volume => Object.hasOwn(volume, 'emptyDir')) ?? false,
   },
-  { is: 'managed', action: 'evict', why: 'Its controller makes it anew elsewhere.', fits: () => true },
+  { is: 'managed', action: 'evict', why: 'Its controller recreates it on another Node.', fits: () => true },
 ];
 
 export function classify(pod: Pod): { is: PodClass; action: PodAction } {

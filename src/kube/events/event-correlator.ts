@@ -2,7 +2,6 @@ import type { Clock } from '#base/clock.ts';
 import { setRecent } from '#base/recent-map.ts';
 import type { KubeEvent, ObjectReference } from '../resources.ts';
 
-/** What somebody wants to say about an object. */
 export interface NewEvent {
   object: ObjectReference;
   type: 'Normal' | 'Warning';
@@ -10,20 +9,19 @@ export interface NewEvent {
   message: string;
 }
 
-/** A event as it goes out: events with the same identity are one event that is counted up. */
+/** An event to send: events with the same identity become one event with a count. */
 export interface Correlated extends NewEvent {
   identity: string;
 }
 
 export interface CorrelatorLimits {
-  /** From so many different messages of one reason on, they are combined; those before stay apart. */
+  /** From this number of different messages of one reason on, they are combined. */
   combineFrom: number;
-  /** Forgets a reason after so long without it. */
+  /** After this time without an event a reason is forgotten. */
   windowMs: number;
-  /** Events about one object at once, and how long until one more may follow. */
+  /** Events about one object at once, and how long until one more is allowed. */
   burst: number;
   refillMs: number;
-  /** How many objects and reasons are remembered. */
   maxRemembered: number;
 }
 
@@ -45,7 +43,7 @@ interface Bucket {
   countedMs: number;
 }
 
-/** Keeps one busy object from flooding the API server: combines what is alike, holds back what is too much. */
+/** Combines similar events and limits the rate per object. */
 export class EventCorrelator {
   readonly #limits: CorrelatorLimits;
   readonly #clock: Clock;
@@ -57,7 +55,7 @@ export class EventCorrelator {
     this.#limits = { ...defaultLimits, ...limits };
   }
 
-  /** The event as it should go out; undefined when there was too much about this object. */
+  /** The event to send; undefined when the rate limit of the object is exceeded. */
   correlate(event: NewEvent): Correlated | undefined {
     const object = objectText(event.object);
     const group = JSON.stringify([object, event.type, event.reason]);
@@ -92,7 +90,6 @@ export class EventCorrelator {
   }
 }
 
-/** The identity of what an event is about; without a uid, its name has to do. */
 function objectText({ apiVersion, kind, namespace, name, uid, fieldPath }: KubeEvent['involvedObject']): string {
   return JSON.stringify([apiVersion, kind, namespace, name, uid, fieldPath]);
 }

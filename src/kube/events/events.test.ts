@@ -307,7 +307,7 @@ test('whoever records never fails, whatever he says', async () => {
   recorder.record({}, setup);
   recorder.record(node, { ...setup, message: undefined as unknown as string });
   await settle();
-  expect(messages('error')).toEqual(['Event could not be recorded']);
+  expect(messages('error')).toEqual(['Recording an event failed']);
 });
 
 test('a long message is cut', async () => {

@@ -20,15 +20,15 @@ import { events, type KubeEvent, type ObjectReference } from '../resources.ts';
 
 export interface RecorderOptions {
   client: Pick<Client, 'create' | 'patch'>;
-  /** Who reports: the name of the program or of one of its parts. */
+  /** Name of the program or of one of its parts. */
   component: string;
-  /** On which machine, or in which pod. */
+  /** Name of the machine or pod. */
   instance?: string;
   limits?: Partial<CorrelatorLimits>;
   maxQueued?: number;
-  /** How often an event is sent that the server does not take, before it is let go. */
+  /** After so many attempts an event is dropped. */
   attempts?: number;
-  /** How long the stop may wait for events that are not sent yet. */
+  /** How long a stop waits for unsent events. */
   flushMs?: number;
   clock?: Clock;
   log?: Log;
@@ -36,8 +36,8 @@ export interface RecorderOptions {
 }
 
 export const eventMetrics = {
-  sent: { name: 'events_sent_total', help: 'Events the API server has taken.' },
-  dropped: { name: 'events_dropped_total', help: 'Events let go, by reason: rate, queue, refused or stopped.' },
+  sent: { name: 'events_sent_total', help: 'Events written to the API server.' },
+  dropped: { name: 'events_dropped_total', help: 'Dropped events by reason: rate, queue, refused or stopped.' },
 } as const;
 
 interface Outgoing extends Correlated {
@@ -45,7 +45,7 @@ interface Outgoing extends Correlated {
   atMs: number;
 }
 
-/** An event the server has: it is counted up when the same is said again. */
+/** An event on the server, whose count is increased when it recurs. */
 interface Sent {
   name: string;
   count: number;
@@ -56,7 +56,7 @@ const longestRetryMs = 10_000;
 const callMs = 10_000;
 const longestMessage = 1024;
 
-/** Names what an event is about. Objects out of lists do not say their kind, so the resource has to. */
+/** Objects from lists lack kind and apiVersion, so the resource provides them. */
 export function referenceTo(resource: Resource, { metadata }: KubeResource): ObjectReference {
   const { name = '', namespace, uid, resourceVersion } = metadata;
   return {
@@ -69,7 +69,7 @@ export function referenceTo(resource: Resource, { metadata }: KubeResource): Obj
   };
 }
 
-/** Writes events, one after the other in the order in which they were recorded. Whoever records never waits and never fails. */
+/** Writes events one by one in the order of recording. `record` never waits and never fails. */
 export class EventRecorder implements Runnable {
   readonly name = 'events';
   readonly #options: Required<Omit<RecorderOptions, 'limits'>>;
@@ -78,7 +78,7 @@ export class EventRecorder implements Runnable {
   readonly #queue: Outgoing[] = [];
   readonly #sent = new Map<string, Sent>();
   #sequence = 0;
-  #isOver = false;
+  #hasStopped = false;
   #wake: () => void = () => undefined;
 
   constructor(options: RecorderOptions) {
@@ -98,13 +98,13 @@ export class EventRecorder implements Runnable {
 
   record(object: ObjectReference, event: Omit<NewEvent, 'object'>): void {
     try {
-      this.#accept({ ...event, object, message: shortened(event.message) });
+      this.#accept({ ...event, object, message: shorten(event.message) });
     } catch (error) {
-      this.#options.log.error('Event could not be recorded', { reason: event.reason, error });
+      this.#options.log.error('Recording an event failed', { reason: event.reason, error });
     }
   }
 
-  /** Sends what is recorded, also what was recorded before, until the signal is aborted; then what is left, for a while. */
+  /** Sends events until the signal is aborted, then the remaining ones for up to flushMs. */
   async run(signal: AbortSignal, ready: () => void): Promise<void> {
     const { clock, flushMs } = this.#options;
     const [end, timer] = [new AbortController(), new AbortController()];
@@ -123,7 +123,7 @@ export class EventRecorder implements Runnable {
       if (first === undefined) await new Promise<void>(resolve => (this.#wake = resolve));
       else if (await this.#send(first, signal, end.signal)) this.#queue.shift();
     }
-    this.#isOver = true;
+    this.#hasStopped = true;
     timer.abort();
     for (const left of this.#queue.splice(0)) this.#drop('stopped', left);
   }
@@ -132,7 +132,7 @@ export class EventRecorder implements Runnable {
     const { clock, maxQueued } = this.#options;
     const correlated = this.#correlator.correlate(event);
     if (correlated === undefined) return this.#drop('rate', event);
-    if (this.#isOver) return this.#drop('stopped', event);
+    if (this.#hasStopped) return this.#drop('stopped', event);
     if (this.#queue.length >= maxQueued) return this.#drop('queue', event);
     this.#sequence += 1;
     const atMs = clock.now();
@@ -140,7 +140,7 @@ export class EventRecorder implements Runnable {
     this.#wake();
   }
 
-  /** True when the event is dealt with: taken by the server, or let go. */
+  /** True when the event was written or dropped. */
   async #send(event: Outgoing, stop: AbortSignal, end: AbortSignal): Promise<boolean> {
     const { clock, attempts, log } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
@@ -150,14 +150,14 @@ export class EventRecorder implements Runnable {
         return true;
       } catch (error) {
         if (end.aborted) return false;
-        if (attempt === attempts || isForGood(error)) {
-          log.warn('Event could not be written', { reason: event.reason, message: event.message, error });
+        if (attempt === attempts || isPermanent(error)) {
+          log.warn('Writing an event failed; dropping it', { reason: event.reason, message: event.message, error });
           this.#drop('refused', event);
           return true;
         }
       }
       const waitMs = backoffMs({ firstMs: firstRetryMs, maxMs: longestRetryMs }, attempt);
-      // The order to stop ends a long wait; what is left is tried in short ones.
+      // A stop ends a long wait; remaining events are retried quickly.
       if (stop.aborted) await clock.sleep(Math.min(waitMs, 500), end).catch(() => undefined);
       else await clock.sleep(waitMs, stop).catch(() => undefined);
       if (end.aborted) return false;
@@ -169,7 +169,7 @@ export class EventRecorder implements Runnable {
     if (known === undefined || !(await this.#countUp(event, known, signal))) await this.#create(event, signal);
   }
 
-  /** False when the server has forgotten the event, as it does after an hour. */
+  /** False when the event has expired on the server, as it does after an hour. */
   async #countUp(event: Outgoing, known: Sent, signal: AbortSignal): Promise<boolean> {
     const { client } = this.#options;
     const count = known.count + 1;
@@ -191,7 +191,7 @@ export class EventRecorder implements Runnable {
     try {
       await client.create(events, this.#objectOf(event), { signal, timeoutMs: callMs });
     } catch (error) {
-      // Written by an attempt whose answer was lost: the name is ours alone.
+      // Written by an attempt whose response was lost: the name is unique.
       if (!isAlreadyExists(error)) throw error;
     }
     setRecent(this.#sent, event.identity, { name: event.name, count: 1 }, this.#maxRemembered);
@@ -219,27 +219,27 @@ export class EventRecorder implements Runnable {
 
   #drop(why: string, { reason, message }: Pick<NewEvent, 'reason' | 'message'>): void {
     this.#options.metrics.count(eventMetrics.dropped, { reason: why });
-    this.#options.log.debug('Event is let go', { why, reason, message });
+    this.#options.log.debug('Event dropped', { why, reason, message });
   }
 }
 
-/** Events about objects without a namespace live in default; the server insists on it. */
+/** The server requires the namespace default for events about cluster-scoped objects. */
 function namespaceOf({ namespace = '' }: ObjectReference): string {
   return namespace === '' ? 'default' : namespace;
 }
 
-/** The name of the object and a number that is different each time, in the form that client-go gives it. */
+/** The name of the object and a unique number, as in client-go. */
 function eventName(object: string, atMs: number, sequence: number): string {
   const suffix = (BigInt(Math.floor(atMs)) * 1_000_000n + BigInt(sequence % 1_000_000)).toString(16);
   const stem = trimEndOf(object.slice(0, 252 - suffix.length), '.-');
   return isNodeName(stem) ? `${stem}.${suffix}` : `event.${suffix}`;
 }
 
-/** Refused for what it says; to say it again would not help. */
-function isForGood(error: unknown): boolean {
+/** A retry would not help. */
+function isPermanent(error: unknown): boolean {
   return error instanceof ApiError && error.code >= 400 && error.code < 500 && error.code !== 429;
 }
 
-function shortened(message: string): string {
+function shorten(message: string): string {
   return message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 3)}...`;
 }

@@ -20,7 +20,7 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-/** A text that is no Status comes from something before the API server, or from a part of it that writes plain text. */
+/** A text that is not a Status comes from a proxy, or from a part of the API server that writes plain text. */
 export function errorFrom(
   code: number,
   text: string,
@@ -43,7 +43,7 @@ export function parseAnswer(text: string, request: string): unknown {
   return value;
 }
 
-/** What a watch says with an event of type ERROR. */
+/** For a watch event of type ERROR. */
 export function errorOfEvent(object: unknown, request: string): ApiError {
   const status = isRecord(object) ? (object as Status) : {};
   const code = status.code ?? 0;

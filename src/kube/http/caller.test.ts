@@ -121,7 +121,7 @@ for (const [name, handler] of silent) {
     const { client } = await clientTo(handler, { timeoutMs: 60_000 });
     await expect(client.get(nodes, 'n', { timeoutMs: 50 })).rejects.toMatchObject({
       code: 'API_DEADLINE',
-      message: 'GET /api/v1/nodes/n: no answer within 50 ms',
+      message: 'GET /api/v1/nodes/n: no response within 0.05 s',
     });
   });
 

@@ -11,7 +11,7 @@ import type { Transport } from '../transport/transport.ts';
 
 export interface Call {
   method: string;
-  /** Path and query, without what the address of the server has in front. */
+  /** Path and query, without the path prefix of the server. */
   path: string;
   body?: unknown;
   contentType?: string | undefined;
@@ -23,7 +23,7 @@ export interface Call {
 export interface CallerOptions {
   clock: Clock;
   timeoutMs: number;
-  /** How often a request is sent again that the server refused for being busy. */
+  /** How often a request is retried when the server is busy. */
   maxRetries: number;
   userAgent: string;
 }
@@ -37,7 +37,7 @@ interface Attempt {
 
 const maxErrorBytes = 1_048_576;
 
-/** Sends calls with credentials, limits and retries, and turns refusals into ApiErrors. */
+/** Sends calls with credentials, deadlines and retries, and turns error responses into ApiErrors. */
 export class Caller {
   readonly #connection: Connection;
   readonly #transport: Transport;
@@ -49,7 +49,6 @@ export class Caller {
     this.#options = options;
   }
 
-  /** The body of the answer as text, and its content type. */
   text(call: Call): Promise<{ text: string; contentType: string }> {
     return this.#within(call, async attempt => {
       const exchange = await this.#accepted(attempt);
@@ -58,12 +57,12 @@ export class Caller {
     });
   }
 
-  /** The answer as it arrives. The deadline is for its head only. */
+  /** Resolves with the head of the response. The deadline does not include the body. */
   open(call: Call): Promise<Exchange> {
     return this.#within(call, attempt => this.#accepted(attempt));
   }
 
-  /** Hands over the body of an answer that was opened, within the deadline of the call. */
+  /** Reads the body of an opened response within the deadline of the call. */
   read(exchange: Exchange, call: Call, take: (chunk: Buffer) => void): Promise<void> {
     return this.#within(call, attempt => readInto(exchange, attempt, take));
   }
@@ -94,7 +93,7 @@ export class Caller {
         if (await identity.renew(credential, signal)) continue;
       }
       const waitMs = retryWaitMs(error);
-      // A wait that the deadline would cut short is not begun: what the server said tells more than that time was over.
+      // No wait beyond the deadline: the error of the server explains more than a timeout.
       if (
         waitMs === undefined ||
         retries === (call.maxRetries ?? maxRetries) ||
@@ -130,7 +129,7 @@ async function refusal(exchange: Exchange, name: string, signal: AbortSignal): P
   return errorFrom(exchange.status, text, Number.isFinite(retryAfter) ? retryAfter : undefined, name);
 }
 
-/** Only what the server refused to begin with, and only when it says when to come again. */
+/** Only requests that the server did not process, and only with Retry-After. */
 function retryWaitMs({ code, details }: ApiError): number | undefined {
   const { retryAfterSeconds = 0 } = details;
   return (code === 429 || code === 503) && retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : undefined;

@@ -1,6 +1,6 @@
 import { invalidAnswer } from '../transport/failures.ts';
 
-/** A text of more than 512 MiB cannot exist. */
+/** Strings cannot be longer than 512 MiB. */
 const maxListBytes = 400 * 1024 * 1024;
 const firstBytes = 1024 * 1024;
 
@@ -14,9 +14,8 @@ const metadataKey = Buffer.from('"metadata":');
 const managedFieldsKey = Buffer.from('"managedFields":');
 
 /**
- * Gathers the text of a list and leaves out `metadata.managedFields` of its items: a third of an object and of its memory that
- * only apply needs, and apply runs in the server. Cut out before parsing it costs next to nothing. A list that is not written
- * the way API servers write stays as it is. One buffer serves all pages.
+ * Collects the text of a list without `metadata.managedFields` of its items, a third of every object that only the server needs.
+ * Removing it before parsing costs almost no time. A list that is formatted in another way is not changed. One buffer serves all pages.
  */
 export class ListText {
   readonly #name: string;
@@ -33,7 +32,7 @@ export class ListText {
     this.#name = name;
   }
 
-  /** The text so far; what comes next is a new one. */
+  /** Returns the text and starts a new one. */
   take(): string {
     const text = this.#buffer.toString('utf8', 0, this.#length);
     this.#length = 0;
@@ -45,7 +44,7 @@ export class ListText {
   push(chunk: Buffer): void {
     const end = chunk.length;
     if (end === 0) return;
-    // What the last chunk ended with may concern the first byte of this one.
+    // The end of the last chunk may affect the first byte of this one.
     let from = this.#dropsComma && chunk[0] === comma ? 1 : 0;
     let at = this.#isEscaped ? 1 : from;
     this.#dropsComma = false;
@@ -78,19 +77,19 @@ export class ListText {
     }
   }
 
-  /** Where in the chunk begins what is still to be kept. */
+  /** Returns where the part of the chunk begins that is kept. */
   #leave(chunk: Buffer, from: number, at: number): number {
     this.#depth -= 1;
     if (!this.#isCutting || this.#depth !== metadataDepth) return from;
     this.#isCutting = false;
-    // One of the two commas around goes with it.
+    // Removes one of the two commas around it.
     if (this.#buffer[this.#length - 1] === comma) this.#length -= 1;
     else if (at === chunk.length) this.#dropsComma = true;
     else if (chunk[at] === comma) return at + 1;
     return at;
   }
 
-  /** Whether what is kept so far, and the chunk up to a place in it, ends with a member's name. */
+  /** Whether the kept text plus the chunk up to `at` ends with this member name. */
   #endsWith(key: Buffer, chunk: Buffer, from: number, at: number): boolean {
     const need = key.length + 1;
     if (at - from >= need) return isMember(key, chunk.subarray(at - need, at));
@@ -111,7 +110,7 @@ export class ListText {
   }
 }
 
-/** A name is a whole member's when a brace or comma stands before its quote: an escaped quote would follow a backslash. */
+/** A member name follows a brace or comma; an escaped quote would follow a backslash. */
 function isMember(key: Buffer, text: Buffer): boolean {
   return text.length > key.length && (text[0] === openBrace || text[0] === comma) && text.subarray(1).equals(key);
 }

@@ -163,7 +163,7 @@ for (const answer of [null, 5, 'text', { items: {} }, { items: 'x' }]) {
     const { client } = await listing((_, to) => json(to, 200, answer));
     await expect(client.list(nodes)).rejects.toMatchObject({
       code: 'API_ANSWER_INVALID',
-      message: 'GET /api/v1/nodes: the answer is not a list',
+      message: 'GET /api/v1/nodes: the response is not a list',
     });
   });
 }

@@ -8,20 +8,20 @@ import type { Call, Caller } from './caller.ts';
 import { ListText } from './list-text.ts';
 import { queryText, resourcePath } from './path.ts';
 
-/** The next page, asked for before the one in hand was read to its end. */
+/** The next page, requested before the current one is read completely. */
 interface Ahead {
   token: string;
   exchange: Promise<Exchange>;
 }
 
-/** More pages than any cluster has; a server that never ends a list is broken. */
+/** More pages than any cluster has. */
 const maxPages = 100_000;
 
-/** Lists of built-in kinds begin with their metadata; the token for the next page stands within the first bytes. */
+/** Lists of built-in kinds begin with their metadata, so the continue token is in the first bytes. */
 const earlyToken = /^\{"kind":"\w+","apiVersion":"[^"\\]+","metadata":\{[^{}]{0,200}?"continue":"([^"\\]+)"/;
 const earlyBytes = 2048;
 
-/** Lists objects, page by page; the server prepares the next page while we parse the last. */
+/** Lists objects page by page; the server prepares the next page while the current one is parsed. */
 export class Lister {
   readonly #caller: Caller;
   readonly #pageSize: number;
@@ -41,14 +41,14 @@ export class Lister {
       return await this.#pages(resource, { limit: this.#pageSize, ...options });
     } catch (error) {
       if (!isExpired(error) || options.continue !== undefined) throw error;
-      // One page that holds everything cannot expire on the way.
+      // A single page cannot expire.
       const { limit: _, ...whole } = options;
       return this.page(resource, whole);
     }
   }
 
   async #pages<T extends KubeResource>(resource: Resource<T>, options: ListOptions): Promise<KubeList<T>> {
-    // The token holds the version; the server refuses to be told twice.
+    // The token includes the resourceVersion; the server rejects both together.
     const { resourceVersion: _, resourceVersionMatch: __, ...further } = options;
     const callFor = (token: string) => listCall(resource, { ...further, continue: token });
     const call = listCall(resource, options);
@@ -64,10 +64,12 @@ export class Lister {
       let token = first ?? '';
       for (let pages = 1; token !== ''; pages += 1) {
         if (pages === maxPages) throw invalidAnswer(requestName('GET', call.path), `has more than ${maxPages} pages`);
-        const [asked, prepared] = [token, ahead];
+        const [requested, prepared] = [token, ahead];
         ahead = undefined;
-        const exchange = await (prepared?.token === asked ? prepared.exchange : this.#caller.open(callFor(asked)));
-        const page = await this.#read<T>(exchange, callFor(asked), text, prepare);
+        const exchange = await (prepared?.token === requested
+          ? prepared.exchange
+          : this.#caller.open(callFor(requested)));
+        const page = await this.#read<T>(exchange, callFor(requested), text, prepare);
         for (const item of page.items) items.push(item);
         token = page.metadata.continue ?? '';
       }
@@ -107,11 +109,11 @@ function listQuery(options: ListOptions) {
   return { labelSelector, fieldSelector, resourceVersion, resourceVersionMatch, limit, continue: options.continue };
 }
 
-/** Empty lists come with null instead of a list from some servers. */
+/** Some servers send null for an empty list. */
 function listOf<T extends KubeResource>(answer: unknown, call: Call): KubeList<T> {
   const list = answer as Partial<KubeList<T>> | null;
   if (typeof list !== 'object' || list === null || !Array.isArray(list.items ?? []))
-    throw invalidAnswer(requestName('GET', call.path), 'the answer is not a list');
+    throw invalidAnswer(requestName('GET', call.path), 'the response is not a list');
   return { ...list, metadata: list.metadata ?? {}, items: list.items ?? [] };
 }
 

@@ -31,19 +31,15 @@ for (const [name, resource, place, want] of paths) {
 }
 
 const refused: [string, () => unknown, RegExp][] = [
-  ['an empty name', () => resourcePath(nodes, { name: '' }), /Node: "" cannot be a name/],
-  ['a dot', () => resourcePath(nodes, { name: '.' }), /Node: "\." cannot be a name/],
-  ['two dots', () => resourcePath(nodes, { name: '..' }), /cannot be a name/],
-  ['a slash', () => resourcePath(nodes, { name: 'a/status' }), /"a\/status" cannot be a name/],
-  ['a slash in the namespace', () => resourcePath(pods, { namespace: 'a/b' }), /cannot be a namespace/],
-  ['an empty subresource', () => resourcePath(nodes, { name: 'a', subresource: '' }), /cannot be a subresource/],
-  [
-    'an object without its namespace',
-    () => objectPath(pods, { name: 'p' }),
-    /Pod "p" is asked for without a namespace/,
-  ],
-  ['an object with an empty namespace', () => objectPath(pods, { name: 'p', namespace: '' }), /without a namespace/],
-  ['a collection that must have a namespace', () => requireNamespace(pods, {}), /Pod nothing is asked for without/],
+  ['an empty name', () => resourcePath(nodes, { name: '' }), /Node: "" is not a valid name/],
+  ['a dot', () => resourcePath(nodes, { name: '.' }), /Node: "\." is not a valid name/],
+  ['two dots', () => resourcePath(nodes, { name: '..' }), /is not a valid name/],
+  ['a slash', () => resourcePath(nodes, { name: 'a/status' }), /"a\/status" is not a valid name/],
+  ['a slash in the namespace', () => resourcePath(pods, { namespace: 'a/b' }), /is not a valid namespace/],
+  ['an empty subresource', () => resourcePath(nodes, { name: 'a', subresource: '' }), /is not a valid subresource/],
+  ['an object without its namespace', () => objectPath(pods, { name: 'p' }), /Pod "p" has no namespace/],
+  ['an object with an empty namespace', () => objectPath(pods, { name: 'p', namespace: '' }), /has no namespace/],
+  ['a collection that must have a namespace', () => requireNamespace(pods, {}), /Pod missing has no namespace/],
 ];
 for (const [name, run, message] of refused) {
   test(`refuses ${name}`, () => {

@@ -18,7 +18,7 @@ export function resourcePath(resource: Resource, { namespace, name, subresource 
   return `/${parts.join('/')}`;
 }
 
-/** Path of one object. An object without its namespace would be looked for, or made, at a place that does not exist. */
+/** Path of one object. Fails when a namespaced object has no namespace. */
 export function objectPath(resource: Resource, place: ObjectPlace & { name: string }): string {
   requireNamespace(resource, place);
   return resourcePath(resource, place);
@@ -26,14 +26,14 @@ export function objectPath(resource: Resource, place: ObjectPlace & { name: stri
 
 export function requireNamespace(resource: Resource, { namespace, name }: ObjectPlace): void {
   if (!resource.namespaced || (namespace !== undefined && namespace !== '')) return;
-  throw new AppError('FIELD_INVALID', `${resource.kind} ${shown(name)} is asked for without a namespace`, {
-    remedy: 'Name the namespace of the object.',
+  throw new AppError('FIELD_INVALID', `${resource.kind} ${shown(name)} has no namespace`, {
+    remedy: 'Set the namespace of the object.',
   });
 }
 
 export type QueryValue = string | number | boolean | undefined;
 
-/** A query without the members that are absent; empty when all are. */
+/** A query without empty members; '' when all are empty. */
 export function queryText(values: Readonly<Record<string, QueryValue>>): string {
   const pairs = Object.entries(values)
     .filter(([, value]) => value !== undefined && value !== '')
@@ -41,10 +41,10 @@ export function queryText(values: Readonly<Record<string, QueryValue>>): string 
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** An empty name would address the whole collection, a dot or slash something else altogether. */
+/** An empty name would address the whole collection, a dot or slash another path. */
 function segment(resource: Resource, what: string, text: string): string {
   if (text !== '' && text !== '.' && text !== '..' && !text.includes('/')) return encodeURIComponent(text);
-  throw new AppError('FIELD_INVALID', `${resource.kind}: ${shown(text)} cannot be a ${what}`, {
-    remedy: `Give the ${what} of an object.`,
+  throw new AppError('FIELD_INVALID', `${resource.kind}: ${shown(text)} is not a valid ${what}`, {
+    remedy: `Set the ${what} of the object.`,
   });
 }

@@ -99,7 +99,7 @@ const failures: [string, string, object][] = [
   [
     'an event nobody knows',
     '{"type":"OTHER","object":{}}\n',
-    { code: 'API_ANSWER_INVALID', message: 'WATCH /api/v1/nodes: "OTHER" is no type of event' },
+    { code: 'API_ANSWER_INVALID', message: 'WATCH /api/v1/nodes: "OTHER" is not an event type' },
   ],
   ['an event without a type', '{"object":{}}\n', { code: 'API_ANSWER_INVALID' }],
   [
@@ -136,7 +136,7 @@ test('throws for a stream that ends in the middle of an event', async () => {
   const { events, done } = await watched(answer => answer.end(event('ADDED', 'a') + event('ADDED', 'b').slice(0, 30)));
   await expect(done).rejects.toMatchObject({
     code: 'API_CONNECTION_BROKEN',
-    message: 'WATCH /api/v1/nodes: the stream ended in the middle of an event',
+    message: 'WATCH /api/v1/nodes: the stream ended within an event',
   });
   expect(events).toEqual(['ADDED a']);
 });
@@ -181,7 +181,7 @@ test('ends a stream that the server should have ended long ago', async () => {
   );
   await expect(done).rejects.toMatchObject({
     code: 'API_DEADLINE',
-    message: 'WATCH /api/v1/nodes: no answer within 90000 ms',
+    message: 'WATCH /api/v1/nodes: no response within 90 s',
   });
 });
 

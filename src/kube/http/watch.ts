@@ -18,10 +18,10 @@ export interface WatchRequest {
   timeoutSeconds: number | undefined;
 }
 
-/** What a server may be late in ending a stream whose length was agreed. */
+/** How much later than timeoutSeconds a server may end a stream. */
 const graceMs = 30_000;
 
-/** Events until the server ends the stream. Whoever stops reading ends the stream with it. */
+/** Yields events until the server ends the stream; a reader that stops ends it too. */
 export async function* watchEvents<T extends KubeResource>(request: WatchRequest): AsyncGenerator<WatchEvent<T>> {
   const { name, clock, timeoutSeconds, signal } = request;
   const exchange = await request.open();
@@ -32,7 +32,7 @@ export async function* watchEvents<T extends KubeResource>(request: WatchRequest
     for await (const chunk of readChunks(exchange, { name, signal: deadline.signal })) {
       for (const line of lines.push(chunk)) yield eventOf<T>(line, name);
     }
-    if (lines.isPartial) throw broken(name, new Error('the stream ended in the middle of an event'));
+    if (lines.isPartial) throw broken(name, new Error('the stream ended within an event'));
   } finally {
     deadline.end();
   }
@@ -50,7 +50,7 @@ function eventOf<T extends KubeResource>(line: unknown, name: string): WatchEven
     case 'ERROR':
       throw errorOfEvent(object, name);
     default:
-      throw invalidAnswer(name, `${shown(type)} is no type of event`);
+      throw invalidAnswer(name, `${shown(type)} is not an event type`);
   }
 }
 

@@ -4,7 +4,7 @@ import { manualClock, settle } from '../../../test/kit/manual-clock.ts';
 import { refusal, ScriptedApi, type Thing, things } from '../../../test/kit/scripted-api.ts';
 import { silentLog } from '../../base/log.ts';
 import { type Handler, Informer } from './informer.ts';
-import type { Source } from '../controller/watches.ts';
+import type { WatchSource } from '../controller/watches.ts';
 
 function informerOf(api: ScriptedApi) {
   const [clock, errors] = [manualClock(), [] as string[]];
@@ -184,7 +184,7 @@ for (const [name, fail] of brokenHandlers) {
     expect(other.told).toEqual(['+a=0', 'a:0>1', '-a=1']);
     expect(informer.counts).toMatchObject({ handlerErrors: 3, failures: 0, lists: 1, watches: 2, events: 2 });
     expect(errors).toHaveLength(3);
-    expect(errors[0]).toContain('A handler failed {"change":"added","object":"ns/a"');
+    expect(errors[0]).toContain('Handler failed {"change":"added","object":"ns/a"');
     await informer.stop();
   });
 }
@@ -272,7 +272,7 @@ test('logs an object that an index cannot read and goes on', async () => {
   await informer.synced;
   expect(informer.store.size).toBe(2);
   expect(errors).toHaveLength(2);
-  expect(errors[0]).toContain('An index cannot read an object {"index":"bad","object":"ns/a"');
+  expect(errors[0]).toContain('Indexing an object failed {"index":"bad","object":"ns/a"');
   await informer.stop();
 });
 
@@ -326,7 +326,7 @@ test('whoever waits for a stopped informer is told, and nobody else is harmed', 
   informer.start();
   await settle();
   await informer.stop();
-  await expect(informer.synced).rejects.toThrow('the informer was stopped before it had seen the server');
+  await expect(informer.synced).rejects.toThrow('the informer was stopped before it had synced');
 });
 
 test('a handler that comes after the stop is told the content and leaves nothing behind', async () => {
@@ -352,7 +352,7 @@ test('runs without clock, log and random numbers of its own', async () => {
 
 test('is a source for controllers', async () => {
   const { informer } = informerOf(apiWith('a'));
-  const source: Source<Thing> = informer;
+  const source: WatchSource<Thing> = informer;
   informer.start();
   await source.synced;
   expect(source.store.list()).toHaveLength(1);

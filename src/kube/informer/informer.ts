@@ -3,11 +3,11 @@ import { Reflector, type ReflectorCounts, type ReflectorOptions } from './reflec
 import { type KubeResource, keyOf, keyText } from '../resource.ts';
 import { type Change, type Index, Store, type StoreView } from './store.ts';
 
-/** Is told what happens to each object, in order. May be slow or fail: nobody waits for it, nobody else suffers. */
+/** Called for every change in order. Its failures and delays do not affect the informer or other handlers. */
 export interface Handler<T> {
   added?(object: T): unknown;
   updated?(old: T, object: T): unknown;
-  /** With the last state that is known. */
+  /** With the last known state. */
   deleted?(object: T): unknown;
 }
 
@@ -22,9 +22,9 @@ interface Registration<T> {
   isRemoved: boolean;
 }
 
-/** One picture of a resource, kept up to date, for as many handlers and readers as want it. */
+/** A cache of a resource for any number of handlers and readers. */
 export class Informer<T extends KubeResource> {
-  /** Resolves when the store was filled and every handler was told; rejects when the informer is stopped before that. */
+  /** Resolves when store and handlers have the initial objects; rejects when the informer is stopped before. */
   readonly synced: Promise<void>;
   readonly #resolveSynced: () => void;
   readonly #rejectSynced: (reason: unknown) => void;
@@ -40,19 +40,19 @@ export class Informer<T extends KubeResource> {
   constructor(options: InformerOptions<T>) {
     this.#log = (options.log ?? silentLog).with({ resource: options.resource.plural, ...options.scope });
     this.#store = new Store<T>((index, object, error) =>
-      this.#log.error('An index cannot read an object', { index, object: keyText(keyOf(object)), error }),
+      this.#log.error('Indexing an object failed', { index, object: keyText(keyOf(object)), error }),
     );
     this.#reflector = new Reflector({
       ...options,
       sink: {
         replaceAll: objects => this.#fill(objects),
-        put: object => this.#tell(this.#store.put(object)),
-        remove: object => this.#tell(this.#store.remove(object)),
+        put: object => this.#notify(this.#store.put(object)),
+        remove: object => this.#notify(this.#store.remove(object)),
       },
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     [this.synced, this.#resolveSynced, this.#rejectSynced] = [promise, resolve, reject];
-    // Whoever waits is told; if nobody does, that is no fault.
+    // Without a caller that waits, the rejection would end the process.
     promise.catch(() => undefined);
   }
 
@@ -64,7 +64,7 @@ export class Informer<T extends KubeResource> {
     return this.#hasSynced;
   }
 
-  /** Why it cannot follow the server at the moment, in one line. */
+  /** Why list or watch fails at the moment. */
   get trouble(): string | undefined {
     return this.#reflector.trouble;
   }
@@ -77,7 +77,7 @@ export class Informer<T extends KubeResource> {
     this.#store.addIndex(name, valuesOf);
   }
 
-  /** What is in the store already is told as added, before this returns. The function given back ends the telling. */
+  /** Reports the objects in the store as added before it returns. The returned function removes the handler. */
   addHandler(handler: Handler<T>): () => void {
     const registration = { handler, isRemoved: false };
     for (const object of this.#store.list()) this.#call(registration, { type: 'added', object });
@@ -89,27 +89,26 @@ export class Informer<T extends KubeResource> {
     };
   }
 
-  /** May be called again without harm. */
   start(): void {
     if (!this.#stopping.signal.aborted) this.#running ??= this.#reflector.run(this.#stopping.signal);
   }
 
-  /** Resolves when nothing is under way any more. The store can still be read, as it was at the end. */
+  /** Resolves when all work has ended. The store stays readable. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const registration of this.#registrations) registration.isRemoved = true;
-    this.#rejectSynced(new Error('the informer was stopped before it had seen the server'));
+    this.#rejectSynced(new Error('the informer was stopped before it had synced'));
     await this.#running;
   }
 
   #fill(objects: readonly T[]): void {
-    this.#tell(this.#store.replaceAll(objects));
+    this.#notify(this.#store.replaceAll(objects));
     this.#hasSynced = true;
     this.#resolveSynced();
   }
 
-  #tell(changes: readonly Change<T>[]): void {
-    // A handler that comes meanwhile is told the new content when it comes, and must not be told it again.
+  #notify(changes: readonly Change<T>[]): void {
+    // A handler that is added meanwhile gets the new content when it is added.
     const registrations = [...this.#registrations];
     for (const change of changes) for (const registration of registrations) this.#call(registration, change);
   }
@@ -118,7 +117,7 @@ export class Informer<T extends KubeResource> {
     if (isRemoved) return;
     const failed = (error: unknown) => {
       this.#handlerErrors += 1;
-      this.#log.error('A handler failed', { change: change.type, object: keyText(keyOf(change.object)), error });
+      this.#log.error('Handler failed', { change: change.type, object: keyText(keyOf(change.object)), error });
     };
     try {
       const result = callHandler(handler, change);

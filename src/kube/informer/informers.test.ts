@@ -123,7 +123,7 @@ test('gives nothing and starts nothing after it was stopped', async () => {
   informers.start();
   await settle();
   expect(api.calls).toEqual([]);
-  expect(() => informers.get(others)).toThrow('the informers are stopped; others came too late');
+  expect(() => informers.get(others)).toThrow('the informers are stopped; cannot add others');
 });
 
 test('under a manager it is ready when all have synced and ends when it is told to', async () => {

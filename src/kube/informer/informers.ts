@@ -7,7 +7,7 @@ import type { KubeResource, Resource } from '../resource.ts';
 
 export type InformersOptions = Omit<InformerOptions<KubeResource>, 'resource' | 'scope'>;
 
-/** All informers of a program: one per resource and scope, however many ask for it. */
+/** The shared informers of a program, one per resource and scope. */
 export class Informers implements Runnable {
   readonly name = 'informers';
   readonly #options: InformersOptions;
@@ -18,9 +18,9 @@ export class Informers implements Runnable {
     this.#options = options;
   }
 
-  /** Asked for after the start, an informer is started at once. */
+  /** Starts a new informer if the others are running. */
   get<T extends KubeResource>(resource: Resource<T>, scope: Scope = {}): Informer<T> {
-    if (this.#state === 'stopped') throw new Error(`the informers are stopped; ${resource.plural} came too late`);
+    if (this.#state === 'stopped') throw new Error(`the informers are stopped; cannot add ${resource.plural}`);
     const name = nameOf(resource, scope);
     const present = this.#informers.get(name) as Informer<T> | undefined;
     if (present !== undefined) return present;
@@ -36,14 +36,14 @@ export class Informers implements Runnable {
     for (const informer of this.#informers.values()) informer.start();
   }
 
-  /** Resolves when all informers that there are now have seen the server; rejects when the signal is aborted before. */
+  /** Resolves when all present informers have synced; rejects when the signal is aborted before. */
   async synced(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     const all = Promise.all([...this.#informers.values()].map(informer => informer.synced));
     await (signal === undefined ? all : orAborted(all, signal));
   }
 
-  /** From start to stop under a manager: ready when all have synced. */
+  /** Ready when all informers have synced. */
   async run(signal: AbortSignal, ready: () => void): Promise<void> {
     this.start();
     try {
@@ -57,26 +57,25 @@ export class Informers implements Runnable {
     }
   }
 
-  /** For a report of what is not in order: each informer that has trouble, with the reason. */
+  /** The informers whose list or watch fails. */
   troubles(): { informer: string; hasSynced: boolean; trouble: string }[] {
     return [...this.#informers].flatMap(([name, { hasSynced, trouble }]) =>
       trouble === undefined ? [] : [{ informer: name, hasSynced, trouble }],
     );
   }
 
-  /** What each informer has done and holds, for whoever counts. */
+  /** Statistics of each informer. */
   figures(): { informer: string; counts: InformerCounts; objects: number }[] {
     return [...this.#informers].map(([name, { counts, store }]) => ({ informer: name, counts, objects: store.size }));
   }
 
-  /** Resolves when nothing is under way any more. */
   async stop(): Promise<void> {
     this.#state = 'stopped';
     await Promise.all([...this.#informers.values()].map(informer => informer.stop()));
   }
 }
 
-/** For people, and different for different resources and scopes. */
+/** Unique per resource and scope. */
 function nameOf(resource: Resource, { namespace, labelSelector, fieldSelector }: Scope): string {
   const kind = [resource.plural, resource.version, resource.group].filter(part => part !== '').join('.');
   const scope = Object.entries({ namespace, labelSelector, fieldSelector })

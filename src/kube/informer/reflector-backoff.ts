@@ -3,14 +3,14 @@ import { backoffMs } from '#base/waiting/backoff.ts';
 export interface BackoffBounds {
   minMs: number;
   maxMs: number;
-  /** A failure that comes this long after the one before it begins the series anew. */
+  /** After this time without a failure the backoff starts again. */
   resetAfterMs: number;
 }
 
-/** Not longer than 5 s: together with 8 s to find out that a connection is dead, what an outage hid is seen within 15 s of its end. */
+/** At most 5 s: with up to 8 s to detect a dead connection, caches are current within 15 s after an outage. */
 export const reflectorBackoff: BackoffBounds = { minMs: 800, maxMs: 5000, resetAfterMs: 120_000 };
 
-/** Waiting times that double from failure to failure, each shortened by up to a half at random. */
+/** Exponential backoff, each wait shortened by up to a half at random. */
 export class Backoff {
   readonly #bounds: BackoffBounds;
   readonly #random: () => number;
@@ -22,12 +22,12 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** How long to wait after a failure at this time of a clock that never jumps. */
+  /** How long to wait after a failure at this monotonic time. */
   next(nowMs: number): number {
     const { minMs, maxMs, resetAfterMs } = this.#bounds;
     if (nowMs - this.#lastMs >= resetAfterMs) this.#failures = 0;
     this.#failures += 1;
-    // From the end of the wait: the wait itself is no time of health.
+    // From the end of the wait, which does not count as time without a failure.
     const waitMs = backoffMs({ firstMs: minMs, maxMs }, this.#failures) * (0.5 + 0.5 * this.#random());
     this.#lastMs = nowMs + waitMs;
     return waitMs;

@@ -1,12 +1,12 @@
 import { ApiError, isExpired } from '../api-error.ts';
 
 const streamFaults = {
-  overdue: 'the server sent neither event nor end for longer than agreed',
-  short: 'the server ended the watch as soon as it had begun',
+  overdue: 'the server neither sent an event nor ended the watch in time',
+  short: 'the server ended the watch at once',
   unmarked: 'the server does not mark the end of the initial events',
 } as const;
 
-/** A stream that breaks the rules without being broken. */
+/** A watch that violates the protocol. */
 export class StreamError extends Error {
   override readonly name = 'StreamError';
   readonly fault: keyof typeof streamFaults;
@@ -18,16 +18,16 @@ export class StreamError extends Error {
 }
 
 export interface Verdict {
-  /** The position in the stream of changes is worth nothing any more: only a new list helps. */
+  /** The resourceVersion is no longer valid: a new list is needed. */
   relist: boolean;
-  /** The server asks not to be called before. */
+  /** Retry-After of the server. */
   notBeforeMs: number;
 }
 
-/** A server may name any time; we wait no longer than this. */
+/** Upper limit for Retry-After. */
 const maxRetryAfterMs = 60_000;
 
-/** What a failed list or watch means for the next one. */
+/** What a failed list or watch means for the next attempt. */
 export function judge(error: unknown): Verdict {
   if (!(error instanceof ApiError)) return { relist: false, notBeforeMs: 0 };
   const retryAfterSeconds = error.details.retryAfterSeconds ?? 0;
@@ -37,16 +37,16 @@ export function judge(error: unknown): Verdict {
   };
 }
 
-/** What a failed watch with initial events says about the server. */
+/** Whether the server supports watches with initial events. */
 export function judgeStreaming(error: unknown): 'never again' | 'list instead' | 'failure' {
   if (error instanceof StreamError) return error.fault === 'short' ? 'failure' : 'never again';
   if (!(error instanceof ApiError)) return 'failure';
   if ([400, 405, 406, 415, 422].includes(error.code)) return 'never again';
-  // These would meet a list just the same.
+  // A list would fail in the same way.
   return [401, 403, 404, 429, 503].includes(error.code) ? 'failure' : 'list instead';
 }
 
-/** The server has not come as far as we have: it was restored from a backup, or it lags behind its brothers. */
+/** The server is behind our resourceVersion: it was restored from a backup, or lags behind other servers. */
 function isTooLarge(error: ApiError): boolean {
   const causes = error.details.causes ?? [];
   return (
@@ -55,7 +55,7 @@ function isTooLarge(error: ApiError): boolean {
   );
 }
 
-/** The same request would be refused again. Not so 401, 403 and 429, which end without our doing. */
+/** The same request would fail again, unlike 401, 403 and 429. */
 function isRefusedRequest(code: number): boolean {
   return code >= 400 && code < 500 && ![401, 403, 408, 429].includes(code);
 }

@@ -1,18 +1,18 @@
 import type { Client, ListOptions } from '../client.ts';
-import { admit } from './reflector-objects.ts';
+import { prepareObject } from './reflector-objects.ts';
 import type { KubeResource, Resource } from '../resource.ts';
 
 export interface Listed<T> {
   objects: T[];
-  /** Where a watch has to go on. */
+  /** Where a watch continues. */
   resourceVersion: string;
-  /** How many objects had no name and were left out. */
+  /** Number of objects without a name, which are ignored. */
   ignored: number;
 }
 
 const maxPages = 10_000;
 
-/** Lists page by page; each page is made fit for the store while it comes, so that no full copy of the raw answer is held. */
+/** Prepares each page for the store as it arrives, to save memory. */
 export async function listPages<T extends KubeResource>(
   client: Pick<Client, 'list'>,
   resource: Resource<T>,
@@ -24,11 +24,11 @@ export async function listPages<T extends KubeResource>(
     if (pages === maxPages) throw new Error(`the list of ${resource.plural} does not end`);
     const page = await client.list(resource, token === '' ? options : nextPage(options, token));
     for (const item of page.items ?? []) {
-      const object = admit(resource, item);
+      const object = prepareObject(resource, item);
       if (object === undefined) ignored += 1;
       else objects.push(object);
     }
-    // All pages are of one moment, and the first one names it for sure.
+    // All pages have the resourceVersion of the first one.
     resourceVersion ||= page.metadata.resourceVersion ?? '';
     token = page.metadata.continue ?? '';
   }
@@ -36,7 +36,7 @@ export async function listPages<T extends KubeResource>(
   return { objects, resourceVersion, ignored };
 }
 
-/** The token holds the resourceVersion; to name one as well is an error. */
+/** The token includes the resourceVersion; the server rejects both together. */
 function nextPage(options: ListOptions, token: string): ListOptions {
   const { resourceVersion: _, resourceVersionMatch: __, ...rest } = options;
   return { ...rest, continue: token };

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { admit } from './reflector-objects.ts';
+import { prepareObject } from './reflector-objects.ts';
 import type { KubeResource, Resource } from '../resource.ts';
 
 const nodes: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
-const admitted = <T extends KubeResource>(object: T) => admit(nodes as Resource<T>, object);
+const admitted = <T extends KubeResource>(object: T) => prepareObject(nodes as Resource<T>, object);
 /** What every admitted object has. */
 const typed = { apiVersion: 'v1', kind: 'Node' };
 
@@ -39,9 +39,12 @@ test('leaves out managedFields and nothing else', () => {
 
 test('adds apiVersion and kind where a list left them out, and keeps them where they are', () => {
   const group = { ...nodes, group: 'example.com', kind: 'Thing' };
-  expect(admit(group, { metadata: { name: 'x' } })).toMatchObject({ apiVersion: 'example.com/v1', kind: 'Thing' });
+  expect(prepareObject(group, { metadata: { name: 'x' } })).toMatchObject({
+    apiVersion: 'example.com/v1',
+    kind: 'Thing',
+  });
   const given = { apiVersion: 'example.com/v2', kind: 'Other', metadata: { name: 'x' } };
-  expect(admit(group, given)).toMatchObject({ apiVersion: 'example.com/v2', kind: 'Other' });
+  expect(prepareObject(group, given)).toMatchObject({ apiVersion: 'example.com/v2', kind: 'Other' });
 });
 
 const nameless: [string, unknown][] = [
@@ -54,7 +57,7 @@ const nameless: [string, unknown][] = [
   ['a name that is a number', { metadata: { name: 7 } }],
   ['a text', 'object'],
 ];
-test.each(nameless)('does not admit an object with %s', (_, object) => {
+test.each(nameless)('does not prepareObject an object with %s', (_, object) => {
   expect(admitted(object as KubeResource)).toBeUndefined();
 });
 

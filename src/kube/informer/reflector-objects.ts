@@ -1,11 +1,10 @@
 import { apiVersionOf, type KubeResource, type Resource } from '../resource.ts';
 
 /**
- * Makes an object fit for a store: with apiVersion and kind, which servers leave out in lists; without managedFields, which
- * nobody reads and which take a fifth of the memory; and frozen to the last member. Undefined for what has no name and so
- * cannot be stored. Changes the object itself.
+ * Prepares an object for a store: adds apiVersion and kind, which lists omit; removes managedFields, a fifth of the memory; freezes all
+ * members. Modifies the object. Undefined for an object without a name.
  */
-export function admit<T extends KubeResource>(resource: Resource<T>, object: T): T | undefined {
+export function prepareObject<T extends KubeResource>(resource: Resource<T>, object: T): T | undefined {
   const metadata = object?.metadata as (T['metadata'] & { managedFields?: unknown }) | undefined;
   if (typeof metadata?.name !== 'string' || metadata.name === '') return undefined;
   if (Object.isFrozen(object)) return object;
@@ -16,7 +15,7 @@ export function admit<T extends KubeResource>(resource: Resource<T>, object: T):
   return object;
 }
 
-/** Without recursion, since a custom resource may be nested deeper than the stack. */
+/** Without recursion: a custom resource may be nested deeper than the stack allows. */
 function freeze(root: object): void {
   const waiting: object[] = [root];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -2,10 +2,10 @@ import type { Clock } from '#base/clock.ts';
 import { startDeadline } from '#base/waiting/abort.ts';
 import type { Client } from '../client.ts';
 import { StreamError } from './reflector-failure.ts';
-import { admit } from './reflector-objects.ts';
+import { prepareObject } from './reflector-objects.ts';
 import { type KubeResource, keyOf, keyText, type Resource, type WatchEvent } from '../resource.ts';
 
-/** Which objects of a resource; all of them when empty. */
+/** Selects objects of a resource; all when empty. */
 export interface Scope {
   namespace?: string;
   labelSelector?: string;
@@ -18,7 +18,7 @@ export interface WatchTask<T extends KubeResource> {
   scope: Scope;
   clock: Clock;
   random: () => number;
-  /** Where to go on; undefined to begin with all objects. */
+  /** resourceVersion to continue from; undefined to begin with all objects. */
   position: string | undefined;
   onAll(objects: T[], resourceVersion: string): void;
   onEvent(event: WatchEvent<T>): void;
@@ -27,13 +27,13 @@ export interface WatchTask<T extends KubeResource> {
 const minWatchSeconds = 300;
 /** How much later than agreed a server may end a watch. */
 const graceMs = 30_000;
-/** Between two of the initial events; a server that does not know them sends nothing that would mark their end. */
+/** Between two initial events; a server without this feature never marks their end. */
 const maxInitialSilenceMs = 10_000;
-/** A watch that ends sooner is no watch: to begin the next one at once would be a storm. */
+/** A watch that ends sooner counts as failed, to avoid a tight loop. */
 const minWatchMs = 1000;
 const endOfInitialEvents = 'k8s.io/initial-events-end';
 
-/** One watch from its beginning to its end, which the server sets after 5 to 10 minutes. Any other end is thrown. */
+/** One watch; the server ends it after 5 to 10 minutes. Throws for any other end. */
 export async function watchOnce<T extends KubeResource>(task: WatchTask<T>, signal: AbortSignal): Promise<void> {
   const startMs = task.clock.monotonicMs();
   const timeoutSeconds = Math.round(minWatchSeconds * (1 + task.random()));
@@ -71,7 +71,7 @@ function open<T extends KubeResource>(task: WatchTask<T>, timeoutSeconds: number
   });
 }
 
-/** The objects with which a watch may begin, until a bookmark says that these were all. */
+/** The initial objects of a watch, up to the bookmark that marks their end. */
 class InitialObjects<T extends KubeResource> {
   readonly objects = new Map<string, T>();
   readonly #resource: Resource<T>;
@@ -80,14 +80,14 @@ class InitialObjects<T extends KubeResource> {
     this.#resource = resource;
   }
 
-  /** Whether more is to come. */
+  /** False at the end of the initial objects. */
   take({ type, object }: WatchEvent<T>): boolean {
     if (type === 'BOOKMARK') {
       if (object.metadata?.annotations?.[endOfInitialEvents] === 'true') return false;
-      // An ordinary one: the server knows bookmarks, but not what was asked of it.
+      // An ordinary bookmark: the server does not support initial events.
       throw new StreamError('unmarked');
     }
-    const admitted = admit(this.#resource, object);
+    const admitted = prepareObject(this.#resource, object);
     if (admitted === undefined) return true;
     if (type === 'DELETED') this.objects.delete(keyText(keyOf(admitted)));
     else this.objects.set(keyText(keyOf(admitted)), admitted);

@@ -6,13 +6,13 @@ import type { Client } from '../client.ts';
 import { Backoff, type BackoffBounds, reflectorBackoff } from './reflector-backoff.ts';
 import { judge, judgeStreaming, StreamError } from './reflector-failure.ts';
 import { listPages } from './reflector-list.ts';
-import { admit } from './reflector-objects.ts';
+import { prepareObject } from './reflector-objects.ts';
 import { type Scope, watchOnce } from './reflector-watch.ts';
 import type { KubeResource, Resource, WatchEvent } from '../resource.ts';
 
-/** Where the reflector puts what it sees. Objects arrive frozen. */
+/** Receives the objects of a reflector, frozen. */
 export interface Sink<T> {
-  /** These objects are all there are. */
+  /** These are all objects. */
   replaceAll(objects: readonly T[]): void;
   put(object: T): void;
   remove(object: T): void;
@@ -24,7 +24,7 @@ export interface ReflectorOptions<T extends KubeResource> {
   scope?: Scope;
   sink: Sink<T>;
   clock?: Clock;
-  /** Numbers from 0 up to 1, for jitter. */
+  /** For jitter. */
   random?: () => number;
   log?: Log;
   backoff?: BackoffBounds;
@@ -40,12 +40,12 @@ export interface ReflectorCounts {
 }
 
 const pageSize = 500;
-/** To list anew at once is right when history is lost, and a storm when it is lost again and again. */
+/** An immediate relist after 410 Gone is allowed once in this time. */
 const minRelistPauseMs = 30_000;
-/** After so many failures without any progress the position itself is doubted, e.g. after a restore from a backup. */
+/** After so many failures in a row the resourceVersion is dropped, e.g. after a restore from a backup. */
 const maxFailuresAtPosition = 8;
 
-/** Keeps a sink equal to what the server has, whatever happens to server and network, until its signal is aborted. */
+/** Keeps a sink in sync with the server until its signal is aborted. */
 export class Reflector<T extends KubeResource> {
   readonly counts: ReflectorCounts = { lists: 0, watches: 0, events: 0, failures: 0, ignored: 0 };
   readonly #options: ReflectorOptions<T>;
@@ -53,10 +53,10 @@ export class Reflector<T extends KubeResource> {
   readonly #random: () => number;
   readonly #log: Log;
   readonly #backoff: Backoff;
-  /** How far the sink has come; undefined when it has to be filled anew. */
+  /** resourceVersion of the sink; undefined when a new list is needed. */
   #position: string | undefined;
   #streaming: 'try' | 'not now' | 'never' = 'try';
-  /** A server's cache may answer the very first list; any later one must not take us back in time. */
+  /** Only the first list may come from the server's cache: a later one must not go back in time. */
   #mayBeStale = true;
   #isPaged = true;
   #failuresInRow = 0;
@@ -71,12 +71,12 @@ export class Reflector<T extends KubeResource> {
     this.#backoff = new Backoff(options.backoff ?? reflectorBackoff, this.#random);
   }
 
-  /** Why it fails, in one line; undefined since the last sign of life of the server. */
+  /** Why list or watch fails; undefined after a success. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Resolves after the abort, when nothing is under way any more; never rejects. */
+  /** Resolves after the abort, when all work has ended; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -93,7 +93,7 @@ export class Reflector<T extends KubeResource> {
     else await this.#watch(signal);
   }
 
-  /** A watch that begins with all objects, for servers that can; others are told by how they refuse. */
+  /** A watch that begins with all objects, if the server supports it. */
   async #stream(signal: AbortSignal): Promise<void> {
     try {
       await this.#watch(signal);
@@ -102,7 +102,7 @@ export class Reflector<T extends KubeResource> {
       const verdict = judgeStreaming(error);
       this.#streaming = verdict === 'never again' ? 'never' : 'not now';
       if (verdict === 'failure') throw error;
-      this.#log.debug('Listing, since the server does not stream all objects', { error });
+      this.#log.debug('Listing: the server does not send initial events', { error });
     }
   }
 
@@ -117,7 +117,7 @@ export class Reflector<T extends KubeResource> {
     };
     this.#mayBeStale = false;
     const listed = await listPages(client, resource, options).catch((error: unknown) => {
-      // The pages came too slowly for the server, which forgot their moment; next time all at once.
+      // The continue token has expired; the next list is not paged.
       if (isExpired(error)) this.#isPaged = false;
       throw error;
     });
@@ -126,7 +126,7 @@ export class Reflector<T extends KubeResource> {
     this.#position = listed.resourceVersion;
     this.#isPaged = true;
     if (this.#streaming === 'not now') this.#streaming = 'try';
-    this.#noteLife();
+    this.#noteSuccess();
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
@@ -146,35 +146,35 @@ export class Reflector<T extends KubeResource> {
       onEvent: (event: WatchEvent<T>) => this.#apply(event),
     };
     await watchOnce(task, signal);
-    this.#noteLife();
+    this.#noteSuccess();
   }
 
   #apply({ type, object }: WatchEvent<T>): void {
     this.counts.events += 1;
     if (type !== 'BOOKMARK') {
-      const admitted = admit(this.#options.resource, object);
+      const admitted = prepareObject(this.#options.resource, object);
       if (admitted === undefined) this.counts.ignored += 1;
       else if (type === 'DELETED') this.#options.sink.remove(admitted);
       else this.#options.sink.put(admitted);
     }
-    // Only now: an event that could not be applied must come again.
+    // After applying: an event that could not be applied must be sent again.
     this.#advance(object.metadata?.resourceVersion);
   }
 
   #advance(resourceVersion = ''): void {
-    this.#noteLife();
-    // Never back: some servers date the last state of a deleted object by its last change.
+    this.#noteSuccess();
+    // Never back: some servers send a deleted object with the resourceVersion of its last change.
     if (resourceVersion === '' || Number(resourceVersion) < Number(this.#position)) return;
     this.#position = resourceVersion;
   }
 
-  #noteLife(): void {
+  #noteSuccess(): void {
     this.#mayBeStale = false;
     this.#failuresInRow = 0;
     this.#trouble = undefined;
   }
 
-  /** The server is well and only its history does not go back far enough, as after its restart: no reason to wait. */
+  /** The server works but its history is too short, as after its restart: no reason to wait. */
   #isFirstExpiry(error: unknown): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (this.#position === undefined || !isExpired(error) || nowMs < this.#nextQuickRelistMs) return false;
@@ -193,7 +193,7 @@ export class Reflector<T extends KubeResource> {
     if (relist || this.#failuresInRow >= maxFailuresAtPosition) this.#position = undefined;
     const trouble = messageOf(error);
     const level = trouble === this.#trouble || error instanceof StreamError ? 'debug' : 'warn';
-    this.#log[level]('Trying again to follow the server', { error, waitMs: Math.round(waitMs), relist });
+    this.#log[level]('List or watch failed; retrying', { error, waitMs: Math.round(waitMs), relist });
     this.#trouble = trouble;
     if (waitMs > 0) await this.#clock.sleep(waitMs, signal).catch(() => undefined);
   }

@@ -1,6 +1,6 @@
 import { type Key, type KubeResource, keyOf, keyText } from '../resource.ts';
 
-/** Gives the values under which an object is found; must depend on nothing but the object. */
+/** Returns the index values of an object; must depend on the object only. */
 export type Index<T> = (object: T) => readonly string[];
 
 export type Change<T> =
@@ -8,12 +8,12 @@ export type Change<T> =
   | { type: 'updated'; old: T; object: T }
   | { type: 'deleted'; object: T };
 
-/** What readers see of a store. Its objects are frozen: whoever wants to change one makes a copy. */
+/** Read access to a store. Its objects are frozen. */
 export interface StoreView<T> {
   readonly size: number;
   get(key: Key): T | undefined;
   list(): T[];
-  /** All objects that have this value in the index of this name. */
+  /** All objects with this value in this index. */
   byIndex(name: string, value: string): T[];
 }
 
@@ -23,7 +23,7 @@ interface IndexTable<T> {
   entries: Map<string, Map<string, T>>;
 }
 
-/** Objects by key, with named indexes. Tells what changed and leaves it to others to spread the news. */
+/** Objects by key, with named indexes. Its methods return the changes. */
 export class Store<T extends KubeResource> implements StoreView<T> {
   readonly #objects = new Map<string, T>();
   readonly #indexes = new Map<string, IndexTable<T>>();
@@ -51,7 +51,7 @@ export class Store<T extends KubeResource> implements StoreView<T> {
     return [...(index.entries.get(value)?.values() ?? [])];
   }
 
-  /** Those already in the store are indexed at once. The same function may come again under the same name. */
+  /** Adding the same function under the same name again has no effect. */
   addIndex(name: string, valuesOf: Index<T>): void {
     const present = this.#indexes.get(name);
     if (present !== undefined && present.valuesOf !== valuesOf) throw new Error(`the index ${name} is taken`);
@@ -70,14 +70,14 @@ export class Store<T extends KubeResource> implements StoreView<T> {
     for (const [name, index] of this.#indexes) this.#enter(name, index, key, object);
     if (old === undefined) return [{ type: 'added', object }];
     if (old.metadata.uid === object.metadata.uid) return [{ type: 'updated', old, object }];
-    // Deleted and made anew under the same name while nobody looked: two lives, not one that changed.
+    // Another UID: the object was deleted and created again.
     return [
       { type: 'deleted', object: old },
       { type: 'added', object },
     ];
   }
 
-  /** Takes the object's last known state, so that the change tells how it ended. */
+  /** The change has the given last state of the object. */
   remove(object: T): Change<T>[] {
     const key = keyText(keyOf(object));
     const old = this.#objects.get(key);
@@ -87,7 +87,7 @@ export class Store<T extends KubeResource> implements StoreView<T> {
     return [{ type: 'deleted', object }];
   }
 
-  /** Makes these objects the whole content. What is no longer there is told first. */
+  /** Replaces the content. Deletions come first. */
   replaceAll(objects: readonly T[]): Change<T>[] {
     const kept = new Set(objects.map(object => keyText(keyOf(object))));
     const gone = [...this.#objects].filter(([key]) => !kept.has(key)).map(([, object]) => object);
@@ -112,12 +112,12 @@ export class Store<T extends KubeResource> implements StoreView<T> {
     }
   }
 
-  /** An object that an index cannot read is in the store all the same, only not in that index. */
+  /** An object that cannot be indexed stays in the store. */
   #valuesOf(name: string | undefined, index: IndexTable<T>, object: T): readonly string[] {
     try {
       return index.valuesOf(object);
     } catch (error) {
-      // Told once, when the object comes; not again when it leaves.
+      // Reported when the object is added, not again when it is removed.
       if (name !== undefined) this.#onIndexError(name, object, error);
       return [];
     }

@@ -3,15 +3,15 @@ import { AppError, isAppError, shown } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
 import type { FilterOperator, JsonPath, Literal, Segment, Step } from './parse.ts';
 
-/** What a field that does not exist means: an error, or no value (as `kubectl get` has it). */
+/** Whether a missing field is an error, or no value (as in `kubectl get`). */
 export type MissingKeys = 'refuse' | 'skip';
 
-/** The values each segment of the template finds, in order; a segment of plain text finds that text. */
+/** The values of each segment of the template; plain text is its own value. */
 export function evaluateJsonPath(path: JsonPath, data: unknown, missingKeys: MissingKeys = 'refuse'): unknown[][] {
   return evaluateSegments(path.segments, data, { template: path.template, missingKeys, visitsLeft: maxVisits });
 }
 
-/** A hostile template such as a dozen nested ranges over everything ends here and not in an hour. */
+/** Bounds the time for hostile templates, such as nested ranges. */
 const maxVisits = 100_000;
 
 interface Evaluation {
@@ -63,7 +63,7 @@ function selectField(values: unknown[], { name }: { name: string }, evaluation: 
   return found.map(value => value[name]);
 }
 
-/** Members by name, so that equal objects give equal answers whatever order they were written in. */
+/** Members sorted by name, so that equal objects have equal results. */
 function children(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   return isRecord(value)
@@ -161,7 +161,7 @@ function counted(values: unknown[], evaluation: Evaluation): unknown[] {
 
 function visit(evaluation: Evaluation, count = 1): void {
   evaluation.visitsLeft -= count;
-  if (evaluation.visitsLeft < 0) throw noValue(evaluation, `more than ${maxVisits} values would be looked at`);
+  if (evaluation.visitsLeft < 0) throw noValue(evaluation, `more than ${maxVisits} values to visit`);
 }
 
 function noValue(evaluation: Evaluation, why: string): AppError {

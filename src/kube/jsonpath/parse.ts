@@ -5,7 +5,7 @@ export type Literal = string | number | boolean;
 export const filterOperators = ['==', '!=', '<', '<=', '>', '>='] as const;
 export type FilterOperator = (typeof filterOperators)[number];
 
-/** One step of a path: from the values so far to the next ones. */
+/** One step of a path. */
 export type Step =
   | { is: 'literal'; value: Literal }
   | { is: 'field'; name: string }
@@ -31,7 +31,7 @@ export interface JsonPath {
 const maxTemplateLength = 4096;
 const maxNesting = 16;
 
-/** Parses a template as `kubectl -o jsonpath=` takes it; text without braces stands for itself. */
+/** Parses a template of `kubectl -o jsonpath=`; text without braces is literal. */
 export function parseJsonPath(template: string): JsonPath {
   const cursor: Cursor = { template, at: 0, nesting: 0 };
   if (template.length > maxTemplateLength) throw invalid(cursor, `is longer than ${maxTemplateLength} characters`);
@@ -73,7 +73,7 @@ function readAction(cursor: Cursor, open: Segment[][]): void {
   open.push(body);
 }
 
-/** Where a path stands decides which characters end the name of a field. */
+/** The place of a path decides which characters end a field name. */
 type Place = 'action' | 'filter';
 
 const fieldName: Record<Place, RegExp> = {
@@ -111,7 +111,7 @@ function fieldStep(cursor: Cursor, place: Place): Step[] {
   return keyStep(take(cursor, fieldName[place]) ?? '');
 }
 
-/** `*` is every member, and no name at all the value itself, as in `{.}`. */
+/** `*` is every member; an empty name is the value itself, as in `{.}`. */
 function keyStep(raw: string): Step[] {
   if (raw === '') return [];
   return raw === '*' ? [{ is: 'every' }] : [{ is: 'field', name: raw.replaceAll(/\\([^])/g, '$1') }];
@@ -147,7 +147,7 @@ function readSubscript(cursor: Cursor): Step[] {
   const quoted = quote === "'" || quote === '"' ? readQuoted(cursor) : undefined;
   const text = quoted === undefined ? (take(cursor, /^[*\d:+-]+/) ?? '') : '';
   take(cursor, /^[ \t]+/);
-  // kubectl reads a quoted key as a path, so that a dot inside a name has to be escaped here as well.
+  // kubectl parses a quoted key as a path, so a dot in a name must be escaped here as well.
   if (quoted !== undefined) return (quoted.match(/(?:\\[^]|[^\\.])+/g) ?? []).flatMap(keyStep);
   const match = text === '*' ? [':', '', ':'] : sliceForm.exec(text);
   if (match === null || text === '') throw invalid(cursor, `has the invalid index ${shown(text)}`);
@@ -156,7 +156,7 @@ function readSubscript(cursor: Cursor): Step[] {
   return [{ is: 'slice', from: Number(from ?? 0), to: to === undefined ? to : Number(to), step: Number(step ?? 1) }];
 }
 
-/** The text between two equal quotes, escapes still in it. */
+/** The text between quotes, with its escapes. */
 function readQuoted(cursor: Cursor): string {
   const text = take(cursor, /^(?:"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*')/);
   if (text === undefined) throw invalid(cursor, 'has a quote that is not closed');
@@ -174,7 +174,7 @@ function unescapeText(cursor: Cursor, raw: string): string {
   });
 }
 
-/** Moves over what the pattern matches at the current place. Patterns are anchored with ^. */
+/** Consumes what the pattern matches at the current place. Patterns are anchored with ^. */
 function take(cursor: Cursor, pattern: RegExp): string | undefined {
   const text = pattern.exec(cursor.template.slice(cursor.at))?.[0];
   if (text === undefined || text === '') return undefined;

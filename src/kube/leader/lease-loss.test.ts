@@ -36,7 +36,7 @@ test('has lost when nothing could be renewed for the whole deadline, counted fro
   await clock.advance(1);
   expect(a.leadership.isHeld()).toBe(false);
   expect(a.losses).toMatchObject([
-    { code: 'LEADERSHIP_LOST', message: 'Lease ns/lock was not renewed for 10000 ms', cause: { code: 503 } },
+    { code: 'LEADERSHIP_LOST', message: 'Lease ns/lock was not renewed for 10 s', cause: { code: 503 } },
   ]);
   expect((a.losses[0] as Error & { remedy: string }).remedy).not.toBe('');
   expect([a.leadership.transitions, clock.sleepers()]).toEqual([undefined, 0]);

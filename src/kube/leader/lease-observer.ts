@@ -8,35 +8,35 @@ interface Observation {
   durationMs: number;
 }
 
-/** Judges whether the lease of others has run out: since when, by our own clock, it has been as it is. */
+/** Decides whether the lease of another process has expired: by how long, on our clock, it has not changed. */
 export class LeaseObserver {
   readonly #clock: Clock;
   readonly #defaultDurationMs: number;
-  #seen: Observation | undefined;
+  #observed: Observation | undefined;
 
   constructor(clock: Clock, defaultDurationMs: number) {
     this.#clock = clock;
     this.#defaultDurationMs = defaultDurationMs;
   }
 
-  /** Whoever holds the lease as far as we know; empty when nobody does. */
+  /** The last known holder; may be empty. */
   get holder(): string {
-    return this.#seen?.holder ?? '';
+    return this.#observed?.holder ?? '';
   }
 
   note(current: Lease | undefined): void {
-    // That a lease was deleted says nothing of its holder, who may not know it yet.
+    // The holder of a deleted lease may not have noticed it yet.
     if (current === undefined) return;
     const text = JSON.stringify(current.spec ?? {});
-    if (text === this.#seen?.text) return;
+    if (text === this.#observed?.text) return;
     const { holderIdentity: holder = '', leaseDurationSeconds = 0 } = current.spec ?? {};
     const durationMs = leaseDurationSeconds > 0 ? leaseDurationSeconds * 1000 : this.#defaultDurationMs;
-    this.#seen = { text, holder, durationMs, sinceMs: this.#clock.monotonicMs() };
+    this.#observed = { text, holder, durationMs, sinceMs: this.#clock.monotonicMs() };
   }
 
-  /** How long the holder may still go on, as far as we know; nought when the lease is free. */
+  /** How long the lease is still valid; 0 when it is free. */
   leftMs(): number {
-    if (this.#seen === undefined || this.#seen.holder === '') return 0;
-    return Math.max(0, this.#seen.sinceMs + this.#seen.durationMs - this.#clock.monotonicMs());
+    if (this.#observed === undefined || this.#observed.holder === '') return 0;
+    return Math.max(0, this.#observed.sinceMs + this.#observed.durationMs - this.#clock.monotonicMs());
   }
 }

@@ -12,11 +12,11 @@ export interface LeaseOptions {
   client: Pick<Client, 'find' | 'create' | 'replace'>;
   namespace: string;
   name: string;
-  /** Different for every process that ever runs, such as the name of the pod and something random. */
+  /** Unique per process, such as the pod name with a random suffix. */
   identity: string;
-  /** How long others wait after the last renewal they have seen. */
+  /** How long other processes wait after the last renewal. */
   leaseDurationMs?: number;
-  /** How long we go on leading after our last renewal. */
+  /** How long this process leads after its last renewal. */
   renewDeadlineMs?: number;
   retryPeriodMs?: number;
   clock?: Clock;
@@ -25,18 +25,18 @@ export interface LeaseOptions {
 }
 
 interface Term {
-  /** The lease as we wrote it last; undefined when it has to be read again. */
+  /** The lease as last written; undefined when it must be read again. */
   written: Lease | undefined;
   transitions: number;
-  /** When the last renewal that succeeded was sent: the server has seen it then or later, never earlier. */
+  /** When the last successful renewal was sent. */
   renewedMs: number;
   stop: AbortController;
   renewing: Promise<void>;
 }
 
 /**
- * Leadership by a Lease, as client-go does it: whoever holds it renews it, others wait until they have seen no change
- * for its whole duration. Only differences of each process's own monotonic clock count, so no clock has to be right.
+ * Leader election with a Lease, as in client-go: the holder renews it, others wait until it has not changed for its duration. Uses only
+ * differences of the local monotonic clock, so clocks need not be in sync.
  */
 export class LeaseLeadership implements Leadership {
   readonly #options: Required<LeaseOptions>;
@@ -50,13 +50,13 @@ export class LeaseLeadership implements Leadership {
     this.#observer = new LeaseObserver(this.#options.clock, this.#options.leaseDurationMs);
   }
 
-  /** Whether we lead at this moment, by our clock: also false while a loss has not been noticed otherwise. */
+  /** Whether this process leads now, by its clock; false even before a loss is reported. */
   isHeld(): boolean {
     const { clock, renewDeadlineMs } = this.#options;
     return this.#term !== undefined && clock.monotonicMs() < this.#term.renewedMs + renewDeadlineMs;
   }
 
-  /** How often the lease has changed hands before it came to us: rises with every leader. */
+  /** Increases with every change of the leader. */
   get transitions(): number | undefined {
     return this.#term?.transitions;
   }
@@ -66,14 +66,14 @@ export class LeaseLeadership implements Leadership {
     for (;;) {
       signal.throwIfAborted();
       try {
-        const limit = { clock, ms: renewDeadlineMs, error: () => new Error('no answer in time'), signal };
+        const limit = { clock, ms: renewDeadlineMs, error: () => new Error('no response in time'), signal };
         const term = await withDeadline(limit, each => this.#tryAcquire(each));
         if (term !== undefined) return this.#begin(term, onLost);
       } catch (error) {
         signal.throwIfAborted();
-        log.warn('Lease cannot be read or written, trying again', { lease: this.#label, error });
+        log.warn('Reading or writing the Lease failed; retrying', { lease: this.#label, error });
       }
-      // Nobody sleeps through the moment at which the lease becomes free.
+      // Wakes up when the lease becomes free.
       const leftMs = this.#observer.leftMs() || Number.POSITIVE_INFINITY;
       await clock.sleep(Math.min(retryPeriodMs * (1 + 0.2 * random()), leftMs), signal);
     }
@@ -98,14 +98,14 @@ export class LeaseLeadership implements Leadership {
     const current = await this.#read(signal);
     this.#observer.note(current);
     const { holder } = this.#observer;
-    if (holder !== before) this.#options.log.info('Lease has another holder', { lease: this.#label, holder });
+    if (holder !== before) this.#options.log.info('Lease has a new holder', { lease: this.#label, holder });
     if (this.#observer.leftMs() > 0) return undefined;
     const transitions = current === undefined ? 0 : (current.spec?.leaseTransitions ?? 0) + 1;
     try {
       const { written, sentMs: renewedMs } = await this.#write(current, transitions, signal);
       return { written, transitions, renewedMs, stop: new AbortController(), renewing: Promise.resolve() };
     } catch (error) {
-      // Somebody else was faster, which is not worth a warning.
+      // Another process was faster.
       if (isConflict(error) || isAlreadyExists(error)) return undefined;
       throw error;
     }
@@ -118,14 +118,14 @@ export class LeaseLeadership implements Leadership {
     do {
       await clock.sleep(Math.min(retryPeriodMs, leftMs()), term.stop.signal).catch(() => undefined);
       if (term.stop.signal.aborted) return;
-      // After a long standstill another may lead already; then nothing is sent any more.
+      // After a long pause another process may lead; no more requests are sent then.
       if (leftMs() <= 0) break;
       try {
         await this.#renew(term, leftMs());
         failure = undefined;
       } catch (error) {
         failure = error;
-        log.warn('Lease could not be renewed', { lease: this.#label, error });
+        log.warn('Renewing the Lease failed', { lease: this.#label, error });
       }
     } while (!isAppError(failure, 'LEADERSHIP_LOST'));
     if (term.stop.signal.aborted) return;
@@ -133,14 +133,14 @@ export class LeaseLeadership implements Leadership {
     onLost(
       isAppError(failure, 'LEADERSHIP_LOST')
         ? failure
-        : this.#lost(`was not renewed for ${renewDeadlineMs} ms`, failure),
+        : this.#lost(`was not renewed for ${renewDeadlineMs / 1000} s`, failure),
     );
   }
 
   async #renew(term: Term, leftMs: number): Promise<void> {
     const { clock, renewDeadlineMs: ms } = this.#options;
-    // Half of the time at most, so that there is time for a second try over another connection.
-    const limit = { clock, ms: Math.min(leftMs, ms / 2), error: () => new Error('no answer in time') };
+    // At most half of the time, so that a second attempt over another connection is possible.
+    const limit = { clock, ms: Math.min(leftMs, ms / 2), error: () => new Error('no response in time') };
     await withDeadline({ ...limit, signal: term.stop.signal }, signal =>
       this.#update(term, signal, async current => {
         const { written, sentMs } = await this.#write(current, term.transitions, signal);
@@ -149,10 +149,10 @@ export class LeaseLeadership implements Leadership {
     );
   }
 
-  /** Writes over our last version; over the present one if somebody else wrote, perhaps only a label. */
+  /** Replaces our last version; the current one if another process changed it, perhaps only a label. */
   async #update(term: Term, signal: AbortSignal, write: (current: Lease | undefined) => Promise<void>): Promise<void> {
     const last = term.written;
-    // Without an answer nobody knows whether a write arrived.
+    // Without a response it is unknown whether the write arrived.
     term.written = undefined;
     try {
       await write(last ?? (await this.#readOwn(term, signal)));
@@ -162,13 +162,13 @@ export class LeaseLeadership implements Leadership {
     }
   }
 
-  /** The lease, if nobody else has led since we wrote it. A deleted lease is made anew. */
+  /** The lease, if no other process has led since. A deleted lease is created again. */
   async #readOwn(term: Term, signal: AbortSignal): Promise<Lease | undefined> {
     const current = await this.#read(signal);
     const { holderIdentity = '', leaseTransitions = 0 } = current?.spec ?? {};
     if (current === undefined) return undefined;
-    const isOurs = holderIdentity === this.#options.identity || holderIdentity === '';
-    if (isOurs && leaseTransitions === term.transitions) return current;
+    const isOwn = holderIdentity === this.#options.identity || holderIdentity === '';
+    if (isOwn && leaseTransitions === term.transitions) return current;
     throw this.#lost(`is held by "${holderIdentity}" now`);
   }
 
@@ -177,19 +177,19 @@ export class LeaseLeadership implements Leadership {
     return client.find(leases, name, { namespace, signal, timeoutMs: renewDeadlineMs / 2, maxRetries: 0 });
   }
 
-  /** Over the version that was read, so that of several writers one succeeds. */
+  /** Replaces the version that was read, so that only one of several writers succeeds. */
   async #write(current: Lease | undefined, transitions: number, signal: AbortSignal) {
     const { client, clock, namespace, name, identity, leaseDurationMs, renewDeadlineMs } = this.#options;
     const sentMs = clock.monotonicMs();
     const now = microTimestamp(clock.now());
-    const isOurs = current?.spec?.holderIdentity === identity && current.spec.leaseTransitions === transitions;
+    const isOwn = current?.spec?.holderIdentity === identity && current.spec.leaseTransitions === transitions;
     const lease: Lease = {
       ...(current ?? { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name, namespace } }),
       spec: {
         ...current?.spec,
         holderIdentity: identity,
         leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
-        acquireTime: (isOurs ? current?.spec?.acquireTime : undefined) ?? now,
+        acquireTime: (isOwn ? current?.spec?.acquireTime : undefined) ?? now,
         renewTime: now,
         leaseTransitions: transitions,
       },
@@ -218,7 +218,7 @@ export class LeaseLeadership implements Leadership {
 
   #lost(what: string, cause?: unknown): AppError {
     return new AppError('LEADERSHIP_LOST', `${this.#label} ${what}`, {
-      remedy: 'This process ends and starts again as a standby; look at the API server if it happens often.',
+      remedy: 'No action is needed: the process restarts as a standby. If it happens often, check the API server.',
       cause,
     });
   }
@@ -236,8 +236,8 @@ function withDefaults(options: LeaseOptions): Required<LeaseOptions> {
   };
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = filled;
   if (leaseDurationMs > renewDeadlineMs && renewDeadlineMs > 1.2 * retryPeriodMs && retryPeriodMs > 0) return filled;
-  const times = `${leaseDurationMs}, ${renewDeadlineMs} and ${retryPeriodMs} ms`;
-  throw new AppError('SETTING_INVALID', `Lease ${options.namespace}/${options.name}: ${times} are no usable times`, {
-    remedy: 'Give a lease duration above the renew deadline, and that above 1.2 times the retry period.',
+  const times = `lease duration ${leaseDurationMs}, renew deadline ${renewDeadlineMs}, retry period ${retryPeriodMs} ms`;
+  throw new AppError('SETTING_INVALID', `Lease ${options.namespace}/${options.name}: invalid times: ${times}`, {
+    remedy: 'Set a lease duration above the renew deadline, and that above 1.2 times the retry period.',
   });
 }

@@ -10,11 +10,11 @@ import { type ConfigMap, configMaps, pods } from '../resources.ts';
 export interface LegacyLockOptions {
   client: Pick<Client, 'find' | 'create' | 'delete'>;
   namespace: string;
-  /** Name of the ConfigMap whose owner leads for as long as its pod lives. */
+  /** ConfigMap whose owner leads as long as its pod exists. */
   name: string;
-  /** The pod we are; without it we only wait for others, and hold nobody up. */
+  /** The own pod; without it the lock is awaited but not taken. */
   pod?: { name: string; uid: string };
-  /** Annotation by which processes of our generation, who have a lease among themselves, know each other's lock. */
+  /** Annotation that marks a lock of this operator, whose replicas also have a Lease. */
   mark: string;
   clock?: Clock;
   random?: () => number;
@@ -25,8 +25,8 @@ const waits = { firstMs: 1000, maxMs: 16_000 };
 const callMs = 10_000;
 
 /**
- * The lock of an earlier generation that knows no leases: a ConfigMap owned by the leading pod. While the owner lives we
- * wait; then we own it ourselves, so that nobody of the earlier generation, come back by a rollback, leads beside us.
+ * The leader-for-life lock of the Go operator: a ConfigMap owned by the leading pod. Waits while the owner exists, then takes the lock,
+ * so that a Go operator that a rollback brings back does not lead at the same time.
  */
 export class LegacyLock {
   readonly #options: Required<Omit<LegacyLockOptions, 'pod'>> & Pick<LegacyLockOptions, 'pod'>;
@@ -38,18 +38,17 @@ export class LegacyLock {
     this.#label = `ConfigMap ${options.namespace}/${options.name}`;
   }
 
-  /** Resolves when nobody of the earlier generation leads. */
+  /** Resolves when no Go operator leads. */
   async take(signal: AbortSignal): Promise<void> {
     const { clock, random, log } = this.#options;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const isOurs = await this.#tryTake(signal);
-        if (isOurs) return;
+        if (await this.#tryTake(signal)) return;
       } catch (error) {
         signal.throwIfAborted();
-        // Somebody else wrote at the same time; what they wrote is looked at next time.
+        // Another process wrote at the same time; the next attempt reads the result.
         if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error))
-          log.warn('Lock of the earlier generation cannot be read or written', { lock: this.#label, error });
+          log.warn('Reading or writing the legacy lock failed; retrying', { lock: this.#label, error });
       }
       await clock.sleep(backoffMs(waits, attempt) * (1 + 0.2 * random()), signal);
     }
@@ -61,7 +60,7 @@ export class LegacyLock {
     try {
       if (held !== undefined) await this.#delete(held, signal);
     } catch (error) {
-      // Somebody else has it by now.
+      // Another process has it already.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }
@@ -73,7 +72,7 @@ export class LegacyLock {
     if (!Object.hasOwn(annotations, mark)) {
       for (const owner of owners) {
         if (!(await this.#isAlive(owner, signal))) continue;
-        log.info('Waiting for the leader of the earlier generation', { lock: this.#label, owner: owner.name });
+        log.info('Waiting for the owner of the legacy lock', { lock: this.#label, owner: owner.name });
         return false;
       }
     }
@@ -81,7 +80,7 @@ export class LegacyLock {
     return true;
   }
 
-  /** A pod that has finished runs nothing, though it is still there. What is no pod cannot be judged. */
+  /** A finished pod does not run any more. An owner that is not a pod counts as alive. */
   async #isAlive({ kind, name, uid }: OwnerReference, signal: AbortSignal): Promise<boolean> {
     const { client, namespace, pod: own } = this.#options;
     if (kind !== 'Pod') return true;
@@ -97,12 +96,12 @@ export class LegacyLock {
       this.#held = lock;
       return;
     }
-    // Not taken over: the garbage collector may be about to delete what belonged to a pod that is gone.
+    // Not adopted: the garbage collector may be about to delete it, because its owner is gone.
     if (lock !== undefined) await this.#delete(lock, signal);
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid }];
     const metadata = { name, namespace, annotations: { [mark]: pod.name }, ownerReferences };
-    const mine: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
-    this.#held = await client.create(configMaps, mine, { signal, timeoutMs: callMs });
+    const lockOfPod: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+    this.#held = await client.create(configMaps, lockOfPod, { signal, timeoutMs: callMs });
   }
 
   async #delete({ metadata }: ConfigMap, signal: AbortSignal): Promise<void> {
@@ -113,7 +112,7 @@ export class LegacyLock {
   }
 }
 
-/** Leadership that begins when no leader of the earlier generation is left. */
+/** Leadership that starts when no Go operator leads. */
 export function afterLegacyLock(leadership: Leadership, lock: LegacyLock): Leadership {
   return {
     acquire: async (onLost, signal) => {

@@ -1,8 +1,8 @@
 import { isRecord } from '#base/fields.ts';
 
 /**
- * The merge patch (RFC 7386) that makes the one out of the other; undefined when they are equal. Lists are replaced whole.
- * A member that is null or undefined counts as absent: a merge patch cannot set one.
+ * The merge patch (RFC 7386) from one value to the other; undefined when they are equal. Lists are replaced as a whole. A member that
+ * is null or undefined counts as missing: a merge patch cannot set one.
  */
 export function mergePatch(before: unknown, after: unknown): unknown {
   if (!isRecord(before) || !isRecord(after)) return isSame(before, after) ? undefined : withoutNulls(after);
@@ -22,7 +22,7 @@ function isPresent(object: Record<string, unknown>, name: string): boolean {
   return Object.hasOwn(object, name) && object[name] !== undefined && object[name] !== null;
 }
 
-/** In a new object a null would be taken for an order to remove something. In lists it is a value like any other. */
+/** null in a patch removes a member; in lists it is a value. */
 function withoutNulls(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const result: Record<string, unknown> = {};
@@ -30,12 +30,12 @@ function withoutNulls(value: unknown): unknown {
   return result;
 }
 
-/** Also for a member named __proto__, which an assignment would not make. */
+/** Works for a member named __proto__, unlike an assignment. */
 function set(object: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** Equal as JSON, whatever the order of members. */
+/** Like sameData, but null and undefined count as missing. */
 function isSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, index) => isSame(item, other[index]));

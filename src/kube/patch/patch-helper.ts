@@ -6,13 +6,13 @@ import { type Key, type KubeResource, keyOf, type Resource } from '../resource.t
 
 export interface PatchOptions extends CallOptions {
   /**
-   * Whether somebody else's write in between is a conflict. By default only where a list changes: a merge patch replaces
-   * lists whole, and would take away what somebody else has put into one.
+   * When a concurrent write is a conflict. By default only if a list changes: a merge patch replaces the whole list and would drop
+   * entries of other writers.
    */
   lock?: 'always' | 'lists';
 }
 
-/** Members of the metadata that belong to the server. */
+/** Metadata that the server sets. */
 const serverMembers = new Set([
   'resourceVersion',
   'uid',
@@ -23,8 +23,8 @@ const serverMembers = new Set([
 ]);
 
 /**
- * Writes what differs between two states of an object and nothing else; asks for nothing when nothing differs. The status
- * goes first, because without its last finalizer the object may be gone. Gives back the object as the server has it.
+ * Writes the difference of two states of an object; sends no request when they are equal. The status is written first, because the
+ * object may be gone after its last finalizer is removed. Returns the object of the server.
  */
 export async function patchObject<T extends KubeResource>(
   client: Pick<Client, 'patch'>,
@@ -46,11 +46,11 @@ export async function patchObject<T extends KubeResource>(
 }
 
 export interface ChangeOptions extends PatchOptions {
-  /** How often the change is made anew when somebody else was faster. */
+  /** How often the change is retried after a conflict. */
   attempts?: number;
 }
 
-/** Reads an object, changes it and writes the difference; begins again when somebody else wrote meanwhile. */
+/** Reads an object, changes it and writes the difference; retries after a conflict. */
 export async function changeObject<T extends KubeResource>(
   client: Pick<Client, 'get' | 'patch'>,
   resource: Resource<T>,

@@ -1,9 +1,9 @@
 import type { Clock } from '#base/clock.ts';
 
-/** Timers cannot be set for longer than 24 days, and a long sleep need not be exact. */
+/** Timers are limited to 24 days, and a long sleep need not be exact. */
 const longestSleepMs = 3_600_000;
 
-/** One timer that rings at the earliest time it was set for. What is set for later is asked for again when it rings. */
+/** One timer for the earliest time it was set for; later times must be set again when it rings. */
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: () => void;
@@ -15,7 +15,7 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** Rings at that time of the monotonic clock, or earlier if it was set for earlier. */
+  /** A monotonic time. Has no effect if the alarm is set for an earlier time. */
   setFor(dueMs: number | undefined): void {
     if (dueMs === undefined || dueMs >= this.#dueMs) return;
     this.cancel();
@@ -33,7 +33,7 @@ export class Alarm {
   async #wait(dueMs: number, signal: AbortSignal): Promise<void> {
     const ms = Math.min(longestSleepMs, Math.max(0, dueMs - this.#clock.monotonicMs()));
     try {
-      // Rounded up: a timer that rings a little early would only be set again.
+      // Rounded up: a timer that fires early would only be set again.
       await this.#clock.sleep(Math.ceil(ms), signal);
     } catch {
       return;

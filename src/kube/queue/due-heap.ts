@@ -1,11 +1,10 @@
-/** Something that waits for its time. */
 export interface Due {
   dueMs: number;
-  /** Its place in the heap, kept by the heap; -1 while it is in none. */
+  /** Index in the heap, set by the heap; -1 when it is in none. */
   place: number;
 }
 
-/** The earliest first. Knows where everything is, so that what is no longer wanted leaves at once. */
+/** A min-heap by due time that can remove any item. */
 export class DueHeap<T extends Due> {
   readonly #items: T[] = [];
 

@@ -7,18 +7,18 @@ import { type Key, keyText } from '../resource.ts';
 
 export interface QueueOptions {
   name: string;
-  /** How many different keys the queue holds, whatever they wait for. */
+  /** Maximum of different keys, ready, delayed and taken. */
   maxKeys?: number;
   firstRetryMs?: number;
   maxRetryMs?: number;
-  /** Called once there is room again after an add was refused: whoever feeds the queue then looks for what it missed. */
+  /** Called when there is room again after a rejected add, to relist. */
   onRoom?: () => void;
   clock?: Clock;
   metrics?: Metrics;
   random?: () => number;
 }
 
-/** One key, wherever it is: a key is never in two places that could both hand it out. */
+/** The state of one key. */
 interface Entry extends Due {
   readonly key: Key;
   readonly text: string;
@@ -29,20 +29,20 @@ interface Entry extends Due {
 }
 
 export const queueMetrics = {
-  depth: { name: 'workqueue_depth', help: 'Keys that wait for a worker.' },
-  adds: { name: 'workqueue_adds_total', help: 'Keys that became ready for a worker.' },
-  retries: { name: 'workqueue_retries_total', help: 'Keys put back after a failure.' },
+  depth: { name: 'workqueue_depth', help: 'Keys waiting for a worker.' },
+  adds: { name: 'workqueue_adds_total', help: 'Keys added to the queue.' },
+  retries: { name: 'workqueue_retries_total', help: 'Keys requeued after a failure.' },
   refused: {
     name: 'workqueue_refused_total',
-    help: 'Adds refused because the queue was full; found again by a relist.',
+    help: 'Adds rejected because the queue was full; a relist finds them again.',
   },
   waitSeconds: { name: 'workqueue_queue_duration_seconds', help: 'How long keys wait for a worker.' },
-  workSeconds: { name: 'workqueue_work_duration_seconds', help: 'How long workers keep a key.' },
+  workSeconds: { name: 'workqueue_work_duration_seconds', help: 'How long workers process a key.' },
 } as const;
 
 /**
- * Keys that want work. Equal keys are merged; a key added while a worker has it is handed out again afterwards, never
- * to a second worker meanwhile. The earliest of several times wins, and "now" is the earliest of all.
+ * A work queue of keys. Equal keys are merged; a key added while a worker has it is handed out again afterwards, never to two workers
+ * at once. Of several due times the earliest counts.
  */
 export class WorkQueue {
   readonly #entries = new Map<string, Entry>();
@@ -74,19 +74,19 @@ export class WorkQueue {
     this.#alarm = new Alarm(this.#clock, () => this.#releaseDue());
   }
 
-  /** Keys that wait for a worker now. */
+  /** Number of ready keys. */
   get depth(): number {
     return this.#ready.length - this.#readyFrom;
   }
 
-  /** All keys: ready, delayed or in the hands of a worker. */
+  /** Number of all keys: ready, delayed or taken. */
   get size(): number {
     return this.#entries.size;
   }
 
   /**
-   * False when the key was not taken up: the queue is full or shut down. Give `always` for a key that no relist would
-   * find again, such as that of a deleted object; there are never more of those than there were objects in memory.
+   * False when the queue is full or shut down. `always` is for a key that a relist would not find, such as that of a deleted object;
+   * there are never more of those than objects in memory.
    */
   add(key: Key, how: 'if there is room' | 'always' = 'if there is room'): boolean {
     const entry = this.#entryFor(key, how === 'always');
@@ -96,7 +96,7 @@ export class WorkQueue {
     return true;
   }
 
-  /** As add, but not before the time given. */
+  /** As add, after a delay. */
   addAfter(key: Key, ms: number): boolean {
     if (!(ms > 0)) return this.add(key);
     const entry = this.#entryFor(key, false);
@@ -108,7 +108,7 @@ export class WorkQueue {
     return true;
   }
 
-  /** Puts a key back after a failure, each time in a row after twice the time; returns that time. */
+  /** Requeues a key after a failure with exponential backoff; returns the delay. */
   retry(key: Key): number {
     const entry = this.#entryFor(key, false);
     if (entry === undefined) return 0;
@@ -116,13 +116,13 @@ export class WorkQueue {
     entry.failures += 1;
     const fullMs = backoffMs({ firstMs: firstRetryMs, maxMs: maxRetryMs }, entry.failures);
     this.#metrics.count(queueMetrics.retries, this.#labels);
-    // Keys that failed together, for the same reason, must not come back together for ever.
+    // Jitter separates keys that failed at the same time.
     const delayMs = fullMs * (1 - 0.2 * random());
     this.addAfter(key, delayMs);
     return delayMs;
   }
 
-  /** The next failure of this key is its first again. */
+  /** Resets the backoff of a key. */
   forget(key: Key): void {
     const entry = this.#entries.get(keyText(key));
     if (entry !== undefined) entry.failures = 0;
@@ -133,7 +133,7 @@ export class WorkQueue {
     return this.#entries.get(keyText(key))?.failures ?? 0;
   }
 
-  /** The next key; waits for one. Undefined once the queue is shut down. Every key taken must be given back with `done`. */
+  /** Waits for the next key; undefined once the queue is shut down. `done` must be called for every key taken. */
   async take(): Promise<Key | undefined> {
     const entry = this.#shift() ?? (this.#isShut ? undefined : await this.#wait());
     return entry?.key;

@@ -79,7 +79,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
     });
     await expect(readText(exchange, { name, signal: never, maxBytes: 10 })).rejects.toMatchObject({
       code: 'API_ANSWER_INVALID',
-      message: 'GET /x: the answer is longer than 10 bytes',
+      message: 'GET /x: the response is longer than 10 bytes',
     });
     await expect.poll(() => isClosed).toBe(true);
   });

@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.ts';
 import { broken, invalidAnswer } from './failures.ts';
 
-/** The longest answer that is taken whole; a text of more than 512 MiB cannot exist. */
+/** Strings cannot be longer than 512 MiB. */
 const maxBodyBytes = 400 * 1024 * 1024;
 
 export interface ReadOptions {
@@ -11,21 +11,20 @@ export interface ReadOptions {
   maxBytes?: number;
 }
 
-/** The whole body as text. */
 export async function readText(exchange: Exchange, options: ReadOptions): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   const { name, maxBytes = maxBodyBytes } = options;
   await readInto(exchange, options, chunk => {
     length += chunk.length;
-    if (length > maxBytes) throw invalidAnswer(name, `the answer is longer than ${maxBytes} bytes`);
+    if (length > maxBytes) throw invalidAnswer(name, `the response is longer than ${maxBytes} bytes`);
     chunks.push(chunk);
   });
   const [only] = chunks;
   return chunks.length === 1 && only !== undefined ? only.toString() : Buffer.concat(chunks, length).toString();
 }
 
-/** Hands over chunk by chunk until the end; faster than iterating, for answers that are taken whole. */
+/** Passes on all chunks; faster than iterating. */
 export function readInto(
   exchange: Exchange,
   { name, signal }: ReadOptions,
@@ -53,8 +52,8 @@ export function readInto(
       }
     };
     const fail = (error: unknown) => settle(broken(name, error));
-    const end = () => (isCutShort(exchange) ? close() : settle());
-    const close = () => settle(broken(name, new Error('the answer ended too early')));
+    const end = () => (isTruncated(exchange) ? close() : settle());
+    const close = () => settle(broken(name, new Error('the response ended too early')));
     const abort = () => settle(signal.reason);
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });
@@ -62,7 +61,7 @@ export function readInto(
   });
 }
 
-/** Chunks as they come; ends the exchange when the reader stops early or the signal fires. */
+/** Yields chunks as they arrive; cancels the exchange when the reader stops or the signal is aborted. */
 export async function* readChunks(exchange: Exchange, { name, signal }: ReadOptions): AsyncGenerator<Buffer> {
   const { body } = exchange;
   const abort = () => {
@@ -74,7 +73,7 @@ export async function* readChunks(exchange: Exchange, { name, signal }: ReadOpti
   try {
     signal.throwIfAborted();
     for await (const chunk of body) yield chunk as Buffer;
-    if (isCutShort(exchange)) throw new Error('the answer ended too early');
+    if (isTruncated(exchange)) throw new Error('the response ended too early');
     isWhole = true;
   } catch (error) {
     throw signal.aborted ? signal.reason : broken(name, error);
@@ -84,8 +83,8 @@ export async function* readChunks(exchange: Exchange, { name, signal }: ReadOpti
   }
 }
 
-/** A reset without an error code ends the stream as if all were well; the code tells. */
-function isCutShort({ body }: Exchange): boolean {
+/** A reset may end the stream without an error; its code shows it. */
+function isTruncated({ body }: Exchange): boolean {
   const { rstCode } = body as { rstCode?: number };
   return rstCode !== undefined && rstCode !== 0;
 }

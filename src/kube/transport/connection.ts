@@ -1,20 +1,20 @@
 import type { Secret } from '#base/secret.ts';
 
 /**
- * Where an API server is, how it is recognised, and who we are there. Made by the functions of `../config`. Members are read
- * for every request, after `identity.current`: whatever changes is used from the next request on, over new connections.
+ * Address, trust and credentials for an API server, created by the functions of `../config`. Members are read for every request, after
+ * `identity.current`: changes apply to the next request, over new connections.
  */
 export interface Connection {
-  /** Such as https://10.0.0.1:6443, perhaps with a path; no slash at the end. */
+  /** Such as https://10.0.0.1:6443, with an optional path; no trailing slash. */
   readonly server: string;
   /** Namespace of the kubeconfig's context or of the pod. */
   readonly namespace?: string;
-  /** Name the server's certificate must carry, when it is not the host of the address. */
+  /** Name in the server's certificate, if it is not the host of the URL. */
   readonly serverName?: string | undefined;
   readonly skipTlsVerify: boolean;
-  /** May hold a password. */
+  /** May contain a password. */
   readonly proxyUrl?: Secret | undefined;
-  /** CA certificates in PEM form, as they are now; undefined stands for those that Node.js trusts. */
+  /** CA certificates in PEM form; undefined for those that Node.js trusts. */
   trusted(): Promise<string | undefined>;
   readonly identity: Identity;
 }
@@ -25,16 +25,15 @@ export interface ClientCertificate {
   key: Secret;
 }
 
-/** What makes the server know us. Members that are the same text as before mean that nothing changed. */
 export interface Credential {
-  /** The whole value of the header. */
+  /** Value of the Authorization header. */
   authorization?: Secret;
   clientCertificate?: ClientCertificate;
 }
 
-/** Gives the credential of the moment; files and plugins are asked again when it is time. */
+/** A source of credentials that may change. */
 export interface Identity {
   current(signal: AbortSignal): Promise<Credential>;
-  /** To be called when the server answers 401: true when there is another credential now that may be tried. */
+  /** Called after a 401 response; true when there is another credential to try. */
   renew(refused: Credential, signal: AbortSignal): Promise<boolean>;
 }

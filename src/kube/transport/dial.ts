@@ -18,21 +18,21 @@ export interface Dialled {
   protocol: 'h2' | 'http/1.1';
 }
 
-/** Dead peers of quiet connections are found by the system; HTTP/2 sessions find them by pings long before. */
+/** For HTTP/1.1; HTTP/2 sessions detect dead peers earlier by pings. */
 const keepAliveDelayMs = 30_000;
 
-/** Opens a connection, through a proxy if there is one, with TLS unless the address says http, and agrees on a protocol. */
+/** Opens a connection, through a proxy if set, with TLS unless the URL is http, and negotiates the protocol. */
 export async function dial(target: DialTarget, signal: AbortSignal): Promise<Dialled> {
   signal.throwIfAborted();
   const { server, proxyUrl } = target;
   const address = { host: hostOf(server), port: portOf(server) };
   const plain =
     proxyUrl === undefined
-      ? await opened(connectTcp({ ...address, noDelay: true }), 'connect', signal)
+      ? await whenOpen(connectTcp({ ...address, noDelay: true }), 'connect', signal)
       : await connectThroughProxy(proxyUrl, address, signal);
   plain.setNoDelay(true).setKeepAlive(true, keepAliveDelayMs);
   if (server.protocol === 'http:') return { socket: plain, protocol: 'http/1.1' };
-  const socket = (await opened(startTls(plain, target), 'secureConnect', signal)) as TLSSocket;
+  const socket = (await whenOpen(startTls(plain, target), 'secureConnect', signal)) as TLSSocket;
   return { socket, protocol: socket.alpnProtocol === 'h2' ? 'h2' : 'http/1.1' };
 }
 
@@ -41,7 +41,7 @@ function startTls(plain: Socket, target: DialTarget): TLSSocket {
   try {
     return connectTls({
       socket: plain,
-      // A server name in the handshake must not be an address.
+      // SNI must not be an IP address.
       servername: isIP(name) === 0 ? name : '',
       checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
       ALPNProtocols: ['h2', 'http/1.1'],
@@ -59,8 +59,8 @@ function startTls(plain: Socket, target: DialTarget): TLSSocket {
   }
 }
 
-/** The socket once the event has come; otherwise it is destroyed. */
-export function opened(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<Socket> {
+/** Waits for the event; destroys the socket on failure. */
+export function whenOpen(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const done = (settle: () => void) => {
       socket.off(event, succeed).off('error', fail).off('close', fail);

@@ -8,39 +8,39 @@ export interface Request {
   body?: string;
 }
 
-/** The head of an answer, and its body as it arrives. Whoever takes it must read the body to its end or destroy it. */
+/** The head of a response, and its body as it arrives. The caller must read the body to its end or destroy it. */
 export interface Exchange {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Readable;
-  /** Ends the exchange before its end, telling the server. */
+  /** Aborts the exchange on both sides. */
   cancel(): void;
 }
 
-/** One way to the server: an HTTP/2 session, or the connections of HTTP/1.1 taken together. */
+/** An HTTP/2 session, or all HTTP/1.1 connections together. */
 export interface Channel {
-  /** False once it takes no new exchange: closed, broken, or told so by the server. */
+  /** False once it accepts no new exchange. */
   readonly isUsable: boolean;
-  /** True once nothing of it is left: no connection, no exchange under way. */
+  /** True once all connections are closed. */
   readonly isClosed: boolean;
-  /** How many more exchanges it takes. */
+  /** How many more exchanges it accepts. */
   readonly free: number;
-  /** Resolves with the head of the answer; rejects with an Interrupted when there is none. */
+  /** Resolves with the head of the response; rejects with Interrupted when the connection fails before. */
   open(request: Request, signal: AbortSignal): Promise<Exchange>;
-  /** Takes no new exchange and closes when the last one has ended. */
+  /** Accepts no new exchange and closes after the last one. */
   retire(): void;
-  /** Ends at once, failing what is under way; resolves when nothing of it is left open. */
+  /** Fails all exchanges; resolves when all connections are closed. */
   destroy(reason: Error): Promise<void>;
 }
 
-/** The connection failed before the head of an answer. */
+/** The connection failed before the head of the response. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
-  /** Whether the request may be sent again: never seen by the server, or harmless and lost with an old connection. */
+  /** Whether the request can be sent again. */
   readonly repeatable: 'always' | 'if idempotent' | 'never';
 
   constructor(repeatable: Interrupted['repeatable'], cause: unknown) {
-    super('the connection broke before the answer', { cause });
+    super('the connection was lost before the response', { cause });
     this.repeatable = repeatable;
   }
 }

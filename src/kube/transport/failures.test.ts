@@ -86,7 +86,7 @@ test('leaves an error of ours as it is', () => {
 
 const others: [AppError, string, string][] = [
   [invalidAnswer('GET /x', 'the answer is not JSON'), 'API_ANSWER_INVALID', 'GET /x: the answer is not JSON'],
-  [tooLate('GET /x', 30_000), 'API_DEADLINE', 'GET /x: no answer within 30000 ms'],
+  [tooLate('GET /x', 30_000), 'API_DEADLINE', 'GET /x: no response within 30 s'],
   [clientClosed('GET /x'), 'API_CLIENT_CLOSED', 'GET /x: the client is closed'],
 ];
 for (const [error, code, message] of others) {

@@ -1,6 +1,6 @@
 import { AppError } from '#base/errors.ts';
 
-/** What a request is called in messages: method and path. The query is left out; selectors may be long and are not needed. */
+/** Method and path without the query, for messages. */
 export function requestName(method: string, path: string): string {
   const query = path.indexOf('?');
   return `${method} ${query === -1 ? path : path.slice(0, query)}`;
@@ -11,12 +11,12 @@ export function unreachable(server: string, cause: unknown): AppError {
   const why = reasonOf(cause);
   if (isTrustProblem(cause)) {
     return new AppError('API_UNTRUSTED', `${server}: ${why}`, {
-      remedy: 'Give the CA that signed the certificate of the server, and the name it is made for.',
+      remedy: 'Set certificate-authority to the CA of the server, and tls-server-name to a name in its certificate.',
       cause,
     });
   }
   return new AppError('API_UNREACHABLE', `${server}: ${why}`, {
-    remedy: 'Check that address, network and proxy are right and that the API server runs.',
+    remedy: 'Check the address, the network, the proxy, and that the API server runs.',
     cause,
   });
 }
@@ -24,30 +24,30 @@ export function unreachable(server: string, cause: unknown): AppError {
 export function broken(request: string, cause: unknown): AppError {
   if (cause instanceof AppError) return cause;
   return new AppError('API_CONNECTION_BROKEN', `${request}: ${reasonOf(cause)}`, {
-    remedy: 'Try again; a change may have been made although no answer came.',
+    remedy: 'Retry; a change may have been applied although the response was lost.',
     cause,
   });
 }
 
 export function invalidAnswer(request: string, why: string): AppError {
   return new AppError('API_ANSWER_INVALID', `${request}: ${why}`, {
-    remedy: 'Check that the address is that of a Kubernetes API server and what stands between.',
+    remedy: 'Check that the address is that of a Kubernetes API server, and any proxy in between.',
   });
 }
 
 export function tooLate(what: string, timeoutMs: number): AppError {
-  return new AppError('API_DEADLINE', `${what}: no answer within ${timeoutMs} ms`, {
-    remedy: 'Try again; when it stays so, look at the load of the API server and at the network.',
+  return new AppError('API_DEADLINE', `${what}: no response within ${timeoutMs / 1000} s`, {
+    remedy: 'Retry; if it persists, check the load of the API server and the network.',
   });
 }
 
 export function clientClosed(what: string): AppError {
   return new AppError('API_CLIENT_CLOSED', `${what}: the client is closed`, {
-    remedy: 'Nothing to do when the program is ending; a bug otherwise.',
+    remedy: 'No action is needed if the program is stopping; otherwise report an internal error (bug).',
   });
 }
 
-/** Words of the runtime, which know hosts and ports but no credentials; the innermost cause says most. */
+/** Messages of the runtime, which have no credentials; the innermost cause explains most. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return 'the connection was closed';
   if (cause instanceof AggregateError && cause.message === '') return cause.errors.map(reasonOf).join('; ');

@@ -4,20 +4,20 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Channel, type Exchange, Interrupted, type Request } from './exchange.ts';
 
-/** Connections at once; each watch holds one. */
+/** Concurrent connections; each watch needs one. */
 const maxSockets = 256;
-/** Kept for the next request; API servers close quiet connections after some minutes. */
+/** Kept for the next request; API servers close idle connections after some minutes. */
 const maxFreeSockets = 8;
 
-/** HTTP/1.1 for servers and proxies without HTTP/2: one exchange per connection at a time, connections used again. */
+/** HTTP/1.1 for servers and proxies without HTTP/2: one exchange per connection at a time, with keep-alive. */
 export class Http1Channel implements Channel {
-  readonly #agent: DiallingAgent;
+  readonly #agent: DialingAgent;
   readonly #host: string;
   #retired = false;
 
   constructor(server: URL, first: Socket, dialSocket: () => Promise<Socket>) {
     this.#host = server.host;
-    this.#agent = new DiallingAgent(first, dialSocket);
+    this.#agent = new DialingAgent(first, dialSocket);
   }
 
   get isUsable(): boolean {
@@ -77,7 +77,7 @@ function exchangeOf(call: ClientRequest, response: IncomingMessage): Exchange {
   };
 }
 
-/** A server closes a quiet connection just when we use it again: a matter of bad luck, and nothing was done yet. */
+/** A server may close an idle connection just when it is reused, before it has processed the request. */
 function interruption(call: ClientRequest, error: Error): Interrupted | Error {
   if (error instanceof DialFailure) return error.reason;
   return new Interrupted(call.reusedSocket ? 'if idempotent' : 'never', error);
@@ -92,8 +92,8 @@ class DialFailure extends Error {
   }
 }
 
-/** Uses the socket that found out the protocol, then dials further ones. */
-class DiallingAgent extends Agent {
+/** Uses the socket that negotiated the protocol, then dials further ones. */
+class DialingAgent extends Agent {
   #first: Socket | undefined;
   readonly #dial: () => Promise<Socket>;
 

@@ -5,8 +5,7 @@ import { invalidAnswer } from './failures.ts';
 const newline = 0x0a;
 
 /**
- * Cuts chunks of bytes into lines and parses each as JSON. Lines are decoded whole, so a character that was cut in two by the
- * network comes out right.
+ * Splits chunks into lines and parses each as JSON. Lines are decoded as a whole, so that a character split between chunks is intact.
  */
 export class JsonLines {
   readonly #name: string;
@@ -29,7 +28,7 @@ export class JsonLines {
     this.#keep(chunk.subarray(start));
   }
 
-  /** Whether a line was begun and not ended. */
+  /** True when the last line is incomplete. */
   get isPartial(): boolean {
     return this.#pendingBytes > 0;
   }

@@ -44,7 +44,7 @@ const answers: [string, number | 'silence', string, string][] = [
   ['wants a password', 407, 'API_UNREACHABLE', 'the proxy answered 407 to CONNECT'],
   ['forbids the tunnel', 403, 'API_UNREACHABLE', 'the proxy answered 403 to CONNECT'],
   ['cannot reach the server', 502, 'API_UNREACHABLE', 'the proxy answered 502 to CONNECT'],
-  ['says nothing', 'silence', 'API_DEADLINE', 'no answer within 200 ms'],
+  ['says nothing', 'silence', 'API_DEADLINE', 'no response within 0.2 s'],
 ];
 for (const [name, answer, code, words] of answers) {
   test(`tells of a proxy that ${name}, without its address`, async () => {
@@ -78,6 +78,6 @@ for (const url of ['socks5://127.0.0.1:1080', `user:${password}@host`, password,
   test(`refuses ${url === '' ? 'nothing' : url.slice(0, 6)} as the address of a proxy, without showing it`, async () => {
     const { ask } = await through(url);
     const error = await ask().catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'API_UNREACHABLE', message: 'proxy-url is not an http or https address' });
+    expect(error).toMatchObject({ code: 'API_UNREACHABLE', message: 'proxy-url is not an http or https URL' });
   });
 }

@@ -9,7 +9,7 @@ export interface Address {
   port: number;
 }
 
-/** Asks an HTTP or HTTPS proxy for a tunnel. The proxy's address may hold a password, so no message names it. */
+/** Opens a tunnel through an HTTP or HTTPS proxy. Messages do not quote the proxy URL, which may contain a password. */
 export function connectThroughProxy(proxyUrl: Secret, { host, port }: Address, signal: AbortSignal): Promise<Socket> {
   const proxy = parseProxy(proxyUrl);
   const path = `${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -32,7 +32,7 @@ export function connectThroughProxy(proxyUrl: Secret, { host, port }: Address, s
       socket.destroy();
       reject(proxyError(`the proxy answered ${response.statusCode} to CONNECT ${path}`));
     });
-    // Without a tunnel a proxy answers like any server.
+    // A proxy that refuses the tunnel sends an ordinary response.
     tunnel.once('response', response => {
       end();
       response.destroy();
@@ -49,7 +49,7 @@ export function connectThroughProxy(proxyUrl: Secret, { host, port }: Address, s
 function parseProxy(proxyUrl: Secret): URL {
   const url = URL.parse(proxyUrl.reveal());
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  throw proxyError('proxy-url is not an http or https address');
+  throw proxyError('proxy-url is not an http or https URL');
 }
 
 function authorization({ username, password }: URL): Record<string, string> {
@@ -64,7 +64,7 @@ function proxyError(message: string): AppError {
   });
 }
 
-/** The code alone: messages of the runtime may repeat an address. */
+/** Only the code: the message may quote the address. */
 function codeOf(error: Error): string {
   return (error as NodeJS.ErrnoException).code ?? 'the connection failed';
 }

@@ -134,7 +134,7 @@ test('finds a connection that has gone silent by a ping, fails its streams and g
   relay.thaw();
   await expect(text(exchange)).rejects.toMatchObject({
     code: 'API_CONNECTION_BROKEN',
-    message: 'GET /hold: the server did not answer a ping within 300 ms',
+    message: 'GET /hold: the server did not answer a ping within 0.3 s',
   });
   expect(performance.now() - start).toBeLessThan(10_000);
   await ask();
@@ -181,7 +181,7 @@ test('a stream under way in a session that is closing ends when the peer falls s
   relay.freeze();
   await expect(text(exchange)).rejects.toMatchObject({
     code: 'API_CONNECTION_BROKEN',
-    message: 'GET /hold: the server did not answer a ping within 300 ms',
+    message: 'GET /hold: the server did not answer a ping within 0.3 s',
   });
 });
 

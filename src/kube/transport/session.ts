@@ -7,20 +7,19 @@ import { type Channel, type Exchange, Interrupted, type Request } from './exchan
 
 export interface SessionOptions {
   clock: Clock;
-  /** Exchanges at once; API servers announce 100 or 250 and break sessions that ask for more. */
+  /** Concurrent exchanges; API servers allow 100 or 250 and close sessions that exceed it. */
   maxStreams: number;
   pingIntervalMs: number;
   pingTimeoutMs: number;
 }
 
-/** What one stream may send before its reader takes something. */
 const streamWindowBytes = 512 * 1024;
-/** Room for all streams of a session: one that is not read must not stop the others. */
+/** For all streams of a session: one that is not read must not block the others. */
 const sessionWindowBytes = 64 * 1024 * 1024;
 
 const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = constants;
 
-/** An HTTP/2 session on a socket. Pings find a peer that has gone silently, which TCP alone would take minutes to notice. */
+/** An HTTP/2 session. Pings detect a dead peer, which TCP alone would notice only after minutes. */
 export class Session implements Channel {
   readonly #session: ClientHttp2Session;
   readonly #socket: Socket;
@@ -31,7 +30,7 @@ export class Session implements Channel {
   #retired = false;
   #error: Error | undefined;
 
-  /** Resolves once the server has said how many streams it takes; before that a burst would be refused. */
+  /** Resolves once the server has sent its stream limit; a burst before that would be refused. */
   static async start(
     authority: string,
     socket: Socket,
@@ -85,7 +84,7 @@ export class Session implements Channel {
         { endStream: request.body === undefined },
       );
     } catch (error) {
-      // The session closed between being chosen and being used.
+      // The session was closed after it was chosen.
       return Promise.reject(new Interrupted('always', this.#error ?? error));
     }
     this.#streams += 1;
@@ -109,10 +108,10 @@ export class Session implements Channel {
     await closed;
   }
 
-  /** Ends everything now. Streams need the error: without it they would end as if they were whole. */
+  /** Closes everything. Streams need the error; without it they would end as if complete. */
   #cut(error: Error): void {
     this.#session.destroy(error, NGHTTP2_CANCEL);
-    // A session that was already closing would wait for the peer to close too, and a dead peer never does.
+    // A closing session waits for its peer, and a dead peer never answers.
     this.#socket.destroy();
   }
 
@@ -159,9 +158,9 @@ export class Session implements Channel {
   #interruption(stream: ClientHttp2Stream, failure: Error | undefined): Interrupted {
     const what = this.#session.destroyed ? 'closed the connection' : 'ended the stream';
     const cause = this.#error ?? failure ?? new Error(`the server ${what}`);
-    // A refused stream was not processed at all, by the definition of the protocol.
+    // The protocol guarantees that a refused stream was not processed.
     if (stream.rstCode === NGHTTP2_REFUSED_STREAM) return new Interrupted('always', cause);
-    // On a session that has answered before, the likely reason is that the server went while the request was on its way.
+    // On a session that has worked before, the server probably stopped while the request was in transit.
     return new Interrupted(this.#answered && this.#session.destroyed ? 'if idempotent' : 'never', cause);
   }
 
@@ -171,7 +170,7 @@ export class Session implements Channel {
       for (;;) {
         await clock.sleep(pingIntervalMs, this.#closed.signal);
         if (!(await this.#isAlive(pingTimeoutMs))) {
-          this.#error ??= new Error(`the server did not answer a ping within ${pingTimeoutMs} ms`);
+          this.#error ??= new Error(`the server did not answer a ping within ${pingTimeoutMs / 1000} s`);
           this.#cut(this.#error);
         }
       }
@@ -185,7 +184,7 @@ export class Session implements Channel {
     const waiting = new AbortController();
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const answered = (error: Error | null) => resolve(!error);
-    // A session that is closing takes no more pings, but acknowledges settings as long as it lives: streams under way go on.
+    // A closing session rejects pings but still acknowledges settings.
     if (this.#session.closed) this.#session.settings({ enablePush: false }, answered);
     else this.#session.ping(answered);
     this.#options.clock.sleep(timeoutMs, waiting.signal).then(

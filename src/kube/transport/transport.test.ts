@@ -121,7 +121,7 @@ for (const protocol of protocols) {
     await expect(ask('/x', { method: 'POST', body: '{}' })).rejects.toMatchObject({
       code: 'API_CONNECTION_BROKEN',
       message: expect.stringMatching(/^POST \/x: /),
-      remedy: expect.stringContaining('may have been made'),
+      remedy: expect.stringContaining('may have been applied'),
     });
     expect(server.seen).toHaveLength(2);
   });
@@ -325,7 +325,7 @@ test('gives up connecting to a server that accepts and says nothing', async () =
   const transport = new Transport(connectionTo(`https://127.0.0.1:${port}`, ''), { connectTimeoutMs: 50 });
   await expect(transport.send({ method: 'GET', path: '/x', headers: {} }, {}, signal)).rejects.toMatchObject({
     code: 'API_DEADLINE',
-    message: `connecting to https://127.0.0.1:${port}: no answer within 50 ms`,
+    message: `connecting to https://127.0.0.1:${port}: no response within 0.05 s`,
   });
   await transport.close();
 });

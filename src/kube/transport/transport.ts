@@ -11,36 +11,35 @@ import { Session } from './session.ts';
 export interface TransportOptions {
   clock?: Clock;
   log?: Log;
-  /** For everything from the name of the host to the end of the TLS handshake. */
+  /** From the DNS lookup to the end of the TLS handshake. */
   connectTimeoutMs?: number;
-  /** How long a session may be left without a sign of life, and how long to wait for one. */
   pingIntervalMs?: number;
   pingTimeoutMs?: number;
-  /** Exchanges on one HTTP/2 session before another is opened. */
+  /** Exchanges on one HTTP/2 session before another one is opened. */
   maxStreams?: number;
   maxSessions?: number;
 }
 
-/** How often a request is sent again that the server cannot have seen. */
+/** How often a request is repeated that the server did not process. */
 const maxRepeats = 10;
 
-/** Sends requests over as few connections as it can, and over new ones when the old ones break or their certificates change. */
+/** Sends requests over few connections, and over new ones when those fail or certificates change. */
 export class Transport {
   readonly #connection: Connection;
   readonly #options: Required<TransportOptions>;
   readonly #closing = new AbortController();
   #channels: Channel[] = [];
-  #material: Material;
+  #settings: ConnectionSettings;
   #opening: Promise<void> | undefined;
 
   constructor(connection: Connection, options: TransportOptions = {}) {
     this.#connection = connection;
-    this.#material = materialOf(connection, undefined, undefined);
+    this.#settings = settingsOf(connection, undefined, undefined);
     this.#options = {
       clock: systemClock,
       log: silentLog,
       connectTimeoutMs: 10_000,
-      // A dead connection is found within 10 s, so that informers are up to date again within 15.
+      // A dead connection is detected within 10 s, so that informers are current again within 15 s.
       pingIntervalMs: 5_000,
       pingTimeoutMs: 5_000,
       maxStreams: 90,
@@ -49,17 +48,17 @@ export class Transport {
     };
   }
 
-  /** Resolves with the head of the answer. The signal ends the call until then; afterwards the exchange is the caller's. */
+  /** Resolves with the head of the response. The signal applies until then; afterwards the caller owns the exchange. */
   async send(request: Request, credential: Credential, signal: AbortSignal): Promise<Exchange> {
     const name = requestName(request.method, request.path);
-    this.#use(materialOf(this.#connection, await this.#connection.trusted(), credential.clientCertificate));
+    this.#use(settingsOf(this.#connection, await this.#connection.trusted(), credential.clientCertificate));
     for (let repeats = 0; ; ) {
       if (this.#closing.signal.aborted) throw clientClosed(name);
       signal.throwIfAborted();
-      // Choosing and using are one step: whoever waits for a connection may find it full when it is there.
+      // Picked again after every wait: a new connection may be full already.
       const channel = this.#pick();
       if (channel === undefined) {
-        this.#opening ??= this.#startOpening(this.#material);
+        this.#opening ??= this.#startOpening(this.#settings);
         await orAborted(this.#opening, signal);
         continue;
       }
@@ -75,7 +74,7 @@ export class Transport {
     }
   }
 
-  /** Ends all connections at once; what is under way fails. */
+  /** Closes all connections; pending requests fail. */
   async close(): Promise<void> {
     const reason = clientClosed(this.#connection.server);
     this.#closing.abort(reason);
@@ -84,14 +83,14 @@ export class Transport {
     await Promise.allSettled([this.#opening, ...channels.map(channel => channel.destroy(reason))]);
   }
 
-  /** Connections made with an old certificate or address take no new requests; those under way end in their own time. */
-  #use(material: Material): void {
-    if (isSame(this.#material, material)) return;
+  /** Connections with old settings accept no new requests, but finish the pending ones. */
+  #use(settings: ConnectionSettings): void {
+    if (isSame(this.#settings, settings)) return;
     if (this.#channels.length > 0)
-      this.#options.log.info('Certificates changed, opening new connections', { server: material.server });
+      this.#options.log.info('Connection settings changed; opening new connections', { server: settings.server });
     for (const channel of this.#channels) channel.retire();
     this.#opening = undefined;
-    this.#material = material;
+    this.#settings = settings;
   }
 
   #pick(): Channel | undefined {
@@ -99,38 +98,38 @@ export class Transport {
     const usable = this.#channels.filter(channel => channel.isUsable);
     const free = usable.find(channel => channel.free > 0);
     if (free !== undefined || usable.length < this.#options.maxSessions) return free;
-    // Beyond the bound requests wait in the session that has the fewest; their deadline ends a wait that is too long.
+    // Beyond the limit requests wait in the session with the most room, up to their deadline.
     return usable.reduce((best, channel) => (channel.free > best.free ? channel : best));
   }
 
-  /** One connection is opened at a time, whoever waits for it. */
-  #startOpening(material: Material): Promise<void> {
-    const opening = this.#open(material).finally(() => {
+  /** Opens one connection at a time. */
+  #startOpening(settings: ConnectionSettings): Promise<void> {
+    const opening = this.#open(settings).finally(() => {
       if (this.#opening === opening) this.#opening = undefined;
     });
-    // Those who waited may all have given up by the time it fails.
+    // All waiting callers may have been aborted by the time it fails.
     opening.catch(() => undefined);
     return opening;
   }
 
-  async #open(material: Material): Promise<void> {
-    const channel = await this.#dialChannel(material);
-    if (isSame(this.#material, material) && !this.#closing.signal.aborted) this.#channels.push(channel);
-    else await channel.destroy(clientClosed(material.server));
+  async #open(settings: ConnectionSettings): Promise<void> {
+    const channel = await this.#dialChannel(settings);
+    if (isSame(this.#settings, settings) && !this.#closing.signal.aborted) this.#channels.push(channel);
+    else await channel.destroy(clientClosed(settings.server));
   }
 
-  #dialChannel(material: Material): Promise<Channel> {
-    const target: DialTarget = { ...material, server: new URL(material.server) };
+  #dialChannel(settings: ConnectionSettings): Promise<Channel> {
+    const target: DialTarget = { ...settings, server: new URL(settings.server) };
     const dialled = (signal: AbortSignal) => dial(target, signal);
-    return this.#connecting(material.server, async signal => {
+    return this.#connecting(settings.server, async signal => {
       const { socket, protocol } = await dialled(signal);
       if (protocol === 'h2') return Session.start(target.server.origin, socket, this.#options, signal);
-      const dialMore = () => this.#connecting(material.server, async within => (await dialled(within)).socket);
+      const dialMore = () => this.#connecting(settings.server, async within => (await dialled(within)).socket);
       return new Http1Channel(target.server, socket, dialMore);
     });
   }
 
-  /** Runs something that connects, within the time for it. */
+  /** Applies the connect timeout. */
   async #connecting<T>(server: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, connectTimeoutMs } = this.#options;
     const late = () => tooLate(`connecting to ${server}`, connectTimeoutMs);
@@ -145,20 +144,20 @@ export class Transport {
   }
 }
 
-/** What a connection is made from; a change of any of it needs another one. */
-interface Material extends Omit<DialTarget, 'server'> {
+/** Settings of a connection; a change requires a new one. */
+interface ConnectionSettings extends Omit<DialTarget, 'server'> {
   server: string;
 }
 
-function materialOf(
+function settingsOf(
   { server, serverName, skipTlsVerify, proxyUrl }: Connection,
   trusted: string | undefined,
   clientCertificate: ClientCertificate | undefined,
-): Material {
+): ConnectionSettings {
   return { server, serverName, skipTlsVerify, proxyUrl, trusted, clientCertificate };
 }
 
-function isSame(one: Material, other: Material): boolean {
+function isSame(one: ConnectionSettings, other: ConnectionSettings): boolean {
   return (
     one.server === other.server &&
     one.serverName === other.serverName &&

@@ -47,7 +47,7 @@ export interface StepRun {
 }
 
 export const stepMetrics = {
-  seconds: { name: 'wmco_step_seconds', help: 'Length of the steps of journeys, by step and result: done or failed.' },
+  seconds: { name: 'wmco_step_seconds', help: 'Duration of journey steps, by step and result: done or failed.' },
 } as const;
 
 /** Runs the steps in order and skips those that are done. Rejects with the first failure, which is in the journal by then. */
@@ -76,7 +76,7 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
       }),
     );
   } catch (thrown) {
-    // Whoever ends the journey knows why; that is no failure of the step.
+    // An abort is not a failure of the step.
     if (signal.aborted) throw signal.reason;
     const error = asAppError(thrown);
     journal.fail(step.name, error);
@@ -90,7 +90,7 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
 function timeoutError<J>({ name, limitMs, timeout }: Step<J>, journey: J): AppError {
   const message = timeout?.message(journey) ?? `step ${shown(name)} did not finish`;
   return new AppError(timeout?.code ?? 'STEP_TIMEOUT', `${message} within ${limitText(limitMs)}`, {
-    remedy: timeout?.remedy ?? 'Look in the log of the operator for what the step waited for.',
+    remedy: timeout?.remedy ?? 'Check the log of the operator for what the step waited for.',
   });
 }
 
