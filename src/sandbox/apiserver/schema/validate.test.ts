@@ -56,6 +56,13 @@ const limits: [string, Schema, unknown, string | undefined][] = [
   ['a text that matches', { pattern: '^[a-z]+$' }, 'a', undefined],
   ['a text by an invalid pattern', { pattern: '(' }, 'a', undefined],
   [
+    'a text by a pattern with a group and an escaped dash',
+    { pattern: '^(?:a|\\-)$' },
+    'c',
+    `Invalid value: "c": spec.x in body should match '^(?:a|\\-)$'`,
+  ],
+  ['a text by a pattern that only Go has', { pattern: '^[[:alpha:]]$' }, '1', undefined],
+  [
     'a string of another format',
     { format: 'ipv4' },
     '1',

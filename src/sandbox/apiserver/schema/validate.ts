@@ -65,9 +65,9 @@ function textCauses(schema: Schema, value: string, path: string): StatusCause[] 
 
 /** Undefined for a pattern that means something else in Go than in JavaScript; it is not checked then. */
 function compilePattern(pattern: string): RegExp | undefined {
-  if (/\[:|\(\?|\\[AzpPQ]/.test(pattern)) return undefined;
+  if (/\[:|\(\?[^:]|\\[AzpPQ]/.test(pattern)) return undefined;
   try {
-    // The flag u makes JavaScript strict about escapes such as \\-, which Go allows.
+    // The flag u makes JavaScript strict about escapes such as \-, which Go allows.
     return new RegExp(pattern, /\\[^\w\\/^$.*+?()[\]{}|]/.test(pattern) ? '' : 'u');
   } catch {
     return undefined;
