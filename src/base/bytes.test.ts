@@ -49,7 +49,7 @@ test('decodes what it encoded, and never throws for any text', () => {
   );
 });
 
-test('refuses any text that is not base64 with padding, and takes all that is', () => {
+test('rejects any text that is not base64 with padding, and takes all that is', () => {
   const characters = fc.string({ unit: fc.constantFrom('A', 'z', '9', '+', '/', '=', '-', ' '), maxLength: 12 });
   fc.assert(
     fc.property(characters, text => {

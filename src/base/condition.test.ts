@@ -90,7 +90,7 @@ for (const [name, conditions, next, want] of sets) {
   test(`setCondition sets ${name}`, () => expect(setCondition(conditions, next, nowMs)).toEqual(want));
 }
 
-test('setCondition returns the same list when nothing changes, whatever the order of members', () => {
+test('setCondition returns the same list when nothing changes, for any order of members', () => {
   const conditions = [other, ready('True')];
   const { message, reason, ...rest } = update('True');
   expect(setCondition(conditions, { message, reason, ...rest }, nowMs)).toBe(conditions);

@@ -54,7 +54,7 @@ const bad: [string, number[]][] = [
   ['a length with a leading zero', [0x04, 0x82, 0x00, 0x80, ...filled(128)]],
 ];
 for (const [name, octets] of bad) {
-  test(`refuses ${name}`, () => expect(readDer(new Uint8Array(octets))).toBeUndefined());
+  test(`rejects ${name}`, () => expect(readDer(new Uint8Array(octets))).toBeUndefined());
 }
 
 test('keeps the whole encoding of an element beside its content', () => {
@@ -68,7 +68,7 @@ test('reads a part of a buffer', () => {
   expect(readDer(part)?.map(element => [...element.content])).toEqual([[5]]);
 });
 
-test('reads a key made by somebody else', () => {
+test('reads a key made by another writer', () => {
   const spki = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ type: 'spki', format: 'der' });
   const [outer] = readDer(spki) ?? [];
   const [algorithm, key] = readDer(outer?.content ?? bytes()) ?? [];
@@ -139,7 +139,7 @@ for (const [name, octets] of noOids) {
   test(`is not an object identifier: ${name}`, () => expect(readOid(new Uint8Array(octets))).toBeUndefined());
 }
 
-test('tells any two object identifiers apart', () => {
+test('reports any two object identifiers apart', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 12 }), fc.uint8Array({ maxLength: 12 }), (one, other) => {
       const [first, second] = [readOid(one), readOid(other)];

@@ -100,7 +100,7 @@ const wrong: [string, () => unknown, string][] = [
   ['a list instead of the whole object', () => new Fields([], 'Node win-1'), 'Node win-1 is [], not an object'],
 ];
 for (const [name, read, message] of wrong) {
-  test(`refuses ${name}, naming object, field and value`, () => {
+  test(`rejects ${name}, naming object, field and value`, () => {
     const result = attempt(read);
     expect(result).toMatchObject({ ok: false, error: { code: 'FIELD_INVALID', message } });
   });

@@ -87,7 +87,7 @@ for (const [text, want] of ipv6) {
   test(`${JSON.stringify(text)} ${want ? 'looks like' : 'is no'} IPv6`, () => expect(isIpv6(text)).toBe(want));
 }
 
-test('recognises every real IPv6 address, and no IPv4 address or host name', () => {
+test('recognizes every real IPv6 address, and no IPv4 address or host name', () => {
   fc.assert(
     fc.property(fc.ipV6(), text => isIPv6(text) && isIpv6(text)),
     { numRuns: 2000 },

@@ -111,7 +111,7 @@ test('reads what it printed, among any other text', () => {
   );
 });
 
-test('a text cut anywhere gives whole blocks only, and says so when one is lost', () => {
+test('a text cut anywhere gives whole blocks only, when one is lost', () => {
   const text = one + two + one;
   for (let length = 0; length <= text.length; length += 1) {
     const { blocks: whole, broken: lost } = scanPem(text.slice(0, length));
@@ -167,7 +167,7 @@ const more: [string, string, RegExp][] = [
   ['stray bits at the end', printPem('CERTIFICATE', der(1)).replace('AQ==', 'AR=='), /lines of 64/],
 ];
 for (const [name, text, why] of more) {
-  test(`refuses as the only block: ${name}`, () =>
+  test(`rejects as the only block: ${name}`, () =>
     expect(only(text)).toEqual({ ok: false, why: expect.stringMatching(why) }));
 }
 

@@ -21,7 +21,7 @@ for (const pair of pairs) {
   const good = signedBy(pair);
   test(`verifies a signature by ${pair[0]}`, () => expect(isSigned(good)).toBe(true));
 
-  test(`refuses a signature by ${pair[0]} that is damaged, of other content or of another key`, () => {
+  test(`rejects a signature by ${pair[0]} that is damaged, of other content or of another key`, () => {
     const other = signedBy(pairs.find(([name]) => name !== pair[0]) ?? pair);
     expect(isSigned({ ...good, signature: lastFlipped(good.signature) })).toBe(false);
     expect(isSigned({ ...good, signature: new Uint8Array() })).toBe(false);
@@ -30,7 +30,7 @@ for (const pair of pairs) {
   });
 }
 
-test('refuses a key that is none', () => {
+test('rejects a key that is none', () => {
   const [good] = pairs.map(signedBy);
   if (good === undefined) throw new Error('there are pairs');
   expect(isSigned({ ...good, publicKey: new Uint8Array([0x30, 0]) })).toBe(false);

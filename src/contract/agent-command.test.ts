@@ -117,7 +117,7 @@ for (const word of [
   'a\nb',
   'ä',
 ]) {
-  test(`refuses ${JSON.stringify(word)} as part of a command`, () => {
+  test(`rejects ${JSON.stringify(word)} as part of a command`, () => {
     expect(() => commands.rename(word)).toThrow(expect.objectContaining({ code: 'COMMAND_WORD_INVALID' }));
     expect(() => commands.reboot(word)).toThrow(expect.objectContaining({ code: 'COMMAND_WORD_INVALID' }));
   });

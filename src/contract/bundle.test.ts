@@ -79,7 +79,7 @@ const preambles: [string, Uint8Array][] = [
   ['a header one byte too long', new Uint8Array([...bytes('WMCOFILE'), 0, 64, 0, 1])],
 ];
 for (const [name, given] of preambles) {
-  test(`refuses a preamble: ${name}`, () => expect(codeOf(() => readPreamble(given))).toBe('BUNDLE_MALFORMED'));
+  test(`rejects a preamble: ${name}`, () => expect(codeOf(() => readPreamble(given))).toBe('BUNDLE_MALFORMED'));
 }
 
 test('takes the longest header', () => {
@@ -117,7 +117,7 @@ const refused: [string, Uint8Array, string][] = [
   ['a file that is to come and to go', wire({ remove: [file.kubelet.toLowerCase()] }), 'BUNDLE_MALFORMED'],
 ];
 for (const [name, given, code] of refused) {
-  test(`refuses a header: ${name}`, () => expect(codeOf(() => parseHeader(given))).toBe(code));
+  test(`rejects a header: ${name}`, () => expect(codeOf(() => parseHeader(given))).toBe(code));
 }
 
 test('prints nothing that it would not read', () => {
@@ -136,7 +136,7 @@ test('a secret is one only if the header says so', () => {
   expect(parseHeader(wire({ entries: [plain] })).entries[0]?.secret).toBe(false);
 });
 
-test('throws nothing but errors of ours, whatever the bytes', () => {
+test('throws nothing but errors of ours, for any bytes', () => {
   const text = fc.oneof(fc.string(), fc.json(), fc.constantFrom('{"format":1}', '{"format":1,"entries":[{}]}'));
   fc.assert(
     fc.property(text, fc.uint8Array({ maxLength: 20 }), (json, raw) => {

@@ -45,7 +45,7 @@ const weak: [KeyKind, Algorithm, RegExp][] = [
   ['RSA 2048', 'rsa-sha1', /signature algorithm 1\.2\.840\.113549\.1\.1\.5 is not ECDSA/],
   ['P-256', 'ecdsa-sha1', /signature algorithm 1\.2\.840\.10045\.4\.1 is not ECDSA/],
 ];
-test.each(weak)('refuses a key %s that signs with %s', (key, algorithm, message) => {
+test.each(weak)('rejects a key %s that signs with %s', (key, algorithm, message) => {
   expect(by(key, algorithm)).toThrow(refused(message));
 });
 
@@ -86,7 +86,7 @@ const keys: [string, Uint8Array, RegExp][] = [
   ],
   ['of Ed25519 with 31 octets', sequence(sequence(oid('1.3.101.112')), bitString(new Uint8Array(31))), /not ECDSA/],
 ];
-test.each(keys)('refuses a key %s', (_, key, message) => {
+test.each(keys)('rejects a key %s', (_, key, message) => {
   const info = sequence(der(0x02, [0]), sequence(), key, der(0xa0));
   expect(() => parse(signWith(info, 'P-256', 'ecdsa-sha256'))).toThrow(refused(message));
 });
@@ -114,11 +114,11 @@ const signatures: [string, Uint8Array, Uint8Array, RegExp][] = [
   ['whose algorithm is no sequence', der(0x05), bitString(signature), /signature algorithm has tag 5/],
   ['whose algorithm has no type', sequence(), bitString(signature), /signature algorithm has no element instead/],
 ];
-test.each(signatures)('refuses a signature %s', (_, algorithm, bits, message) => {
+test.each(signatures)('rejects a signature %s', (_, algorithm, bits, message) => {
   expect(() => parse(sequence(info, algorithm, bits))).toThrow(refused(message));
 });
 
-test('refuses RSA without NULL in the signature algorithm', () => {
+test('rejects RSA without NULL in the signature algorithm', () => {
   const rsaInfo = infoWith({}, 'RSA 2048');
   const bits = bitString(signatureOf(rsaInfo, 'RSA 2048', 'rsa-sha256'));
   expect(() => parse(sequence(rsaInfo, sequence(oid('1.2.840.113549.1.1.11')), bits))).toThrow(refused(unexpected));

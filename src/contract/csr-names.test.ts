@@ -64,7 +64,7 @@ const subjects: [string, Uint8Array[], RegExp][] = [
   ['printable text with an underscore', [attribute(cn, text(0x13, 'a_'))], /characters that its string type/],
   ['printable text with a NUL', [attribute(cn, text(0x13, '\0'))], /characters that its string type/],
 ];
-test.each(subjects)('refuses a subject with %s', (_, parts, message) => {
+test.each(subjects)('rejects a subject with %s', (_, parts, message) => {
   expect(() => withSubject(...parts)).toThrow(refused(message));
 });
 
@@ -114,7 +114,7 @@ test('reads plain URIs', () => {
   expect(parse({ uris }).uris).toEqual(uris);
 });
 
-test.each(names)('refuses %s', (_, content, message) => {
+test.each(names)('rejects %s', (_, content, message) => {
   expect(() => parse(content)).toThrow(refused(message));
 });
 

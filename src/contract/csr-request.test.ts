@@ -172,7 +172,7 @@ const malformed: [string, () => string, RegExp][] = [
   ['names that are no DER', der(() => sanOf(Uint8Array.from([0x30, 9]))), /alternative names is not complete DER/],
 ];
 for (const [name, text, message] of malformed) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     const error = errorOf(text());
     expect(error).toMatchObject({ code: 'CSR_MALFORMED', remedy: expect.stringMatching(/\S/) });
     expect(error.message).toMatch(message);
@@ -193,7 +193,7 @@ function errorOf(text: string): AppError {
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 const attacks = knownAttacks();
 
-test('refuses every text that the API server would read otherwise than a lenient reader', () => {
+test('rejects every text that the API server would read otherwise than a lenient reader', () => {
   const evil = attacks.filter(attack => attack.evil !== undefined);
   expect(evil.length).toBeGreaterThan(40);
   for (const { bytes, name } of evil) expect(attempt(() => parse(latin1(bytes))).ok, name).toBe(false);

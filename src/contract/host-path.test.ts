@@ -57,7 +57,7 @@ const refused: [string, string, string][] = [
   ['260 characters', `C:\\k\\${'a'.repeat(255)}`, 'longer than 259'],
 ];
 for (const [name, path, why] of refused) {
-  test(`refuses ${name}`, () => expect(() => check(file.kubelet, path)).toThrow(why));
+  test(`rejects ${name}`, () => expect(() => check(file.kubelet, path)).toThrow(why));
 }
 
 const together: [string, string[], string][] = [
@@ -67,7 +67,7 @@ const together: [string, string[], string][] = [
   ['a file below a file, the other way round', ['C:\\k\\a\\b\\c', 'C:\\k\\A'], 'has a file as its parent directory'],
 ];
 for (const [name, paths, why] of together) {
-  test(`refuses ${name}, and names it`, () => {
+  test(`rejects ${name}, and names it`, () => {
     expect(() => check(...paths)).toThrow(why);
     expect(() => check(...paths)).toThrow(/path "[Cc]:/);
   });

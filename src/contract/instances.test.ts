@@ -129,7 +129,7 @@ const messages: [string, Record<string, string>, string, string][] = [
   ],
 ];
 for (const [name, data, message, remedy] of messages) {
-  test(`the error for ${name} names ConfigMap, key and value, and says what to do`, () => {
+  test(`the error for ${name} names ConfigMap, key and value, and names the remedy`, () => {
     const [failure] = parseEntries(data).filter(entry => !entry.ok);
     expect(failure?.error.message).toBe(message);
     expect(failure?.error.remedy).toContain(remedy);

@@ -56,7 +56,7 @@ test('has no expiry without a certificate', () => {
   expect(parse({ certificateExpires: undefined })).not.toHaveProperty('certificateExpires');
 });
 
-test('has no probe where nobody asked for one, and takes one that tells little', () => {
+test('has no probe where no one asked for one, and takes one that tells little', () => {
   expect(parse({ probe: undefined })).not.toHaveProperty('probe');
   expect(parse({ probe: { url: 'https://a' } }).probe).toEqual({ url: 'https://a' });
 });
@@ -91,7 +91,7 @@ const refused: [string, object, RegExp][] = [
   ['free space in words', { freeBytes: 'much' }, /freeBytes is "much"/],
 ];
 for (const [name, over, message] of refused) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     expect(() => parse(over)).toThrow(expect.objectContaining({ code: 'FIELD_INVALID' }));
     expect(() => parse(over)).toThrow(message);
   });
@@ -104,7 +104,7 @@ const noTimes: [string, object][] = [
   ['no expiry', { certificateExpires: 'soon' }],
 ];
 for (const [name, over] of noTimes) {
-  test(`refuses ${name}`, () =>
+  test(`rejects ${name}`, () =>
     expect(() => parse(over)).toThrow(expect.objectContaining({ code: 'AGENT_ANSWER_INVALID' })));
 }
 
@@ -115,7 +115,7 @@ const noJson: [string, string][] = [
   ['a novel', `"${'x'.repeat(5_000_000)}"`],
 ];
 for (const [name, text] of noJson) {
-  test(`refuses ${name}, and does not repeat it`, () => {
+  test(`rejects ${name}, and does not repeat it`, () => {
     const error = expect.objectContaining({ code: 'AGENT_ANSWER_INVALID', remedy: expect.stringMatching(/./) });
     expect(() => parseInventory(text, 'win-1')).toThrow(error);
     expect(() => parseInventory(text, 'win-1')).toThrow(/^inventory of win-1 (?!.*hunter2)/);

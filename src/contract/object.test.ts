@@ -89,7 +89,7 @@ const invalid: [string, unknown, string, string][] = [
   ],
 ];
 for (const [name, value, code, message] of invalid) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     const result = attempt(() => readObject(value));
     expect(result).toMatchObject({ ok: false, error: { code, message, remedy: expect.stringMatching(/\.$/) } });
   });

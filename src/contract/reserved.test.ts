@@ -39,8 +39,7 @@ const bad: [string, RegExp][] = [
   ['::1', /cannot be/],
   ['fe80::1', /cannot be/],
 ];
-for (const [text, want] of bad)
-  test(`lets no host be ${text}`, () => expect(reservedProblem(text, reserved)).toMatch(want));
+for (const [text, want] of bad) test(`reserves ${text}`, () => expect(reservedProblem(text, reserved)).toMatch(want));
 
 test('reserves names of services and the API server in any cluster', () => {
   expect(reservedProblem('kubernetes.default.svc', noReservations)).toBeDefined();

@@ -49,7 +49,7 @@ const bad: [string, object, string][] = [
   ['a list', { stringData: { token: [hidden] } }, 'stringData["token"] is not a string'],
 ];
 for (const [name, members, message] of bad) {
-  test(`refuses ${name}, naming Secret and key but never the value`, () => {
+  test(`rejects ${name}, naming Secret and key but never the value`, () => {
     const result = attempt(() => secretData(secret(members)));
     expect(result).toMatchObject({ ok: false, error: { code: 'FIELD_INVALID', remedy: expect.stringMatching(/\.$/) } });
     const { message: text = '', remedy = '' } = result.ok ? {} : result.error;

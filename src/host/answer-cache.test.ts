@@ -20,7 +20,7 @@ function cacheBench(maxAnswers?: number) {
   return { clock, asked, ask };
 }
 
-test('keeps an answer for as long as it is good', async () => {
+test('AnswerCache keeps an answer while it is valid', async () => {
   const { clock, asked, ask } = cacheBench();
   expect(await ask('long', 2)).toBe(2);
   await ask('short', 1);
@@ -30,7 +30,7 @@ test('keeps an answer for as long as it is good', async () => {
   expect(asked).toEqual(['long', 'short', 'short']);
 });
 
-test('keeps a failure for a while, then asks again', async () => {
+test('AnswerCache keeps a failure for a while', async () => {
   const { clock, asked, ask } = cacheBench();
   await expect(ask('x', new Error('first'))).rejects.toThrow('first');
   await clock.advance(49);
@@ -40,13 +40,13 @@ test('keeps a failure for a while, then asks again', async () => {
   expect(asked).toEqual(['x', 'x']);
 });
 
-test('asks once for all who want to know at the same time', async () => {
+test('AnswerCache shares a pending answer', async () => {
   const { asked, ask } = cacheBench();
   expect(await Promise.all([ask('x', 1), ask('x', 2), ask('y', 3)])).toEqual([1, 1, 3]);
   expect(asked).toEqual(['x', 'y']);
 });
 
-test('forgets the oldest when there are too many', async () => {
+test('AnswerCache drops the oldest answer beyond its limit', async () => {
   const { asked, ask } = cacheBench(2);
   for (const question of ['a', 'b', 'c', 'b', 'a']) await ask(question);
   expect(asked).toEqual(['a', 'b', 'c', 'a']);

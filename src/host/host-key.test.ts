@@ -46,7 +46,7 @@ for (const [type, base64, want] of vectors) {
     expect(printHostKey(parseHostKey(` ${base64}\n`))).toBe(base64);
   });
   test(`shows ${type} as ssh-keygen does`, () => expect(fingerprint(parseHostKey(base64))).toBe(want));
-  test(`refuses ${type} cut off`, () => {
+  test(`rejects ${type} cut off`, () => {
     const result = attempt(() => parseHostKey(base64.replaceAll('=', '').slice(0, -8)));
     expect(result).toMatchObject({ ok: false, error: { code: 'HOST_KEY_UNREADABLE' } });
   });
@@ -114,7 +114,7 @@ const refused: [name: string, pinned: HostKey, offered: HostKey][] = [
   ['a key that only goes on', rsa, { type: rsa.type, blob: Buffer.concat([rsa.blob, Buffer.of(0)]) }],
 ];
 for (const [name, pinned, offered] of refused) {
-  test(`refuses ${name} and shows both fingerprints`, () => {
+  test(`rejects ${name} and shows both fingerprints`, () => {
     const trust = trustHostKey(pinned, offered, 'win-1.example.com');
     if (trust.accepted) throw new Error('accepted');
     expect(trust.error.code).toBe('HOST_KEY_CHANGED');
@@ -152,7 +152,7 @@ test('accepts exactly the keys equal to the first of any session', () => {
   );
 });
 
-test('meets any stored text with a key or an AppError', () => {
+test('handles any stored text with a key or an AppError', () => {
   const changed = fc
     .tuple(fc.constantFrom(...vectors), fc.nat(), fc.string({ maxLength: 4 }))
     .map(([vector, at, put]) => {

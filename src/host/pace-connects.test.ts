@@ -20,7 +20,7 @@ function bench(everyMs = 10) {
   return { clock, begun, seen, connect: paceConnects(connect, everyMs, clock) };
 }
 
-test('the first begins at once, the others one after another', async () => {
+test('the first connection starts at once, the others at intervals', async () => {
   const { clock, begun, connect } = bench();
   const all = Promise.all(['a', 'b', 'c'].map(address => connect(target(address))));
   await settle();
@@ -34,7 +34,7 @@ test('the first begins at once, the others one after another', async () => {
   expect((await all).map(({ facts }) => facts.address)).toEqual(['a', 'b', 'c']);
 });
 
-test('a host that does not answer, or refuses, delays nobody', async () => {
+test('a host that fails or does not answer delays no other', async () => {
   const { clock, begun, connect } = bench();
   void connect(target('dead'));
   const refused = connect(target('refused'));
@@ -46,7 +46,7 @@ test('a host that does not answer, or refuses, delays nobody', async () => {
   expect((await good).facts.address).toBe('good');
 });
 
-test('after a pause the next begins at once again', async () => {
+test('a connection after a pause starts at once', async () => {
   const { clock, begun, connect } = bench();
   await connect(target('a'));
   await clock.advance(1000);
@@ -55,7 +55,7 @@ test('after a pause the next begins at once again', async () => {
   expect(begun).toEqual(['a', 'b']);
 });
 
-test('who is not wanted any more when his turn comes does not connect, and the next does', async () => {
+test('an aborted connection does not start, and the next one does', async () => {
   const { clock, begun, connect } = bench();
   const stop = new AbortController();
   await connect(target('a'));
@@ -69,13 +69,13 @@ test('who is not wanted any more when his turn comes does not connect, and the n
   expect(begun).toEqual(['a', 'c']);
 });
 
-test('passes on what it is told', async () => {
+test('passes on target and options', async () => {
   const { seen, connect } = bench();
   await connect(target('a'), { dialTimeoutMs: 5 });
   expect(seen).toEqual([{ dialTimeoutMs: 5 }]);
 });
 
-test('of two hundred at once each has its turn, in their order', async () => {
+test('two hundred connections start in order', async () => {
   const { clock, begun, connect } = bench(5);
   const names = Array.from({ length: 200 }, (_, index) => `win-${index}`);
   const all = Promise.all(names.map(name => connect(target(name))));

@@ -57,7 +57,7 @@ for (const [about, name, want] of addressCases) {
 
 const failures: [about: string, ask: (resolver: ReturnType<typeof createResolver>) => Promise<unknown>, of: string][] =
   [
-    ['tells a server that fails from a name that is unknown', one => one.addresses('failed.example.com'), 'failed.ex'],
+    ['distinguishes a failing server from an unknown name', one => one.addresses('failed.example.com'), 'failed.ex'],
     ['gives up a server that says nothing', one => one.addresses('silent.example.com'), 'silent.example.com'],
   ];
 for (const [about, ask, of] of failures) {
@@ -71,7 +71,7 @@ for (const [about, ask, of] of failures) {
   });
 }
 
-test('ends by its own clock, whatever the library does', async () => {
+test('a lookup ends at its own deadline', async () => {
   await using server = await startNameServer(zone);
   const clock = manualClock();
   const resolver = resolverOf(server, { clock, timeoutMs: 60_000 });
@@ -81,7 +81,7 @@ test('ends by its own clock, whatever the library does', async () => {
   expect(clock.sleepers()).toBe(0);
 });
 
-test('remembers answers, asks for them again in time, and never asks twice at once', async () => {
+test('caches answers and shares pending queries', async () => {
   await using server = await startNameServer(zone);
   const clock = manualClock();
   const resolver = resolverOf(server, { clock, cacheMs: 1000 });
@@ -98,7 +98,7 @@ test('remembers answers, asks for them again in time, and never asks twice at on
   expect(server.questions).toHaveLength(2);
 });
 
-test('remembers failures and unknown names for a shorter time', async () => {
+test('caches failures and unknown names for a shorter time', async () => {
   await using server = await startNameServer(zone);
   const clock = manualClock();
   const resolver = resolverOf(server, { clock, cacheMs: 60_000, failureCacheMs: 100 });
@@ -120,7 +120,7 @@ test('remembers failures and unknown names for a shorter time', async () => {
   ]);
 });
 
-test('one silent name delays no other', async () => {
+test('a name without an answer delays no other', async () => {
   await using server = await startNameServer(zone);
   const resolver = resolverOf(server, { timeoutMs: 1000 });
   let isOver = false;
@@ -131,13 +131,13 @@ test('one silent name delays no other', async () => {
   await silent;
 });
 
-test('does without a hosts file', async () => {
+test('works without a hosts file', async () => {
   await using server = await startNameServer(zone);
   const resolver = resolverOf(server, { hostsFile: join(folder, 'missing') });
   expect(await resolver.addresses('both.example.com')).toEqual(['10.0.0.99']);
 });
 
-test('asks the servers and the library of the machine when it is given none', async () => {
+test('uses the name servers and getaddrinfo of the machine by default', async () => {
   const resolver = createResolver({ clock: systemClock, timeoutMs: 500 });
   expect(await resolver.addresses('localhost')).toContain('127.0.0.1');
 });

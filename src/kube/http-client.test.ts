@@ -196,7 +196,7 @@ const misuse: [string, (client: Client) => unknown][] = [
   ['patch of a name with a slash', c => c.patch(nodes, 'a/status', { type: 'merge', body: {} })],
 ];
 for (const [name, call] of misuse) {
-  test(`refuses ${name} before anything is sent`, async () => {
+  test(`rejects ${name} before anything is sent`, async () => {
     const { client, seen } = await clientTo(echo);
     await expect(Promise.try(() => call(client))).rejects.toMatchObject({ code: 'FIELD_INVALID' });
     expect(seen).toEqual([]);
@@ -210,7 +210,7 @@ test('gives plain text of raw paths as it is', async () => {
   expect(await client.raw('GET', '/healthz')).toBe('ok');
 });
 
-test('refuses an answer that is not JSON where an object is due', async () => {
+test('rejects an answer that is not JSON where an object is due', async () => {
   const { client } = await clientTo((_, answer) => void answer.writeHead(200).end('<html>'));
   await expect(client.get(nodes, 'n')).rejects.toMatchObject({
     code: 'API_ANSWER_INVALID',

@@ -107,26 +107,26 @@ for (const type of ['ed25519', 'ecdsa', 'rsa'] as const satisfies HostKeyType[])
     const otherType = type === 'rsa' ? 'ed25519' : 'rsa';
     const gone = await rejectionOf(connect(targetOf(single, { pinnedKey: server.hostKeys.get(otherType) })));
     expect(gone).toMatchObject({ code: 'HOST_KEY_CHANGED' });
-    expect(gone?.message).toContain('no longer has a host key of the type');
+    expect(gone?.message).toContain('no longer has a host key of the pinned type');
   });
 }
 
 const refusals: [name: string, config: string[], keys: readonly PrivateKey[], code: string, says: string][] = [
-  ['a key that is not authorised', [], strangers, 'HOST_REFUSED_KEY', '"Administrator" with ssh-rsa SHA256:'],
+  ['a key that is not authorized', [], strangers, 'HOST_REFUSED_KEY', '"Administrator" was rejected for key ssh-rsa SHA256:'],
   ['too many keys', ['MaxAuthTries 1'], [...strangers, clientKey], 'HOST_REFUSED_KEY', 'was rejected'],
   [
     'a host for passwords',
     ['PubkeyAuthentication no', 'PasswordAuthentication yes'],
     [clientKey],
     'HOST_WANTS_PASSWORD',
-    'only password',
+    'only with password',
   ],
   [
     'a host that wants a password too',
     ['PasswordAuthentication yes', 'AuthenticationMethods publickey,password'],
     [clientKey],
     'HOST_WANTS_PASSWORD',
-    'but wants password in addition',
+    'requires password in addition to the key',
   ],
   ['a user that is not allowed', ['AllowUsers somebody'], [clientKey], 'HOST_REFUSED_KEY', 'was rejected'],
   [

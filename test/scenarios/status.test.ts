@@ -21,7 +21,7 @@ const failing: [host: string, faults: FaultName[], code: string, message: RegExp
     /If the host was reinstalled, compare SHA256:\S+ with .*kubectl patch windowsinstance/,
   ],
   ['win-2', ['wrong-key'], 'HOST_REFUSED_KEY', /"Administrator"/, /administrators_authorized_keys/],
-  ['win-3', ['password-only'], 'HOST_WANTS_PASSWORD', /only password/, /PubkeyAuthentication yes/],
+  ['win-3', ['password-only'], 'HOST_WANTS_PASSWORD', /only with password/, /PubkeyAuthentication yes/],
   ['win-4', ['refused'], 'HOST_UNREACHABLE', /refuses connections/, /sshd/],
   ['win-5', ['no-admin'], 'HOST_NOT_ADMINISTRATOR', /no rights of an administrator/, /group Administrators/],
   ['win-6', ['no-admin', 'german'], 'HOST_NOT_ADMINISTRATOR', /no rights of an administrator/, /group Administrators/],

@@ -11,7 +11,7 @@ test('grows by another factor', () => {
   expect(backoffMs({ firstMs: 10, maxMs: 10_000, factor: 5 }, 4)).toBe(1250);
 });
 
-test('never leaves its limits and never shrinks, whatever the attempt', () => {
+test('never leaves its limits and never shrinks, for any attempt', () => {
   const limits = { firstMs: 3, maxMs: 1000 };
   fc.assert(
     fc.property(fc.integer(), attempt => {

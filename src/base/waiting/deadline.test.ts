@@ -29,20 +29,20 @@ async function stateOf(promise: Promise<unknown>): Promise<unknown> {
   return state;
 }
 
-test('gives the value of what ends in time, and leaves no timer', async () => {
+test('withDeadline returns the value in time and leaves no timer', async () => {
   const { clock, start } = bench();
   expect(await start(Promise.resolve(7))).toBe(7);
   expect(clock.sleepers()).toBe(0);
 });
 
-test('gives the error of what fails in time, and leaves no timer', async () => {
+test('withDeadline fails with the error and leaves no timer', async () => {
   const { clock, start } = bench();
   const failure = new Error('failed');
   await expect(start(Promise.reject(failure))).rejects.toBe(failure);
   expect(clock.sleepers()).toBe(0);
 });
 
-test('ends at the deadline, and says so to what goes on', async () => {
+test('withDeadline fails at the deadline and aborts the work', async () => {
   const { clock, start, innerSignal } = bench();
   const waiting = start(new Promise(() => undefined));
   const state = stateOf(waiting);
@@ -53,7 +53,7 @@ test('ends at the deadline, and says so to what goes on', async () => {
   expect([innerSignal()?.reason, clock.sleepers()]).toEqual([late, 0]);
 });
 
-test('ends when the outer signal does, with its reason', async () => {
+test('withDeadline fails with the reason of the outer signal', async () => {
   const outer = new AbortController();
   const { clock, start, innerSignal } = bench(outer.signal);
   const waiting = start(new Promise(() => undefined));
@@ -62,13 +62,13 @@ test('ends when the outer signal does, with its reason', async () => {
   expect([innerSignal()?.reason, clock.sleepers()]).toEqual([stopped, 0]);
 });
 
-test('does not even begin when the outer signal is aborted already', async () => {
+test('withDeadline does not start when the outer signal is aborted', async () => {
   const { clock, start, innerSignal } = bench(AbortSignal.abort(stopped));
   await expect(start(Promise.resolve(1))).rejects.toBe(stopped);
   expect([innerSignal(), clock.sleepers()]).toEqual([undefined, 0]);
 });
 
-test('leaves no listener on the outer signal, however it ends', async () => {
+test('withDeadline leaves no listener on the outer signal', async () => {
   const outer = new AbortController();
   const { clock, start } = bench(outer.signal);
   await start(Promise.resolve(1));
@@ -79,7 +79,7 @@ test('leaves no listener on the outer signal, however it ends', async () => {
   expect(getEventListeners(outer.signal, 'abort')).toEqual([]);
 });
 
-test('a failure after the deadline disturbs nobody', async () => {
+test('withDeadline ignores a failure after the deadline', async () => {
   const { clock, start } = bench();
   const { promise, reject } = Promise.withResolvers<never>();
   const waiting = start(promise).catch((error: unknown) => error);
@@ -89,7 +89,7 @@ test('a failure after the deadline disturbs nobody', async () => {
   expect(await waiting).toBe(late);
 });
 
-test('waits for an abort, past or to come', async () => {
+test('whenAborted resolves for past and future aborts', async () => {
   const controller = new AbortController();
   const waiting = whenAborted(controller.signal);
   expect(await stateOf(waiting)).toBe('pending');

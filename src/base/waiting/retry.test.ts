@@ -67,7 +67,7 @@ test('ends an attempt that hangs, and tells it so', async () => {
   expect(signals.map(signal => signal.aborted)).toEqual([true]);
 });
 
-test('ends at once, with the reason, when it is told to stop', async () => {
+test('ends at once, with the reason, when it is reported to stop', async () => {
   const { run, clock, stop } = failing(99);
   const ended = run();
   await clock.advance(1500);
@@ -76,14 +76,14 @@ test('ends at once, with the reason, when it is told to stop', async () => {
   expect(clock.sleepers()).toBe(0);
 });
 
-test('does not even begin when it is told to stop before', async () => {
+test('does not even begin when it is reported to stop before', async () => {
   const { run, calls, stop } = failing(0);
   stop.abort(new Error('shutting down'));
   expect(await run()).toMatchObject({ message: 'shutting down' });
   expect(calls()).toBe(0);
 });
 
-test('tells of what was thrown though it be no error', async () => {
+test('reports of what was thrown though it be no error', async () => {
   const { run, clock } = failing(0, { limitMs: 500 });
   const ended = run(() => Promise.reject('a text'));
   await clock.advance(500);

@@ -5,7 +5,7 @@ import { Slots } from './slots.ts';
 
 const never = new AbortController().signal;
 
-test('gives as many places as there are, and the next to whoever asked first', async () => {
+test('Slots are given in the order of requests', async () => {
   const slots = new Slots(2);
   const [one, two] = [await slots.take(never), await slots.take(never)];
   const order: string[] = [];
@@ -24,7 +24,7 @@ test('gives as many places as there are, and the next to whoever asked first', a
   expect(slots.taken).toBe(0);
 });
 
-test('a place that is given back twice is given back once', async () => {
+test('disposing a slot twice returns it once', async () => {
   const slots = new Slots(1);
   const place = await slots.take(never);
   place[Symbol.dispose]();
@@ -34,7 +34,7 @@ test('a place that is given back twice is given back once', async () => {
   expect(slots.taken).toBe(1);
 });
 
-test('whoever does not want to wait any more leaves, and takes nothing along', async () => {
+test('an aborted request leaves the queue of Slots', async () => {
   const slots = new Slots(1);
   const place = await slots.take(never);
   const stop = new AbortController();
@@ -47,7 +47,7 @@ test('whoever does not want to wait any more leaves, and takes nothing along', a
   expect(slots.taken).toBe(0);
 });
 
-test('nobody who asks now goes before those who wait', async () => {
+test('a new request does not overtake waiting ones', async () => {
   const slots = new Slots(1);
   const first = await slots.take(never);
   const waiting = slots.take(never);
@@ -59,7 +59,7 @@ test('nobody who asks now goes before those who wait', async () => {
   await late;
 });
 
-test('never more at once than there are places, and all come to theirs', async () => {
+test('Slots never exceed their number, and every request is served', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 4 }),

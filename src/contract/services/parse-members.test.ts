@@ -56,7 +56,7 @@ const badMembers: [string, object, string, string][] = [
   ],
 ];
 for (const [name, members, code, message] of badMembers) {
-  test(`refuses a service with ${name}, naming it`, () => {
+  test(`rejects a service with ${name}, naming it`, () => {
     const result = attempt(() => parseOne(members));
     expect(result).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(message) } });
     expect(result.ok ? '' : result.error.remedy).toMatch(/\.$/);

@@ -141,7 +141,7 @@ const refused: [string, Record<string, string>, string][] = [
   ],
 ];
 for (const [name, input, message] of refused) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     const result = attempt(() => parseManifest(input, 'ConfigMap wmco/windows-services-v2'));
     expect(result).toMatchObject({
       ok: false,
@@ -169,7 +169,7 @@ test('reads files, with or without a checksum', () => {
   ]);
 });
 
-test('refuses a file without a path', () => {
+test('rejects a file without a path', () => {
   expect(codeOf(() => parseManifest({ services: '[]', files: '[{}]' }))).toBe('FIELD_INVALID');
 });
 

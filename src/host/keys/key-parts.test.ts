@@ -80,14 +80,14 @@ const mismatches: [name: string, parts: KeyParts][] = [
   ['Ed25519 with a short point', { ...ed25519, point: new Uint8Array(31) }],
 ];
 for (const [name, parts] of mismatches)
-  test(`refuses ${name}`, () => expect(codeOf(() => assembleKey(parts))).toBe('PRIVATE_KEY_UNREADABLE'));
+  test(`rejects ${name}`, () => expect(codeOf(() => assembleKey(parts))).toBe('PRIVATE_KEY_UNREADABLE'));
 
-test('refuses RSA keys larger than OpenSSH allows and says so', () => {
+test('rejects RSA keys larger than OpenSSH allows', () => {
   const result = attempt(() => assembleKey({ ...rsa, n: 2n ** 16_384n }));
   expect(result.ok ? '' : result.error.message).toContain('16384');
 });
 
-test('refuses a curve that SSH does not have', () => {
+test('rejects a curve that SSH does not have', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
   expect(codeOf(() => partsOfJwk(privateKey.export({ format: 'jwk' })))).toBe('PRIVATE_KEY_UNREADABLE');
 });
@@ -113,7 +113,7 @@ test('pads the coordinates and numbers of EC keys that begin with zeros', () => 
   expect(Buffer.from(signer.export({ format: 'jwk' }).d ?? '', 'base64url')).toHaveLength(p256.size);
 });
 
-test('meets any small numbers with a key or an AppError', () => {
+test('handles any small numbers with a key or an AppError', () => {
   const number = fc.bigInt({ min: 0n, max: 40n });
   fc.assert(
     fc.property(fc.tuple(number, number, number, number, number), ([e, d, p, q, qInverse]) => {

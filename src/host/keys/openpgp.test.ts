@@ -58,7 +58,7 @@ const fromGpg: [name: string, base64: string, want: string][] = [
   ],
 ];
 for (const [name, base64, want] of fromGpg)
-  test(`meets a message of GnuPG with ${name}`, () =>
+  test(`handles a message of GnuPG with ${name}`, () =>
     expect(open(Uint8Array.fromBase64(base64), 'gpg pass')).toBe(want));
 
 test('finds a wrong passphrase in a message without session key', () => {
@@ -123,7 +123,7 @@ const [sessionPacket, dataPacket] = readPackets(fromGo) as [Packet, Packet];
 const message = (session = sessionPacket, data = dataPacket): Uint8Array =>
   Buffer.concat([writePacket(session.tag, session.body), writePacket(data.tag, data.body)]);
 
-test('writes the packets that annotations on live clusters have', () => {
+test('writes the packets that annotations on existing clusters have', () => {
   const written = readPackets(encryptWithPassphrase(utf8('core'), utf8('pw'))) ?? [];
   for (const [session, data] of [written, [sessionPacket, dataPacket]]) {
     expect([session?.tag, session?.body.length, data?.tag, data?.body[0]]).toEqual([3, 30, 18, 1]);

@@ -173,14 +173,14 @@ const cases: [name: string, bytes: Uint8Array, code: string, says: string][] = [
   ],
 ];
 for (const [name, bytes, code, says] of cases) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     const result = attempt(() => readOpensshKey(bytes));
     expect(result).toMatchObject({ ok: false, error: { code, message: expect.stringContaining(says) } });
     expect(result.ok || result.error.remedy).not.toBe('');
   });
 }
 
-test('refuses a seed that does not make the point', () => {
+test('rejects a seed that does not make the point', () => {
   const fields = [ed25519.point, Buffer.concat([otherEd25519.seed, ed25519.point])];
   const pem = printPem('OPENSSH PRIVATE KEY', writeContainer(ed25519, { fields }));
   expect(attempt(() => parsePrivateKey(pem))).toMatchObject({ ok: false, error: { code: 'PRIVATE_KEY_UNREADABLE' } });
@@ -190,7 +190,7 @@ test('needs no padding', () => {
   expect(readOpensshKey(writeContainer(ed25519, { padding: [] }))).toMatchObject({ kind: 'ed25519' });
 });
 
-test('meets any change of the bytes with the same key or an AppError', () => {
+test('handles any change of the bytes with the same key or an AppError', () => {
   const containers = [...byType.values()].map(parts => writeContainer(parts));
   const change = fc.tuple(fc.constantFrom(...containers), fc.nat(), fc.nat(255), fc.nat(3));
   fc.assert(
@@ -206,7 +206,7 @@ test('meets any change of the bytes with the same key or an AppError', () => {
   );
 });
 
-test('meets arbitrary bytes after the magic with an AppError', () => {
+test('handles arbitrary bytes after the magic with an AppError', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
       const result = attempt(() => readOpensshKey(Buffer.concat([Buffer.from('openssh-key-v1\0'), bytes])));

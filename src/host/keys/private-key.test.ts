@@ -142,7 +142,7 @@ const weak: [name: string, text: string, says: string][] = [
   ['P-224 in PKCS#8', pem(p224, 'pkcs8'), 'P-224'],
 ];
 for (const [name, text, says] of weak)
-  test(`recognises ${name} and refuses it as weak`, () =>
+  test(`recognizes ${name} and refuses it as weak`, () =>
     expect(refusal(text)).toMatchObject({ code: 'PUBLIC_KEY_WEAK', message: expect.stringContaining(says) }));
 
 test('reads a small RSA key, so that its size can be named', () => {
@@ -211,7 +211,7 @@ test('finds the public half of an EC key that lacks it', () => {
   );
 });
 
-test('shows the key neither in JSON nor to somebody who inspects it', () => {
+test('shows the key neither in JSON nor to a user who inspects it', () => {
   const parsed = parsePrivateKey(pem(ed25519, 'pkcs8'));
   const body = pem(ed25519, 'pkcs8').split('\n')[1] ?? '';
   for (const text of [JSON.stringify(parsed), inspect(parsed, { depth: 9, showHidden: true }), String(parsed.pem)])
@@ -225,7 +225,7 @@ const damage = (text: string): fc.Arbitrary<string> =>
     .map(([at, drop, put, cut]) => (cut ? text.slice(0, at) + put : text.slice(0, at) + put + text.slice(at + drop)));
 const expected = ['PRIVATE_KEY_UNREADABLE', 'PRIVATE_KEY_ENCRYPTED', 'PUBLIC_KEY_WEAK'];
 
-test('meets any damaged file with a key or an AppError that shows nothing of it', () => {
+test('handles any damaged file with a key or an AppError that shows nothing of it', () => {
   const files = [...readable.map(([, , text]) => text), opensshEd25519, ...encrypted.map(([, text]) => text)];
   fc.assert(
     fc.property(
@@ -242,7 +242,7 @@ test('meets any damaged file with a key or an AppError that shows nothing of it'
   );
 });
 
-test('meets any changed octet in a good frame with the same key or an AppError, in reasonable time', () => {
+test('handles any changed octet in a good frame with the same key or an AppError, in reasonable time', () => {
   const blocks = [...readable.map(([, , text]) => text), pem(p224, 'sec1')].map(text => scanPem(text).blocks[0]!);
   fc.assert(
     fc.property(fc.constantFrom(...blocks), fc.nat(), fc.nat(255), (block, at, octet) => {
@@ -261,7 +261,7 @@ test('meets any changed octet in a good frame with the same key or an AppError, 
   );
 });
 
-test('meets arbitrary bytes in every kind of frame with an AppError', () => {
+test('handles arbitrary bytes in every kind of frame with an AppError', () => {
   const kinds = ['RSA PRIVATE KEY', 'EC PRIVATE KEY', 'PRIVATE KEY', 'DSA PRIVATE KEY', 'OPENSSH PRIVATE KEY'];
   fc.assert(
     fc.property(fc.constantFrom(...kinds), fc.uint8Array({ minLength: 1, maxLength: 100 }), (kind, bytes) => {

@@ -55,11 +55,11 @@ for (const [type, text] of known) {
     expect(publicKeyHash(key)).toBe(createHash('sha256').update(text).digest('hex'));
   });
   test(`knows the type ${type}`, () => expect(isKnownType(type)).toBe(true));
-  test(`refuses ${type} with an octet too many`, () => {
+  test(`rejects ${type} with an octet too many`, () => {
     const blob = Buffer.concat([writeWire(type, ...(blobs[type] ?? [])), Buffer.of(0)]);
     expect(readPublicKey(blob)).toBeUndefined();
   });
-  test(`refuses ${type} with an octet too few`, () => {
+  test(`rejects ${type} with an octet too few`, () => {
     expect(readPublicKey(writeWire(type, ...(blobs[type] ?? [])).subarray(0, -1))).toBeUndefined();
   });
 }
@@ -166,7 +166,7 @@ test('judges RSA by the size of the modulus alone', () => {
   );
 });
 
-test('hashes exactly type and content, whatever the comment', () => {
+test('hashes exactly type and content, for any comment', () => {
   fc.assert(
     fc.property(fc.constantFrom(...known), fc.stringMatching(/^[ -~]{0,30}$/), ([, text], comment) => {
       expect(publicKeyHash(parseAuthorizedKey(`${text} ${comment}\n`))).toBe(publicKeyHash(parseAuthorizedKey(text)));
@@ -174,7 +174,7 @@ test('hashes exactly type and content, whatever the comment', () => {
   );
 });
 
-test('meets any line with a key or an AppError', () => {
+test('handles any line with a key or an AppError', () => {
   const changed = fc
     .tuple(fc.constantFrom(...known), fc.nat(), fc.string({ maxLength: 3 }))
     .map(([[, text], at, put]) => {

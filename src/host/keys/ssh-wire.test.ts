@@ -42,7 +42,7 @@ const refused: [name: string, bytes: string, read: (reader: WireReader) => unkno
 ];
 
 for (const [name, bytes, read] of refused)
-  test(`refuses ${name}`, () => expect(readWire(hex(bytes), read)).toBeUndefined());
+  test(`rejects ${name}`, () => expect(readWire(hex(bytes), read)).toBeUndefined());
 
 const accepted: [name: string, bytes: string, read: (reader: WireReader) => unknown, want: unknown][] = [
   ['an empty string', '00000000', reader => reader.string().length, 0],
@@ -91,7 +91,7 @@ test('reads back every number and text it has written', () => {
   );
 });
 
-test('never throws, whatever the bytes', () => {
+test('never throws, for any bytes', () => {
   const steps: ((reader: WireReader) => unknown)[] = [
     reader => reader.uint32(),
     reader => reader.string(),

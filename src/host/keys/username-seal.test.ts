@@ -96,7 +96,7 @@ test('writes base64 in lines of 64 columns joined by the marker, and the checksu
   expect(parts.at(-1)).toMatch(/^=[A-Za-z0-9+/]{4}$/);
 });
 
-test('begins as all annotations on live clusters do', () => expect(sealUsername('x', pem)).toMatch(/^wx4EBwMI/));
+test('begins as all annotations on existing clusters do', () => expect(sealUsername('x', pem)).toMatch(/^wx4EBwMI/));
 
 test('writes neither line ends nor frame, and something else each time', () => {
   const seals = Array.from({ length: 10 }, () => sealUsername('core', pem));
@@ -241,7 +241,7 @@ const samples: [annotation: string, key: string, name: string][] = [
   [old, 'secret key', 'Administrator'],
 ];
 
-test('meets any changed annotation with its name or an error, in time', () => {
+test('handles any changed annotation with its name or an error, in time', () => {
   const change = fc.record({
     sample: fc.constantFrom(...samples),
     at: fc.nat(),
@@ -260,7 +260,7 @@ test('meets any changed annotation with its name or an error, in time', () => {
   );
 });
 
-test('meets any changed message behind a good armor with its name or an error, in time', () => {
+test('handles any changed message behind a good armor with its name or an error, in time', () => {
   const messages = samples.map(([annotation, key, name]) => {
     const base64 = annotation.replaceAll(/-----.*?-----|<wmcoMarker>|\n/g, '').replace(/=.{4}$/, '');
     return { bytes: Uint8Array.fromBase64(base64), key, name };
@@ -277,7 +277,7 @@ test('meets any changed message behind a good armor with its name or an error, i
   );
 });
 
-test('meets any text with an error, in time', () => {
+test('handles any text with an error, in time', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ maxLength: 300 }), fc.base64String({ maxLength: 300 })), text => {
       expect(openInTime(text, 'key')).toBeUndefined();

@@ -7,16 +7,16 @@ import { hostKeySignatures, offeredAlgorithms } from './algorithms.ts';
 const keyOf = (type: string): HostKey => ({ type, blob: writeWire(type) });
 const all = Object.values(offeredAlgorithms(undefined)).flat();
 
-test('offers nothing that rests on SHA-1, MD5, DSA, RC4, DES or CBC', () => {
+test('offers no algorithm based on SHA-1, MD5, DSA, RC4, DES or CBC', () => {
   expect(all.filter(name => /sha1|md5|ssh-dss|arcfour|des|cbc|^ssh-rsa$/.test(name))).toEqual([]);
 });
 
-test('offers nothing twice', () => {
+test('offers no algorithm twice', () => {
   const { serverHostKey, kex, cipher, hmac } = offeredAlgorithms(undefined);
   for (const names of [serverHostKey, kex, cipher, hmac]) expect(new Set(names).size).toBe(names.length);
 });
 
-test('offers only what the SSH library knows', () => {
+test('offers only algorithms of the SSH library', () => {
   const client = new ssh2.Client();
   client.on('error', () => undefined);
   // The library refuses unknown names before it does anything else.
@@ -25,7 +25,7 @@ test('offers only what the SSH library knows', () => {
   client.destroy();
 });
 
-test('prefers ciphers that processors help with', () => {
+test('prefers ciphers with hardware acceleration', () => {
   expect(offeredAlgorithms(undefined).cipher.slice(0, 2)).toEqual(['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com']);
 });
 
@@ -46,11 +46,11 @@ for (const [type, want] of pinned) {
   });
 }
 
-test('leaves the choice to the host while no key is pinned', () => {
+test('offers all host key types while no key is pinned', () => {
   expect(hostKeySignatures(undefined)).toHaveLength(6);
 });
 
-test('a key that was stored as base64 pins its type as well', () => {
+test('offers only the type of a pinned key that was stored as base64', () => {
   const key = parseHostKey('AAAAC3NzaC1lZDI1NTE5AAAAICJJNmTPKrrJqIFpRRfnzAJvMyoCds+EZWMJmQZuGDRw');
   expect(hostKeySignatures(key)).toEqual(['ssh-ed25519']);
 });

@@ -52,23 +52,23 @@ for (const [name, key, text, type, algorithm] of keys) {
   });
 }
 
-test('the public half is the one the server knows', () => {
+test('gives the library the public key of the private key', () => {
   const key = parsePrivateKey(pem(rsa, 'pkcs8'));
   expect(Uint8Array.from(authKey(key).getPublicSSH())).toEqual(Uint8Array.from(key.publicKey.blob));
 });
 
-test('refuses to sign with SHA-1, as an error the library hands on', () => {
+test('rejects SHA-1 signatures with an error that the library passes on', () => {
   const result: unknown = authKey(parsePrivateKey(pem(rsa, 'pkcs1'))).sign(data, 'sha1');
   expect(result).toBeInstanceOf(Sha1Refused);
   expect(String(result)).not.toMatch(/PRIVATE|BEGIN/);
 });
 
-test('RSA without a wish of the library is signed with SHA-256, never with SHA-1', () => {
+test('signs RSA with SHA-256 by default', () => {
   const auth = authKey(parsePrivateKey(pem(rsa, 'pkcs1')));
   expect(verify('sha256', data, createPublicKey(rsa), auth.sign(data))).toBe(true);
 });
 
-test('a key of a type the library does not know is a bug, told without the key', () => {
+test('fails for an unsupported key type without quoting the key', () => {
   const key = parsePrivateKey(pem(ed25519, 'pkcs8'));
   const strange = { ...key, publicKey: { ...key.publicKey, type: 'ssh-strange' } };
   expect(() => authKey(strange)).toThrow('keys of type ssh-strange');

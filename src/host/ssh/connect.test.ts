@@ -61,7 +61,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-test('lets the caller know whom it reached', async () => {
+test('connect returns host key, accepted key and software of the host', async () => {
   await using server = await startSshServer({ ident: 'OpenSSH_for_Windows_9.5 Win32' });
   const facts = await factsOf(server);
   expect(facts).toMatchObject({
@@ -73,7 +73,7 @@ test('lets the caller know whom it reached', async () => {
   expect(facts.hostKey).toEqual(server.hostKey);
 });
 
-test('a name works as well as an address', async () => {
+test('connect accepts a DNS name', async () => {
   await using server = await startSshServer();
   expect((await factsOf(server, { address: 'localhost' })).address).toBe('localhost');
 });
@@ -106,7 +106,7 @@ for (const [name, authorized] of rings) {
   });
 }
 
-test('a host that shows the pinned key is accepted, and the key is not new', async () => {
+test('connect accepts a host with the pinned key', async () => {
   await using server = await startSshServer();
   expect(await factsOf(server, { pinnedKey: server.hostKey })).toMatchObject({ isNewHostKey: false });
 });
@@ -127,7 +127,7 @@ for (const [name, pinned] of [
   });
 }
 
-test('the message of a changed key shows both fingerprints', async () => {
+test('connect reports both fingerprints of a changed key', async () => {
   await using server = await startSshServer();
   const { message } = await failureOf(server.port, { pinnedKey: foreign.key.publicKey });
   expect(message.match(/SHA256:/g)).toHaveLength(2);
@@ -157,14 +157,14 @@ for (const [name, settings, target, code] of refusals) {
   });
 }
 
-test('a host for passwords is not bothered with a second key', async () => {
+test('connect offers no second key to a host that accepts passwords only', async () => {
   const attempts: string[] = [];
   await using server = await startSshServer({ methods: ['password'], onAttempt: method => attempts.push(method) });
   await failureOf(server.port, { privateKeys: [ours.key, previous.key, foreign.key] });
   expect(attempts).toEqual(['publickey']);
 });
 
-test('nothing but public keys is ever tried', async () => {
+test('connect tries public keys only', async () => {
   const attempts = new Set<string>();
   await using server = await startSshServer({ authorized: [foreign.key], onAttempt: method => attempts.add(method) });
   await failureOf(server.port, { privateKeys: [ours.key, previous.key] });
@@ -243,7 +243,7 @@ for (const [name, onSocket] of slow) {
   });
 }
 
-test('a port where nobody listens is unreachable', async () => {
+test('connect reports a closed port as unreachable', async () => {
   const server = await startTcpServer(() => undefined);
   await server[Symbol.asyncDispose]();
   const error = await failureOf(server.port);
@@ -251,13 +251,13 @@ test('a port where nobody listens is unreachable', async () => {
   expect(error.message).toContain('(ECONNREFUSED)');
 });
 
-test('an address to which no connection can lead is unreachable', async () => {
+test('connect reports an unroutable address as unreachable', async () => {
   const error = await failureOf(22, { address: '255.255.255.255' });
   expect(error.code).toBe('HOST_UNREACHABLE');
   expect(error.message).toContain('255.255.255.255: ');
 });
 
-test('a name nobody knows is not resolved', async () => {
+test('connect reports an unknown name as unresolved', async () => {
   // Longer than a part of a name may be: no server is asked for it.
   const name = `${'x'.repeat(64)}.invalid`;
   const error = await failureOf(22, { address: name });
@@ -279,7 +279,7 @@ test.each(invalid)('a target %s is refused before anything is dialled', async (_
   expect((await failureOf(22, { address: 'never.invalid', ...target })).code).toBe(code);
 });
 
-test('an attempt that is not wanted any more ends with the reason of the caller', async () => {
+test('connect fails with the reason of the caller when it is aborted', async () => {
   await using server = await startTcpServer(() => undefined);
   const controller = new AbortController();
   const attempt = connect(targetOf(server.port), { signal: controller.signal });
@@ -288,7 +288,7 @@ test('an attempt that is not wanted any more ends with the reason of the caller'
   await expect(connect(targetOf(server.port), { signal: controller.signal })).rejects.toThrow('not wanted');
 });
 
-test('a hundred connections at once are no trouble', async () => {
+test('connect opens a hundred connections at once', async () => {
   await using server = await startSshServer();
   const warnings: Error[] = [];
   const note = (warning: Error) => warnings.push(warning);

@@ -46,7 +46,7 @@ async function* slowly(total: number, step: number): AsyncGenerator<Uint8Array> 
   }
 }
 
-test('a file that is sent can be fetched again', async () => {
+test('a connection downloads the file that it uploaded', async () => {
   await using made = await bench();
   const progress: number[] = [];
   await made.host.upload(path, bytes(700_000), { onProgress: sent => progress.push(sent) });
@@ -70,7 +70,7 @@ test.each(servers)('pieces that come one after another in the same memory arrive
   expect(made.files.files.get('/C:/k/x.exe')?.equals(whole)).toBe(true);
 });
 
-test('old servers of Windows get writes they can take', async () => {
+test('upload uses small writes for old servers of Windows', async () => {
   const sizes: number[] = [];
   await using made = await bench({ ident: 'OpenSSH_for_Windows_8.1' });
   const write = made.files.write.bind(made.files);
@@ -82,14 +82,14 @@ test('old servers of Windows get writes they can take', async () => {
   expect(sizes).toEqual([102_400, 102_400, 95_200]);
 });
 
-test('new ones get large writes', async () => {
+test('upload uses large writes for new servers', async () => {
   await using made = await bench();
   await made.host.upload(path, bytes(255 * 1024 * 2));
   // The library cuts a little earlier than OpenSSH would.
   expect(made.files.log.filter(line => line.startsWith('write')).length).toBeLessThanOrEqual(4);
 });
 
-test('one SFTP session serves all transfers, also those that begin together', async () => {
+test('concurrent transfers share one SFTP session', async () => {
   await using made = await bench();
   const names = Array.from({ length: 8 }, (_, index) => `C:\\k\\${index}`);
   await Promise.all(names.map(name => made.host.upload(name, bytes(1000))));
@@ -109,7 +109,7 @@ test('usage counts bytes in both directions', async () => {
   expect(made.host.usage().bytesReceived - between.bytesReceived).toBeGreaterThan(500_000);
 });
 
-test('a host without SFTP is told each time it is asked', async () => {
+test('every transfer reports a host without SFTP', async () => {
   const server = await startSshServer();
   await using host = await open(server.port);
   expect(await rejectionOf(host.upload(path, bytes(1)))).toMatchObject({ code: 'HOST_SFTP_MISSING' });
@@ -117,7 +117,7 @@ test('a host without SFTP is told each time it is asked', async () => {
   await server[Symbol.asyncDispose]();
 });
 
-test('a host that becomes unable to write is told with the file', async () => {
+test('upload reports a write failure with the path', async () => {
   await using made = await bench();
   made.files.fault = operation => (operation === 'write' ? status.denied : undefined);
   const error = await rejectionOf(made.host.upload(path, bytes(3_000_000)));
@@ -127,7 +127,7 @@ test('a host that becomes unable to write is told with the file', async () => {
   expect(made.host.usage().sftpSessions).toBe(1);
 });
 
-test('a host that dies in the middle of an upload is a lost connection, at once', async () => {
+test('upload reports a lost connection at once', async () => {
   await using made = await bench();
   const chunks = slowly(1e9, 10_000);
   const sending = rejectionOf(
@@ -159,7 +159,7 @@ for (const [operation, run, says] of silences) {
   });
 }
 
-test('a slow upload is no stalled one', async () => {
+test('upload does not report a slow transfer as stalled', async () => {
   await using made = await bench();
   const [started, size] = [performance.now(), 9_600_000];
   // Hundreds of pauses that are each far shorter than the limit, and together longer.
@@ -176,14 +176,14 @@ async function givenUp(host: HostConnection): Promise<void> {
   await expect(sending).rejects.toThrow('not wanted');
 }
 
-test('an upload that is not wanted any more leaves nothing, and the connection can be used', async () => {
+test('an aborted upload leaves no file and keeps the connection', async () => {
   await using made = await bench();
   await givenUp(made.host);
   await made.host.upload('C:\\k\\y', bytes(10));
   await expect.poll(() => [...made.files.files.keys()]).toEqual(['/C:/k/y']);
 });
 
-test('a file can be sent anew at once: what is left of the first attempt is cleared away before', async () => {
+test('upload cleans up after an aborted attempt before the next one starts', async () => {
   await using made = await bench();
   for (let round = 0; round < 3; round += 1) {
     await givenUp(made.host);
@@ -194,14 +194,14 @@ test('a file can be sent anew at once: what is left of the first attempt is clea
   }
 });
 
-test('two uploads to one path come one after the other, the last one wins', async () => {
+test('uploads to the same path run in order', async () => {
   await using made = await bench();
   await Promise.all([made.host.upload(path, bytes(700_000)), made.host.upload(path, bytes(300))]);
   expect(made.files.files.get('/C:/k/x.exe')).toHaveLength(300);
   expect(made.files.log.filter(line => line.startsWith('rename'))).toHaveLength(2);
 });
 
-test('an upload that fails does not hold up the next one', async () => {
+test('a failed upload does not block the next one', async () => {
   await using made = await bench();
   made.files.fault = operation => (operation === 'write' ? status.denied : undefined);
   const failing = rejectionOf(made.host.upload(path, bytes(10)));
@@ -214,7 +214,7 @@ test('an upload that fails does not hold up the next one', async () => {
   expect(made.files.files.get('/C:/k/x.exe')).toHaveLength(20);
 });
 
-test('an upload that was given up while it waited for its turn never begins', async () => {
+test('an upload that is aborted while it waits never starts', async () => {
   await using made = await bench();
   made.files.fault = operation => (operation === 'close' ? 'silence' : undefined);
   const first = rejectionOf(made.host.upload(path, bytes(10), { timeoutMs: 100 }));
@@ -235,7 +235,7 @@ test('operations leave no listeners on the signal of the caller', async () => {
   expect(getEventListeners(made.host.ended, 'abort')).toHaveLength(0);
 });
 
-test('a host that freezes is given up after four keep-alives', async () => {
+test('a connection to a frozen host is lost after four keep-alive intervals', async () => {
   await using made = await bench({ onExec: () => undefined });
   await using relay = await startRelay(made.server.port);
   await using host = await open(relay.port, { keepAliveMs: 50 });
@@ -250,14 +250,14 @@ test('a host that freezes is given up after four keep-alives', async () => {
   expect(host.ended.reason).toBe(error);
 });
 
-test('a host that has nothing to say answers keep-alives and is kept', async () => {
+test('a connection to an idle host stays open', async () => {
   await using made = await bench({}, { keepAliveMs: 30 });
   await pause(500);
   expect(made.host.ended.aborted).toBe(false);
   await made.host.upload(path, bytes(10));
 });
 
-test('a host that reboots is noticed, and the reason is the same for everybody', async () => {
+test('all pending operations fail with the same reason when the host reboots', async () => {
   await using made = await bench({ onExec: () => undefined });
   const running = [made.host.exec('a'), made.host.exec('b')].map(result => rejectionOf(result));
   await pause(30);
@@ -268,7 +268,7 @@ test('a host that reboots is noticed, and the reason is the same for everybody',
   expect(one?.message).toMatch(/^127\.0\.0\.1: the SSH connection was lost/);
 });
 
-test('closing twice, and at the same time, is no mistake', async () => {
+test('close can be called twice at the same time', async () => {
   await using made = await bench();
   await Promise.all([made.host.close(), made.host.close()]);
   await made.host.close();
@@ -277,7 +277,7 @@ test('closing twice, and at the same time, is no mistake', async () => {
   expect(made.server.connections()).toBe(0);
 });
 
-test('closing ends what is under way, and nothing more can be begun', async () => {
+test('close fails pending and later operations', async () => {
   await using made = await bench({ onExec: () => undefined });
   const running = [made.host.exec('x'), made.host.upload(path, { size: 1e9, chunks: slowly(1e9, 1000) })];
   const ended = Promise.all(running.map(result => rejectionOf(result)));
@@ -288,7 +288,7 @@ test('closing ends what is under way, and nothing more can be begun', async () =
     expect(await rejectionOf(late)).toMatchObject({ code: 'HOST_CONNECTION_LOST' });
 });
 
-test('closing does not wait for a frozen host', async () => {
+test('close does not wait for a frozen host', async () => {
   await using made = await bench();
   await using relay = await startRelay(made.server.port);
   const host = await open(relay.port);
@@ -298,7 +298,7 @@ test('closing does not wait for a frozen host', async () => {
   expect(performance.now() - started).toBeLessThan(10_000);
 });
 
-test('closing a connection that broke by itself is no mistake', async () => {
+test('close resolves for a lost connection', async () => {
   await using made = await bench();
   made.server.cut();
   await pause(50);
@@ -306,7 +306,7 @@ test('closing a connection that broke by itself is no mistake', async () => {
   expect(made.host.ended.reason).toMatchObject({ code: 'HOST_CONNECTION_LOST' });
 });
 
-test('whoever uses "await using" closes at the end', async () => {
+test('"await using" closes the connection', async () => {
   await using made = await bench();
   {
     await using second = await open(made.server.port);

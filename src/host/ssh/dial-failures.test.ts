@@ -45,23 +45,23 @@ test.each(oddities)('%s is still told', (_, thrown, says) => {
   expect(dialFailure(peer, thrown).message).toContain(says);
 });
 
-test('several addresses that were tried at once count as one failure', () => {
+test('reports an AggregateError as one failure', () => {
   const both = new AggregateError([systemError('ECONNREFUSED'), systemError('ECONNREFUSED')]);
   expect(dialFailure(peer, Object.assign(both, { code: 'ECONNREFUSED' })).message).toContain('refuses connections');
 });
 
-test('a time-out says how long was waited', () => {
+test('dialTimeout names the time limit', () => {
   const error = dialTimeout({ address: '10.1.2.3', port: 2222 }, 10_000);
   expect(error.code).toBe('HOST_UNREACHABLE');
   expect(error.message).toBe('10.1.2.3 port 2222: no answer within 10 s');
   expect(error.remedy).toMatch(/firewall/);
 });
 
-test('the port is named when it is not the usual one', () => {
+test('names the port when it is not 22', () => {
   expect(where({ address: 'a', port: 22 })).toBe('a');
   expect(where({ address: 'a', port: 23 })).toBe('a port 23');
 });
 
-test('whatever was thrown has a message', () => {
+test('reports any thrown value with a message', () => {
   expect([new Error('x'), 'y', 3, undefined].map(messageOf)).toEqual(['x', 'y', '3', 'undefined']);
 });

@@ -23,7 +23,7 @@ for (const length of [0, 1, 31 * 1024, 31 * 1024 + 1, 99_999, 100_000]) {
   });
 }
 
-test('refuses a file that is too long, and closes it', async () => {
+test('rejects a file that is too long, and closes it', async () => {
   const { fetch, files } = await bench(content(100_001));
   const error = await rejectionOf(fetch());
   expect(error).toMatchObject({ code: 'HOST_OUTPUT_TOO_LONG' });
@@ -31,7 +31,7 @@ test('refuses a file that is too long, and closes it', async () => {
   expect(files.openHandles).toBe(0);
 });
 
-test('a file that is not there is missing', async () => {
+test('reports a missing file', async () => {
   const { fetch } = await bench();
   expect(await rejectionOf(fetch())).toMatchObject({ code: 'HOST_FILE_MISSING' });
 });
@@ -50,7 +50,7 @@ test.each(faults)('%s answered with status %i is %s', async (operation, fault, c
   expect(error?.message).toContain('10.1.2.3: reading "C:\\\\k\\\\x.log"');
 });
 
-test('a file that cannot be closed was read all the same', async () => {
+test('returns the content of a file that cannot be closed', async () => {
   const { files, fetch } = await bench(content(10));
   files.fault = operation => (operation === 'close' ? status.failure : undefined);
   expect(await fetch()).toHaveLength(10);

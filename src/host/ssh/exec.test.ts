@@ -58,7 +58,7 @@ for (const code of [0, 1, 2, 255, 9009, 0xc0000005, 0xffffffff]) {
   });
 }
 
-test('the command arrives as it was given', async () => {
+test('exec sends the command unchanged', async () => {
   const asked: string[] = [];
   await using bench = await hostWith((channel, text) => {
     asked.push(text);
@@ -68,7 +68,7 @@ test('the command arrives as it was given', async () => {
   expect(asked).toEqual([command, 'echo "a b"', 'é € \\ "']);
 });
 
-test('both streams are kept apart', async () => {
+test('exec separates stdout and stderr', async () => {
   await using bench = await hostWith(says('out\r\n', 'err\r\n'));
   expect(await bench.host.exec(command)).toEqual({ exitCode: 0, stdout: 'out\r\n', stderr: 'err\r\n' });
 });
@@ -83,7 +83,7 @@ test.each(texts)('output in %s never breaks anything', async (_, bytes, want) =>
   expect((await bench.host.exec(command)).stdout).toBe(want);
 });
 
-test('output can be followed as it comes, never with half a character', async () => {
+test('onOutput never gets half a character', async () => {
   const seen: [string, string][] = [];
   const euro = Buffer.from('€');
   await using bench = await hostWith(channel => {
@@ -100,7 +100,7 @@ test('output can be followed as it comes, never with half a character', async ()
   expect([textOf('stdout'), textOf('stderr')]).toEqual([['€'], ['warning']]);
 });
 
-test('standard input is at its end from the start', async () => {
+test('exec closes standard input', async () => {
   await using bench = await hostWith(channel => {
     channel.resume();
     channel.on('end', () => exits(3)(channel, ''));
@@ -108,7 +108,7 @@ test('standard input is at its end from the start', async () => {
   expect((await bench.host.exec(command)).exitCode).toBe(3);
 });
 
-test('as much output as is accepted is accepted', async () => {
+test('exec accepts output up to the limit', async () => {
   await using bench = await hostWith(says(Buffer.alloc(1024 * 1024, 'x')));
   expect((await bench.host.exec(command)).stdout).toHaveLength(1024 * 1024);
 });
@@ -142,7 +142,7 @@ const unfinished: [name: string, program: Program, message: RegExp][] = [
     /by "SIGKILL"/,
   ],
 ];
-test.each(unfinished)('a command that ends %s is told from one that fails', async (_, program, message) => {
+test.each(unfinished)('a command that ends %s is reported from one that fails', async (_, program, message) => {
   await using bench = await hostWith(program);
   const error = await rejectionOf(bench.host.exec(command));
   expect(error?.code).toBe('HOST_COMMAND_NO_EXIT_CODE');
@@ -150,7 +150,7 @@ test.each(unfinished)('a command that ends %s is told from one that fails', asyn
   expect(error?.message).toContain('127.0.0.1: "agent.exe inventory"');
 });
 
-test('a host that starts no commands says so', async () => {
+test('exec reports a host that starts no commands', async () => {
   const server = await startSshServer();
   const target = { address: '127.0.0.1', port: server.port, username: 'a', privateKeys: [key], pinnedKey: undefined };
   await using host = await connect(target);
@@ -170,7 +170,7 @@ function endless(): { program: Program; closed: () => boolean } {
   return { program, closed: () => closed };
 }
 
-test('a command that hangs is given up in time, and its channel is closed', async () => {
+test('exec closes the channel of a command at its timeout', async () => {
   const { program, closed } = endless();
   await using bench = await hostWith(program);
   const started = performance.now();
@@ -182,7 +182,7 @@ test('a command that hangs is given up in time, and its channel is closed', asyn
   expect(bench.host.ended.aborted).toBe(false);
 });
 
-test('a command that is not wanted any more ends with the reason of the caller', async () => {
+test('exec fails with the reason of the caller when it is aborted', async () => {
   const { program, closed } = endless();
   await using bench = await hostWith(program);
   const controller = new AbortController();
@@ -195,7 +195,7 @@ test('a command that is not wanted any more ends with the reason of the caller',
   expect(bench.host.usage().execSessions).toBe(1);
 });
 
-test('a command that is given up before it began is ended when it begins', async () => {
+test('exec kills a command that starts after the abort', async () => {
   const { program, closed } = endless();
   await using bench = await hostWith(program);
   const controller = new AbortController();
@@ -205,7 +205,7 @@ test('a command that is given up before it began is ended when it begins', async
   await until(closed);
 });
 
-test('a mistake of whoever follows the output ends the command, not the connection', async () => {
+test('an error in onOutput ends the command but not the connection', async () => {
   await using bench = await hostWith(says('text'));
   const onOutput = () => {
     throw new Error('mistake');
@@ -214,7 +214,7 @@ test('a mistake of whoever follows the output ends the command, not the connecti
   expect((await bench.host.exec(command)).stdout).toBe('text');
 });
 
-test('a host that dies under a command is a lost connection', async () => {
+test('exec reports a lost connection', async () => {
   await using bench = await hostWith(hangs);
   const running = rejectionOf(bench.host.exec(command));
   setTimeout(() => bench.server.cut(), 50);
@@ -222,7 +222,7 @@ test('a host that dies under a command is a lost connection', async () => {
   expect(await rejectionOf(bench.host.exec(command))).toMatchObject({ code: 'HOST_CONNECTION_LOST' });
 });
 
-test('commands run beside each other', async () => {
+test('commands run in parallel', async () => {
   // Each ends only when all have begun.
   const begun: (() => void)[] = [];
   const names = Array.from({ length: 20 }, (_, index) => `command ${index}`);
@@ -235,7 +235,7 @@ test('commands run beside each other', async () => {
   expect(bench.host.usage()).toMatchObject({ execSessions: 20, sftpSessions: 0 });
 });
 
-test('no error shows what a command printed', async () => {
+test('errors do not quote the output of a command', async () => {
   const secret = 'token-a8f3c2';
   await using bench = await hostWith(channel => {
     channel.write(secret);

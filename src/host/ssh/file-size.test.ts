@@ -12,21 +12,21 @@ async function bench() {
   return { files, size: () => sizeOfFile(session, act) };
 }
 
-test('tells the size of a file', async () => {
+test('returns the size of a file', async () => {
   const { files, size } = await bench();
   files.files.set('/C:/k/x.exe', Buffer.alloc(1234));
   expect(await size()).toBe(1234);
   expect(files.log).toEqual(['stat /C:/k/x.exe']);
 });
 
-test('tells that there is no file, also where a folder has the name', async () => {
+test('returns undefined for a missing file and for a folder', async () => {
   const { files, size } = await bench();
   expect(await size()).toBeUndefined();
   files.folders.add('/C:/k/x.exe');
   expect(await size()).toBeUndefined();
 });
 
-test('any other answer is a failure that names host and path', async () => {
+test('reports any other status with host and path', async () => {
   const { files, size } = await bench();
   files.fault = () => status.denied;
   const error = await rejectionOf(size());

@@ -17,7 +17,7 @@ function watched(intervalMs = 1000) {
   return { source, seen, watch };
 }
 
-test('a host that says nothing is dead after four intervals, not before', () => {
+test('a silent connection is dead after four intervals', () => {
   const { seen } = watched();
   vi.advanceTimersByTime(silentIntervals * 1000 - 1);
   expect(seen.deaths).toBe(0);
@@ -25,13 +25,13 @@ test('a host that says nothing is dead after four intervals, not before', () => 
   expect(seen.deaths).toBe(1);
 });
 
-test('it is told once', () => {
+test('watchForSilence calls onDead once', () => {
   const { seen } = watched();
   vi.advanceTimersByTime(60_000);
   expect(seen.deaths).toBe(1);
 });
 
-test('any byte is a sign of life', () => {
+test('any received byte resets the count of intervals', () => {
   const { source, seen } = watched();
   for (let round = 0; round < 20; round += 1) {
     vi.advanceTimersByTime(3500);
@@ -42,7 +42,7 @@ test('any byte is a sign of life', () => {
   expect(seen.deaths).toBe(1);
 });
 
-test('a process that was suspended does not take its hosts for dead', () => {
+test('a suspended process does not count its hosts as dead', () => {
   const { source, seen } = watched();
   vi.advanceTimersByTime(1000);
   // An hour passes without a single tick; then the bytes that waited in the kernel are read.
@@ -53,7 +53,7 @@ test('a process that was suspended does not take its hosts for dead', () => {
   expect(seen.deaths).toBe(0);
 });
 
-test('nothing is told after the watch was given up', () => {
+test('watchForSilence does not call onDead after disposal', () => {
   const { seen, watch } = watched();
   vi.advanceTimersByTime(3000);
   watch[Symbol.dispose]();

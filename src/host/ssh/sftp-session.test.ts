@@ -8,7 +8,7 @@ async function session(files = new MemoryFiles()) {
   return { sftp, files, session: await SftpSession.open(clientWith(sftp), '10.1.2.3') };
 }
 
-test('a request gives what the host answers', async () => {
+test('request resolves with the response of the host', async () => {
   const { session: opened } = await session();
   const handle = await opened.request<Buffer>((sftp, done) => sftp.open('/C:/x', 'w', done));
   expect(handle).toHaveLength(4);
@@ -26,13 +26,13 @@ for (const [name, said, most] of limits) {
   });
 }
 
-test('a request that fails gives the status', async () => {
+test('request rejects with the status', async () => {
   const { session: opened } = await session();
   const failing = opened.request((sftp, done) => sftp.unlink('/C:/none', done));
   await expect(failing).rejects.toMatchObject({ code: 2 });
 });
 
-test('a request the library refuses at once is a rejection too', async () => {
+test('request rejects when the library throws', async () => {
   const { session: opened } = await session();
   const refused = opened.request(() => {
     throw new Error('not supported');
@@ -66,14 +66,14 @@ for (const [event, value, says] of ends) {
   });
 }
 
-test('the first reason of its end counts', async () => {
+test('request rejects with the first reason of the end', async () => {
   const { sftp, session: opened } = await session();
   sftp.emit('error', new Error('first'));
   sftp.emit('close');
   await expect(opened.request((raw, done) => raw.unlink('/C:/x', done))).rejects.toThrow('first');
 });
 
-test('a host without SFTP has an error of its own', async () => {
+test('open reports a host without SFTP', async () => {
   const error = await rejectionOf(
     SftpSession.open(clientWith(new Error('Unable to start subsystem: sftp')), '10.1.2.3'),
   );
@@ -83,7 +83,7 @@ test('a host without SFTP has an error of its own', async () => {
   });
 });
 
-test('a connection that is gone already is lost, not without SFTP', async () => {
+test('open reports a lost connection', async () => {
   const client = {
     sftp() {
       throw new Error('Not connected');

@@ -55,7 +55,7 @@ for (const length of [0, 1, 9, 10, 11, 30, 31, 100]) {
   });
 }
 
-test('whatever the pieces of a stream are, the same file arrives', async () => {
+test('uploads a stream with chunks of any size', async () => {
   const pieces = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(
@@ -73,7 +73,7 @@ test('whatever the pieces of a stream are, the same file arrives', async () => {
   );
 });
 
-test('no write is longer than the host takes, so that the library never cuts one', async () => {
+test('no write request exceeds the limit of the host', async () => {
   const { files, send, sftp } = await bench();
   Object.assign(sftp, { _maxWriteLen: 7 });
   await send({ size: 30, chunks: streamOf(bytes(30).subarray(0, 15), bytes(30).subarray(15)) });
@@ -81,13 +81,13 @@ test('no write is longer than the host takes, so that the library never cuts one
   expect(Uint8Array.from(files.files.get('/C:/k/x.exe') ?? [])).toEqual(bytes(30));
 });
 
-test('a part of a larger buffer is sent, not the buffer', async () => {
+test('uploads only the given part of a buffer', async () => {
   const { files, send } = await bench();
   await send(bytes(100).subarray(20, 45));
   expect(files.files.get('/C:/k/x.exe')).toEqual(Buffer.from(bytes(100).subarray(20, 45)));
 });
 
-test('never more writes than planned are without an answer', async () => {
+test('limits the number of unanswered writes', async () => {
   const { files, send } = await bench();
   let [open, most] = [0, 0];
   const write = files.write.bind(files);
@@ -104,7 +104,7 @@ test('never more writes than planned are without an answer', async () => {
   expect(files.log.filter(line => line.startsWith('write'))).toHaveLength(50);
 });
 
-test('progress counts what the host has confirmed, and only grows', async () => {
+test('reports acknowledged bytes as progress', async () => {
   const { send, progress } = await bench();
   await send(bytes(95));
   expect(progress).toEqual(progress.toSorted((one, other) => one - other));
@@ -112,7 +112,7 @@ test('progress counts what the host has confirmed, and only grows', async () => 
   expect(progress.at(-1)).toBe(95);
 });
 
-test('the old file stays until the new one is complete, then is replaced in one step', async () => {
+test('replaces the old file atomically', async () => {
   const { files, send } = await bench();
   files.files.set('/C:/k/x.exe', Buffer.from('old'));
   await send(bytes(20), {
@@ -122,14 +122,14 @@ test('the old file stays until the new one is complete, then is replaced in one 
   expect(files.log.at(-1)).toBe('replace /C:/k/x.exe');
 });
 
-test('a leftover of an earlier attempt is overwritten', async () => {
+test('overwrites the rest of an earlier attempt', async () => {
   const { files, send } = await bench();
   files.files.set('/C:/k/x.exe.part', Buffer.alloc(1000));
   await send(bytes(20));
   expect([...files.files].map(([path, { length }]) => [path, length])).toEqual([['/C:/k/x.exe', 20]]);
 });
 
-test('a server that cannot replace gets a removal and a rename', async () => {
+test('deletes and renames on a server without replacing rename', async () => {
   const { files, send } = await bench(false);
   files.files.set('/C:/k/x.exe', Buffer.from('old'));
   await send(bytes(20));
@@ -137,13 +137,13 @@ test('a server that cannot replace gets a removal and a rename', async () => {
   expect(files.files.get('/C:/k/x.exe')).toHaveLength(20);
 });
 
-test('such a server may also have nothing to remove', async () => {
+test('renames on such a server when no old file exists', async () => {
   const { files, send } = await bench(false);
   await send(bytes(20));
   expect([...files.files.keys()]).toEqual(['/C:/k/x.exe']);
 });
 
-test('missing folders are made, only when they are missing', async () => {
+test('creates missing folders only', async () => {
   const { files, send } = await bench();
   await send(bytes(20), { act: { address: '10.1.2.3', verb: 'write', path: 'C:\\k\\a\\b\\x' } });
   expect([...files.folders]).toEqual(['/C:', '/C:/k', '/C:/k/a', '/C:/k/a/b']);
@@ -152,7 +152,7 @@ test('missing folders are made, only when they are missing', async () => {
   expect(files.log.slice(before).filter(line => line.startsWith('mkdir'))).toEqual([]);
 });
 
-test('a drive that does not exist is a missing folder', async () => {
+test('reports a missing drive as a missing folder', async () => {
   const { send } = await bench();
   const error = await rejectionOf(send(bytes(20), { act: { address: '10.1.2.3', verb: 'write', path: 'D:\\x' } }));
   expect(error).toMatchObject({ code: 'HOST_FILE_MISSING' });
@@ -182,7 +182,7 @@ for (const [name, operation, fault, code] of faults) {
   });
 }
 
-test('one failed write among many that succeed fails the whole', async () => {
+test('fails when one of many writes fails', async () => {
   const { files, send } = await bench();
   let count = 0;
   files.fault = operation => (operation === 'write' && (count += 1) === 17 ? status.failure : undefined);
@@ -190,7 +190,7 @@ test('one failed write among many that succeed fails the whole', async () => {
   expect(files.files.has('/C:/k/x.exe')).toBe(false);
 });
 
-test('a failed write stops the sending soon', async () => {
+test('stops soon after a failed write', async () => {
   const { files, send } = await bench();
   files.fault = operation => (operation === 'write' ? status.failure : undefined);
   await rejectionOf(send(bytes(10_000)));
@@ -213,14 +213,14 @@ for (const [name, freeBytes, code] of spaces) {
   });
 }
 
-test('the message of a full disk names the room that is left', async () => {
+test('reports the free space of a full disk', async () => {
   const { files, send } = await bench();
   files.freeBytes = 42;
   files.fault = operation => (operation === 'write' ? status.failure : undefined);
   expect((await rejectionOf(send(bytes(200))))?.message).toContain('only 42 bytes left');
 });
 
-test('a server that cannot tell its room has just failed', async () => {
+test('reports a plain failure when the free space is unknown', async () => {
   const { files, send } = await bench(false);
   files.freeBytes = 0;
   files.fault = operation => (operation === 'write' ? status.failure : undefined);
@@ -241,7 +241,7 @@ for (const [name, size] of wrongSizes) {
   });
 }
 
-test('a stream that breaks is told as such', async () => {
+test('reports a source that fails', async () => {
   const { files, send } = await bench();
   async function* broken(): AsyncGenerator<Uint8Array> {
     yield await Promise.resolve(bytes(20));
@@ -253,7 +253,7 @@ test('a stream that breaks is told as such', async () => {
   expect(files.openHandles).toBe(0);
 });
 
-test('a stream is closed when the sending fails', async () => {
+test('closes the source when the upload fails', async () => {
   const { files, send } = await bench();
   let closed = false;
   async function* endless(): AsyncGenerator<Uint8Array> {
@@ -268,7 +268,7 @@ test('a stream is closed when the sending fails', async () => {
   expect(closed).toBe(true);
 });
 
-test('a mistake of whoever follows the progress fails the upload and nothing else', async () => {
+test('an error in onProgress fails the upload only', async () => {
   const { send } = await bench();
   const onProgress = () => {
     throw new Error('mistake');
@@ -278,7 +278,7 @@ test('a mistake of whoever follows the progress fails the upload and nothing els
   await expect(send(bytes(20))).resolves.toBeUndefined();
 });
 
-test('an upload that is given up while the host is silent closes its source', async () => {
+test('closes the source when an upload to a silent host is aborted', async () => {
   const { files, send, controller, end } = await bench();
   files.fault = operation => (operation === 'write' ? 'silence' : undefined);
   let closed = false;
@@ -299,7 +299,7 @@ test('an upload that is given up while the host is silent closes its source', as
   await sending;
 });
 
-test('a session that ends in the middle is a failure that names the file', async () => {
+test('reports the end of the session with the path', async () => {
   const { files, send, end } = await bench();
   files.fault = operation => (operation === 'write' ? 'silence' : undefined);
   const sending = rejectionOf(send(bytes(100)));
@@ -326,14 +326,14 @@ test.each(servers)('%s gets writes of %i bytes, %i at a time', (software, chunkB
   expect(writePlan(software)).toEqual({ chunkBytes, inFlight });
 });
 
-test('in both ways about four megabytes are under way', () => {
+test('both plans keep about four megabytes in flight', () => {
   for (const [software] of servers) {
     const { chunkBytes, inFlight } = writePlan(software);
     expect(Math.round((chunkBytes * inFlight) / 1_000_000)).toBe(4);
   }
 });
 
-test('a file of a megabyte arrives unharmed in the real sizes', async () => {
+test('uploads a megabyte with the real chunk size', async () => {
   const { files, send } = await bench();
   const content = randomBytes(1_048_577);
   await send(content, { plan: writePlan('OpenSSH_for_Windows_8.1') });

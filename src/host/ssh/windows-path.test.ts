@@ -17,7 +17,7 @@ const paths: [path: string, want: string][] = [
 ];
 test.each(paths)('%s is %s for SFTP', (path, want) => expect(sftpPath(path)).toBe(want));
 
-test('a path in SFTP form stays as it is', () => {
+test('does not change a path in SFTP form', () => {
   fc.assert(
     fc.property(fc.string(), path => {
       expect(sftpPath(sftpPath(path))).toBe(sftpPath(path));

@@ -107,7 +107,7 @@ printf '{"apiVersion":"${v1}","kind":"ExecCredential","status":{"token":"t%s"}}'
   expect((await identity.current(signal)).authorization?.reveal()).toBe('Bearer t3');
 });
 
-test('tells the program what it is asked for, and hands over its environment and arguments', async () => {
+test('reports the program what it is asked for, and hands over its environment and arguments', async () => {
   const more = { args: ['get', 'token'], env: [{ name: 'MINE', value: new Secret('x y') }] };
   const { identity, folder } = await script(
     `printf '%s|%s|%s|%s' "$*" "$MINE" "$KUBERNETES_EXEC_INFO" "$HOME" >seen; ${prints({ token: 'abc' })}`,
@@ -120,7 +120,7 @@ test('tells the program what it is asked for, and hands over its environment and
   expect(JSON.parse(info)).toEqual({ apiVersion: v1, kind: 'ExecCredential', spec: { interactive: false } });
 });
 
-test('tells of the cluster when the kubeconfig says so', async () => {
+test('reports of the cluster when the kubeconfig says so', async () => {
   const cluster = { server: 'https://a', skipTlsVerify: false, caData: 'CA', tlsServerName: 'b' };
   const { identity, folder } = await script(
     `printf '%s' "$KUBERNETES_EXEC_INFO" >seen; ${prints({ token: 'abc' })}`,
@@ -216,7 +216,7 @@ const failures: [string, string, Partial<ExecPlugin>, string][] = [
   ['wants a terminal', '', { interactiveMode: 'Always' }, 'needs a terminal (interactiveMode: Always)'],
 ];
 for (const [name, body, more, words] of failures) {
-  test(`tells of a program that ${name}, without showing what it printed`, async () => {
+  test(`reports of a program that ${name}, without showing what it printed`, async () => {
     const { identity } = await script(body, { args: [secretText], ...more });
     const error = await identity.current(signal).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
@@ -228,7 +228,7 @@ for (const [name, body, more, words] of failures) {
   });
 }
 
-test('refuses a token that no header can hold', async () => {
+test('rejects a token that no header can hold', async () => {
   const { identity } = await script(prints({ token: 'a b' }));
   await expect(identity.current(signal)).rejects.toMatchObject({ code: 'CREDENTIAL_UNREADABLE' });
 });

@@ -19,7 +19,7 @@ function changing(...texts: string[]): TextSource {
 const header = async (identity: Identity) => (await identity.current(signal)).authorization?.reveal();
 const certificate = async (identity: Identity) => (await identity.current(signal)).clientCertificate?.certificate;
 
-test('nobody has no credential and no other to try', async () => {
+test('no one has no credential and no other to try', async () => {
   expect(await anonymous.current(signal)).toEqual({});
   expect(await anonymous.renew({}, signal)).toBe(false);
 });
@@ -36,7 +36,7 @@ test('the same token is the same credential, another one is another', async () =
 });
 
 for (const bad of ['', ' ', 'a b', 'a\nb', 'a\u0000', 'ü']) {
-  test(`refuses ${JSON.stringify(bad)} as a token without showing it`, async () => {
+  test(`rejects ${JSON.stringify(bad)} as a token without showing it`, async () => {
     await expect(tokenIdentity(fixedText(bad)).current(signal)).rejects.toMatchObject({
       code: 'CREDENTIAL_UNREADABLE',
       message: 'token: is empty or has characters that are not allowed in a header',
@@ -96,7 +96,7 @@ const pairs: [string, string, string, string][] = [
   ['whose key is none', first.cert, 'nonsense', 'certificate or key is not in PEM form'],
 ];
 for (const [name, cert, key, why] of pairs) {
-  test(`refuses halves ${name}`, async () => {
+  test(`rejects halves ${name}`, async () => {
     await expect(certificateIdentity(fixedText(cert), fixedText(key)).current(signal)).rejects.toMatchObject({
       code: 'CREDENTIAL_UNREADABLE',
       message: `client certificate: ${why}`,
@@ -116,7 +116,7 @@ test('a certificate and a token go together, and either may be renewed', async (
   expect(await identity.renew(refused, signal)).toBe(true);
 });
 
-test('of no parts comes nobody, of one part that part', () => {
+test('of no parts comes no one, of one part that part', () => {
   const only = tokenIdentity(fixedText('a'));
   expect(combinedIdentity([])).toBe(anonymous);
   expect(combinedIdentity([only])).toBe(only);

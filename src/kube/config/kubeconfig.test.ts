@@ -237,7 +237,7 @@ const malformed: [name: string, text: string, hint: string][] = [
   ['a context named twice', JSON.stringify(twice('contexts')), 'context "wicd" is listed twice'],
 ];
 for (const [name, text, hint] of malformed) {
-  test(`refuses ${name} without showing a value`, () => {
+  test(`rejects ${name} without showing a value`, () => {
     const error = errorOf(() => parseKubeconfig(text));
     expect(error).toMatchObject({ code: 'KUBECONFIG_MALFORMED', message: expect.stringContaining(hint) });
     expect(error?.remedy).not.toBe('');

@@ -103,7 +103,7 @@ for (const [name, user] of [
   ['a certificate without a key', { 'client-certificate-data': base64(one.cert) }],
   ['a key without a certificate', { 'client-key-data': base64(one.key) }],
 ] as const) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     expect(() => loadKubeconfig(kubeconfig({}, user))).toThrow(
       expect.objectContaining({
         code: 'CREDENTIAL_UNREADABLE',

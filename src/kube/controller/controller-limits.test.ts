@@ -111,7 +111,7 @@ test('fails, and ends its watches, when one of them cannot be started', async ()
   expect(good.handlerCount).toBe(0);
 });
 
-test('finds what a full queue refused, all of it, and says so once', async () => {
+test('finds what a full queue refused, all of it, once', async () => {
   const seen = new Set<string>();
   const { source, startSynced, messages, metrics } = controllerBench(
     async ({ name }) => {

@@ -53,7 +53,7 @@ test('does not begin before every source is in step', async () => {
   expect([names(), state.isReady]).toEqual([['a'], true]);
 });
 
-test('fails when its sources are not in step in time, and says what to do', async () => {
+test('fails when its sources are not in step in time, and names the remedy', async () => {
   const { clock, source, start, state } = controllerBench(async () => done, { syncTimeoutMs: 5000 });
   const over = start();
   await clock.advance(4999);

@@ -84,7 +84,7 @@ test('measures how long a pass took, and leaves no timer', async () => {
   expect(clock.sleepers()).toBe(0);
 });
 
-test('tells a pass at its deadline, with an error that names key and time', async () => {
+test('reports a pass at its deadline, with an error that names key and time', async () => {
   const { clock, abort } = run(() => new Promise(() => undefined));
   await clock.advance(999);
   expect(abort.signal.aborted).toBe(false);

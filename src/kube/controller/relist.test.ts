@@ -38,7 +38,7 @@ test('adds all keys once something was missed, and then rests', () => {
   expect([resume(10), resume(10)]).toEqual([['a', 'b'], []]);
 });
 
-test('tells the first miss since the last look from the others', () => {
+test('reports the first miss since the last look from the others', () => {
   const { relist, resume } = bench('a');
   expect([relist.missed(), relist.missed()]).toEqual([true, false]);
   resume(1);
@@ -73,7 +73,7 @@ test('an empty list is soon done', () => {
   expect([resume(1), resume(1)]).toEqual([[], []]);
 });
 
-test('whatever the room, every key comes after the last miss', () => {
+test('for any room, every key comes after the last miss', () => {
   const rooms = fc.array(fc.record({ room: fc.nat(4), miss: fc.boolean() }), { maxLength: 12 });
   fc.assert(
     fc.property(fc.nat(6), rooms, (count, steps) => {

@@ -68,7 +68,7 @@ test('an object that changes hands concerns the old owner too, whom no relist wo
   expect(fed).toEqual(['x', 'y', 'x!']);
 });
 
-test('an object that concerns nobody feeds nothing', () => {
+test('an object that concerns no one feeds nothing', () => {
   const { source, fed, start } = bench({ keys: () => [] });
   start();
   source.put(object('a'));
@@ -102,7 +102,7 @@ const failing = () => {
   throw new TypeError('x is undefined');
 };
 
-test('lets a change through when the predicate fails, and says so', () => {
+test('lets a change through when the predicate fails,', () => {
   const predicate = { added: failing, updated: failing, deleted: failing, relisted: failing };
   const { source, watch, fed, start, log, messages } = bench({ predicate });
   start();

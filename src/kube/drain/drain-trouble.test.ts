@@ -112,7 +112,7 @@ test('the first and the last look are at the truth, those between may come from 
   expect(versions.slice(1, -1)).toEqual(['0', '0', '0']);
 });
 
-test('looks again when a list fails, and says so', async () => {
+test('looks again when a list fails,', async () => {
   const { clock, api, drain, put, messages } = drainBench();
   put('a');
   const before = api.before;
@@ -129,7 +129,7 @@ test('looks again when a list fails, and says so', async () => {
   expect([state.result?.blocked, messages('warn').length]).toEqual([[], 2]);
 });
 
-test('a cache that is behind deceives nobody', async () => {
+test('a cache that is behind deceives no one', async () => {
   const { clock, api, drain, put, evicted } = drainBench();
   put('a');
   const list = api.list.bind(api);

@@ -46,7 +46,7 @@ const strange: [string, unknown, string][] = [
   ['answers with a strange list', { resources: [null, 'x', {}] }, 'undefined'],
 ];
 for (const [name, answer, version] of strange) {
-  test(`refuses a server that ${name}`, async () => {
+  test(`rejects a server that ${name}`, async () => {
     const api = new MemoryApi();
     api.paths.set('/api/v1', answer);
     await expect(findPolicyVersion(api)).rejects.toMatchObject({

@@ -97,7 +97,7 @@ test('counts up what is said again, with the time of the last', async () => {
   expect(api.calls.map(call => call.verb)).toEqual(['create', 'patch', 'patch']);
 });
 
-test('makes an event anew that the server has forgotten', async () => {
+test('makes an event again that the server has forgotten', async () => {
   const { start, say, texts, api, written } = bench();
   await start();
   say('a');

@@ -41,7 +41,7 @@ for (const [code, reason, is] of reasons) {
   });
 }
 
-test('tells a name that is taken from a conflict, which has the same code', () => {
+test('reports a name that is taken from a conflict, which has the same code', () => {
   const error = errorFrom(409, status({ reason: 'AlreadyExists' }), undefined, 'POST /x');
   expect([isAlreadyExists(error), isConflict(error)]).toEqual([true, false]);
 });

@@ -76,7 +76,7 @@ test('leaves a list with blanks as it is', () => {
   expect(keep(text, [11])).toBe(text);
 });
 
-test('begins anew after each text, also after one that was cut off', () => {
+test('begins again after each text, also after one that was cut off', () => {
   const list = new ListText('GET /x');
   list.push(Buffer.from('{"items":[{"metadata":{"managedFields":[{"a":"'));
   list.take();

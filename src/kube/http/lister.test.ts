@@ -159,7 +159,7 @@ for (const [name, answer, want] of shapes) {
 }
 
 for (const answer of [null, 5, 'text', { items: {} }, { items: 'x' }]) {
-  test(`refuses ${JSON.stringify(answer)} as a list`, async () => {
+  test(`rejects ${JSON.stringify(answer)} as a list`, async () => {
     const { client } = await listing((_, to) => json(to, 200, answer));
     await expect(client.list(nodes)).rejects.toMatchObject({
       code: 'API_ANSWER_INVALID',

@@ -42,7 +42,7 @@ const refused: [string, () => unknown, RegExp][] = [
   ['a collection that must have a namespace', () => requireNamespace(pods, {}), /Pod missing has no namespace/],
 ];
 for (const [name, run, message] of refused) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     expect(run).toThrow(expect.objectContaining({ code: 'FIELD_INVALID', message: expect.stringMatching(message) }));
   });
 }

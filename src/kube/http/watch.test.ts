@@ -50,7 +50,7 @@ for (const [name, options, want] of queries) {
   });
 }
 
-test('asks for nothing before somebody reads', async () => {
+test('asks for nothing before a user reads', async () => {
   const { client, server } = await clientTo((_, answer) => void answer.end());
   const watch = client.watch(nodes);
   await delay(20);
@@ -189,7 +189,7 @@ for (const [name, stop] of [
   ['reader stops', (caller: AbortController) => void caller],
   ['caller gives up', (caller: AbortController) => caller.abort(new Error('enough'))],
 ] as const) {
-  test(`tells the server when the ${name}`, async () => {
+  test(`reports the server when the ${name}`, async () => {
     const closed = Promise.withResolvers<number | undefined>();
     const { client } = await clientTo((_, answer) => {
       answer.once('close', () => closed.resolve(streamOf(answer).rstCode));

@@ -29,7 +29,7 @@ function notes(): { told: string[]; handler: Required<Handler<Thing>> } {
   return { told, handler };
 }
 
-test('tells every handler of additions, changes with old and new, and deletions', async () => {
+test('reports every handler of additions, changes with old and new, and deletions', async () => {
   const api = apiWith('a');
   const { informer } = informerOf(api);
   const [one, other] = [notes(), notes()];
@@ -80,7 +80,7 @@ test('is not synced while the server refuses, says why, and syncs later', async 
   await informer.stop();
 });
 
-test('tells a late handler the content as additions, at once and only to it', async () => {
+test('reports a late handler the content as additions, at once and only to it', async () => {
   const api = apiWith('a', 'b');
   const { informer } = informerOf(api);
   const [early, late] = [notes(), notes()];
@@ -99,7 +99,7 @@ test('tells a late handler the content as additions, at once and only to it', as
   await informer.stop();
 });
 
-test('tells a handler that another handler adds nothing twice', async () => {
+test('reports a handler that another handler adds nothing twice', async () => {
   const { informer } = informerOf(apiWith('a', 'b', 'c'));
   const inner = notes();
   let isAdded = false;
@@ -115,7 +115,7 @@ test('tells a handler that another handler adds nothing twice', async () => {
   await informer.stop();
 });
 
-test('tells a removed handler nothing more, even in the middle of the news', async () => {
+test('reports a removed handler nothing more, even in the middle of the news', async () => {
   const api = apiWith('a', 'b');
   const { informer } = informerOf(api);
   const [other, told] = [notes(), [] as string[]];
@@ -189,7 +189,7 @@ for (const [name, fail] of brokenHandlers) {
   });
 }
 
-test('contains a late handler that throws while it is told the content', async () => {
+test('contains a late handler that throws while it is reported the content', async () => {
   const { informer } = informerOf(apiWith('a', 'b'));
   informer.start();
   await informer.synced;
@@ -214,7 +214,7 @@ test('does not wait for handlers that take long', async () => {
   await informer.stop();
 });
 
-test('tells what was deleted and made anew while it was cut off as two lives', async () => {
+test('reports what was deleted and made again while it was cut off as two lives', async () => {
   const api = apiWith('a', 'b');
   const { clock, informer } = informerOf(api);
   const { told, handler } = notes();
@@ -231,7 +231,7 @@ test('tells what was deleted and made anew while it was cut off as two lives', a
   await informer.stop();
 });
 
-test('tells nothing when a new list brings nothing new', async () => {
+test('reports nothing when a new list brings nothing new', async () => {
   const api = apiWith('a', 'b');
   const { clock, informer } = informerOf(api);
   const { told, handler } = notes();
@@ -276,7 +276,7 @@ test('logs an object that an index cannot read and goes on', async () => {
   await informer.stop();
 });
 
-test('gives objects that nobody can change, the same to everyone', async () => {
+test('gives objects that no one can change, the same to everyone', async () => {
   const { informer } = informerOf(apiWith('a'));
   const seen: Thing[] = [];
   informer.addHandler({ added: object => seen.push(object) });
@@ -288,7 +288,7 @@ test('gives objects that nobody can change, the same to everyone', async () => {
   await informer.stop();
 });
 
-test('starts once, however often it is told to', async () => {
+test('starts once, however often it is reported to', async () => {
   const api = apiWith('a');
   const { informer } = informerOf(api);
   informer.start();
@@ -319,7 +319,7 @@ test('stops with nothing left: no stream, no timer, no word to a handler; the st
   expect(informer.hasSynced).toBe(true);
 });
 
-test('whoever waits for a stopped informer is told, and nobody else is harmed', async () => {
+test('whoever waits for a stopped informer is told, and no one else is harmed', async () => {
   const api = apiWith('a');
   api.fail('list', refusal(500));
   const { informer } = informerOf(api);
@@ -329,7 +329,7 @@ test('whoever waits for a stopped informer is told, and nobody else is harmed', 
   await expect(informer.synced).rejects.toThrow('the informer was stopped before it had synced');
 });
 
-test('a handler that comes after the stop is told the content and leaves nothing behind', async () => {
+test('a handler that comes after the stop is reported the content and leaves nothing behind', async () => {
   const { clock, informer } = informerOf(apiWith('a'));
   informer.start();
   await informer.synced;

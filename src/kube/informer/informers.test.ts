@@ -35,7 +35,7 @@ test.each(different)('gives another informer for another %s', (_, resource, scop
   expect(informers.get(resource, scope)).not.toBe(informers.get(things));
 });
 
-test('tells a namespace from a selector of the same text', () => {
+test('reports a namespace from a selector of the same text', () => {
   const { informers } = informersOf();
   const all = [{ namespace: 'a' }, { labelSelector: 'a' }, { fieldSelector: 'a' }].map(scope =>
     informers.get(things, scope),
@@ -126,7 +126,7 @@ test('gives nothing and starts nothing after it was stopped', async () => {
   expect(() => informers.get(others)).toThrow('the informers are stopped; cannot add others');
 });
 
-test('under a manager it is ready when all have synced and ends when it is told to', async () => {
+test('under a manager it is ready when all have synced and ends when it is reported to', async () => {
   const { api, informers } = informersOf();
   informers.get(things);
   const stopping = new AbortController();
@@ -151,7 +151,7 @@ test('under a manager it ends without complaint when it is stopped before it is 
   expect([api.openStreams, clock.sleepers()]).toEqual([0, 0]);
 });
 
-test('tells what each informer has done and holds', async () => {
+test('reports what each informer has done and holds', async () => {
   const { informers } = informersOf();
   informers.get(things, { namespace: 'ns' });
   expect(informers.figures()).toMatchObject([{ objects: 0, counts: { lists: 0, watches: 0, handlerErrors: 0 } }]);

@@ -22,7 +22,7 @@ test.each(resets)('%s', (_, secondMs, want) => {
   expect(waits(new Backoff(bounds, () => 1), 0, secondMs)).toEqual([100, want]);
 });
 
-test('begins with the lower bound whatever the clock shows', () => {
+test('begins with the lower bound for any clock shows', () => {
   expect(waits(new Backoff(bounds, () => 1), -5)).toEqual([100]);
 });
 

@@ -68,7 +68,7 @@ test('freezes each object', async () => {
   expect(Object.isFrozen(listed.objects[0]?.metadata)).toBe(true);
 });
 
-test('refuses a list that does not say which moment it shows', async () => {
+test('rejects a list that does not say which moment it shows', async () => {
   await expect(list([page(['a'], { resourceVersion: '' })])).rejects.toThrow(
     'the list of things has no resourceVersion',
   );

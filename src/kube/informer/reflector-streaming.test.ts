@@ -19,7 +19,7 @@ test('begins with a stream of all objects where the server offers it, without an
   await stop();
 });
 
-test('streams anew after a 410, and finds what was deleted meanwhile', async () => {
+test('streams again after a 410, and finds what was deleted meanwhile', async () => {
   const api = apiWith('a', 'b');
   api.streaming = 'offered';
   const { clock, values, calls, stop } = await follow(api);

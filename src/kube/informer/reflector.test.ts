@@ -130,7 +130,7 @@ const lostPositions: [name: string, error: Error][] = [
   ['400', refusal(400, 'BadRequest')],
 ];
 for (const [name, error] of lostPositions) {
-  test(`lists anew after ${name}, and finds what was deleted meanwhile`, async () => {
+  test(`lists again after ${name}, and finds what was deleted meanwhile`, async () => {
     const api = apiWith('stays', 'goes');
     const { clock, values, calls, stop } = await follow(api);
     api.endStreams(error);
@@ -157,7 +157,7 @@ test('gets a 410 of the server itself when the history it needs is forgotten', a
   await stop();
 });
 
-test('lists anew at once when history is lost, but not again and again', async () => {
+test('lists again at once when history is lost, but not again and again', async () => {
   const api = apiWith('a');
   const { clock, stop, reflector, log } = await follow(api, { random: () => 1 });
   const waits = () => log.flatMap(({ fields }) => ('waitMs' in fields ? [fields.waitMs] : []));
@@ -330,7 +330,7 @@ test('does not care for jumps of the wall clock', async () => {
   await stop();
 });
 
-test('tells what troubles it until the server answers again, and warns once about the same thing', async () => {
+test('reports what troubles it until the server answers again, and warns once about the same thing', async () => {
   const api = apiWith('a');
   api.fail('list', refusal(403), refusal(403), refusal(403), refusal(500));
   const { clock, reflector, log, stop } = await follow(api);

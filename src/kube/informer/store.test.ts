@@ -64,7 +64,7 @@ test('takes objects without version as changed', () => {
   expect(store.put({ metadata: { name: 'x' } })).toMatchObject([{ type: 'updated' }]);
 });
 
-test('tells a removal with the last state given', () => {
+test('reports a removal with the last state given', () => {
   const store = storeOf(pod('a/x'));
   expect(summary(store.remove(pod('a/x', '7')))).toEqual(['deleted x 7']);
   expect(store.size).toBe(0);
@@ -143,7 +143,7 @@ test('keeps an object that an index cannot read, and tells so once', () => {
   expect(told).toEqual(['bad x Error: no']);
 });
 
-test('refuses an unknown index and a second function under the same name', () => {
+test('rejects an unknown index and a second function under the same name', () => {
   const store = storeOf(pod('a'));
   store.addIndex('node', byNode);
   store.addIndex('node', byNode);

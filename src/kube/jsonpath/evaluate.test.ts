@@ -133,7 +133,7 @@ const missing: [name: string, template: string, data: unknown, hint: string][] =
   ['a filter on a missing field', '{[?(@.a==1)]}', [{}], '"a" is not found'],
 ];
 for (const [name, template, data, hint] of missing) {
-  test(`refuses ${name}, or skips it when asked to`, () => {
+  test(`rejects ${name}, or skips it when asked to`, () => {
     expect(errorOf(() => find(template, data))).toMatchObject({
       code: 'JSONPATH_NO_VALUE',
       message: expect.stringContaining(hint),
@@ -245,7 +245,7 @@ test('never throws anything but an AppError on any data, and never takes long', 
   );
 });
 
-test('gives the same values whatever the order of members', () => {
+test('gives the same values for any order of members', () => {
   const reversed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(reversed);
     if (typeof value !== 'object' || value === null) return value;

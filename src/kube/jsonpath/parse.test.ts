@@ -167,7 +167,7 @@ const refused: [name: string, template: string, hint: string][] = [
   ['ranges nested too deep', '{range .a}'.repeat(16), 'nests {range}'],
 ];
 for (const [name, template, hint] of refused) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     const error = errorOf(() => parseJsonPath(template));
     expect(error).toMatchObject({ code: 'JSONPATH_INVALID', remedy: expect.stringContaining('kubectl') });
     expect(error?.message).toContain(hint);

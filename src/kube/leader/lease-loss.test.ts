@@ -86,7 +86,7 @@ test('has lost when another led and let go meanwhile', async () => {
   expect(a.losses.length).toBe(1);
 });
 
-test('takes the lease back when somebody only removed the name of the holder', async () => {
+test('takes the lease back when a user only removed the name of the holder', async () => {
   const { clock, api, a, spec } = await leading();
   api.put(leases, { metadata: place, spec: { holderIdentity: '', leaseTransitions: 0 } });
   await clock.advance(2 * second);
@@ -113,7 +113,7 @@ test('a write whose answer got lost is recognised as ours', async () => {
   expect(spec()).toMatchObject({ renewTime: '2026-03-01T12:00:14.000000Z', leaseTransitions: 0 });
 });
 
-test('makes a deleted lease anew, and nobody else is faster', async () => {
+test('makes a deleted lease again, and no one else is faster', async () => {
   const { clock, api, candidate, spec, a } = await leading();
   const b = candidate('b');
   await clock.advance(2 * second);
@@ -147,7 +147,7 @@ test('a renewal that succeeds too late does not count', async () => {
   expect(a.losses.length).toBe(1);
 });
 
-test('a loss is told once, and a release after it does nothing', async () => {
+test('a loss is reported once, and a release after it does nothing', async () => {
   const { clock, api, a } = await leading();
   a.road.before = unavailable;
   await clock.advance(60 * second);
@@ -159,7 +159,7 @@ test('a loss is told once, and a release after it does nothing', async () => {
 /** What the road to the server does to one call. */
 const mood = fc.constantFrom('good', 'good', 'good', 'slow', 'error', 'hang', 'lost answer');
 
-test('whatever the network does: never two leaders, and the lease is held again in the end', async () => {
+test('for any network does: never two leaders, and the lease is held again in the end', async () => {
   const plan = fc.array(fc.record({ moods: fc.tuple(mood, mood, mood), ms: fc.integer({ min: 100, max: 9000 }) }), {
     minLength: 1,
     maxLength: 25,

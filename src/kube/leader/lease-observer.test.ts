@@ -47,7 +47,7 @@ test('runs out while it does not change', async () => {
   expect(observer.leftMs()).toBe(0);
 });
 
-test('each change begins its time anew', async () => {
+test('each change begins its time again', async () => {
   const { clock, observer } = bench();
   observer.note(lease(held));
   await clock.advance(14_000);

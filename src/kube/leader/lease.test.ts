@@ -155,7 +155,7 @@ test('to let a lease expire leaves it as it is', async () => {
   expect([spec(), held(a), a.losses, clock.sleepers()]).toEqual([before, [false], [], 0]);
 });
 
-test('frees a lease whose label somebody changed', async () => {
+test('frees a lease whose label a user changed', async () => {
   const { api, lease, spec, candidate } = leaseBench();
   const a = candidate('a');
   await settle();
@@ -164,7 +164,7 @@ test('frees a lease whose label somebody changed', async () => {
   expect(spec().holderIdentity).toBe('');
 });
 
-test('frees nothing that belongs to another, or to nobody', async () => {
+test('frees nothing that belongs to another, or to no one', async () => {
   const { api, lease, spec, candidate } = leaseBench();
   const a = candidate('a');
   await settle();
@@ -233,7 +233,7 @@ test('asks for nothing when it is stopped already', async () => {
   expect(api.calls).toEqual([]);
 });
 
-test('goes on trying while the server refuses, and says so', async () => {
+test('goes on trying while the server refuses,', async () => {
   const { clock, candidate } = leaseBench();
   const a = candidate('a');
   a.road.before = () => Promise.reject(refused(403, 'Forbidden'));
@@ -274,7 +274,7 @@ const badTimes: [string, Partial<LeaseOptions>][] = [
   ['a time that is no number', { leaseDurationMs: Number.NaN }],
 ];
 for (const [name, options] of badTimes) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     const { api } = leaseBench();
     const make = () => new LeaseLeadership({ client: api, namespace: 'ns', name: 'lock', identity: 'a', ...options });
     expect(make).toThrow(

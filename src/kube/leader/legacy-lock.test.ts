@@ -121,7 +121,7 @@ for (const [name, owners, present, annotations] of free) {
   });
 }
 
-test('makes a lock anew instead of taking it over, since it may be about to be collected', async () => {
+test('makes a lock again instead of taking it over, since it may be about to be collected', async () => {
   const { putLock, current, take } = bench();
   const before = putLock([ownerPod('old')]);
   await take();
@@ -160,7 +160,7 @@ test('waits a fifth longer at most, at random', async () => {
   expect(api.calls.length).toBe(2);
 });
 
-test('somebody who is faster is waited for', async () => {
+test('a user who is faster is waited for', async () => {
   const { clock, api, putLock, owners, state, take, messages } = bench();
   api.put(pods, pod('fast', { phase: 'Running' }));
   api.before = call => {
@@ -196,7 +196,7 @@ const troubles: [string, string][] = [
   ['the owner cannot be read', 'pods'],
 ];
 for (const [name, resource] of troubles) {
-  test(`does not lead while ${name}, and says so`, async () => {
+  test(`does not lead while ${name},`, async () => {
     const { clock, api, putLock, state, take, lines } = bench();
     putLock([ownerPod('old')]);
     api.before = call => {

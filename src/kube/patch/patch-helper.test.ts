@@ -86,7 +86,7 @@ test('gives back the object as the server has it now', async () => {
   expect(after).toMatchObject({ spec: { size: 2 }, status: { phase: 'x' } });
 });
 
-test('does not disturb what somebody else changed elsewhere', async () => {
+test('does not disturb what another writer changed elsewhere', async () => {
   const { api, before, patch, current } = bench();
   api.put(things, { ...before, metadata: { ...before.metadata, labels: { theirs: '1' } } });
   await patch({ ...before, spec: { size: 2 } });
@@ -111,7 +111,7 @@ const locks: [string, PatchOptions['lock'], (before: Thing) => Thing, boolean][]
   ['a plain value, always', 'always', before => ({ ...before, spec: { size: 2 } }), true],
 ];
 for (const [name, lock, change, isConflict] of locks) {
-  test(`a write of somebody else in between is ${isConflict ? 'a' : 'no'} conflict: ${name}`, async () => {
+  test(`a write of another writer in between is ${isConflict ? 'a' : 'no'} conflict: ${name}`, async () => {
     const { api, before, patch } = bench();
     api.put(things, before);
     const result = patch(change(before), lock === undefined ? {} : { lock });
@@ -190,7 +190,7 @@ function disturb(api: MemoryApi, times: number): void {
   };
 }
 
-test('makes the change anew when somebody else was faster, and loses neither', async () => {
+test('makes the change again when another writer was faster, and loses neither', async () => {
   const { api, current } = bench();
   disturb(api, 3);
   await changeObject(api, things, { key, change: grow });
@@ -214,7 +214,7 @@ for (const [name, attempts, want] of bounds) {
   });
 }
 
-test('any other failure is told at once', async () => {
+test('any other failure is reported at once', async () => {
   const { api } = bench();
   api.before = ({ verb }) => {
     if (verb === 'patch') throw refused(422, 'Invalid');

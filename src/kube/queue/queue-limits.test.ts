@@ -8,7 +8,7 @@ import type { Key } from '../resource.ts';
 const [a, b, c] = [key('a'), key('b'), key('c')];
 const labels = { name: 'test' };
 
-test('refuses keys beyond its bound, takes those it knows, and counts what it refused', () => {
+test('rejects keys beyond its bound, takes those it knows, and counts what it refused', () => {
   const { queue, metrics } = queueBench({ maxKeys: 2 });
   expect([a, b, c, a].map(each => queue.add(each))).toEqual([true, true, false, true]);
   expect([queue.addAfter(c, 10), queue.addAfter(b, 10), queue.retry(c)]).toEqual([false, true, 0]);
@@ -51,7 +51,7 @@ test('says nothing of room when nothing was refused', async () => {
   expect(calls).toBe(0);
 });
 
-test('whoever is told of room can add at once', async () => {
+test('whoever is reported of room can add at once', async () => {
   const missed = [c];
   const { queue, handledNames } = queueBench({
     maxKeys: 2,

@@ -205,14 +205,14 @@ test('a retried key really comes when it should', async () => {
   expect(await handledNames()).toEqual(['a']);
 });
 
-test('forget begins the series anew', () => {
+test('forget begins the series again', () => {
   const { queue } = queueBench();
   const waits = [queue.retry(a), queue.retry(a)];
   queue.forget(a);
   expect([...waits, queue.retry(a)]).toEqual([5, 10, 5]);
 });
 
-test('forgetting a key nobody knows is no error', () => {
+test('forgetting a key no one knows is no error', () => {
   const { queue } = queueBench();
   queue.forget(a);
   expect([queue.failuresOf(a), queue.size]).toEqual([0, 0]);

@@ -133,7 +133,7 @@ for (const protocol of ['h2', 'http/1.1'] as const) {
   });
 }
 
-test('tells the server with the code for a cancelled stream', async () => {
+test('reports the server with the code for a cancelled stream', async () => {
   const closed = Promise.withResolvers<number | undefined>();
   const exchange = await answering('h2', answer => {
     answer.once('close', () => closed.resolve(streamOf(answer).rstCode));

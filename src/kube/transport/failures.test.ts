@@ -66,7 +66,7 @@ const unreachables: [string, unknown, string, string][] = [
   ['nothing that is known', undefined, 'API_UNREACHABLE', 'the connection was closed'],
 ];
 for (const [name, cause, code, words] of unreachables) {
-  test(`tells of ${name}`, () => {
+  test(`reports of ${name}`, () => {
     const error = unreachable('https://10.0.0.1:6443', cause);
     expect(error).toMatchObject({ code, remedy: expect.stringMatching(/./) });
     expect(error.cause).toBe(cause);
@@ -74,7 +74,7 @@ for (const [name, cause, code, words] of unreachables) {
   });
 }
 
-test('tells of a broken connection with the innermost words', () => {
+test('reports of a broken connection with the innermost words', () => {
   const error = broken('GET /x', new Error('outer', { cause: new Error('read ECONNRESET') }));
   expect(error).toMatchObject({ code: 'API_CONNECTION_BROKEN', message: 'GET /x: read ECONNRESET' });
 });
@@ -90,7 +90,7 @@ const others: [AppError, string, string][] = [
   [clientClosed('GET /x'), 'API_CLIENT_CLOSED', 'GET /x: the client is closed'],
 ];
 for (const [error, code, message] of others) {
-  test(`${code} names the request and says what to do`, () => {
+  test(`${code} names the request and names the remedy`, () => {
     expect(error).toMatchObject({ code, message, remedy: expect.stringMatching(/\w+ .*\.$/) });
   });
 }

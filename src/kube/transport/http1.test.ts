@@ -57,7 +57,7 @@ test('sends the host that the address says, and a length with a body', async () 
   expect(server.seen[0]?.headers).toMatchObject({ host: `127.0.0.1:${relay.port}`, 'content-length': '5' });
 });
 
-test('tells of a further connection that cannot be made, and goes on when it can', async () => {
+test('reports of a further connection that cannot be made, and goes on when it can', async () => {
   const { relay, ask, held, release } = await relayed();
   const first = ask('/hold');
   await expect.poll(() => held.length).toBe(1);

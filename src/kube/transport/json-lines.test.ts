@@ -48,7 +48,7 @@ const bad: [string, string[], string][] = [
   ['a line that is not JSON', ['<html>\n'], 'a line is not JSON: "<html>"'],
 ];
 for (const [name, chunks, message] of bad) {
-  test(`refuses ${name}`, () => {
+  test(`rejects ${name}`, () => {
     expect(() => parse(chunks, 10)).toThrow(
       expect.objectContaining({
         code: 'API_ANSWER_INVALID',

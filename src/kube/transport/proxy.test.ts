@@ -32,7 +32,7 @@ for (const protocol of ['h2', 'http/1.1', 'plain'] as const) {
   });
 }
 
-test('gives the proxy the password of its address, decoded, and nobody else', async () => {
+test('gives the proxy the password of its address, decoded, and no one else', async () => {
   await using proxy = await startProxy();
   const { server, ask } = await through(`http://us%40er:p%3Aw@127.0.0.1:${proxy.port}`);
   await ask();
@@ -47,7 +47,7 @@ const answers: [string, number | 'silence', string, string][] = [
   ['says nothing', 'silence', 'API_DEADLINE', 'no response within 0.2 s'],
 ];
 for (const [name, answer, code, words] of answers) {
-  test(`tells of a proxy that ${name}, without its address`, async () => {
+  test(`reports of a proxy that ${name}, without its address`, async () => {
     await using proxy = await startProxy(answer);
     const timeoutMs = answer === 'silence' ? 200 : 10_000;
     const { ask } = await through(`http://user:${password}@127.0.0.1:${proxy.port}`, 'h2', timeoutMs);
@@ -57,7 +57,7 @@ for (const [name, answer, code, words] of answers) {
   });
 }
 
-test('tells of a proxy that is not there', async () => {
+test('reports of a proxy that is not there', async () => {
   const proxy = await startProxy();
   await proxy.stop();
   const { ask } = await through(`http://user:${password}@127.0.0.1:${proxy.port}`);
@@ -65,7 +65,7 @@ test('tells of a proxy that is not there', async () => {
   expect(error).toMatchObject({ code: 'API_UNREACHABLE', message: 'the proxy cannot be used: ECONNREFUSED' });
 });
 
-test('tells of a proxy that is not trusted', async () => {
+test('reports of a proxy that is not trusted', async () => {
   await using proxy = await startProxy('tunnel', new TestCa());
   const { ask } = await through(`https://127.0.0.1:${proxy.port}`);
   await expect(ask()).rejects.toMatchObject({
@@ -75,7 +75,7 @@ test('tells of a proxy that is not trusted', async () => {
 });
 
 for (const url of ['socks5://127.0.0.1:1080', `user:${password}@host`, password, '']) {
-  test(`refuses ${url === '' ? 'nothing' : url.slice(0, 6)} as the address of a proxy, without showing it`, async () => {
+  test(`rejects ${url === '' ? 'nothing' : url.slice(0, 6)} as the address of a proxy, without showing it`, async () => {
     const { ask } = await through(url);
     const error = await ask().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'API_UNREACHABLE', message: 'proxy-url is not an http or https URL' });

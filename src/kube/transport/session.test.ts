@@ -237,7 +237,7 @@ for (const [name, code] of [
   });
 }
 
-test('a stream that nobody reads does not stop the others', async () => {
+test('a stream that no one reads does not stop the others', async () => {
   const large = 'x'.repeat(256 * 1024);
   const { server, open, ask } = await relayed({}, {}, (request, answer) => {
     if (request.path !== '/large') return json(answer, 200, {});

@@ -342,7 +342,7 @@ test('a caller need not wait for a connection longer than it wants; closing ends
   await waiting;
 });
 
-test('refuses a certificate and key that are not any, without showing them', async () => {
+test('rejects a certificate and key that are not any, without showing them', async () => {
   const { ask } = await connected(hello);
   const { Secret } = await import('#base/secret.ts');
   const clientCertificate = { certificate: 'nonsense', key: new Secret('topsecret') };
@@ -351,7 +351,7 @@ test('refuses a certificate and key that are not any, without showing them', asy
   expect(String(error)).not.toContain('topsecret');
 });
 
-test('the stream of a server that refuses it is repeated, whatever the method', async () => {
+test('the stream of a server that refuses it is repeated, for any method', async () => {
   const { server, ask } = await connected((_, answer, turn) => {
     if (turn < 3) streamOf(answer).close(7);
     else json(answer, 200, turn);
