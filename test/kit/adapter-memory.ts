@@ -1,4 +1,4 @@
-/** What GetAdaptersAddresses and GetIpForwardTable2 write, made by hand: structures of 64-bit Windows that point to each other. */
+/** Results of GetAdaptersAddresses and GetIpForwardTable2: structures of 64-bit Windows that point to each other. */
 
 export interface AdapterContent {
   name?: string;
@@ -19,7 +19,7 @@ export interface RouteContent {
   family?: number;
 }
 
-/** Writes structures one behind the other, as if the buffer lay at the address. */
+/** Writes structures one after another into a buffer at this address. */
 export class AdapterMemory {
   readonly #parts: Buffer[] = [];
   readonly #address: bigint;

@@ -60,7 +60,7 @@ export interface AgentPlace {
   stop(): Promise<void>;
 }
 
-/** A simulated host in a cluster, with whatever an agent of that host needs. */
+/** A simulated host in a cluster, with all that its agent needs. */
 export interface AgentBench extends AsyncDisposable {
   host: ModelHost;
   /** Of the administrator. */
@@ -75,7 +75,7 @@ export interface AgentBench extends AsyncDisposable {
   register(annotations?: Record<string, string>, ready?: boolean): Promise<void>;
   annotate(annotations: Record<string, string | null>): Promise<void>;
   annotations(): Promise<Record<string, string>>;
-  /** What the agent has reported. */
+  /** The report of the agent. */
   report(): Promise<AgentReport>;
   /** What the operator has recorded about the agent. */
   records: AgentRecords;
@@ -88,7 +88,7 @@ export interface AgentBench extends AsyncDisposable {
   events(): Promise<string[]>;
 }
 
-/** In a cluster of its own in this process. */
+/** In its own embedded cluster. */
 export async function startAgentBench(over: Partial<VerbDeps> = {}): Promise<AgentBench> {
   const cluster = await startEmbeddedCluster();
   const client = createClient(loadKubeconfig(cluster.kubeconfigFor()));

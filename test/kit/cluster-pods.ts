@@ -4,7 +4,7 @@ import type { Client } from '#kube/client.ts';
 import type { Metadata } from '#kube/resource.ts';
 import { namespaces, type Pod, pods, serviceAccounts } from '#kube/resources.ts';
 
-/** A namespace in which pods can be made at once, also where no controller gives it a service account. */
+/** A namespace with the service account that pods need, also without a controller manager. */
 export async function makeNamespace(client: Client, name: string): Promise<void> {
   await client.create(namespaces, { metadata: { name } });
   try {

@@ -9,7 +9,7 @@ import { recordedLog } from './recorded-log.ts';
 
 export const thing = (name: string, generation = 1): KubeResource => ({ metadata: { name, generation } });
 
-/** A controller named things, with one source, whose time stands still. */
+/** A controller named things with one source and a manual clock. */
 export function controllerBench(reconcile: Reconcile, options: Partial<ControllerOptions> = {}) {
   const clock = manualClock();
   const source = new MemoryInformer();
@@ -34,7 +34,7 @@ export function controllerBench(reconcile: Reconcile, options: Partial<Controlle
     over.catch(() => undefined);
     return over;
   };
-  /** Starts with its source in step; the first passes have begun when it returns. */
+  /** Starts with a synced source; the first passes have begun when it returns. */
   const startSynced = async (): Promise<void> => {
     source.sync();
     void start();
@@ -43,7 +43,7 @@ export function controllerBench(reconcile: Reconcile, options: Partial<Controlle
   return { clock, source, metrics, lines, messages, controller, stop, state, start, startSynced };
 }
 
-/** A reconcile under the test's control: each pass waits until it is let go. */
+/** A reconcile under the test's control: each pass waits until the test releases it. */
 export function heldPasses() {
   const running = new Map<string, { resolve: (outcome: Outcome) => void; pass: Pass }>();
   let most = 0;
@@ -52,10 +52,10 @@ export function heldPasses() {
       running.set(name, { resolve, pass });
       most = Math.max(most, running.size);
     });
-  const letGo = async (name: string) => {
+  const release = async (name: string) => {
     running.get(name)?.resolve(done);
     running.delete(name);
     await settle();
   };
-  return { reconcile, running, letGo, most: () => most };
+  return { reconcile, running, release, most: () => most };
 }

@@ -107,7 +107,7 @@ const furtherRefusals: [name: string, request: Further][] = [
   ['a serving certificate for the API server', { ...servingRequest, dnsNames: [host, 'kubernetes.default.svc'] }],
   ['a serving certificate with a wildcard', { ...servingRequest, dnsNames: ['*.example.com'] }],
   [
-    'a serving certificate for the API server, which the Node says to be',
+    'a serving certificate for the API server, whose address the Node claims',
     { ...servingRequest, dnsNames: ['kubernetes.default.svc'], nodes: [lyingNode] },
   ],
   [

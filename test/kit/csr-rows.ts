@@ -165,7 +165,7 @@ function startController({ kubeconfigFor }: CsrCluster, input: Input) {
     random: Math.random,
     facts: fixedFacts(),
     hasTokenIds: writesTokenIds(input.serverVersion ?? ''),
-    // The server may be older than the one a row is about, and drop what a request says about its lifetime.
+    // The server may be older than the one a row is about, and drop the lifetime of a request.
     lifetime: lifetimeLimit('24h', ''),
     resolver: { addresses: async () => [] },
     inputs: { loadKeys: async () => [] },
@@ -216,7 +216,7 @@ async function compare({ admin, request, want, controller: { messages, clock } }
   expect(await conditions()).toEqual(before);
 }
 
-/** What takes its time, such as a second look at a host, is not waited for: half a minute goes by twice a second. */
+/** Skips the waits of the operator: half a minute passes twice a second. */
 async function until(isSo: () => Promise<boolean>, what: string, clock?: SkippingClock): Promise<void> {
   for (let attempt = 1; attempt <= 400; attempt += 1) {
     if (await isSo()) return;

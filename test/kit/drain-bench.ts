@@ -10,7 +10,7 @@ export const controller = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r
 export const tooMany = () =>
   refused(429, 'TooManyRequests', { causes: [{ reason: 'DisruptionBudget', message: 'web needs 2' }] });
 
-/** A server with pods on two Nodes. What is evicted is gone after its grace period. */
+/** A server with pods on two Nodes; evicted pods are deleted after their grace period. */
 export function drainBench(options: Partial<DrainerOptions> = {}) {
   const clock = manualClock();
   const api = new MemoryApi();
@@ -18,7 +18,7 @@ export function drainBench(options: Partial<DrainerOptions> = {}) {
   api.paths.set('/api/v1', { resources: [{ name: 'pods/eviction', version: 'v1' }] });
   const drainer = new Drainer({ client: api, clock, log, timeoutMs: 60 * second, ...options });
   const evicted: string[] = [];
-  /** What the server says to an eviction, by the name of the pod. */
+  /** Answer to an eviction, by the name of the pod. */
   const answers = new Map<string, () => Error | undefined>();
   const world = { graceMs: 3 * second };
   api.before = call => (call.resource === 'pods/eviction' ? evictIn(call) : undefined);

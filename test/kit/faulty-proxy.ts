@@ -66,7 +66,7 @@ function forward(url: URL, agent: Agent, incoming: IncomingMessage, answer: Serv
   const { host: _, ...headers } = incoming.headers;
   const outgoing = request(url, { agent, method: incoming.method ?? 'GET', headers }, response => {
     answer.writeHead(response.statusCode ?? 502, response.headers);
-    // By hand, since a pipe would write on after the answer was ended in its stead.
+    // Not by a pipe, which would write on after the proxy has ended the answer.
     response.on('data', chunk => answer.writableEnded || answer.write(chunk));
     response.on('end', () => answer.end()).on('error', () => answer.destroy());
   });

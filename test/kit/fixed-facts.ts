@@ -5,7 +5,7 @@ import type { KubeObject } from '../../src/contract/object.ts';
 import { noReservations } from '../../src/contract/reserved.ts';
 import { benchNamespace, benchVersion } from './source-bench.ts';
 
-/** Facts that are what a test says, and change when it says so. */
+/** Facts that a test sets and changes. */
 export interface FixedFacts extends FactsSource {
   /** Undefined for a cluster with incomplete facts. */
   become(facts: Partial<ClusterFacts> | undefined): void;

@@ -29,7 +29,7 @@ import { requestInfo, signInfo } from './csr.ts';
 import { maxInputLength } from './mutate.ts';
 import { ignitionFile, kubeletUnit, machineConfig } from './openshift-objects.ts';
 
-/** A parser with inputs it takes. `run` says whether it took this one; it keeps errors for users to itself, bugs escape. */
+/** A parser with valid inputs. `run` returns whether it accepts an input; AppErrors count as a rejection, bugs are thrown. */
 export interface FuzzTarget {
   name: string;
   seeds: readonly string[];

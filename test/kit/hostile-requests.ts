@@ -17,7 +17,7 @@ export interface HostileRequest {
   evil?: string;
 }
 
-/** Requests made by hand, for each kind of certificate that we approve. */
+/** Crafted requests for each kind of certificate that the operator approves. */
 export function knownAttacks(): HostileRequest[] {
   return askedKinds.flatMap(asked => [...textAttacks(asked), ...structureAttacks(asked), ...termAttacks(asked)]);
 }

@@ -26,7 +26,7 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
 );
 
-/** Says for each text of a value, one after the other, what becomes of it. */
+/** Gives the replacement of each text of a value in turn. */
 export const poisons = fc.array(fc.tuple(fc.constantFrom('keep', 'append', 'replace'), hostileText), {
   minLength: 1,
   maxLength: 60,

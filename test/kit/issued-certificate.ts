@@ -5,7 +5,7 @@ import type { CertificateRequest } from '../../src/contract/csr-request.ts';
 import { readCertificate } from '../../src/sandbox/apiserver/auth/certificate-parts.ts';
 import { readKeyUsages } from '../../src/sandbox/apiserver/auth/key-usages.ts';
 
-/** Everything in a certificate that matters to whoever trusts it, in a form that can be compared. */
+/** Everything in a certificate that matters to a verifier, in a comparable form. */
 export interface CertificateContent {
   /** By the short names of OpenSSL, which reads it. */
   subject: Partial<Record<string, string[]>>;

@@ -31,7 +31,7 @@ export interface LeaseBench {
 
 export const never = (): Promise<never> => new Promise(() => undefined);
 
-/** Candidates for one lease on one server, each with a road of its own to it. */
+/** Candidates for one lease on one server, each with its own connection. */
 export function leaseBench(): LeaseBench {
   const clock = manualClock();
   const api = new MemoryApi();

@@ -2,11 +2,11 @@ import type { Clock } from '#base/clock.ts';
 
 /** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
-  /** Moves time on, wakes whoever is due in the order of their times, and lets promises settle after each. */
+  /** Advances time, wakes sleepers in the order of their times, and lets promises settle after each. */
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock forward or back, as an administrator would; the monotonic clock does not notice. */
+  /** Moves the wall clock, but not the monotonic clock, as an administrator can. */
   jump(ms: number): void;
-  /** How many sleeps are under way: nought once everything has stopped. */
+  /** How many sleeps are pending: 0 once everything has stopped. */
   sleepers(): number;
 }
 
@@ -72,7 +72,7 @@ export function manualClock(startMs = Date.UTC(2026, 2, 1, 12)): ManualClock {
   };
 }
 
-/** Lets everything run that is ready to run, without any time going by. */
+/** Runs everything that is ready, without advancing time. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise(resolve => setImmediate(resolve));
 }

@@ -121,7 +121,7 @@ type Done = (error?: Error, value?: unknown) => void;
 export function modelSftp(files: MemoryFiles, extensions = true): SFTPWrapper & EventEmitter {
   const answer = (result: number | object | undefined, done: Done) => {
     if (result === undefined) return;
-    // As from a network: never before the caller goes on.
+    // As from a network: never before the caller continues.
     setImmediate(() => {
       if (typeof result === 'object') done(undefined, result);
       else done(result === status.ok ? undefined : Object.assign(new Error(`status ${result}`), { code: result }));

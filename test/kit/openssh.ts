@@ -47,7 +47,7 @@ export interface OpenSsh extends AsyncDisposable {
 export const sshUser = 'Administrator';
 const uid = 61_001;
 
-/** Debian's OpenSSH on a loopback port, with a user, a configuration and keys of its own. Needs root. */
+/** Debian's OpenSSH on a loopback port, with its own user, configuration and keys. Needs root. */
 export async function startOpenSsh(settings: OpenSshSettings): Promise<OpenSsh> {
   const sshd = installed();
   const folder = mkdtempSync(join(tmpdir(), 'wmco-openssh-'));

@@ -9,11 +9,11 @@ export interface QueueBench {
   clock: ManualClock;
   queue: WorkQueue;
   metrics: MemoryMetrics;
-  /** Names that could be taken by now, each given back at once. */
+  /** Names that are due, each given back at once. */
   handledNames: () => Promise<string[]>;
 }
 
-/** A queue whose time stands still and whose chance is always nought. */
+/** A queue with a manual clock and without jitter. */
 export function queueBench(options: Partial<QueueOptions> = {}): QueueBench {
   const clock = manualClock();
   const metrics = new MemoryMetrics();

@@ -24,7 +24,7 @@ export interface ReconnectFigures {
 
 const warmUpRounds = 100;
 
-/** Breaks the connection of five informers so many times, in a process of its own that must end by itself. */
+/** Breaks the connection of five informers this many times, in its own process that must end by itself. */
 export async function measureReconnects(kubeconfig: string, rounds: number): Promise<ReconnectFigures> {
   const child = spawn(process.execPath, ['--expose-gc', import.meta.filename, String(rounds)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -57,7 +57,7 @@ async function main(rounds: number): Promise<void> {
   informers.start();
   await informers.synced();
 
-  /** The informers must not only be busy, they must see: a change that is made after the break has to arrive. */
+  /** A change that is made after the break must arrive. */
   async function reconnect(round: number): Promise<void> {
     relay.reset();
     const patch = { type: 'merge', body: { data: { value: String(round) } } } as const;

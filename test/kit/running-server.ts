@@ -10,7 +10,7 @@ export interface HttpAnswer {
   text: string;
 }
 
-/** Runs a server until the test is over; gives how to stop it, and waits until it is ready. */
+/** Starts a server, waits until it is ready, and stops it at the end of the test. */
 export async function running(server: Runnable): Promise<{ stop: () => Promise<void> }> {
   const stop = new AbortController();
   const { promise: isReady, resolve } = Promise.withResolvers<void>();
@@ -24,7 +24,7 @@ export async function running(server: Runnable): Promise<{ stop: () => Promise<v
   return { stop: end };
 }
 
-/** Remembers the port that a server was given. */
+/** Records the port of a server. */
 export function portOf(): { port: number; server?: Server; onListening: NonNullable<WebServerOptions['onListening']> } {
   const found: ReturnType<typeof portOf> = {
     port: 0,
@@ -36,7 +36,7 @@ export function portOf(): { port: number; server?: Server; onListening: NonNulla
   return found;
 }
 
-/** One request on a connection of its own. */
+/** One request on its own connection. */
 export function ask(url: string, options: RequestOptions & { text?: string } = {}): Promise<HttpAnswer> {
   const send = url.startsWith('https:') ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {

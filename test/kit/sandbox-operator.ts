@@ -14,7 +14,7 @@ import { type RunSettings, defaultSettings } from '../../src/operator/settings.t
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { checkSandbox, inspectedText } from './secret-check.ts';
 
-/** The operator at work in a sandbox, in this process. Its end fails when a secret can be read anywhere. */
+/** The operator of a sandbox in this process. Its end fails when a secret can be read anywhere. */
 export interface SandboxOperator extends AsyncDisposable {
   version: string;
   /** Of the administrator. */
@@ -22,7 +22,7 @@ export interface SandboxOperator extends AsyncDisposable {
   /** Everything it has logged. */
   lines: readonly string[];
   instances(): Promise<WindowsInstance[]>;
-  /** Waits until so many instances are there and all of them are ready. */
+  /** Waits until there are this many instances and all are ready. */
   allReady(count: number, limitMs?: number): Promise<WindowsInstance[]>;
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function operatorSettings(namespace: string): RunSettings {
   return defaultSettings({ namespace, version });
 }
 
-/** A client of whoever may do everything. */
+/** A client with all rights. */
 export function administratorOf({ kubeconfig }: Pick<Sandbox, 'kubeconfig'>): AsyncDisposable & { client: Client } {
   const client = createClient(loadKubeconfig(kubeconfig));
   return { client, [Symbol.asyncDispose]: () => client.close() };
@@ -49,7 +49,7 @@ export interface OperatorOptions {
   platform?: string;
   clock?: Clock;
   settings?: Partial<RunSettings>;
-  /** In the place of the way that the sandbox knows to its hosts. */
+  /** Replaces the connection of the sandbox to its hosts. */
   connect?: Connect;
 }
 

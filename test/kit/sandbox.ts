@@ -3,13 +3,13 @@ import { StatusError } from '../../src/sandbox/apiserver/status.ts';
 import { mergePatch } from './parity-cases/case.ts';
 import { type Received, Target } from './parity-cases/target.ts';
 
-/** An API server of the sandbox and a plain way to talk to it. */
+/** An API server of the sandbox with a plain HTTP client. */
 export interface Sandbox extends AsyncDisposable {
   server: ApiServer;
   target: Target;
   /** Method and path, and a body that is sent as JSON unless it is a text. */
   send(request: string, body?: unknown, headers?: Record<string, string>): Promise<Received>;
-  /** The same, for steps that only prepare: fails when the server refuses. */
+  /** The same for preparing steps: fails when the server rejects the request. */
   make(request: string, body?: unknown, headers?: Record<string, string>): Promise<Json>;
 }
 
@@ -44,7 +44,7 @@ export async function startSandbox(options: ApiServerOptions = {}): Promise<Sand
   };
 }
 
-/** The code and the words of a refusal; anything else that is thrown is a defect and goes on. */
+/** Code and message of a StatusError; any other error is rethrown. */
 export function refusal(act: () => unknown): [code: number, message: string] | undefined {
   try {
     act();

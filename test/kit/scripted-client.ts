@@ -10,7 +10,7 @@ import { type Handler, startServer, type TestServer } from './tls-server.ts';
 export const nodes: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
 export const pods: Resource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true };
 
-/** The real client and a server that answers as the test says; both end with the test. */
+/** The real client and a server with the answers of the test; both end with the test. */
 export async function clientTo(
   handler: Handler,
   options: ClientOptions & Partial<Connection> = {},

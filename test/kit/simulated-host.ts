@@ -17,7 +17,7 @@ export interface TestHost extends AsyncDisposable {
   store: ContentStore;
   key: PrivateKey;
   connect(username?: string, keys?: readonly PrivateKey[]): Promise<HostConnection>;
-  /** Puts a program on the disk that says it is of the version given. */
+  /** Puts a program of this version on the disk. */
   install(path: string, version?: string): Promise<void>;
   /** How often the network has changed. */
   changes(): number;
@@ -75,7 +75,7 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
   };
 }
 
-/** The code of the error with which something on a host ends, or `fine`. */
+/** The code of the error of a call, or `fine`. */
 export async function codeOf(act: () => Promise<unknown>): Promise<string> {
   try {
     await act();

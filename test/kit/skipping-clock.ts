@@ -1,8 +1,8 @@
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 
-/** The time of the day, of which a test can leave out as much as it likes. */
+/** The real time, which a test can move forward. */
 export interface SkippingClock extends Clock {
-  /** Whoever sleeps until then wakes up. */
+  /** Wakes all sleepers that are due by then. */
   skip(ms: number): void;
 }
 

@@ -19,7 +19,7 @@ export interface StatusCluster extends AsyncDisposable {
   putNode(name: string, over?: Partial<Node>): Promise<Node>;
   putMachine(name: string, phase: string): Promise<void>;
   list(entries: Record<string, string>): Promise<void>;
-  /** Says that an operator has been at work at that time. */
+  /** Renews the Lease of an operator at that time. */
   lead(renewMs: number): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands between client and server and fails as networks do. */
+/** A TCP relay between client and server that fails as networks do. */
 export interface TcpRelay extends AsyncDisposable {
   readonly port: number;
   /** Connections since the start. */
@@ -20,7 +20,7 @@ export interface TcpRelay extends AsyncDisposable {
 export async function startRelay(targetPort: number, listen = { host: '127.0.0.1', port: 0 }): Promise<TcpRelay> {
   const pairs = new Set<{ near: Socket; far: Socket; isFrozen: boolean }>();
   let [accepted, isFreezing, isRefusing] = [0, false, false];
-  // A frozen connection does not answer its end either, so ends are answered by hand.
+  // A frozen connection must not answer a FIN either, so ends are handled here.
   const server = createServer({ allowHalfOpen: true }, near => {
     accepted += 1;
     if (isRefusing) return near.resetAndDestroy();

@@ -128,7 +128,7 @@ export function streamOf(answer: Answer): ServerHttp2Stream {
   return (answer as unknown as Http2ServerResponse).stream;
 }
 
-/** A connection by hand; `../../src/kube/config` makes those of real life. */
+/** A connection without a kubeconfig. */
 export function connectionTo(server: string, trusted: string | undefined, more: Partial<Connection> = {}): Connection {
   return {
     server,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { repositoryRoot } from './run-wmco.ts';
 
-/** The command line as a process of its own. */
+/** The command line in its own process. */
 export interface WmcoProcess extends AsyncDisposable {
   readonly pid: number;
   out(): string;

@@ -24,7 +24,7 @@ const slowHosts: readonly FailingHost[] = [
     name: 'lost',
     faults: ['lost-in-reboot'],
     code: 'HOST_REBOOT_TIMEOUT',
-    says: /did not come back from the reboot within 30 min/,
+    message: /did not come back from the reboot within 30 min/,
     remedy: /once it is up again the journey goes on by itself/,
     fix: ({ host }) => host.switchOn(),
   },
@@ -32,7 +32,7 @@ const slowHosts: readonly FailingHost[] = [
     name: 'no-node',
     faults: ['no-node'],
     code: 'NODE_NOT_FOUND',
-    says: /within 10 min/,
+    message: /within 10 min/,
     remedy: /kubectl get csr/,
     fix: ({ host }) => host.change({ kubelet: 'works' }),
   },
@@ -121,12 +121,12 @@ async function eventsAbout(kind: string, name: string, words: string): Promise<K
 }
 
 /** Code, message and remedy must be in the condition, in the timeline and in an event. */
-async function checkTold({ name, code, says, remedy }: FailingHost): Promise<void> {
+async function checkReported({ name, code, message, remedy }: FailingHost): Promise<void> {
   const instance = await instanceOf(name);
   const { address } = sandbox.host(name).spec;
   const condition = findCondition(instance?.status?.conditions, instanceCondition.configured);
   expect([condition?.status, condition?.reason]).toEqual(['False', code]);
-  expect(condition?.message).toMatch(says);
+  expect(condition?.message).toMatch(message);
   expect(condition?.message).toMatch(remedy);
   expect(condition?.message).toContain(address);
   const error = instance?.status?.timeline?.findLast(({ lastError }) => lastError !== undefined)?.lastError;
@@ -143,17 +143,17 @@ test.each(healthy)('%s is not disturbed and becomes a Node', async name => {
 
 test.each(failingHosts)('reports $name as $code with a remedy', async failing => {
   await expect.poll(() => reasonOf(failing.name), patient).toBe(failing.code);
-  await checkTold(failing);
+  await checkReported(failing);
 });
 
 test('rejects a host with the name of another Node before it is changed', async () => {
   const host = await sandbox.addHost({ name: 'twin', traits: { hostName: 'OK' } });
   await operator.client.create(windowsInstances, instanceFor(host));
   await expect.poll(() => reasonOf('twin'), patient).toBe('NODE_NAME_TAKEN');
-  await checkTold({
+  await checkReported({
     name: 'twin',
     code: 'NODE_NAME_TAKEN',
-    says: /the host name ok is already the Node of ok/,
+    message: /the host name ok is already the Node of ok/,
     remedy: /Rename one of the two hosts/,
     fix: () => undefined,
   });
@@ -180,7 +180,7 @@ test('reports failures that appear after half an hour', async () => {
   const areTold = async () =>
     (await Promise.all(slowHosts.map(async ({ name, code }) => (await reasonOf(name)) === code))).every(Boolean);
   await skipUntil(areTold, 60 * 60_000);
-  for (const slow of slowHosts) await checkTold(slow);
+  for (const slow of slowHosts) await checkReported(slow);
 }, 180_000);
 
 /** Five seconds, doubled up to five minutes, with 20 % jitter. */

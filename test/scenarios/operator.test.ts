@@ -62,7 +62,7 @@ test('a join needs at most eight sessions, one upload and no reboot', () => {
 
 test('the operator logs no secret', async () => {
   const output = operator.lines.join('');
-  expect(output).toContain('Found the cluster');
+  expect(output).toContain('Detected cluster');
   expect(output).not.toContain(sandbox.privateKey.reveal().split('\n')[1]);
   expect(output).not.toMatch(/PRIVATE KEY|eyJhbGciOi/);
 });

@@ -386,9 +386,10 @@ test('renames the host, which a reboot completes', async () => {
 
 test('reboots after the delay, and accepts a second request meanwhile', async () => {
   const before = host.boots;
-  await values(['system', 'reboot', 3, 'a "test" of the agent'], ['system', 'reboot', 60, 'again']);
+  // Long enough for the SSH session to end first on a busy machine: the reboot would end it with 255.
+  await values(['system', 'reboot', 10, 'a "test" of the agent'], ['system', 'reboot', 60, 'again']);
   expect(host.lab.shutdowns().slice(-2)).toEqual([
-    expect.stringMatching(/shutdown\.exe \/r \/t 3 \/f \/d p:4:1 \/c "a \\"test\\" of the agent"$/),
+    expect.stringMatching(/shutdown\.exe \/r \/t 10 \/f \/d p:4:1 \/c "a \\"test\\" of the agent"$/),
     expect.stringMatching(/\/t 60 /),
   ]);
   expect(host.boots).toBe(before);

@@ -26,8 +26,8 @@ beforeAll(async () => {
   scene = await startRealScene(inject('agentProgram'));
   const members = await createMembers(scene);
   operator = await scene.startOperator('first');
-  await operator.says('Became the leader');
-  await operator.says('Secret cloud-private-key missing');
+  await operator.waitForLog('Became the leader');
+  await operator.waitForLog('Secret cloud-private-key missing');
   await scene.givePrivateKey();
   const startMs = performance.now();
   const [ofMachine, ...listed] = members.toReversed();
@@ -117,8 +117,8 @@ test('a replacement of the operator changes nothing', async () => {
   // Avoids the wait until the lease of the dead process expires.
   await scene.admin.delete(leases, operatorName, { namespace: scene.namespace });
   operator = await scene.startOperator('second');
-  await operator.says('Became the leader');
-  await operator.isIdle('lifecycle', all.length);
+  await operator.waitForLog('Became the leader');
+  await operator.waitUntilIdle('lifecycle', all.length);
   expect(all.map(({ host }) => seeSessions(scene, host))).toEqual(served);
   for (const before of all) {
     const { node, services, host, seenInstance } = await seeMember(scene, before);

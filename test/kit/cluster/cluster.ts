@@ -28,7 +28,7 @@ export interface ClusterOptions {
 
 export type ComponentName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager';
 
-/** A running cluster. Whatever happens to the test, its processes end and its folder goes. */
+/** A running cluster. Its processes end and its folder is removed, whatever happens to the test. */
 export interface Cluster extends AsyncDisposable {
   readonly url: string;
   readonly ca: string;
@@ -148,7 +148,7 @@ function makeComponents(layout: Layout, binaries: Binaries, get: (path: string) 
         name: 'kube-apiserver',
         binary: binaries.apiServer.path,
         args: apiServerFlags(layout),
-        // It says that it is ready before its first namespaces are there.
+        // It reports ready before its first namespaces exist.
         ready: async () =>
           (await get('/readyz')) && (await get('/api/v1/namespaces/kube-system')) && get('/api/v1/namespaces/default'),
       },

@@ -71,7 +71,7 @@ export class Component {
     await this.#untilReady(performance.now() + timeoutMs);
   }
 
-  /** kill -9, as a crash would be; resolves when the process is gone. */
+  /** Sends SIGKILL; resolves when the process is gone. */
   async kill(): Promise<void> {
     this.#child?.kill('SIGKILL');
     await this.#exited;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# guard.sh FOLDER : reads process ids from its input, one a line. When the input ends, whoever started the cluster is gone,
+# guard.sh FOLDER : reads process ids from its input, one a line. When the input ends, the process that started the cluster is gone,
 # in good order or by a crash: kill what is left of those processes and remove the folder.
 # A process belongs to the run only while its command line names the folder, so a number that was used again is safe.
 folder=$1

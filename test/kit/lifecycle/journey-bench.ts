@@ -47,7 +47,7 @@ export class JourneyBench {
   readonly reports = new MemoryInformer<ConfigMap>();
   readonly logged = recordedLog();
   readonly metrics = new MemoryMetrics();
-  /** How much faster than the test's own the time of the journey goes by from the next wait on. */
+  /** Speed of the clock of the journey. */
   pace = 200;
   readonly clock: Clock = {
     now: () => systemClock.now(),
@@ -56,9 +56,9 @@ export class JourneyBench {
   };
   readonly journey: ConfigureJourney;
   readonly stop = new AbortController();
-  /** What was to be written down, in order. */
+  /** Saved reboots, in order. */
   readonly reboots: (InstanceReboot | undefined)[] = [];
-  /** What was recorded, in order. */
+  /** Saved records, in order. */
   readonly records: InstanceRecord[] = [];
   readonly drained: string[] = [];
   readonly #key = parsePrivateKey(newKey());
@@ -83,7 +83,7 @@ export class JourneyBench {
     return runSteps(steps, journey, { journal, clock, metrics, log: this.logged.log, signal: stop.signal });
   }
 
-  /** What the watch on Nodes would bring. */
+  /** Adds a Node as the watch does. */
   putNode(over: Partial<Node> = {}): void {
     const node = {
       metadata: { name: 'win-5', labels: { [nodeLabel.os]: 'windows' } },
@@ -94,14 +94,14 @@ export class JourneyBench {
     this.nodes.put(node);
   }
 
-  /** What the watch on reports would bring. */
+  /** Adds a report with one event as the watch does. */
   putReportEvent(event: Partial<ReportEvent>): void {
     const events = [{ type: 'Warning', reason: 'x', message: '', time: '2026-03-01T12:00:00Z', ...event } as const];
     const data = printReport({ version: '', bootId: '', rebootRequired: false, events });
     this.reports.put({ metadata: { name: reportName('win-5'), namespace: 'wmco' }, data });
   }
 
-  /** A real one, whose changes are listed, too. */
+  /** A real record that also lists its changes. */
   #record(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): JourneyRecord {
     const { api: client, clock, reboots, records } = this;
     class ListedRecord extends JourneyRecord {

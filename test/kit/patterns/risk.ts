@@ -42,7 +42,7 @@ function expand(part: Part): Path[] {
   return [...(part.min === 0 ? [[]] : []), ...expandAll(Array<Part>(times).fill(part.body), false)];
 }
 
-/** What follows a lookaround goes on where it began, and it can fail. */
+/** What follows a lookaround continues where the lookaround began, and can fail. */
 function expandAll(parts: readonly Part[], endsInCheck: boolean): Path[] {
   const check: Step = { is: 'part', part: { is: 'assertion', start: false } };
   let paths: Path[] = [[]];

@@ -6,7 +6,7 @@ import { agentName } from '../../../src/contract/names.ts';
 import { dir } from '../../../src/contract/paths.ts';
 import type { WindowsHost } from './host.ts';
 
-/** The agent on a host as those see it who operate the host: a Windows service, its processes and its log. */
+/** The agent as an administrator of the host sees it: a Windows service, its processes and its log. */
 export class AgentService {
   readonly #host: WindowsHost;
 
@@ -19,7 +19,7 @@ export class AgentService {
     await this.#host.run(`sc.exe start ${agentName}`);
   }
 
-  /** Asks it to stop; gives how long it takes until Windows says so and its process is gone. */
+  /** Stops it; gives how long it takes until Windows reports it and its process is gone. */
   async stop(limitMs = 40_000): Promise<number> {
     const startMs = performance.now();
     await this.#host.run(`sc.exe stop ${agentName}`);

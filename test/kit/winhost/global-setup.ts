@@ -13,7 +13,7 @@ declare module 'vitest' {
 
 const agent = join(import.meta.dirname, '../../../src/bin/agent.ts');
 
-/** Makes what all files of the project "windows" need and takes longer than a test may. Each file starts hosts of its own. */
+/** Builds what all files of the project "windows" need before their time limits start. Each file starts its own hosts. */
 export default async function setUp(project: TestProject): Promise<void> {
   await makeParts();
   project.provide('agentProgram', existsSync(agent) ? (await buildAgent({ entry: agent })).path : '');

@@ -1,7 +1,7 @@
 #!/bin/bash
-# guard.sh RUNS : gives one run of tests a network and a folder of its own, named by a number N: bridge wmcowN with the address
-# 10.99.N.1/24, folder RUNS/N. Prints N and then waits until its input ends: whoever started it is gone then, in good order or
-# by a crash, and everything of the run goes. First of all it removes what earlier runs left whose guards were killed too.
+# guard.sh RUNS : gives one run of tests its own network and folder, named by a number N: bridge wmcowN with the address
+# 10.99.N.1/24, folder RUNS/N. Prints N and then waits until its input ends: the test process is gone then, after
+# its end or a crash, and all of the run is removed. It first removes what runs left whose guards were killed as well.
 # A run is alive while its guard holds the lock RUNS/N.lock; who gives out a number or takes one back holds RUNS.lock. Bridges
 # are for the whole machine, folders for one user, so a bridge carries the folder it belongs to as its alias.
 set -u

@@ -15,7 +15,7 @@ export interface HostFacts extends HostOptions {
   shell: string;
 }
 
-/** What Wine shall say of functions it lacks: enough for failure actions of services. */
+/** Log channels of Wine for functions it lacks, such as failure actions of services. */
 const wineDebug = '-all,fixme+service,fixme+advapi';
 
 /** Writes what supervisor.sh, shell.sh and SSH's server read. */
@@ -64,7 +64,7 @@ function sshdConfig(folder: string): string[] {
     'PrintMotd no',
     `SetEnv WINHOST=${folder}`,
     'Subsystem sftp /usr/lib/openssh/sftp-server',
-    // Says of each session that it begins.
+    // Logs the start of each session.
     'LogLevel VERBOSE',
     // Tests connect many times at once.
     'MaxStartups 100',

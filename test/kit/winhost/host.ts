@@ -24,7 +24,7 @@ type Identity = HostOptions & { name: string; address: string; link: string };
 
 const bootTimeoutMs = 60_000;
 
-/** A simulated Windows Server: Wine and OpenSSH in namespaces of their own, with a power switch. */
+/** A simulated Windows Server: Wine and OpenSSH in their own namespaces, with a power switch. */
 export class WindowsHost {
   readonly name: string;
   readonly address: string;
@@ -122,7 +122,7 @@ export class WindowsHost {
     await this.#until(() => this.boots >= count, `boot ${count}`);
   }
 
-  /** A reboot in good order, by shutdown.exe. */
+  /** A clean reboot by shutdown.exe. */
   async reboot(): Promise<void> {
     const before = this.boots;
     await this.exec('shutdown.exe /r /t 0');
@@ -172,12 +172,12 @@ export class WindowsHost {
     await run('scp', [...this.#sshOptions, file, target]);
   }
 
-  /** The line by which a person gets in. */
+  /** The command line for a login. */
   get sshLine(): string {
     return ['ssh', ...this.#sshOptions, `${this.user}@${this.address}`].join(' ');
   }
 
-  /** Lays a double beside the others, e.g. `service.exe` as `C:\k\kubelet.exe`. */
+  /** Installs a double, e.g. `service.exe` as `C:\k\kubelet.exe`. */
   async install(double: string, windowsPath: string): Promise<void> {
     const target = this.drive.path(windowsPath);
     await mkdir(dirname(target), { recursive: true });

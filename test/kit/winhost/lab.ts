@@ -6,7 +6,7 @@ import { run } from './command.ts';
 import { type HostOptions, WindowsHost } from './host.ts';
 import { makeParts, type Parts } from './parts.ts';
 
-/** One run of tests with simulated Windows hosts in a network of its own. It is removed completely, whatever happens to the test. */
+/** One run of tests with simulated Windows hosts in its own network. It is removed completely, whatever happens to the test. */
 export class WindowsLab implements AsyncDisposable {
   readonly parts: Parts;
   /** Where the files of the hosts are while the lab runs. */

@@ -33,7 +33,7 @@ export async function seePrograms(host: WindowsHost): Promise<string[]> {
   return lines.map(line => line.slice(0, 25).trim()).filter(name => !session.includes(name));
 }
 
-/** Files that are there and not whole. What is being written has a name of its own until it is. */
+/** Files that exist and are incomplete. A file that is being written has another name until it is complete. */
 export function findBroken(host: WindowsHost, whole: Snapshot): string[] {
   const known = [...seeFiles(host)].filter(([name]) => whole.has(name) && name !== bundlePath);
   return [

@@ -13,7 +13,7 @@ import { namespace } from './rights.ts';
 import { seeFiles, type Snapshot } from './snapshot.ts';
 import { installedAgent } from '../installed-agent.ts';
 
-/** What the agent does to a host, from the first file to the last trace. `settings` ends with the wish for a reboot. */
+/** What the agent does to a host, from the first file to the last trace. `settings` ends with a request for a reboot. */
 export const steps = ['stage', 'bootstrap', 'settings', 'services', 'cleanup'] as const;
 export type Step = (typeof steps)[number];
 
@@ -35,7 +35,7 @@ export type Disturbance = Pick<Interruption, 'how'> & { afterMs: number };
 
 const appearanceMs = 90_000;
 
-/** Leads a host through the steps, any of which may be disturbed; then whoever would do so on a real host goes on. */
+/** Runs the steps on a host; after a disturbance it continues as the operator or Windows would. */
 export class Life {
   readonly host: WindowsHost;
   readonly agent: AgentService;
@@ -166,8 +166,8 @@ export class Life {
   }
 
   /**
-   * Wine does not carry out the recovery of a service, and one that died while it started is for it for ever one that starts;
-   * and what was installed just now may be lost in a power cut.
+   * Wine does not carry out the recovery of a service, and a service that died while it started stays start-pending for ever;
+   * and a service that was just installed may be lost in a power cut.
    */
   async #revive(): Promise<void> {
     const look = async () => {
@@ -194,7 +194,7 @@ export class Life {
     this.#endedBoot = (await this.#operator.reboot(this.host)).bootId;
   }
 
-  /** A wish for one more reboot is fulfilled, and counted. The version may have been there before a power cut. */
+  /** Carries out and counts one more reboot if requested. The version may have been there before a power cut. */
   async #isConfigured(passesBefore: number): Promise<boolean> {
     if (await this.#asksForReboot()) await this.#reboot();
     return this.#passes() > passesBefore && (await this.#hasVersion());

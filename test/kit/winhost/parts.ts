@@ -5,7 +5,7 @@ import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** What all hosts of this machine have in common; kept in the user's cache and made when it is not there. */
+/** What all hosts of this machine share; in the user's cache, made when missing. */
 export interface Parts {
   /** Folder with the programs `wine` and `wineserver`, and OpenSSH's server. */
   wine: string;
@@ -22,7 +22,7 @@ const wineVersion = 'wine-10.0-r3';
 const makeTimeoutMs = 20 * 60_000;
 const unusedMs = 7 * 24 * 3_600_000;
 
-/** Makes what is missing: under a minute for the first time, milliseconds from then on. Says on the error output what it does. */
+/** Makes what is missing: under a minute the first time, milliseconds from then on. Prints progress on the error output. */
 export async function makeParts(cache = join(homedir(), '.cache', 'windows-machine-config-operator')): Promise<Parts> {
   if (process.getuid?.() !== 0) {
     throw new Error('needs root, for namespaces, mounts and network links: run it with sudo');

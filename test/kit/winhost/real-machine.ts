@@ -19,7 +19,7 @@ const machineSpec = {
   providerSpec: { value: { userDataSecret: { name: secretName.userData } } },
 };
 
-/** A MachineSet for Windows, whose Machines the test makes itself. */
+/** A MachineSet for Windows; the test creates its Machines. */
 export async function createMachineSet(client: Client): Promise<{ name: string; uid: string }> {
   const template = { metadata: { labels: setLabels }, spec: machineSpec };
   const selector = { matchLabels: setLabels };

@@ -110,7 +110,7 @@ export const nodeChecks: readonly Check[] = [
     },
   ],
   [
-    'CRE-B-01, CRE-M-01: one event on its source says that it was set up',
+    'CRE-B-01, CRE-M-01: one event on its source reports its setup',
     async seen => {
       const { seenInstance, instance, scene } = seen;
       const message = isMachine(seen)

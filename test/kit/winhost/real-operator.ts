@@ -25,7 +25,7 @@ export interface Deployment {
   nameServer: string;
 }
 
-/** `wmco operator` as a process of its own with what a pod gives it. */
+/** `wmco operator` in its own process, with the environment and files of a pod. */
 export class OperatorProcess implements AsyncDisposable {
   readonly #deployment: Deployment;
   readonly #ended: Promise<unknown>;
@@ -65,23 +65,23 @@ export class OperatorProcess implements AsyncDisposable {
   }
 
   /** Waits for a text in the log; fails with all of it when the process ends before. */
-  async says(text: string, limitMs = 120_000): Promise<void> {
+  async waitForLog(text: string, limitMs = 120_000): Promise<void> {
     for (const endMs = performance.now() + limitMs; !this.log.includes(text); await delay(50)) {
       if (this.#child.exitCode !== null || performance.now() > endMs) {
-        throw new Error(`the operator did not say ${JSON.stringify(text)}:\n${this.log}`);
+        throw new Error(`the log of the operator has no ${JSON.stringify(text)}:\n${this.log}`);
       }
     }
   }
 
-  /** Waits until a controller has made so many passes, and is at rest. */
-  async isIdle(controller: string, passes: number, limitMs = 120_000): Promise<void> {
+  /** Waits until a controller has made this many passes and is idle. */
+  async waitUntilIdle(controller: string, passes: number, limitMs = 120_000): Promise<void> {
     for (const endMs = performance.now() + limitMs; ; await delay(100)) {
       const figures = await this.#figures();
       const sum = (name: string) =>
         figures.filter(line => line.startsWith(`${name}{`) && line.includes(`"${controller}"`)).reduce(addValue, 0);
-      const isAtRest = sum('controller_runtime_active_workers') === 0 && sum('workqueue_depth') === 0;
-      if (isAtRest && sum('controller_runtime_reconcile_total') >= passes) return;
-      if (performance.now() > endMs) throw new Error(`${controller} does not come to rest:\n${figures.join('\n')}`);
+      const isIdle = sum('controller_runtime_active_workers') === 0 && sum('workqueue_depth') === 0;
+      if (isIdle && sum('controller_runtime_reconcile_total') >= passes) return;
+      if (performance.now() > endMs) throw new Error(`${controller} does not become idle:\n${figures.join('\n')}`);
     }
   }
 

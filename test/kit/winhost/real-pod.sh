@@ -1,5 +1,5 @@
 #!/bin/sh
-# real-pod.sh FOLDER PROGRAM ARGS... : runs a program with what a pod gives it, in a mount namespace of its own: the files of its
+# real-pod.sh FOLDER PROGRAM ARGS... : runs a program with the files of a pod, in its own mount namespace: those of its
 # service account, and names that only the servers of FOLDER/resolv.conf know.
 set -eu
 folder=$1

@@ -34,7 +34,7 @@ export interface Member {
 export interface SeenMember extends Member {
   scene: RealScene;
   node: Node;
-  /** Empty for a text that is not there, so that a check says what is missing. */
+  /** Empty for a missing text, so that a check reports it. */
   annotations: Record<string, string>;
   seenInstance: WindowsInstance;
   services: SeenServices;

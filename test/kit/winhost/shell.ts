@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { WindowsLab } from './lab.ts';
 
-/** `node test/kit/winhost/shell.ts [NUMBER]`: makes hosts to look into by hand, until Enter is pressed. Needs root. */
+/** `node test/kit/winhost/shell.ts [NUMBER]`: starts hosts to log in to, until Enter is pressed. Needs root. */
 const count = Number(process.argv[2] ?? 1);
 if (!Number.isInteger(count) || count < 1) throw new Error(`${process.argv[2]} is not a number of hosts`);
 

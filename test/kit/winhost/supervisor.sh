@@ -1,6 +1,6 @@
 #!/bin/bash
-# supervisor.sh FOLDER : first process of a simulated Windows host, in namespaces of its own. Sets up network and files, boots
-# Wine, serves SSH, and boots again when shutdown.exe asks for it. FOLDER/settings says what the host is like.
+# supervisor.sh FOLDER : first process of a simulated Windows host, in its own namespaces. Sets up network and files, boots
+# Wine, serves SSH, and boots again when shutdown.exe asks for it. Its settings are in FOLDER/settings.
 set -u
 folder=$1
 . "$folder/settings"
@@ -21,7 +21,7 @@ boot() {
   rm -f "$lab/up" "$lab/shutdown.request" "$lab/shutdown.pending" "$folder/down"
   ip link set eth0 up
   ip route replace default via "$gateway"
-  # What Wine says of functions it lacks goes to wine.log.
+  # Messages of Wine about functions it lacks go to wine.log.
   WINEDEBUG=$debug "$wine/wine" hostd.exe </dev/null >/dev/null 2>>"$folder/wine.log" &
   hostd=$!
   for turn in $(seq 600); do [ -s "$lab/up" ] && break || sleep 0.05; done
@@ -44,7 +44,7 @@ shut_down() {
   ip link set eth0 down
 }
 
-# Files, network and names of its own.
+# Its own files, network and names.
 set_up() {
   mount --make-rprivate /
   mount -t tmpfs none /run
@@ -57,7 +57,7 @@ set_up() {
   done
   mount --bind "$wine/openssh/usr/lib/openssh" /usr/lib/openssh
 
-  # The link comes from outside, once this process says that its network namespace is there.
+  # The link comes from outside, once this process has reported its network namespace.
   : >"$folder/waits-for-link"
   until ip link show eth0 >/dev/null 2>&1; do sleep 0.02; done
   rm -f "$folder/waits-for-link"
@@ -76,10 +76,10 @@ main() {
     echo "$boots" >"$folder/boots.new" && mv "$folder/boots.new" "$folder/boots"
     echo "boot $boots"
     while [ -e "/proc/$hostd" ] && [ ! -e "$lab/shutdown.request" ]; do sleep 0.05; done
-    wish=$(cat "$lab/shutdown.request" 2>/dev/null || echo "restart by Wine")
-    echo "down: $wish"
+    request=$(cat "$lab/shutdown.request" 2>/dev/null || echo "restart by Wine")
+    echo "down: $request"
     shut_down
-    [ "$wish" = off ] && exec sleep infinity
+    [ "$request" = off ] && exec sleep infinity
     sleep "$boot_delay"
   done
 }

@@ -1,6 +1,6 @@
 import type { KubeletFaults, KubeletHost } from '../../../../src/sandbox/machines/kubelet/kubelet-host.ts';
 
-/** What goes wrong on purpose, as files in a folder say: a fault is a file `kubelet.<name>` in it. */
+/** Injected faults: each is a file `kubelet.<name>` in a folder. */
 export async function readFaults(host: Pick<KubeletHost, 'read'>, folder: string): Promise<KubeletFaults> {
   const fault = (name: string) => host.read(`${folder}/kubelet.${name}`);
   const crashAfter = await fault('crash-after');
