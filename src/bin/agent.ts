@@ -11,14 +11,14 @@ import { systemClock as clock } from '#base/clock.ts';
 import { agentName } from '#contract/names.ts';
 import { dir } from '#contract/paths.ts';
 
-// The bundler puts the version in the place of this variable.
+// The bundler replaces this variable with the version.
 const version = process.env['WMCO_VERSION'] ?? 'source';
 const err = (text: string) => void process.stderr.write(text);
 let log = createLineLog((_severity, line) => err(`${line}\n`), clock);
 let service: Koffi | undefined;
 const native = () => service ?? loadKoffi(new Uint8Array(getRawAsset('koffi.node')), dir.agentNative);
 
-// When nobody listens any more, as after a broken SSH session, the work goes on.
+// After a broken SSH session output fails, but the work continues.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 process.on('uncaughtException', error => {
   log.error('Crashed', { error, stack: error.stack });

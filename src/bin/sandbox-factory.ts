@@ -75,7 +75,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
 
 /** Payload programs of this size that simulated hosts can run. */
 export function sandboxPayload(version: string, bytes: number, platform = 'None'): PayloadSource {
-  const carried = payloadFor(platform).map(({ directory, name }) => `${directory}\\${name}`);
-  const programs = carried.filter(path => path !== file.agent);
+  const files = payloadFor(platform).map(({ directory, name }) => `${directory}\\${name}`);
+  const programs = files.filter(path => path !== file.agent);
   return simulatedPayload({ version, agent: file.agent, programs, bytes });
 }

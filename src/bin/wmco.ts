@@ -26,11 +26,11 @@ const operator: Program = {
   name: 'operator',
   summary: 'run the operator; see `wmco operator --help`',
   run: async words => {
-    const [{ operatorProgram }, { stayLean }] = await Promise.all([
+    const [{ operatorProgram }, { limitMemory }] = await Promise.all([
       import('#operator/program.ts'),
       import('#operator/memory.ts'),
     ]);
-    stayLean();
+    limitMemory();
     const deps = { environment: process.env, version: version(), runtime, out, err, signal: stopSignal() };
     // Exits at once: pending work must not outlive the lease.
     process.exit(await operatorProgram(words, deps));

@@ -9,11 +9,11 @@ import { parseAuthorizedKey } from '#host/keys/public-key.ts';
 
 export interface AcceptanceFacts {
   instance: WindowsInstance;
-  /** What is wrong with the entry of windows-instances it was made for. */
+  /** What is wrong with its entry of windows-instances. */
   entryProblem: AppError | undefined;
-  /** What is wrong with the Secret that its spec names. */
+  /** What is wrong with the Secret in `spec.keySecret`. */
   keyProblem: AppError | undefined;
-  /** Instances that share an address with this one, which may be among them. */
+  /** Instances of the same host, perhaps with this one among them. */
   rivals: readonly WindowsInstance[];
 }
 
@@ -47,7 +47,7 @@ function checkUsername(instance: WindowsInstance): AppError | undefined {
   });
 }
 
-/** The CRD has the same pattern, but an object may be older than it. */
+/** The CRD has the same pattern, but the object may be older. */
 function checkHostname(instance: WindowsInstance): AppError | undefined {
   const { hostname } = instance.spec;
   if (hostname === undefined || isComputerName(hostname)) return undefined;
@@ -63,11 +63,11 @@ function checkHostKey(instance: WindowsInstance): AppError | undefined {
   const read = attempt(() => (text === '' ? undefined : parseAuthorizedKey(text)));
   if (read.ok) return undefined;
   return new AppError('HOST_KEY_UNREADABLE', `${labelOf(instance)}: spec.hostKey: ${read.error.message}`, {
-    remedy: 'Give `<type> <base64>` as `ssh-keyscan` prints it behind the name of the host.',
+    remedy: 'Set it to `<type> <base64>`, as `ssh-keyscan` prints after the name of the host.',
   });
 }
 
-/** Of several instances of one host the one that has joined is accepted, else the oldest. */
+/** Of several instances of one host the one that joined is accepted, else the oldest. */
 function checkRivals({ instance, rivals }: AcceptanceFacts): AppError | undefined {
   const [first] = [instance, ...rivals.filter(other => !isSame(other, instance))]
     .filter(other => other.metadata.deletionTimestamp === undefined)
@@ -79,7 +79,7 @@ function checkRivals({ instance, rivals }: AcceptanceFacts): AppError | undefine
   });
 }
 
-/** Two instances are one host if they share one of these: an address with a port. */
+/** Addresses with port; two instances that share one are the same host. */
 export function hostsOf({ spec, status }: WindowsInstance, ipv4s: readonly string[] = []): string[] {
   const resolved = isIpv4(spec.address) || status?.ipv4 === undefined ? [] : [status.ipv4];
   const addresses = [normalHostName(spec.address), ...resolved, ...ipv4s];
@@ -96,7 +96,7 @@ export function rivalsAmong(
   return all.filter(other => hostsOf(other).some(host => own.has(host)));
 }
 
-/** Whether the host has shown its pinned key and name: then no other instance can take it away. */
+/** Whether host key and name are recorded: then no other instance can take over the host. */
 function hasJoined({ status }: WindowsInstance): boolean {
   return status?.host !== undefined && status.hostKey !== undefined;
 }

@@ -7,26 +7,26 @@ import { AppError } from '#base/errors.ts';
 import { sha256 } from '#base/sha256.ts';
 import { type BundleEntry, printHeader } from '#contract/bundle.ts';
 
-/** What is known of content that has been packed. */
+/** Hashes and sizes of packed content. */
 export type PackedFacts = Pick<BundleEntry, 'sha256' | 'bytes' | 'encoding' | 'packedBytes'>;
 
 export type Reading = 'checked' | 'unchecked';
 
-/** A file of a bundle, with a way to read its packed content as often as there are hosts. */
+/** A file of a bundle; its packed content can be read for every host. */
 export interface BundleFile extends PackedFacts {
   path: string;
   secret: boolean;
   /**
-   * A piece is good until the next one is asked for. Unchecked is enough for a host, which checks the whole bundle by a hash that was
-   * taken from checked bytes; checking them again for each host would cost a tenth of the time.
+   * A chunk is valid until the next one is read. Unchecked reads are enough for uploads: the host checks the whole bundle by a hash of
+   * checked bytes, and checking them for each host would cost a tenth of the time.
    */
   packed(how?: Reading): AsyncIterable<Uint8Array>;
 }
 
-/** Programs shrink to a third. Higher levels save another twentieth, for twice the time and five times the memory. */
+/** Programs shrink to a third. Higher levels save 5 % more, for twice the time and five times the memory. */
 const packing = { params: { [constants.ZSTD_c_compressionLevel]: 6 }, chunkSize: 256 * 1024 };
 
-/** The bytes to upload. Nothing is packed here, so many hosts can be served at once. */
+/** The bytes to upload. Files are packed already, so this is cheap for many hosts at once. */
 export async function* packBundle(
   version: string,
   files: readonly BundleFile[],
@@ -37,16 +37,16 @@ export async function* packBundle(
   for (const file of files) {
     const count = { bytes: 0 };
     yield* counted(file.packed(how), count);
-    if (count.bytes !== file.packedBytes) throw changed(file.path, file.packedBytes, count.bytes);
+    if (count.bytes !== file.packedBytes) throw wrongSize(file.path, file.packedBytes, count.bytes);
   }
 }
 
-/** What comes before the content; it names every content by its hash. */
+/** The header, with the hash of every file. */
 export function bundleHeader(version: string, files: readonly BundleFile[], remove: readonly string[]): Uint8Array {
   return printHeader({ version, entries: files.map(entryOf), remove: [...remove] });
 }
 
-/** Packing less than this saves nothing that anybody would notice. */
+/** Packing smaller content saves too little. */
 const worthPackingBytes = 8 * 1024;
 
 /** Packs a small content in memory. */
@@ -65,12 +65,12 @@ export async function packContent(content: Uint8Array): Promise<PackedFacts & Pi
   };
 }
 
-/** The packer is told the size: otherwise it takes tens of megabytes for itself, and many hosts are served at once. */
+/** Without the size, zstd would allocate tens of megabytes for each host. */
 function packAtOnce(content: Uint8Array): Promise<Uint8Array> {
   return promisify(zstdCompress)(content, { ...packing, pledgedSrcSize: content.length });
 }
 
-/** Packs a large content on its way to where `keep` puts it. */
+/** Packs large content as a stream, which `keep` stores. */
 export async function packStream(
   content: AsyncIterable<Uint8Array>,
   keep: (packed: AsyncIterable<Uint8Array>) => Promise<void>,
@@ -104,8 +104,8 @@ async function* counted(
   }
 }
 
-function changed(path: string, wanted: number, got: number): AppError {
+function wrongSize(path: string, wanted: number, got: number): AppError {
   return new AppError('BUNDLE_DAMAGED', `the packed content of ${path} has ${got} bytes, not ${wanted}`, {
-    remedy: 'Restart the operator, so that it packs its files anew.',
+    remedy: 'Restart the operator, so that it packs its files again.',
   });
 }

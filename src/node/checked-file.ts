@@ -5,20 +5,20 @@ import { createZstdDecompress } from 'node:zlib';
 import { uploadChunkBytes } from '#host/host.ts';
 import { openToRead } from './private-folder.ts';
 
-/** What the bytes of a file are. */
+/** Size and hash of a file. */
 export interface FileSum {
   bytes: number;
-  /** Lower-case hex, of the file as it is. */
+  /** Lower-case hex. */
   sha256: string;
 }
 
-/** What a packed file has to unpack to. */
+/** Expected size and hash of unpacked content. */
 export interface Unpacked {
   sha256: string;
   bytes: number;
 }
 
-/** Reads the whole of a file, and of a packed one what it unpacks to; undefined when it is not what it has to be. */
+/** Reads and, if packed, unpacks the whole file; undefined when size or content are not as expected. */
 export async function checkFile(path: string, size: number, unpacked?: Unpacked): Promise<FileSum | undefined> {
   try {
     await using file = await openToRead(path);
@@ -33,12 +33,12 @@ export async function checkFile(path: string, size: number, unpacked?: Unpacked)
     const { bytes, sha256 } = inner.take();
     return bytes === unpacked.bytes && sha256 === unpacked.sha256 ? sum : undefined;
   } catch {
-    // Gone, a link, a folder, or nothing that unpacks: in no case what it has to be.
+    // Missing, a link, a folder, or not zstd.
     return undefined;
   }
 }
 
-/** The bytes of a file that was checked before. The last piece is given only when all of them together are what was checked. */
+/** The bytes of a checked file. Yields the last chunk only if all bytes together still have the checked hash. */
 export async function* checkedPieces(path: string, sum: FileSum, changed: Changed): AsyncGenerator<Uint8Array> {
   const digest = createHash('sha256');
   let left = sum.bytes;
@@ -50,12 +50,12 @@ export async function* checkedPieces(path: string, sum: FileSum, changed: Change
   }
 }
 
-/** Makes the error for a file that is not what was checked; the cause is why it cannot be read. */
+/** Creates the error for a file that changed since it was checked; `cause` is why it cannot be read. */
 export type Changed = (cause?: unknown) => Error;
 
 /**
- * The first bytes of a file in the pieces in which they are sent, all in the same memory: a new one for each would cost more than to
- * encrypt it. Opened with the first piece, so that whoever never begins leaves nothing open.
+ * The first bytes of a file in upload chunks, all in the same buffer: allocating one for each would cost more than encrypting it. The
+ * file is opened with the first chunk, so that an unused generator leaves nothing open.
  */
 export async function* pieces(path: string, bytes: number, changed: Changed): AsyncGenerator<Uint8Array> {
   const orChanged = <T>(act: Promise<T>): Promise<T> =>
@@ -72,7 +72,7 @@ export async function* pieces(path: string, bytes: number, changed: Changed): As
   }
 }
 
-/** Hash and size of what flows by, which is not allowed to be more than expected. */
+/** Computes hash and size of a stream; fails when it is larger than expected. */
 export class Sum {
   readonly #digest = createHash('sha256');
   readonly #most: number;
@@ -100,7 +100,7 @@ export class Sum {
   }
 }
 
-/** Each in memory of its own: who unpacks them keeps some for a while. */
+/** Each chunk has its own buffer, because unpacking keeps some for a while. */
 export async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
   for (;;) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(uploadChunkBytes), 0, uploadChunkBytes);

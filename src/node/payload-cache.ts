@@ -12,12 +12,12 @@ import type { PlainFile } from './payload-source.ts';
 import { ensurePrivateFolder, openNew } from './private-folder.ts';
 import { fileOfTar } from './tar.ts';
 
-/** A program as it was built. */
+/** A program of the payload. */
 export interface StoredProgram {
-  /** Path of the file as it is; or of the archive, without `.tar.gz`. */
+  /** Path of the file, or of its archive without `.tar.gz`. */
   source: string;
   name: string;
-  /** What its content has to be. */
+  /** Expected hash of its content. */
   sha256: string;
 }
 
@@ -25,30 +25,30 @@ type Packed = PackedFacts & Pick<BundleFile, 'packed'>;
 type Plain = Omit<PlainFile, 'path'>;
 type Form = 'packed' | 'plain';
 
-/** A file of the cache whose bytes have been read and found right in this process. */
-interface Kept {
+/** A file of the cache that this process has checked. */
+interface CachedFile {
   path: string;
-  /** Of the content, unpacked. */
+  /** Of the unpacked content. */
   bytes: number;
-  /** Of the file as it is. */
+  /** Of the file itself. */
   sum: FileSum;
 }
 
-/** Packing takes a core each; hosts that are served meanwhile need one, too. */
-const packedAtOnce = 2;
+/** Each takes a CPU core, and uploads need one as well. */
+const maxPacking = 2;
 
-/** Of the size: hosts need not unpack what hardly becomes smaller. */
+/** Files that hardly shrink are stored unpacked. */
 const worthwhile = 0.97;
 
 /**
- * Programs kept in a folder under the hash of their content, each made once however many ask for it. What an earlier run has left
- * is read and checked before it is used. What the host cannot check is checked again while it is sent.
+ * Keeps programs in a folder, named by the hash of their content; each is built once for all callers. Files of an earlier run are
+ * checked before use. Content that the host cannot check is checked again while it is uploaded.
  */
 export class PayloadCache {
   readonly #folder: string;
   readonly #log: Log;
   readonly #made = new Map<string, Promise<unknown>>();
-  readonly #work = new Slots(packedAtOnce);
+  readonly #work = new Slots(maxPacking);
 
   constructor(folder: string, log: Log) {
     this.#folder = folder;
@@ -59,7 +59,7 @@ export class PayloadCache {
     return this.#once('packed', program, async () => {
       const packed = await this.#find(program, 'packed');
       if (packed !== undefined) return this.#packedOf(program, packed, 'zstd');
-      // It was found before that packing is of no use.
+      // An earlier run found that packing does not help.
       const plain = await this.#find(program, 'plain');
       if (plain !== undefined) return this.#packedOf(program, plain, 'none');
       const made = await this.#build(program, 'packed');
@@ -80,35 +80,35 @@ export class PayloadCache {
     const key = `${form} ${sha256}`;
     const known = this.#made.get(key) as Promise<T> | undefined;
     if (known !== undefined) return known;
-    const made = this.#inTurn(make);
+    const made = this.#withSlot(make);
     this.#made.set(key, made);
-    // What failed is tried anew by whoever asks next.
+    // The next caller retries after a failure.
     made.catch(() => this.#made.delete(key));
     return made;
   }
 
-  async #inTurn<T>(make: () => Promise<T>): Promise<T> {
-    using _place = await this.#work.take(new AbortController().signal);
+  async #withSlot<T>(make: () => Promise<T>): Promise<T> {
+    using _slot = await this.#work.take(new AbortController().signal);
     await ensurePrivateFolder(this.#folder);
     return make();
   }
 
-  /** What an earlier run has left and is still what its name says; the rest of that name is deleted. */
-  async #find({ sha256, name: program }: StoredProgram, form: Form): Promise<Kept | undefined> {
+  /** The file of an earlier run, if its content still matches its name; otherwise it is deleted. */
+  async #find({ sha256, name: program }: StoredProgram, form: Form): Promise<CachedFile | undefined> {
     for (const name of await readdir(this.#folder)) {
       const [, hash, content = '', packed] = /^([0-9a-f]{64})-(\d{1,15})(?:-(\d{1,15}))?$/.exec(name) ?? [];
       if (hash !== sha256 || (packed === undefined) !== (form === 'plain')) continue;
       const [path, bytes] = [join(this.#folder, name), Number(content)];
       const sum = await checkFile(path, Number(packed ?? content), form === 'packed' ? { sha256, bytes } : undefined);
       if (sum !== undefined && (form === 'packed' || sum.sha256 === sha256)) return { path, bytes, sum };
-      this.#log.warn('Deleting a cached payload file whose content is not what its name says', { program, path });
+      this.#log.warn('Deleting cached payload file with wrong content', { program, path });
       await rm(path, { recursive: true, force: true });
     }
     return undefined;
   }
 
-  /** Makes a file beside and gives it its name once all is checked. */
-  async #build(program: StoredProgram, form: Form): Promise<Kept> {
+  /** Writes a temporary file and renames it once it is checked. */
+  async #build(program: StoredProgram, form: Form): Promise<CachedFile> {
     const draft = join(this.#folder, `.${randomUUID()}`);
     try {
       const { content, file } = await write(contentOf(program), draft, form);
@@ -123,19 +123,19 @@ export class PayloadCache {
     }
   }
 
-  #packedOf(program: StoredProgram, { path, bytes, sum }: Kept, encoding: Packed['encoding']): Packed {
+  #packedOf(program: StoredProgram, { path, bytes, sum }: CachedFile, encoding: Packed['encoding']): Packed {
     const { sha256 } = program;
     const packed: Packed['packed'] = how => this.#pieces(program, path, sum, how);
     return { sha256, bytes, encoding, packedBytes: sum.bytes, packed };
   }
 
-  #plainOf(program: StoredProgram, { path, bytes, sum }: Kept): Plain {
+  #plainOf(program: StoredProgram, { path, bytes, sum }: CachedFile): Plain {
     return { sha256: program.sha256, bytes, content: () => this.#pieces(program, path, sum) };
   }
 
   #pieces(program: StoredProgram, path: string, sum: FileSum, how?: Reading): AsyncGenerator<Uint8Array> {
     const hasChanged = (cause?: unknown) => {
-      // The next caller gets one that is packed again.
+      // The next caller packs it again.
       for (const form of ['packed', 'plain']) this.#made.delete(`${form} ${program.sha256}`);
       return changed(program, path, cause);
     };
@@ -143,7 +143,7 @@ export class PayloadCache {
   }
 }
 
-/** Writes content to a new file, packed or as it is; the hash of both is taken from memory, not from the file. */
+/** Writes content to a new file, packed or not; hashes are computed from memory, not from the file. */
 async function write(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
@@ -159,8 +159,8 @@ async function write(
 }
 
 /**
- * The program as it is, out of its archive where it is in one. Opened with the first chunk: the failure of a stream without
- * a reader would end the process.
+ * The unpacked program, from its archive if it is in one. Opened with the first chunk, because an error of a stream without a reader
+ * would crash the process.
  */
 async function* contentOf({ source, name }: StoredProgram): AsyncGenerator<Uint8Array> {
   const isPlain = await exists(source);
@@ -170,7 +170,7 @@ async function* contentOf({ source, name }: StoredProgram): AsyncGenerator<Uint8
     return;
   }
   const unzip = createGunzip();
-  // Ends the one with the other, whichever is first; a failure shows to whoever reads.
+  // Closes both streams together; the reader sees a failure.
   connect(Readable.from(chunksOf(file)), unzip, () => undefined);
   yield* fileOfTar(unzip, name);
 }
@@ -183,23 +183,23 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function damaged({ name, sha256 }: StoredProgram, actual: string): AppError {
-  return new AppError('PAYLOAD_DAMAGED', `${name} has the hash ${actual}, and sha256sum says ${sha256}`, {
-    remedy: 'Build the payload again: the file is not the one whose checksum was listed.',
+  return new AppError('PAYLOAD_DAMAGED', `${name} has hash ${actual}, but sha256sum lists ${sha256}`, {
+    remedy: 'Build the payload again.',
   });
 }
 
 function changed({ name }: StoredProgram, path: string, cause: unknown): AppError {
   const why = cause === undefined ? '' : ` (${messageOf(cause)})`;
-  return new AppError('PAYLOAD_DAMAGED', `${path} (${name}) has changed since the operator checked it${why}`, {
-    remedy: 'Find out what writes to the folder; the next attempt packs the file again.',
+  return new AppError('PAYLOAD_DAMAGED', `${path} (${name}) changed after the operator checked it${why}`, {
+    remedy: 'Find out what writes to the payload cache (--payload-cache-dir).',
     cause,
   });
 }
 
 function unreadable({ name, source }: StoredProgram, cause: unknown): AppError {
   const why = messageOf(cause);
-  return new AppError('PAYLOAD_UNREADABLE', `${name} cannot be read from ${source}, or be packed: ${why}`, {
-    remedy: 'See that the payload is complete and that the folder for packed files has room.',
+  return new AppError('PAYLOAD_UNREADABLE', `${name} cannot be read from ${source} or packed: ${why}`, {
+    remedy: 'Check that the payload is complete and the folder for packed files has free space.',
     cause,
   });
 }

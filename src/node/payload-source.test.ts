@@ -139,7 +139,7 @@ test('refuses a program that is not the one of the checksum, and leaves nothing 
   const payload = await open();
   expect(await rejectionOf(payload.files('None'))).toMatchObject({
     code: 'PAYLOAD_DAMAGED',
-    message: expect.stringContaining('kubelet.exe has the hash') as string,
+    message: expect.stringContaining('kubelet.exe has hash') as string,
   });
   expect((await readdir(cacheFolder)).filter(name => name.startsWith('.'))).toEqual([]);
   // Put right, it is packed when it is asked for next.

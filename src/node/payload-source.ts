@@ -8,11 +8,11 @@ import { type Checksums, checkPayload, parseChecksums, type PayloadFile, payload
 import { PayloadCache } from './payload-cache.ts';
 import { ensurePrivateFolder } from './private-folder.ts';
 
-/** The programs we carry to hosts, checked and ready to be sent as often as there are hosts. */
+/** The programs for hosts, checked and ready to upload. */
 export interface PayloadSource {
-  /** The agent: it travels before all others and as it is, for only with its help can the host unpack anything. */
+  /** The agent, unpacked: it is uploaded first, because it unpacks all others. */
   agent(): Promise<PlainFile>;
-  /** All others for hosts of a platform, packed. */
+  /** All other programs for a platform, packed. */
   files(platform: string): Promise<readonly BundleFile[]>;
 }
 
@@ -21,21 +21,21 @@ export interface PlainFile {
   /** Lower-case hex. */
   sha256: string;
   bytes: number;
-  /** A piece is good until the next one is asked for. */
+  /** A chunk is valid until the next one is read. */
   content(): AsyncIterable<Uint8Array>;
 }
 
 export interface PayloadOptions {
-  /** Where the programs lie, each as it is or as `.tar.gz`, with the file `sha256sum`. */
+  /** Folder with the programs, plain or as `.tar.gz`, and the file `sha256sum`. */
   folder: string;
-  /** Where they are kept packed by the hash of their content, for us alone; what is right of an earlier run is used again. */
+  /** Private folder for packed programs; valid files of an earlier run are used again. */
   cacheFolder: string;
   log?: Log;
 }
 
 const agentFile = `${agentName}.exe`;
 
-/** Opens the payload of the image. Every program has a checksum, or this fails; none is read before it is needed. */
+/** Opens the payload of the image. Fails if a program has no checksum. Programs are read on first use. */
 export async function openPayload({ folder, cacheFolder, log = silentLog }: PayloadOptions): Promise<PayloadSource> {
   const checksums = parseChecksums(await readText(join(folder, 'sha256sum')));
   const problems = checkPayload(checksums);
@@ -63,7 +63,7 @@ export async function openPayload({ folder, cacheFolder, log = silentLog }: Payl
         secret: false,
         ...(await cache.packed(stored(file))),
       }));
-      // All come to their end before a failure is told, so that nothing goes on behind anybody's back.
+      // Waits for all before it rejects, so that nothing continues in the background.
       await Promise.allSettled(made);
       return Promise.all(made);
     },
@@ -83,7 +83,7 @@ async function readText(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (cause) {
     throw new AppError('PAYLOAD_UNREADABLE', `the list of checksums ${path} cannot be read`, {
-      remedy: 'Start the operator with the folder of a payload that was built for it.',
+      remedy: 'Set --payload-dir to the folder of a payload that was built for this operator.',
       cause,
     });
   }

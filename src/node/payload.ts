@@ -1,9 +1,9 @@
 import { AppError, shown } from '#base/errors.ts';
 import { dir } from '#contract/paths.ts';
 
-/** A binary we carry to the hosts. */
+/** A program that is installed on hosts. */
 export interface PayloadFile {
-  /** Path below the payload folder of the image, where the file lies as `<source>.tar.gz`. */
+  /** Path below the payload folder of the image, where the file is stored as `<source>.tar.gz`. */
   source: string;
   /** Last part of the path: the file's name on the host and in the checksum list. */
   name: string;
@@ -14,11 +14,11 @@ export interface PayloadFile {
 }
 
 /**
- * Everything that is copied as it is. Not here: the configurations of containerd and of the exporter, which are made like
- * the node's other text files, and the Go operator's PowerShell scripts, whose work the agent does itself.
+ * Programs that are copied unchanged. Not here: the configuration of containerd and of the exporter, which is generated, and the
+ * PowerShell scripts of the Go operator, which the agent replaces.
  */
 const payloadFiles: readonly PayloadFile[] = [
-  // The agent comes first: with its help the host can unpack and check the others.
+  // The agent comes first, because it unpacks and checks the others.
   payloadFile('windows-instance-config-daemon.exe', dir.k),
   payloadFile('hybrid-overlay-node.exe', dir.k),
   payloadFile('windows-exporter/windows_exporter.exe', dir.k),
@@ -35,7 +35,7 @@ const payloadFiles: readonly PayloadFile[] = [
   payloadFile('azure-cloud-node-manager.exe', dir.k, ['Azure']),
 ];
 
-/** The files a host of the platform gets, in the order of the table. */
+/** The files for a platform, in the order of the table. */
 export function payloadFor(platform: string): PayloadFile[] {
   return payloadFiles.filter(({ platforms }) => platforms === undefined || platforms.includes(platform));
 }
@@ -43,7 +43,7 @@ export function payloadFor(platform: string): PayloadFile[] {
 /** Lower-case hex SHA-256 of the uncompressed files, by file name. */
 export type Checksums = Readonly<Record<string, string>>;
 
-/** Reads what `sha256sum` prints. */
+/** Parses the output of `sha256sum`. */
 export function parseChecksums(text: string): Checksums {
   const checksums = new Map<string, string>();
   for (const line of text.split('\n').map(raw => raw.trim())) {
@@ -85,6 +85,6 @@ function parseLine(line: string): { name: string; hash: string } {
 
 function malformed(message: string): AppError {
   return new AppError('CHECKSUMS_MALFORMED', `sha256sum: ${message}`, {
-    remedy: 'Write the file anew with `sha256sum`: one line per payload file, each file name once.',
+    remedy: 'Create the file again with `sha256sum`: one line per payload file, each file name once.',
   });
 }

@@ -1,9 +1,9 @@
 import type { InstanceIdentity, InstanceRecord, InstanceToken } from '#contract/windows-instance/resource.ts';
 
-/** As many as a host can have been given while the oldest is still good. */
+/** More than a host can get before the oldest expires. */
 const maxTokens = 64;
 
-/** The tokens of the record with those just handed out; expired ones are dropped. */
+/** The recorded tokens and new ones, without expired ones. */
 export function addTokens(
   known: readonly InstanceToken[] = [],
   added: readonly InstanceToken[],
@@ -15,8 +15,8 @@ export function addTokens(
 }
 
 /**
- * What a journey has recorded on top of what the status has by now: the end of a certificate is written by the approver meanwhile,
- * and holds as long as the key is the same.
+ * Merges the record of a journey into the current status: the approver may have written the end of a certificate at the same time,
+ * which stays as long as the key is the same.
  */
 export function mergeRecord(before: InstanceRecord, change: InstanceRecord): InstanceRecord {
   return {
@@ -30,13 +30,13 @@ function mergeIdentity(before: InstanceIdentity | undefined, change: InstanceIde
   return before?.keyHash === change.keyHash ? { ...before, ...change } : change;
 }
 
-/** How long an agent may take from its installation to its first certificate. */
+/** From the installation of an agent to its first certificate. */
 const firstCertificateMs = 30 * 60_000;
 
-/** An installation is not repeated sooner, whatever clocks say. */
+/** Minimum time between installations, even with wrong clocks. */
 const shortestMs = 60_000;
 
-/** When the agent, or cloud-node-manager beside it, is out of credentials; undefined while no agent of ours is installed. */
+/** When the credentials of the agent or of cloud-node-manager expire; undefined while no agent is recorded. */
 export function identityEndsMs({ agent, cloudNode }: Pick<InstanceRecord, 'agent' | 'cloudNode'>): number | undefined {
   const ends = [agent, cloudNode].filter(identity => identity !== undefined).map(endMs);
   return agent === undefined ? undefined : Math.min(...ends);

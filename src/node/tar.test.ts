@@ -32,7 +32,7 @@ test('takes no directory for a file', async () => {
 const broken: [string, Uint8Array, string][] = [
   ['without the file', tarOf({ other: 'x' }), 'has no such file'],
   ['that is empty', tarOf({}), 'has no such file'],
-  ['that is no archive', Buffer.alloc(1024, 'x'), 'is no tar archive'],
+  ['that is no archive', Buffer.alloc(1024, 'x'), 'is not a tar archive'],
   ['that is nothing', Buffer.alloc(0), 'ends too early'],
   ['cut short in a file', tarOf({ a: 'x'.repeat(5000) }).subarray(0, 2000), 'ends too early'],
   ['cut short before the file', tarOf({ b: 'x'.repeat(5000), a: 'y' }).subarray(0, 3000), 'ends too early'],
@@ -42,7 +42,7 @@ for (const [name, archive, message] of broken) {
   test(`refuses an archive ${name}`, async () => {
     expect(await rejectionOf(read(archive, 'a'))).toMatchObject({
       code: 'PAYLOAD_UNREADABLE',
-      message: `archive of a: it ${message.replace('size cannot', 'has a file whose size cannot')}`,
+      message: `archive of a ${message.replace('size cannot', 'has a file whose size cannot')}`,
       remedy: expect.stringContaining('a.tar.gz') as string,
     });
   });

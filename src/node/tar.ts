@@ -2,7 +2,7 @@ import { AppError } from '#base/errors.ts';
 
 const blockBytes = 512;
 
-/** The content of one file of a tar archive, found by the last part of its path. What comes after it is not read. */
+/** The content of one file of a tar archive, found by its base name. Stops reading after it. */
 export async function* fileOfTar(archive: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const reader = new BlockReader(archive);
   try {
@@ -25,15 +25,15 @@ function readHeader(header: Uint8Array, name: string): { path: string; bytes: nu
     return new TextDecoder().decode(end === -1 ? part : part.subarray(0, end));
   };
   const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0);
-  if (Number.parseInt(text(148, 156).trim(), 8) !== sum) throw unreadable(name, 'is no tar archive');
+  if (Number.parseInt(text(148, 156).trim(), 8) !== sum) throw unreadable(name, 'is not a tar archive');
   const bytes = Number.parseInt(text(124, 136).trim() || '0', 8);
   if (!Number.isSafeInteger(bytes) || bytes < 0) throw unreadable(name, 'has a file whose size cannot be read');
   return { path: text(0, 100), bytes, isFile: ['', '0'].includes(text(156, 157)) };
 }
 
 function unreadable(name: string, what: string): AppError {
-  return new AppError('PAYLOAD_UNREADABLE', `archive of ${name}: it ${what}`, {
-    remedy: `Build the payload again: ${name}.tar.gz has to hold the file ${name}.`,
+  return new AppError('PAYLOAD_UNREADABLE', `archive of ${name} ${what}`, {
+    remedy: `Build the payload again: ${name}.tar.gz must contain the file ${name}.`,
   });
 }
 

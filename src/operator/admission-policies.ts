@@ -1,8 +1,8 @@
 import { defaultNamespace, identity, operatorName } from '#contract/names.ts';
 
 /**
- * What RBAC cannot say about writes of agents, for API servers that have ValidatingAdmissionPolicy (Kubernetes 1.30): which fields of
- * an object may change. Without it the operator removes what must not be there after the fact.
+ * Limits which fields agents may change, which RBAC cannot express, on API servers with ValidatingAdmissionPolicy (Kubernetes 1.30).
+ * Without it the operator reverts such changes afterwards.
  */
 
 export interface AdmissionManifest {
@@ -14,7 +14,7 @@ export interface AdmissionManifest {
 
 interface Policy {
   name: string;
-  /** Whose requests it is about, as CEL. */
+  /** CEL expression that selects the requests. */
   requester: string;
   resources: readonly string[];
   namespace?: string;
@@ -22,7 +22,7 @@ interface Policy {
   rules: readonly (readonly [expression: string, message: string])[];
 }
 
-/** The metadata member as it is, or an empty value of its type. */
+/** The metadata member, or an empty value of its type. */
 const listOf = (object: string, member: string) =>
   `has(${object}.metadata.${member}) ? ${object}.metadata.${member} : []`;
 const mapOf = (object: string, member: string) =>
@@ -101,7 +101,7 @@ const cloudNodes: Policy = {
   ],
 };
 
-/** Policies with their bindings; a request that cannot be judged is refused. */
+/** Policies with their bindings; a request for which a policy fails to evaluate is denied. */
 export function admissionManifests(): AdmissionManifest[] {
   return [reports, cloudNodes].flatMap(policy => [policyManifest(policy), bindingManifest(policy)]);
 }

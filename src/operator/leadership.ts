@@ -20,7 +20,7 @@ export const permissions: readonly Permission[] = [
 export interface LeadershipParts {
   client: Client;
   namespace: string;
-  /** The pod we are; empty outside a cluster. */
+  /** Pod of this process; empty outside a cluster. */
   podName: string;
   clock: Clock;
   log: Log;
@@ -28,7 +28,7 @@ export interface LeadershipParts {
   lease?: LeaseTimes | undefined;
 }
 
-/** A Lease among operators of our kind, held only while no Go operator leads by its ConfigMap. */
+/** Leader election by a Lease, held only while no Go operator leads by its ConfigMap. */
 export async function leadershipOf(parts: LeadershipParts, signal: AbortSignal): Promise<Leadership> {
   const { client, namespace, podName } = parts;
   const identity = `${podName || hostname()}_${randomUUID()}`;

@@ -13,7 +13,7 @@ function megabytesAfter(prepare: string, work: string, space: string): number {
   return Number(execFileSync(process.execPath, module, { encoding: 'utf8' }));
 }
 
-const lean = `import { stayLean } from ${JSON.stringify(import.meta.resolve('./memory.ts'))}; stayLean();`;
+const lean = `import { limitMemory } from ${JSON.stringify(import.meta.resolve('./memory.ts'))}; limitMemory();`;
 /** What lives long enough to be kept, and then is thrown away. */
 const work = `
   const kept = [];

@@ -258,7 +258,7 @@ test('runs in a plain cluster that its administrator describes', async () => {
   const { namespace } = plain;
   const get = <T extends KubeResource>(resource: Resource<T>, name: string) =>
     plain.admin.get(resource, name, resource.namespaced ? { namespace } : {}).catch(() => undefined);
-  await eventually(async () => operator.log.messages('info')).toContain('Services ConfigMap has to wait');
+  await eventually(async () => operator.log.messages('info')).toContain('Waiting to create services ConfigMap');
   const data = { apiServerURL: plain.url, serviceCIDR: '10.96.0.0/12' };
   await plain.admin.create(kinds.configMaps, { metadata: { name: 'windows-cluster', namespace }, data });
   await eventually(() => get(kinds.configMaps, `windows-services-${operatorVersion}`)).toBeDefined();

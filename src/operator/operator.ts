@@ -25,7 +25,6 @@ import { processMetrics } from './serve/process-metrics.ts';
 import type { RunSettings } from './settings.ts';
 import { checkServer, suitability } from './suitability.ts';
 
-/** Everything the operator needs from outside. */
 export interface OperatorParts {
   client: Client;
   settings: RunSettings;
@@ -35,19 +34,19 @@ export interface OperatorParts {
   clock: Clock;
   log: Log;
   metrics: MemoryMetrics;
-  /** Numbers from 0 up to 1. */
+  /** From 0 to 1. */
   random: () => number;
 }
 
-/** Runs the operator until the signal is aborted; rejects when it cannot begin, fails, or leads no longer. */
+/** Runs the operator until the signal is aborted; rejects when it cannot start, fails, or loses the lease. */
 export async function runOperator(parts: OperatorParts, signal: AbortSignal): Promise<void> {
   const { client, settings, log, clock, metrics, random } = parts;
-  const asked = [...openshiftResources, ...mirrorResources, ...optionalResources, windowsInstances];
-  const cluster = await detectCluster(client, asked, signal);
-  log.info('Found the cluster', { kind: cluster.kind, serverVersion: cluster.serverVersion });
+  const resources = [...openshiftResources, ...mirrorResources, ...optionalResources, windowsInstances];
+  const cluster = await detectCluster(client, resources, signal);
+  log.info('Detected cluster', { kind: cluster.kind, serverVersion: cluster.serverVersion });
   checkServer(cluster, settings);
   const informers = new Informers({ client: slimClient(client), clock, log, random });
-  const facts = factsIn(cluster, informers, settings);
+  const facts = createFacts(cluster, informers, settings);
   const { namespace, version, podName } = settings;
   const recorder = new EventRecorder({ client, component: operatorName, instance: podName, clock, log, metrics });
   const common: ControllerParts = { client, informers, recorder, namespace, version, clock, log, metrics };
@@ -76,7 +75,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
   );
 }
 
-function factsIn({ kind, serves }: DetectedCluster, informers: Informers, settings: RunSettings): FactsSource {
+function createFacts({ kind, serves }: DetectedCluster, informers: Informers, settings: RunSettings): FactsSource {
   return kind === 'openshift'
     ? openshiftSource(informers, settings, serves)
     : kubernetesSource(informers, settings.namespace);
@@ -96,11 +95,11 @@ function serversOf(
   ];
 }
 
-/** Gives all figures as a text, those of the process as they are at that moment. */
+/** Prints all metrics, with those of the process at the time of the call. */
 function printer(metrics: MemoryMetrics, informers: Informers): () => string {
-  const look = processMetrics(metrics, () => informers.figures());
+  const updateProcessMetrics = processMetrics(metrics, () => informers.figures());
   return () => {
-    look();
+    updateProcessMetrics();
     return printMetrics(metrics.all());
   };
 }

@@ -2,7 +2,7 @@ import { openshiftResources } from '#cluster/facts-source.ts';
 import { permissions as ofControllers } from '#controllers/all.ts';
 import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
 import { permissions as ofLeadership } from './leadership.ts';
-import { permissions as ofMaterial } from '#node/inputs/host-inputs.ts';
+import { permissions as ofInputs } from '#node/inputs/host-inputs.ts';
 import { permissions as ofScrapeAccess } from './serve/scrape-access.ts';
 import { permissions as ofTokens } from '#node/inputs/tokens.ts';
 
@@ -20,7 +20,7 @@ const ofEvents: readonly Permission[] = (['own namespace', { namespace: nodeEven
   verbs: ['create', 'patch'],
 }));
 
-/** The pod uses the network of its machine, which OpenShift allows to few. */
+/** The pod uses the host network, which OpenShift restricts. */
 const ofPod: readonly Permission[] = [
   {
     in: 'cluster',
@@ -31,12 +31,12 @@ const ofPod: readonly Permission[] = [
   },
 ];
 
-/** Everything the operator may do. */
+/** All permissions of the operator. */
 export const operatorPermissions: readonly Permission[] = [
   ...ofFacts,
   ...ofEvents,
   ...ofLeadership,
-  ...ofMaterial,
+  ...ofInputs,
   ...ofTokens,
   ...ofScrapeAccess,
   ...ofControllers,

@@ -17,19 +17,18 @@ import { operatorLine } from './flags.ts';
 import { runOperator } from './operator.ts';
 import { readOptions, type StartOptions } from './settings.ts';
 
-/** The process around the operator. */
 export interface ProgramDeps {
   environment: Readonly<Record<string, string | undefined>>;
   version: string;
-  /** What it runs on. */
+  /** Version and platform of Node.js. */
   runtime: string;
   out: (text: string) => void;
   err: (text: string) => void;
-  /** Aborted when the process is told to stop. */
+  /** Aborted by SIGTERM or SIGINT. */
   signal: AbortSignal;
 }
 
-/** Runs the operator as a program: 0 when it was told to stop, 1 when it failed, 2 when its command line is wrong. */
+/** Runs the operator and returns the exit code: 0 after a signal, 1 after a failure, 2 for an invalid command line. */
 export async function operatorProgram(words: readonly string[], deps: ProgramDeps): Promise<0 | 1 | 2> {
   const log = createLog(deps.err, clock);
   try {
@@ -54,7 +53,7 @@ export async function operatorProgram(words: readonly string[], deps: ProgramDep
 
 async function run(options: StartOptions, deps: ProgramDeps, log: Log): Promise<void> {
   const { settings } = options;
-  // Whoever looks for the version of the operator takes the first one in the log.
+  // Scripts take the first version in the log for that of the operator.
   log.info('operator', { version: settings.version });
   log.info('node', { version: deps.runtime });
   const rotation = Object.entries(settings.logRotation).filter(([, value]) => value !== '');
@@ -90,7 +89,7 @@ async function readKubeconfig(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (cause) {
     throw new AppError('INPUT_UNREADABLE', `kubeconfig ${path} cannot be read`, {
-      remedy: 'Give --kubeconfig a file that can be read, or leave it out inside a pod.',
+      remedy: 'Set --kubeconfig to a readable file, or omit it inside a pod.',
       cause,
     });
   }

@@ -15,7 +15,7 @@ const apiGroup = 'rbac.authorization.k8s.io';
 const rbac = `${apiGroup}/v1`;
 const labels = { 'app.kubernetes.io/name': operatorName };
 
-/** Account, roles and bindings that allow what is listed, and nothing else. */
+/** Service account, roles and bindings for exactly these permissions. */
 export function rbacManifests(permissions: readonly Permission[], namespace: string = defaultNamespace): Manifest[] {
   const account = {
     apiVersion: 'v1',
@@ -25,7 +25,7 @@ export function rbacManifests(permissions: readonly Permission[], namespace: str
   return [account, ...roleManifests(permissions, operatorName, namespace)];
 }
 
-/** Roles of a name of their own, for rights that only some clusters grant to the account. */
+/** Separate roles for permissions that are optional. */
 export function roleManifests(
   permissions: readonly Permission[],
   name: string,
@@ -38,7 +38,7 @@ export function roleManifests(
 
 export const manifestFiles = ['operator', 'openshift', 'cluster-api'] as const;
 
-/** In which file a manifest belongs: what is in a namespace that a cluster lacks cannot be applied to it. */
+/** The file of a manifest: a manifest cannot be applied where its namespace does not exist. */
 export function fileOf({ metadata: { namespace } }: Manifest): (typeof manifestFiles)[number] {
   if (namespace === namespaceName.clusterApi) return 'cluster-api';
   const others: readonly (string | undefined)[] = Object.values(namespaceName);
@@ -69,10 +69,10 @@ function roleAndBinding(
   ];
 }
 
-/** One rule for all resources of a group that have the same verbs, in an order that does not depend on who asked first. */
+/** One rule for all resources of a group with the same verbs, in stable order. */
 export function mergedRules(permissions: readonly Permission[]): PolicyRule[] {
   const verbs = new Map<string, { permission: Permission; resource: string; verbs: Set<string> }>();
-  // For Kubernetes no names are all names.
+  // An empty list of names means all names.
   for (const permission of permissions.filter(({ names }) => names?.length !== 0)) {
     for (const resource of permission.resources) {
       const id = JSON.stringify([permission.group, resource, [...(permission.names ?? [])].sort(byteOrder)]);

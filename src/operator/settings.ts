@@ -4,30 +4,28 @@ import { parseGoDuration } from '#base/go-duration.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { Environment } from '#cluster/proxy.ts';
 import { extraArguments, readSettings } from '#cluster/settings.ts';
-import { defaultCertificateLifetime } from '#contract/agent-command.ts';
-import { payloadKubeletVersion } from '#contract/version.ts';
 import type { LeaseOptions } from '#kube/leader/lease.ts';
 import { readLogRotation } from '#node/desired/log-rotation.ts';
 import { type FlagValues, operatorLine } from './flags.ts';
 
-/** What the operator is told beside what the cluster says; all of it is read once. */
+/** Settings from command line and environment, read once at start. */
 export interface RunSettings extends OperatorSettings {
   maxParallelJoins: number;
   maxParallelUploads: number;
-  /** Of tokens that are written on hosts. */
+  /** Lifetime of tokens that are written on hosts. */
   tokenSeconds: number;
-  /** Whether hosts get tokens that never expire where the cluster issues no others. */
+  /** Whether hosts get tokens that never expire if the cluster issues no others. */
   allowLastingTokens: boolean;
   /** Go duration of the agents' client certificates. */
   certificateLifetime: string;
-  /** Of the payload; it decides which API servers will do. */
+  /** Of the payload; it decides which API servers are supported. */
   kubeletVersion: string;
-  /** Undefined for nowhere. */
+  /** Undefined to disable. */
   metricsAddress: ListenAddress | undefined;
   healthAddress: ListenAddress | undefined;
-  /** The pod we are; empty outside a cluster. */
+  /** Pod of this process; empty outside a cluster. */
   podName: string;
-  /** How long leadership lasts without a word of the leader; as Kubernetes does it when absent. */
+  /** Timing of leader election; defaults to that of Kubernetes. */
   lease?: LeaseTimes;
 }
 
@@ -39,23 +37,12 @@ export interface ListenAddress {
   port: number;
 }
 
-/** Settings of an operator that nobody has told anything but where it is and what it is. */
+/** Settings of an operator without flags, and without its HTTP servers. */
 export function defaultSettings(given: Pick<OperatorSettings, 'namespace' | 'version'>): RunSettings {
-  return {
-    debug: false,
-    logRotation: { fileSize: '', fileAge: '', flushInterval: '' },
-    proxy: {},
-    maxParallelJoins: 20,
-    maxParallelUploads: 5,
-    tokenSeconds: 3600,
-    allowLastingTokens: false,
-    certificateLifetime: defaultCertificateLifetime,
-    kubeletVersion: payloadKubeletVersion,
-    metricsAddress: undefined,
-    healthAddress: undefined,
-    podName: '',
-    ...given,
-  };
+  const { values } = parseCommandLine(operatorLine, []) ?? {};
+  if (values === undefined) throw new Error('no flags, no settings');
+  const settings = settingsFrom(values, { WATCH_NAMESPACE: given.namespace }, given.version);
+  return { ...settings, metricsAddress: undefined, healthAddress: undefined };
 }
 
 export interface StartOptions {
@@ -66,7 +53,7 @@ export interface StartOptions {
   payloadCacheDir: string;
 }
 
-/** Reads command line and environment; undefined when help is wanted. */
+/** Reads command line and environment; undefined for `--help`. */
 export function readOptions(
   words: readonly string[],
   environment: Environment,
@@ -89,9 +76,9 @@ function settingsFrom(values: FlagValues, environment: Environment, version: str
     ...readSettings({ ...environment, WATCH_NAMESPACE: namespace }, given),
     maxParallelJoins: numberFrom(values, 'max-parallel-joins'),
     maxParallelUploads: numberFrom(values, 'max-parallel-uploads'),
-    tokenSeconds: tokenSecondsFrom(values['token-lifetime']),
+    tokenSeconds: secondsFrom(values, 'token-lifetime'),
     allowLastingTokens: values['allow-lasting-tokens'] === 'true',
-    certificateLifetime: lifetimeFrom(values['agent-certificate-lifetime']),
+    certificateLifetime: lifetimeFrom(values),
     kubeletVersion: values['kubelet-version'],
     metricsAddress: addressFrom(values, 'metrics-bind-address'),
     healthAddress: addressFrom(values, 'health-probe-bind-address'),
@@ -104,31 +91,26 @@ const highest = 1000;
 function numberFrom(values: FlagValues, name: 'max-parallel-joins' | 'max-parallel-uploads'): number {
   const number = /^\d{1,4}$/.test(values[name]) ? Number(values[name]) : 0;
   if (number >= 1 && number <= highest) return number;
-  throw new AppError('SETTING_INVALID', `--${name} is ${shown(values[name])}, not a number from 1 to ${highest}`, {
-    remedy: `Give --${name} a whole number from 1 to ${highest}, or leave it out.`,
+  throw new AppError('SETTING_INVALID', `--${name} is ${shown(values[name])}, not an integer from 1 to ${highest}`, {
+    remedy: `Set --${name} to an integer from 1 to ${highest}, or omit it.`,
   });
 }
 
-/** API servers give no token for less than ten minutes. */
+/** API servers issue no token or certificate for less than ten minutes. */
 const [shortestSeconds, longestSeconds] = [600, 365 * 86_400];
 
-function tokenSecondsFrom(text: string): number {
+function secondsFrom(values: FlagValues, name: 'token-lifetime' | 'agent-certificate-lifetime'): number {
+  const text = values[name];
   const seconds = Math.floor((parseGoDuration(text) ?? 0) / 1000);
-  if (seconds >= shortestSeconds && seconds <= longestSeconds) return seconds;
-  throw new AppError('SETTING_INVALID', `--token-lifetime is ${shown(text)}, not a duration from 10m to 8760h`, {
-    remedy: 'Give --token-lifetime a duration such as 1h or 72h, or leave it out.',
+  if (seconds >= shortestSeconds && seconds <= longestSeconds && /^[\w.]+$/.test(text)) return seconds;
+  throw new AppError('SETTING_INVALID', `--${name} is ${shown(text)}, not a duration from 10m to 8760h`, {
+    remedy: `Set --${name} to a duration such as 24h or 72h, or omit it.`,
   });
 }
 
-/** API servers take no request for less than ten minutes; signers may issue less than is requested. */
-function lifetimeFrom(text: string): string {
-  const seconds = Math.floor((parseGoDuration(text) ?? 0) / 1000);
-  if (seconds >= shortestSeconds && seconds <= longestSeconds && /^[\w.]+$/.test(text)) return text;
-  throw new AppError(
-    'SETTING_INVALID',
-    `--agent-certificate-lifetime is ${shown(text)}, not a duration from 10m to 8760h`,
-    { remedy: 'Give --agent-certificate-lifetime a duration such as 24h or 72h, or leave it out.' },
-  );
+function lifetimeFrom(values: FlagValues): string {
+  secondsFrom(values, 'agent-certificate-lifetime');
+  return values['agent-certificate-lifetime'];
 }
 
 function addressFrom(
@@ -140,11 +122,11 @@ function addressFrom(
   const [, bracketed, plain = '', port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]*)):(\d{1,5})$/.exec(text) ?? [];
   if (port !== '' && Number(port) < 65_536) return { host: bracketed ?? plain, port: Number(port) };
   throw new AppError('SETTING_INVALID', `--${name} is ${shown(text)}, not an address with a port`, {
-    remedy: `Give --${name} a value such as 0.0.0.0:9182, :9182 or [::]:9182, or 0 for nowhere.`,
+    remedy: `Set --${name} to a value such as 0.0.0.0:9182, :9182 or [::]:9182, or to 0 to disable it.`,
   });
 }
 
-/** Whom only programs of the same machine can reach. */
+/** Reachable only from the same machine. */
 export function isLoopback({ host }: ListenAddress): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

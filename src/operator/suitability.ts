@@ -9,19 +9,19 @@ import type { Runnable } from '#kube/controller/manager.ts';
 import { whenAborted } from '#base/waiting/deadline.ts';
 import type { RunSettings } from './settings.ts';
 
-/** What only an administrator can change. Everything else may come later, and is waited for. */
+/** Checks that only an administrator can fix. Others may pass later, and the operator waits for them. */
 const essential: readonly string[] = ['network type', 'hybrid overlay', 'service network', 'platform', 'TLS profile'];
 
-/** Throws when the API server cannot be the one for our payload, or lacks our own resource. */
+/** Fails when the payload does not support the API server, or the CRD is missing. */
 export function checkServer({ serverVersion, serves }: DetectedCluster, { kubeletVersion }: RunSettings): void {
   checkServerVersion(serverVersion, kubeletVersion);
   if (serves(windowsInstances)) return;
-  throw new AppError('CLUSTER_UNSUITABLE', 'the API server does not know the resource windowsinstances', {
-    remedy: 'Apply deploy/crd/windowsinstances.yaml, then start the operator again.',
+  throw new AppError('CLUSTER_UNSUITABLE', 'the API server does not serve the resource windowsinstances', {
+    remedy: 'Run `kubectl apply -f deploy/crd/windowsinstances.yaml`, then restart the operator.',
   });
 }
 
-/** Runs once the objects of the cluster are there, and ends everything if it cannot take Windows nodes as it is. */
+/** Runs once the caches are synced, and stops the operator if the cluster does not support Windows nodes. */
 export function suitability(
   kind: DetectedCluster['kind'],
   facts: FactsSource,
@@ -29,7 +29,7 @@ export function suitability(
   log: Log,
 ): Runnable {
   return {
-    name: 'checks of the cluster',
+    name: 'cluster checks',
     run: async (signal, ready) => {
       const problems = kind === 'openshift' ? openshiftProblems(facts, settings) : [];
       for (const { check, detail, error } of problems)
@@ -45,6 +45,6 @@ export function suitability(
 }
 
 function openshiftProblems(facts: FactsSource, settings: RunSettings): CheckResult[] {
-  // The version of the server has been checked by itself.
+  // checkServer has checked the version of the API server.
   return checkCluster(facts.objects(), settings, 'none').filter(({ check, ok }) => !ok && essential.includes(check));
 }

@@ -165,7 +165,9 @@ test('reports a machine that it may not replace, with what to do', () => {
     do: 'nothing',
     error: { code: 'MACHINE_OWNER_MISSING', message: 'Machine m1: it refuses our key, but no MachineSet owns it' },
   });
-  expect((decision as { error: { remedy: string } }).error.remedy).toMatch(/oc delete machine m1 -n openshift-machine-api/);
+  expect((decision as { error: { remedy: string } }).error.remedy).toMatch(
+    /oc delete machine m1 -n openshift-machine-api/,
+  );
 });
 
 test('replaces a machine that refuses our key before it became a node, however the others are', () => {

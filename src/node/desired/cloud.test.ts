@@ -85,21 +85,25 @@ for (const config of ['kind: C\n', 'providers: []\n', 'providers: null\n', 'prov
     expect(parse(renameCredentialProviders(config))).toEqual(parse(config)));
 
 const malformed: [name: string, config: string, part: string][] = [
-  ['an empty text', '', 'is no mapping'],
-  ['a plain text', 'hunter2', 'is no mapping'],
-  ['a list', '- name: hunter2\n', 'is no mapping'],
-  ['a broken mapping', 'providers: [hunter2', 'is no YAML'],
-  ['a key twice', 'providers: []\nproviders: []\n', 'is no YAML'],
-  ['two documents', 'kind: C\n---\nkind: hunter2\n', 'is no YAML'],
-  ['a tab as indentation', 'providers:\n\t- name: hunter2\n', 'is no YAML'],
-  ['providers that are a text', 'providers: hunter2\n', 'has providers that are no list'],
-  ['providers that are a mapping', 'providers: {name: hunter2}\n', 'has providers that are no list'],
+  ['an empty text', '', 'is not a mapping'],
+  ['a plain text', 'hunter2', 'is not a mapping'],
+  ['a list', '- name: hunter2\n', 'is not a mapping'],
+  ['a broken mapping', 'providers: [hunter2', 'is not YAML'],
+  ['a key twice', 'providers: []\nproviders: []\n', 'is not YAML'],
+  ['two documents', 'kind: C\n---\nkind: hunter2\n', 'is not YAML'],
+  ['a tab as indentation', 'providers:\n\t- name: hunter2\n', 'is not YAML'],
+  ['providers that are a text', 'providers: hunter2\n', 'has providers that are not a list'],
+  ['providers that are a mapping', 'providers: {name: hunter2}\n', 'has providers that are not a list'],
   ['a provider that is a text', 'providers: [hunter2]\n', 'has no name in providers[0]'],
   ['a provider without a name', 'providers: [{name: a}, {args: [hunter2]}]\n', 'has no name in providers[1]'],
   ['an empty name', 'providers: [{name: ""}]\n', 'has no name in providers[0]'],
   ['a name that is a number', 'providers: [{name: 1}]\n', 'has no name in providers[0]'],
   ['a name that is an alias', 'x: &n hunter2\nproviders: [{name: *n}]\n', 'has no name in providers[0]'],
-  ['an alias to nothing', 'x: *hunter2\nproviders: [{name: a}]\n', 'is YAML that cannot be followed'],
+  [
+    'an alias to nothing',
+    'x: *hunter2\nproviders: [{name: a}]\n',
+    'is YAML with unresolved aliases or endless nesting',
+  ],
   ['nesting without end', `x: ${'['.repeat(100_000)}`, 'is '],
 ];
 for (const [name, config, part] of malformed)

@@ -4,7 +4,7 @@ import type { KubeletArguments } from '#cluster/facts.ts';
 import { file } from '#contract/paths.ts';
 import { workerFile } from '#contract/worker-files.ts';
 
-/** Files of the Linux workers as Windows nodes need them: Windows path to content. */
+/** Files of the Linux workers that Windows nodes need, by Windows path. */
 export function filesForWindows(
   kubeletArguments: KubeletArguments,
   workerFiles: Readonly<Record<string, string>>,
@@ -17,15 +17,15 @@ export function filesForWindows(
   };
 }
 
-/** A CredentialProviderConfig whose providers are programs on Windows: `.exe` ends every name. Nothing else changes. */
+/** Appends `.exe` to the provider names of a CredentialProviderConfig, and changes nothing else. */
 export function renameCredentialProviders(config: string): string {
-  return printed(renamed(parsed(config)));
+  return printYaml(renameProviders(parseYaml(config)));
 }
 
-function renamed(document: Document): Document {
-  if (!isMap(document.contents)) throw malformed('is no mapping');
+function renameProviders(document: Document): Document {
+  if (!isMap(document.contents)) throw malformed('is not a mapping');
   const providers = document.contents.get('providers') ?? undefined;
-  if (providers !== undefined && !isSeq(providers)) throw malformed('has providers that are no list');
+  if (providers !== undefined && !isSeq(providers)) throw malformed('has providers that are not a list');
   (providers?.items ?? []).forEach((provider, index) => {
     const name = isMap(provider) ? provider.get('name') : undefined;
     if (!isMap(provider) || typeof name !== 'string' || name === '') {
@@ -36,28 +36,28 @@ function renamed(document: Document): Document {
   return document;
 }
 
-function parsed(config: string): Document {
+function parseYaml(config: string): Document {
   const document = orMalformed(() => parseDocument(config, { prettyErrors: false, logLevel: 'error' }));
   const [error] = document.errors;
-  if (error !== undefined) throw malformed(`is no YAML: ${error.code} at character ${error.pos[0]}`);
+  if (error !== undefined) throw malformed(`is not YAML: ${error.code} at character ${error.pos[0]}`);
   return document;
 }
 
-function printed(document: Document): string {
+function printYaml(document: Document): string {
   return orMalformed(() => document.toString({ lineWidth: 0 }));
 }
 
-/** The YAML library throws on what it cannot follow, such as an alias to nothing or nesting without end. */
+/** The YAML library throws for input such as an unresolved alias or endless nesting. */
 function orMalformed<T>(run: () => T): T {
   try {
     return run();
   } catch {
-    throw malformed('is YAML that cannot be followed');
+    throw malformed('is YAML with unresolved aliases or endless nesting');
   }
 }
 
 function malformed(what: string): AppError {
   return new AppError('IGNITION_MALFORMED', `worker file ${workerFile.credentialProviders} ${what}`, {
-    remedy: 'The MachineConfig with this file must hold a CredentialProviderConfig in YAML.',
+    remedy: 'Fix the MachineConfig with this file: it must contain a CredentialProviderConfig in YAML.',
   });
 }

@@ -1,12 +1,12 @@
 import { dir } from '#contract/paths.ts';
 
-/** The image of the pod sandbox; in a disconnected cluster it must be mirrored. */
+/** Image of the pod sandbox; a disconnected cluster must mirror it. */
 const pauseImage = 'mcr.microsoft.com/oss/kubernetes/pause:3.9';
 
 const pluginPrefix = 'io.containerd';
 const cri = `plugins."${pluginPrefix}.grpc.v1.cri"`;
 
-/** containerd's configuration, version 2. Literal strings (single quotes) keep backslashes as they are. */
+/** containerd's configuration, version 2. Literal strings (single quotes) keep backslashes. */
 export function containerdConfig(): string {
   return `${sections.map(lines => lines.join('\n')).join('\n\n')}\n`;
 }

@@ -13,17 +13,17 @@ import { hasCloudNodeManager } from './services.ts';
 
 export interface NodeFile {
   path: string;
-  /** Wrapped even when harmless, so that no log can print a whole node by accident. */
+  /** Always wrapped, so that no log prints it by accident. */
   content: Secret;
-  /** Holds a key, a token or a password: never shown unless asked for. */
+  /** Contains a key, a token or a password. */
   sensitive: boolean;
 }
 
-/** Everything the operator writes on a host, as one value. */
+/** All files that the operator writes on a host. */
 export interface NodeFiles {
   /** By path, in byte order. */
   files: NodeFile[];
-  /** Directories that hold nothing but our files: what is not listed there is removed. */
+  /** Directories of the operator: unlisted files in them are removed. */
   ownedDirectories: string[];
   /** Changes when any path or content does. */
   hash: string;
@@ -31,7 +31,7 @@ export interface NodeFiles {
 
 export interface NodeFilesInput {
   facts: ClusterFacts;
-  /** Credentials with which a kubelet asks for its first certificate. */
+  /** Credentials for the first certificate request of a kubelet. */
   bootstrapToken: ServiceAccountToken;
   agentToken: ServiceAccountToken;
   tls: { certificate: string; key: Secret };
@@ -48,7 +48,7 @@ export function nodeFiles(input: NodeFilesInput): NodeFiles {
 function clusterFiles(facts: ClusterFacts): NodeFile[] {
   const cloud = Object.entries(filesForWindows(facts.kubeletArguments, facts.workerFiles));
   return [
-    // A cloud config may name credentials of the cloud account.
+    // A cloud config may contain credentials of the cloud account.
     ...cloud.map(([path, content]) => fileOf(path, content, path === file.cloudConfig)),
     fileOf(file.kubeletCa, facts.kubeletCa),
     fileOf(file.kubeletConfig, kubeletConfig(facts.network.clusterDns)),
@@ -82,7 +82,7 @@ function fileOf(path: string, content: string, sensitive = false): NodeFile {
   return { path, content: new Secret(content), sensitive };
 }
 
-/** Hash of hashes: contents cannot be confused with paths, and no content leaves its wrapper. */
+/** Hash of hashes, so that content cannot be confused with paths. */
 function contentHash(files: readonly NodeFile[]): string {
   return sha256(JSON.stringify(files.map(({ path, content }) => [path, sha256(content.reveal())])));
 }

@@ -4,8 +4,8 @@ import { file } from '#contract/paths.ts';
 const unset = '0s';
 
 /**
- * The kubelet's configuration file, byte for byte as the Go operator writes it: unset durations are written as "0s",
- * which the kubelet reads as "use the default". So a node taken over from it keeps its file and its kubelet is not restarted.
+ * The kubelet's configuration file, byte for byte as the Go operator writes it, so that the kubelet of an adopted node does not restart.
+ * Unset durations are "0s", which the kubelet replaces with its defaults.
  */
 export function kubeletConfig(clusterDns: string): string {
   return JSON.stringify({

@@ -12,7 +12,7 @@ const variable = {
   flushInterval: 'SERVICES_LOG_FLUSH_INTERVAL',
 } as const;
 
-/** Reads the operator's three log variables and reports everything that is wrong with them at once. */
+/** Reads the three log variables of the operator and reports all problems at once. */
 export function readLogRotation(environment: Environment): LogRotation {
   const results = {
     fileSize: attempt(() => quantityVariable(environment, variable.fileSize)),
@@ -26,35 +26,31 @@ export function readLogRotation(environment: Environment): LogRotation {
       errors.map(error => error.remedy).join(' '),
     );
   }
-  const text = (result: (typeof results)['fileAge']) => (result.ok ? result.value : '');
-  return {
-    fileSize: text(results.fileSize),
-    fileAge: text(results.fileAge),
-    flushInterval: text(results.flushInterval),
-  };
+  const text = (name: keyof typeof results) => (results[name].ok ? results[name].value : '');
+  return { fileSize: text('fileSize'), fileAge: text('fileAge'), flushInterval: text('flushInterval') };
 }
 
-/** The text of a variable that holds a Go duration; empty when it is not set. */
+/** A variable with a Go duration; empty when not set. */
 export function durationVariable(environment: Environment, name: string): string {
   const text = valueOf(environment, name);
   if (text === '' || (!text.startsWith('-') && parseGoDuration(text) !== undefined)) return text;
   throw invalid(
     `${name} is ${shown(text)}, not a duration of zero or more`,
-    `Set ${name} to a duration such as 168h, 30m or 5s, or leave it out.`,
+    `Set ${name} to a duration such as 168h, 30m or 5s, or unset it.`,
   );
 }
 
-/** The text of a variable that holds a size in bytes as a Kubernetes quantity; empty when it is not set. */
+/** A variable with a size in bytes as Kubernetes quantity; empty when not set. */
 export function quantityVariable(environment: Environment, name: string): string {
   const text = valueOf(environment, name);
   if (text === '' || bytesOf(text) !== undefined) return text;
   throw invalid(
     `${name} is ${shown(text)}, not a quantity of bytes of zero or more`,
-    `Set ${name} to a quantity such as 100M, 100Mi or 1G, or leave it out.`,
+    `Set ${name} to a quantity such as 100M, 100Mi or 1G, or unset it.`,
   );
 }
 
-/** Puts kube-log-runner, which writes and rotates the log, in front of a command. */
+/** Runs a command with kube-log-runner, which writes and rotates the log. */
 export function logRunnerCommand(
   command: string,
   logFile: string,
@@ -78,7 +74,7 @@ export function daemonLogMegabytes(fileSize: string): number {
   );
 }
 
-/** Sizes are 63-bit numbers wherever they are used, so a larger one would overflow there without a word. */
+/** Users of sizes store them as 63-bit numbers; a larger one would overflow there. */
 const maxBytes = 2n ** 63n - 1n;
 
 function bytesOf(text: string): ReturnType<typeof parseQuantity> {

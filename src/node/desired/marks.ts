@@ -2,16 +2,16 @@ import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import type { Marks } from '#contract/node-marks.ts';
 
 export interface JoinedNode {
-  /** Listed by an administrator, not made from a Machine. */
+  /** Not from a Machine. */
   byoh: boolean;
   pubKeyHash: string;
   /** Encrypted form of the SSH user name. */
   sealedUsername: string;
-  /** The pinned host key, when the Node does not carry it yet. */
+  /** The pinned host key, if the Node does not have it yet. */
   hostKey?: { type: string; base64: string };
 }
 
-/** The marks the operator puts on a Node when it has found it. Taints are the kubelet's business, never ours. */
+/** Labels and annotations for a new Node. The kubelet sets the taints. */
 export function joinMarks(node: JoinedNode): Marks {
   return {
     labels: node.byoh ? { [nodeLabel.byoh]: 'true', [nodeLabel.worker]: '' } : {},

@@ -16,7 +16,7 @@ export type ServicesSettings = Pick<OperatorSettings, 'debug' | 'logRotation' | 
 
 const nodeNameVariable = { name: 'NODE_NAME', jsonPath: '{.metadata.name}' };
 
-/** Turns facts into the content of the services ConfigMap. It reads nothing and knows no node. */
+/** The content of the services ConfigMap, the same for all nodes. */
 export function servicesManifest(facts: ServicesFacts, settings: ServicesSettings): ServicesManifest {
   if (facts.apiServerUrl === '') {
     throw new AppError(
@@ -97,13 +97,13 @@ export function hasCloudNodeManager(platform: string): boolean {
   return platform === 'Azure';
 }
 
-/** Where the kubelet's `--hostname-override` comes from on this platform; the computer name where nothing is given. */
+/** Source of the kubelet's `--hostname-override` on this platform; empty for the computer name. */
 export function nameSourceOf(platform: string): { nameSource?: HostVariableSource } {
   const nameSource = hostnameSources.get(platform);
   return nameSource === undefined ? {} : { nameSource };
 }
 
-/** Where a cloud names its machines otherwise than they name themselves, the kubelet must use the cloud's name. */
+/** Platforms where the kubelet must use the name that the cloud gave to the machine. */
 const hostnameSources: ReadonlyMap<string, HostVariableSource> = new Map([
   ['AWS', 'awsLocalHostname'],
   ['GCP', 'gcpHostname'],
@@ -138,7 +138,7 @@ export function hybridOverlayService(
       '--cert-duration=24h',
       '--windows-service',
       `--logfile ${file.hybridOverlayLog}`,
-      // It does not take the server from its kubeconfig, so it is told.
+      // It does not read the server from its kubeconfig.
       `--k8s-apiserver=${facts.apiServerUrl}`,
       `--k8s-cacert ${file.bootstrapCa}`,
       facts.network.vxlanPort !== '' && `--hybrid-overlay-vxlan-port ${facts.network.vxlanPort}`,
@@ -187,7 +187,7 @@ function kubeProxyService(facts: ServicesFacts, settings: ServicesSettings): Ser
   });
 }
 
-/** It writes provider fields of the Node, which the kubelet's identity may not; so it has an identity of its own. */
+/** It writes provider fields of the Node, which the kubelet is not allowed to, so it has its own identity. */
 function cloudNodeManagerService(): Service {
   return service({
     name: serviceName.cloudNodeManager,

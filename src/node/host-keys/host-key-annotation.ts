@@ -6,17 +6,17 @@ import type { NodeView } from '#contract/node.ts';
 import { type HostKey, parseHostKey } from '#host/host-key.ts';
 import { parseAuthorizedKey } from '#host/keys/public-key.ts';
 
-/** Where earlier operators have stored the host key of an instance: on its Node, or under its address in the ConfigMap. */
+/** Where earlier operators stored the host key of an instance: on its Node, or under its address in the ConfigMap. */
 export interface HostKeyPlaces {
-  /** Undefined while the instance has no Node, or it is gone. */
+  /** Undefined when the instance has no Node. */
   node: Pick<NodeView, 'name' | 'annotations'> | undefined;
-  /** As the instance is listed; empty when only the Node is known. */
+  /** Empty when only the Node is known. */
   address: string;
   /** Data of the ConfigMap windows-ssh-host-keys; empty when it does not exist. */
   entries: Readonly<Record<string, string>>;
 }
 
-/** The key that the administrator has given, else the one that is pinned on the instance. Both end only by his act. */
+/** The key in spec.hostKey, else the pinned one in the status. Only an administrator can change them. */
 export function knownKey({ metadata, spec, status }: WindowsInstance): HostKey | undefined {
   const given = spec.hostKey?.trim() ?? '';
   const [text, place] = given === '' ? [status?.hostKey ?? '', 'status.hostKey'] : [given, 'spec.hostKey'];
@@ -24,11 +24,11 @@ export function knownKey({ metadata, spec, status }: WindowsInstance): HostKey |
   const read = attempt(() => parseAuthorizedKey(text));
   if (read.ok) return read.value;
   throw new AppError('HOST_KEY_UNREADABLE', `WindowsInstance ${metadata.name}: ${place}: ${read.error.message}`, {
-    remedy: 'Set spec.hostKey to `<type> <base64>` as `ssh-keyscan` prints it behind the name of the host.',
+    remedy: 'Set spec.hostKey to `<type> <base64>`, as `ssh-keyscan` prints after the name of the host.',
   });
 }
 
-/** The key of an instance whose record has none; undefined when any will do. A stored key that cannot be read is an error, never ignored. */
+/** The stored key of an instance without a recorded one; undefined to accept any. Fails for a stored key that cannot be read. */
 export function findPinnedKey({ node, address, entries }: HostKeyPlaces): HostKey | undefined {
   const onNode = node?.annotations[nodeAnnotation.sshHostKey];
   if (onNode) return parseHostKey(onNode, `Node ${node?.name}: annotation ${nodeAnnotation.sshHostKey}`);
@@ -38,7 +38,7 @@ export function findPinnedKey({ node, address, entries }: HostKeyPlaces): HostKe
     : undefined;
 }
 
-/** Merge patch that removes the entry of an address, once the record of the instance has the key; empty without an entry. */
+/** Merge patch that removes the entry of an address; empty without an entry. */
 export function forgetKey(address: string, entries: HostKeyPlaces['entries']): Record<string, null> {
   return Object.hasOwn(entries, address) ? { [address]: null } : {};
 }

@@ -12,7 +12,7 @@ export interface HostKeyStoreParts {
   namespace: string;
 }
 
-/** Host keys in the order in which they count: of the administrator, of the record, then where earlier operators kept them. */
+/** Finds host keys in this order: spec, record, where earlier operators stored them. */
 export function createHostKeyStore({ client, namespace }: HostKeyStoreParts): HostKeyStore {
   const name = configMapName.hostKeys;
   return { find, forget };
@@ -20,7 +20,6 @@ export function createHostKeyStore({ client, namespace }: HostKeyStoreParts): Ho
   async function find(instance: WindowsInstance, node: NodeView | undefined, signal: AbortSignal) {
     const known = knownKey(instance);
     if (known !== undefined) return known;
-    // Without a key in the record: where earlier operators have kept it. The Node is the one of the record.
     return findPinnedKey({ node, address: instance.spec.address, entries: await entries(signal) });
   }
 

@@ -220,7 +220,9 @@ test('says what is wrong with the cluster, and how much more', async () => {
   const [finding] = unknownFacts().read().findings;
   if (finding === undefined) throw new Error('no finding');
   facts.read = () => ({ facts: undefined as ClusterFacts | undefined, findings: [finding, finding, finding] });
-  expect((await rejectionOf(setUp({ facts }).bring()))?.message).toBe('no config (and 2 more problems with the cluster)');
+  expect((await rejectionOf(setUp({ facts }).bring()))?.message).toBe(
+    'no config (and 2 more problems with the cluster)',
+  );
 });
 
 test('makes no token before it knows that everything else is there', async () => {

@@ -27,7 +27,7 @@ export async function callAgent({ host, address, command, signal, timeoutMs }: A
 export async function askAgent(call: AgentCall): Promise<Fields> {
   const { address, command } = call;
   const text = await callAgent(call);
-  const answer = attempt(() => new Fields(jsonIn(text) ?? '', `answer of ${verbOf(command)} on ${address}`));
+  const answer = attempt(() => new Fields(documentIn(text), `answer of ${verbOf(command)} on ${address}`));
   if (answer.ok) return answer.value;
   throw new AppError('AGENT_ANSWER_INVALID', `${address}: ${verbOf(command)} did not print a JSON document`, {
     remedy: `Run ${shown(command)} on the host to see what it prints.`,
@@ -55,7 +55,7 @@ interface ReportedError {
 
 function errorInJson(text: string): ReportedError | undefined {
   const read = attempt(() => {
-    const error = new Fields(jsonIn(text) ?? '', 'answer').object('error');
+    const error = new Fields(documentIn(text), 'answer').object('error');
     return {
       code: error.requiredString('code'),
       message: error.requiredString('message'),
@@ -74,6 +74,12 @@ function errorInText(text: string): ReportedError | undefined {
 /** An unknown code is not from the agent. */
 function checkCode({ code, message, remedy }: Record<keyof ReportedError, string>): ReportedError | undefined {
   return Object.hasOwn(errorCodes, code) ? { code: code as ErrorCode, message, remedy } : undefined;
+}
+
+/** An empty string, which is no object, when the text is not JSON. */
+function documentIn(text: string): unknown {
+  const value = jsonIn(text);
+  return value === undefined ? '' : value;
 }
 
 function verbOf(command: string): string {

@@ -5,41 +5,41 @@ import type { CommandResult, ExecOptions, HostConnection, HostUsage, UploadOptio
 import type { Metrics } from '#kube/controller/metrics.ts';
 
 export interface HostSessionOptions {
-  /** Opens a connection for which everything is in order, its host key too. */
+  /** Opens a connection whose host key is checked and recorded. */
   open: (signal: AbortSignal) => Promise<HostConnection>;
   clock: Clock;
   metrics: Metrics;
 }
 
-/** Content that can be sent more than once. */
+/** Content that can be uploaded more than once. */
 export interface Sendable {
   bytes: number;
   chunks(): AsyncIterable<Uint8Array>;
 }
 
 export const hostMetrics = {
-  connectSeconds: { name: 'wmco_ssh_connect_seconds', help: 'How long it takes to connect to a host.' },
-  commandSeconds: { name: 'wmco_ssh_command_seconds', help: 'Length of commands on hosts, by verb of the agent.' },
-  uploadSeconds: { name: 'wmco_ssh_upload_seconds', help: 'Length of uploads to hosts.' },
-  uploadedBytes: { name: 'wmco_ssh_uploaded_bytes_total', help: 'Bytes of files sent to hosts.' },
+  connectSeconds: { name: 'wmco_ssh_connect_seconds', help: 'Time to connect to a host.' },
+  commandSeconds: { name: 'wmco_ssh_command_seconds', help: 'Duration of commands on hosts, by verb of the agent.' },
+  uploadSeconds: { name: 'wmco_ssh_upload_seconds', help: 'Duration of uploads to hosts.' },
+  uploadedBytes: { name: 'wmco_ssh_uploaded_bytes_total', help: 'Bytes uploaded to hosts.' },
 } as const;
 
-/** A connection that broke is made once more: all that is done over it can be done again. */
+/** After a lost connection everything is retried once: all commands and uploads are idempotent. */
 const attempts = 2;
 const pauseMs = 1000;
 
-/** One connection to a host at a time, opened when it is needed and opened again when it has broken. Whoever made it closes it. */
+/** At most one connection to a host, opened on demand and again after it was lost. */
 export class HostSession implements AsyncDisposable {
   readonly #options: HostSessionOptions;
   #connection: HostConnection | undefined;
-  readonly #before: HostUsage = { execSessions: 0, sftpSessions: 0, bytesSent: 0, bytesReceived: 0 };
+  readonly #closedUsage: HostUsage = { execSessions: 0, sftpSessions: 0, bytesSent: 0, bytesReceived: 0 };
   #isOver = false;
 
   constructor(options: HostSessionOptions) {
     this.#options = options;
   }
 
-  /** The connection that stands, or a new one. */
+  /** Returns the open connection, or opens one. */
   async connect(signal: AbortSignal): Promise<HostConnection> {
     const { clock, metrics, open } = this.#options;
     if (this.#connection !== undefined && !this.#connection.ended.aborted) return this.#connection;
@@ -50,29 +50,29 @@ export class HostSession implements AsyncDisposable {
     if (this.#isOver || signal.aborted) {
       await connection.close();
       signal.throwIfAborted();
-      throw new Error('the journey is over');
+      throw new Error('the session is closed');
     }
     this.#connection = connection;
     return connection;
   }
 
-  /** Aborted when there is no connection, or as soon as the one that stands is over. */
+  /** Aborted when there is no connection, or as soon as it ends. */
   get ended(): AbortSignal {
     return this.#connection?.ended ?? AbortSignal.abort();
   }
 
-  /** Runs a command, once more when the connection breaks meanwhile; one that a shell could read in another way is never sent. */
+  /** Runs a command, and again after a lost connection. Rejects commands that a shell could interpret differently. */
   async exec(command: string, options: ExecOptions & { signal: AbortSignal }): Promise<CommandResult> {
     checkCommand(command);
     const [, verb = ''] = command.split(' ');
-    return this.#twice(options.signal, async connection =>
+    return this.#retry(options.signal, async connection =>
       this.#timed(hostMetrics.commandSeconds, { verb }, () => connection.exec(command, options)),
     );
   }
 
   async upload(path: string, content: Sendable, options: UploadOptions & { signal: AbortSignal }): Promise<void> {
     const { bytes: size } = content;
-    await this.#twice(options.signal, connection =>
+    await this.#retry(options.signal, connection =>
       this.#timed(hostMetrics.uploadSeconds, {}, () =>
         connection.upload(path, { size, chunks: content.chunks() }, options),
       ),
@@ -82,31 +82,31 @@ export class HostSession implements AsyncDisposable {
 
   /** In bytes; undefined when there is no file of that name. */
   fileSize(path: string, signal: AbortSignal): Promise<number | undefined> {
-    return this.#twice(signal, connection => connection.fileSize(path, { signal }));
+    return this.#retry(signal, connection => connection.fileSize(path, { signal }));
   }
 
-  /** What the journey has cost so far, over all its connections. */
+  /** Sessions and bytes so far, over all connections. */
   usage(): HostUsage {
     const now = this.#connection?.usage();
-    return now === undefined ? { ...this.#before } : sum(this.#before, now);
+    return now === undefined ? { ...this.#closedUsage } : sum(this.#closedUsage, now);
   }
 
-  /** Ends the connection; the next need opens another. */
+  /** Closes the connection; the next command opens another. */
   async close(): Promise<void> {
     const connection = this.#connection;
     if (connection === undefined) return;
     this.#connection = undefined;
     await connection.close();
-    Object.assign(this.#before, sum(this.#before, connection.usage()));
+    Object.assign(this.#closedUsage, sum(this.#closedUsage, connection.usage()));
   }
 
-  /** Ends it for good: a connection that is still being made is closed as soon as it stands. */
+  /** Closes the session; a connection that is still being opened is closed afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOver = true;
     await this.close();
   }
 
-  async #twice<T>(signal: AbortSignal, run: (connection: HostConnection) => Promise<T>): Promise<T> {
+  async #retry<T>(signal: AbortSignal, run: (connection: HostConnection) => Promise<T>): Promise<T> {
     for (let left = attempts; ; left -= 1) {
       try {
         return await run(await this.connect(signal));

@@ -146,6 +146,6 @@ for (const [about, name, want] of holders) {
       nodeAt('cp-1', 'cp-1.corp', { 'node-role.kubernetes.io/control-plane': '' }),
       nodeAt('ghost', 'squat.corp'),
     ];
-    expect(names.givenTo(name, own, nodes)).toBe(want);
+    expect(names.ownerOf(name, own, nodes)).toBe(want);
   });
 }

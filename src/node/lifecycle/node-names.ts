@@ -10,18 +10,18 @@ export interface MachineNames {
 }
 
 export interface NodeNamesOptions {
-  /** All instances that are bound to a Node of this name, by their record. */
+  /** Instances whose record has this Node name. */
   holders: (name: string) => readonly WindowsInstance[];
   instances: () => readonly WindowsInstance[];
-  /** The instance as it is now; undefined when it is gone. */
+  /** The current instance; undefined when it is gone. */
   find: (instance: WindowsInstance) => WindowsInstance | undefined;
-  /** Names that the cloud has given to Machines; missing where there are none. */
+  /** Names that the cloud gave to Machines. */
   machines?: MachineNames;
 }
 
 /**
- * Which instance has which Node name. The first one keeps it: two instances with one name would be one Node for two hosts. Claims
- * of the last moments are kept here, because records reach the cache late.
+ * Which instance has which Node name. The first one keeps it: two instances with one name would be one Node for two hosts. Recent
+ * claims are kept in memory, because records reach the cache later.
  */
 export class NodeNames {
   readonly #options: NodeNamesOptions;
@@ -31,7 +31,7 @@ export class NodeNames {
     this.#options = options;
   }
 
-  /** Claims the name for the instance; returns who has it already. */
+  /** Claims the name for the instance; returns the instance that has it already. */
   claim(name: string, instance: WindowsInstance): WindowsInstance | undefined {
     const holder = this.#holder(name, instance);
     if (holder === undefined) this.#claims.set(name, instance);
@@ -39,10 +39,10 @@ export class NodeNames {
   }
 
   /**
-   * To whom else the name belongs: by the word of administrator or cloud, or as an address of a control plane. What other Nodes say
-   * about themselves does not count; the label of a control plane is one that no kubelet can give itself.
+   * Who else owns the name: by spec of another instance, by the cloud, or as an address of a control plane. What other Nodes report
+   * about themselves does not count; no kubelet can set the label of a control plane itself.
    */
-  givenTo(name: string, instance: WindowsInstance, nodes: readonly NodeView[]): string | undefined {
+  ownerOf(name: string, instance: WindowsInstance, nodes: readonly NodeView[]): string | undefined {
     const isName = (text: string | undefined) => text !== undefined && normalHostName(text) === name;
     const other = this.#options
       .instances()
@@ -56,7 +56,7 @@ export class NodeNames {
     return node && `Node ${node.name}`;
   }
 
-  /** Names that the Node of a Machine may have; undefined where any will do. */
+  /** Names that the Node of a Machine may have; undefined to allow any. */
   machineNames({ spec }: Pick<WindowsInstance, 'spec'>): readonly string[] | undefined {
     const machine = machineOf({ spec });
     const names = machine === undefined ? [] : (this.#options.machines?.of(machine) ?? []);
@@ -71,7 +71,7 @@ export class NodeNames {
     const now = claimed && this.#options.find(claimed);
     if (claimed === undefined || now === undefined || !isOther(claimed)) return undefined;
     if (now.metadata.uid !== claimed.metadata.uid) return undefined;
-    // A claim ends when the host turned out to have another name.
+    // A claim ends when another name was recorded.
     return [undefined, name].includes(boundNode(now)) ? now : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { ClusterNodes } from './deps.ts';
 
-/** Waits until there is an answer. Looks at once and then after every change, never by the clock. */
+/** Waits until `look` returns a value; calls it at once and after every change. */
 export async function untilNodes<T>(
   nodes: Pick<ClusterNodes, 'onChange'>,
   look: () => T | undefined,
@@ -8,7 +8,7 @@ export async function untilNodes<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const lookAgain = () => {
+  const check = () => {
     try {
       const answer = look();
       if (answer !== undefined) resolve(answer);
@@ -16,14 +16,14 @@ export async function untilNodes<T>(
       reject(error);
     }
   };
-  const giveUp = () => reject(signal.reason);
-  signal.addEventListener('abort', giveUp, { once: true });
-  const end = nodes.onChange(lookAgain);
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const end = nodes.onChange(check);
   try {
-    lookAgain();
+    check();
     return await promise;
   } finally {
     end();
-    signal.removeEventListener('abort', giveUp);
+    signal.removeEventListener('abort', abort);
   }
 }

@@ -15,7 +15,7 @@ export interface StatusWriterOptions {
   change: () => StatusChange;
 }
 
-/** Many hosts write at once, and nobody reads faster. */
+/** Many hosts write at once, and users do not read faster. */
 const shortestPauseMs = 1000;
 const attempts = 5;
 const retryLimits = { firstMs: 200, maxMs: 10_000 };

@@ -4,11 +4,11 @@ import { whenAborted } from '#base/waiting/deadline.ts';
 import type { ListenAddress } from '../settings.ts';
 import { webServer } from './web-server.ts';
 
-/** What becomes true one after the other while the operator starts. */
+/** Tracks what the operator waits for while it starts. */
 export class Readiness {
   readonly #waitingFor = new Set<string>();
 
-  /** Something without which the operator is not ready; called back when it is there. */
+  /** Adds a requirement; call the returned function once it is met. */
   expect(what: string): () => void {
     this.#waitingFor.add(what);
     return () => void this.#waitingFor.delete(what);
@@ -19,7 +19,7 @@ export class Readiness {
   }
 }
 
-/** The end of a group of parts that start one after the other: when it runs, all before it are ready. */
+/** The last of a group of runnables that start in order: when it runs, all before it are ready. */
 export function readyWhenReached(name: string, readiness: Readiness): Runnable {
   const reached = readiness.expect(name);
   return {
@@ -35,12 +35,12 @@ export function readyWhenReached(name: string, readiness: Readiness): Runnable {
 export interface HealthOptions {
   address: ListenAddress;
   readiness: Readiness;
-  /** What does not work at the moment, each in one line; for the log only. */
+  /** Current problems, each in one line; for the log only. */
   troubles: () => string[];
   log: Log;
 }
 
-/** /healthz: the process lives; /readyz: it has seen its objects. Anybody can ask, so that the reasons are in the log only. */
+/** /healthz: the process is alive; /readyz: its caches are synced. Anyone can send requests, so reasons are only logged. */
 export function healthServer({ address, readiness, troubles, log }: HealthOptions): Runnable {
   const report = readinessReport(log);
   return webServer({
@@ -57,17 +57,17 @@ export function healthServer({ address, readiness, troubles, log }: HealthOption
   });
 }
 
-/** Logs what the operator waits for and what troubles it when that changes, however often it is asked. */
+/** Logs requirements and problems only when they change. */
 function readinessReport(log: Log): (waitingFor: string[], troubles: string[]) => void {
   let last = '';
   return (waitingFor, troubles) => {
     const isReady = waitingFor.length === 0;
     const state = JSON.stringify([waitingFor, troubles]);
     if (state === last) return;
-    const wasTroubled = last !== '';
+    const wasReported = last !== '';
     last = state;
     if (!isReady) log.warn('Not ready', { waitingFor, troubles });
-    else if (troubles.length > 0) log.warn('Ready, with informers that cannot follow the cluster', { troubles });
-    else if (wasTroubled) log.info('Ready');
+    else if (troubles.length > 0) log.warn('Ready, but some informers lost their connection', { troubles });
+    else if (wasReported) log.info('Ready');
   };
 }

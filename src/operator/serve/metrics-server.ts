@@ -25,11 +25,11 @@ export interface MetricsServerOptions {
 }
 
 const refusals: Record<Exclude<Verdict, 'allowed'>, WebAnswer> = {
-  unknown: { code: 401, text: 'a token of the cluster is needed\n' },
-  forbidden: { code: 403, text: 'to get /metrics is not allowed\n' },
+  unknown: { code: 401, text: 'a bearer token of the cluster is required\n' },
+  forbidden: { code: 403, text: 'permission denied: get /metrics\n' },
 };
 
-/** Serves metrics: plainly to the machine itself, else with TLS and only to whom the cluster allows it. */
+/** Serves metrics: plain HTTP on loopback, otherwise TLS with authorization by the cluster. */
 export function metricsServer(options: MetricsServerOptions): Runnable {
   const { address, print, log } = options;
   const answer = (): WebAnswer => ({ code: 200, text: print(), contentType: metricsContentType });
@@ -48,7 +48,7 @@ export function metricsServer(options: MetricsServerOptions): Runnable {
       return verdict === 'allowed' ? answer() : refusals[verdict];
     },
     onListening: server => {
-      // Connections that stand keep what was agreed upon.
+      // Open connections keep their settings.
       const adapt = () => {
         if (server instanceof HttpsServer) server.setSecureContext({ ...identity, ...tlsOptions(profileOf(options)) });
       };
@@ -58,7 +58,7 @@ export function metricsServer(options: MetricsServerOptions): Runnable {
   });
 }
 
-/** What the cluster demands of us; undefined when it demands nothing, or nothing that could be understood. */
+/** The TLS profile of the cluster; undefined when it does not apply or cannot be read. */
 function profileOf({ facts }: MetricsServerOptions): TlsSettings | undefined {
   const apiServer = facts.objects().find(({ kind }) => kind === 'APIServer');
   const profile = attempt(() => readTlsProfile(apiServer));

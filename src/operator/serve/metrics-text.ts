@@ -2,7 +2,7 @@ import { bucketBounds, type Labels, type Series } from '#kube/controller/metrics
 
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** All series in the text form of Prometheus, those of one metric together. */
+/** Prometheus text format, grouped by metric. */
 export function printMetrics(series: readonly Series[]): string {
   const byName = Map.groupBy(series, ({ metric }) => metric.name);
   return [...byName].map(([name, group]) => printGroup(name, group)).join('');

@@ -3,15 +3,15 @@ import type { InformerCounts } from '#kube/informer/informer.ts';
 import type { Metrics } from '#kube/controller/metrics.ts';
 
 const gauges = {
-  memory: { name: 'process_resident_memory_bytes', help: 'Memory of this process.' },
-  heap: { name: 'nodejs_heap_size_used_bytes', help: 'Memory that JavaScript objects take.' },
-  cpu: { name: 'process_cpu_seconds_total', help: 'Time of processors that this process has taken.' },
-  delay: { name: 'nodejs_eventloop_delay_max_seconds', help: 'Longest standstill of the process since the last look.' },
+  memory: { name: 'process_resident_memory_bytes', help: 'Resident memory of the process.' },
+  heap: { name: 'nodejs_heap_size_used_bytes', help: 'Used heap of JavaScript objects.' },
+  cpu: { name: 'process_cpu_seconds_total', help: 'CPU time of the process.' },
+  delay: { name: 'nodejs_eventloop_delay_max_seconds', help: 'Longest event loop delay since the last scrape.' },
   informers: {
     name: 'wmco_informer_count',
-    help: 'What informers have done: lists, watches, events, failures, ignored objects, errors of handlers.',
+    help: 'Lists, watches, events, failures, ignored objects and handler errors of informers.',
   },
-  objects: { name: 'wmco_informer_objects', help: 'Objects that informers hold.' },
+  objects: { name: 'wmco_informer_objects', help: 'Objects in informer caches.' },
 } as const;
 
 export interface InformerFigures {
@@ -20,7 +20,7 @@ export interface InformerFigures {
   objects: number;
 }
 
-/** Takes figures of the process and its informers at the moment of the call. */
+/** Returns a function that updates the metrics of process and informers. */
 export function processMetrics(metrics: Metrics, informers: () => readonly InformerFigures[]): () => void {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();

@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 const lifeMs = 3650 * dayMs;
 const usage = { digitalSignature: 0, serverAuth: '1.3.6.1.5.5.7.3.1' } as const;
 
-/** A certificate for a server that nobody has to trust, made anew at every start and kept in memory only. */
+/** A self-signed serving certificate, created at every start and kept in memory only. */
 export function selfSigned(name: string, nowMs: number): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subject = distinguishedName({ commonName: name });

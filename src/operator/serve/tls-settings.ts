@@ -8,7 +8,7 @@ const versions: Readonly<Record<string, SecureVersion>> = {
   VersionTLS13: 'TLSv1.3',
 };
 
-/** The cluster's words for versions and ciphers in those of Node.js; its own usual ones where the cluster has no say. */
+/** Translates TLS settings of the cluster for Node.js; its defaults without settings. */
 export function tlsOptions(settings: TlsSettings | undefined): SecureContextOptions {
   if (settings === undefined) return { minVersion: 'TLSv1.2' };
   const minVersion = versions[settings.minTlsVersion] ?? 'TLSv1.2';

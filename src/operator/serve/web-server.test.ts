@@ -42,7 +42,7 @@ test('answers with another type of content when it is told one', async () => {
 test('a handler that fails is a 500 that tells nothing, and a warning in the log', async () => {
   const { url, messages } = await serve(() => Promise.reject(new Error('planted secret')));
   expect(await ask(`${url}/`)).toMatchObject({ code: 500, text: 'internal error\n' });
-  expect(messages('warn')).toEqual(['A request could not be answered']);
+  expect(messages('warn')).toEqual(['Request failed']);
 });
 
 test('serves TLS when it has a certificate', async () => {

@@ -13,7 +13,7 @@ export interface WebAnswer {
   contentType?: string;
 }
 
-/** Answers a GET; undefined for a path that it does not know. */
+/** Handles a GET request; undefined for an unknown path. */
 export type WebHandler = (
   path: string,
   authorization: string,
@@ -25,16 +25,16 @@ export interface WebServerOptions {
   address: ListenAddress;
   handle: WebHandler;
   log: Log;
-  /** Plain HTTP when absent. */
+  /** Plain HTTP if not set. */
   tls?: ServerOptions;
-  /** Told the server and its port; gives what is to be done at the end. */
+  /** Called with the server and its port; returns the function to call at the end. */
   onListening?: (server: Server, port: number) => () => void;
 }
 
 const requestMs = 10_000;
 const maxConnections = 100;
 
-/** A small server that answers questions about this process. */
+/** A small HTTP server for health and metrics. */
 export function webServer(options: WebServerOptions): Runnable {
   const { name, tls } = options;
   return {
@@ -60,13 +60,13 @@ function listen(server: Server, { name, address }: WebServerOptions): Promise<nu
   server.once('error', (cause: NodeJS.ErrnoException) =>
     reject(
       new AppError('LISTEN_FAILED', `${name} cannot listen at ${address.host}:${address.port} (${cause.code})`, {
-        remedy: 'Give it another address, or end the program that has taken this one.',
+        remedy: 'Set another address, or stop the program that uses this one.',
         cause,
       }),
     ),
   );
   server.listen({ port: address.port, ...(address.host !== '' && { host: address.host }) }, () => {
-    // From now on an error concerns one connection.
+    // Later errors concern single connections.
     server.removeAllListeners('error').on('error', () => undefined);
     resolve((server.address() as AddressInfo).port);
   });
@@ -79,7 +79,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, { han
     text,
     contentType = 'text/plain; charset=utf-8',
   } = await answerTo(request, handle).catch((error: unknown): WebAnswer => {
-    log.warn('A request could not be answered', { server: name, error });
+    log.warn('Request failed', { server: name, error });
     return { code: 500, text: 'internal error\n' };
   });
   response.writeHead(code, { 'content-type': contentType, 'content-length': Buffer.byteLength(text) });
@@ -87,7 +87,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, { han
 }
 
 async function answerTo({ method, url = '', headers }: IncomingMessage, handle: WebHandler): Promise<WebAnswer> {
-  if (method !== 'GET' && method !== 'HEAD') return { code: 405, text: 'only GET and HEAD are answered\n' };
+  if (method !== 'GET' && method !== 'HEAD') return { code: 405, text: 'only GET and HEAD are allowed\n' };
   const [path = ''] = url.split('?', 1);
   return (await handle(path, headers.authorization ?? '')) ?? { code: 404, text: 'not found\n' };
 }

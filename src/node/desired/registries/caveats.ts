@@ -3,7 +3,7 @@ import type { KubeObject } from '#contract/object.ts';
 import { mirrorPrefix, printLocation } from './locations.ts';
 import { type MirrorEntry, readMirrorEntries } from './mirror-sets.ts';
 
-/** What works on Windows nodes otherwise than on Linux nodes, in sentences for the administrator. */
+/** Differences between Windows and Linux nodes, for administrators. */
 export function mirrorCaveats(mirrorObjects: readonly KubeObject[]): string[] {
   const { entries } = readMirrorEntries(mirrorObjects);
   const groups = [...Map.groupBy(entries, entry => entry.source.host)];
@@ -42,7 +42,7 @@ function otherOrder(entry: MirrorEntry): string[] {
   ];
 }
 
-/** containerd keeps the path of the image, so a mirror must end with the path of the source. */
+/** containerd appends the path of the image, so a mirror must end with the path of the source. */
 function otherPath({ where, source, mirrors }: MirrorEntry): string[] {
   return mirrors.flatMap(mirror => {
     const { host, path } = mirrorPrefix(source, mirror);

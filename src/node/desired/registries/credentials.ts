@@ -1,14 +1,14 @@
 import { fromBase64, toBase64 } from '#base/bytes.ts';
 import { byteOrder } from '#base/compare.ts';
 import { AppError, attempt, shown } from '#base/errors.ts';
-import { Fields } from '#base/fields.ts';
+import { Fields, jsonIn } from '#base/fields.ts';
 import type { Secret } from '#base/secret.ts';
 import { dockerHub } from './locations.ts';
 
 export interface Credentials {
   /** Base64 of `user:password` by registry `host[:port]`. */
   byHost: ReadonlyMap<string, string>;
-  /** Entries that cannot be read. No message holds a value. */
+  /** Entries that cannot be read; messages contain no values. */
   warnings: AppError[];
 }
 
@@ -16,7 +16,7 @@ const label = 'pull secret';
 const remedy =
   'Set .dockerconfigjson of the Secret openshift-config/pull-secret to {"auths": {…}} as written by `podman login`.';
 
-/** Reads a `.dockerconfigjson`. Of several keys for one registry the plainest wins: `host` over `https://host` over `host/path`. */
+/** Reads a `.dockerconfigjson`. Of several keys for one registry the first of these is used: `host` over `https://host` over `host/path`. */
 export function readCredentials(pullSecret: Secret): Credentials {
   const auths = readAuths(pullSecret);
   const keys = auths.names().map(registryKey);
@@ -32,18 +32,11 @@ export function readCredentials(pullSecret: Secret): Credentials {
 }
 
 function readAuths(pullSecret: Secret): Fields {
-  const config = attempt(() => new Fields(parseJson(pullSecret.reveal()), label).object('auths'));
+  const parsed = jsonIn(pullSecret.reveal());
+  const config = attempt(() => new Fields(parsed === undefined ? '' : parsed, label).object('auths'));
   if (config.ok) return config.value;
-  // The cause would show the value, which is a secret whatever its type.
+  // No cause, because it would show the secret value.
   throw malformed(`${label}: .dockerconfigjson is not a JSON object with an object "auths"`, remedy);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw malformed(`${label}: .dockerconfigjson is not JSON`, remedy);
-  }
 }
 
 const dockerHubHosts: readonly string[] = [dockerHub.name, dockerHub.server, 'index.docker.io'];
@@ -75,7 +68,7 @@ function basicLogin(auths: Fields, key: string, host: string): string | undefine
   if (typeof entry !== 'object' || Array.isArray(entry)) throw badEntry(host, 'is not an object');
   const { auth, username, password, identitytoken } = entry as Record<string, unknown>;
   if ([auth, username, password].some(value => value !== undefined && value !== null && typeof value !== 'string')) {
-    throw badEntry(host, 'has a member that is not a text');
+    throw badEntry(host, 'has a member that is not a string');
   }
   if (typeof auth === 'string' && auth !== '') return decodeAuth(auth, host, Boolean(identitytoken));
   if (typeof username !== 'string' || username === '') return undefined;
@@ -83,12 +76,12 @@ function basicLogin(auths: Fields, key: string, host: string): string | undefine
 }
 
 function decodeAuth(auth: string, host: string, hasIdentityToken: boolean): string | undefined {
-  // Some tools leave out the padding.
+  // Some tools omit the padding.
   const bytes = fromBase64(auth.trim().padEnd(Math.ceil(auth.trim().length / 4) * 4, '='));
   const colon = bytes?.indexOf(0x3a) ?? -1;
   if (bytes === undefined || colon === -1) throw badEntry(host, 'has an "auth" that is not base64 of user:password');
   const noPassword = colon === bytes.length - 1;
-  // An identity token comes with a user name but no password, and containerd cannot use it.
+  // containerd cannot use an identity token, which has a user name but no password.
   if (bytes.length === 1 || (noPassword && hasIdentityToken)) return undefined;
   return toBase64(bytes);
 }

@@ -5,12 +5,12 @@ import type { MergedMirror, MergedMirrorSet } from './merge.ts';
 /** Base64 of `user:password` by registry `host[:port]`. */
 type Logins = ReadonlyMap<string, string>;
 
-/** The directory in which containerd on Windows looks for a registry; a colon cannot be in a file name. */
+/** Directory of a registry for containerd on Windows, where file names have no colon. */
 export function registryDirectory(source: string): string {
   return source.replace(/:(\d+)$/, '_$1_');
 }
 
-/** containerd tries the hosts in the order of the file and then the server. Without mirrors there is nothing to say. */
+/** containerd tries the hosts in the order of the file and then the server. Empty without mirrors. */
 export function hostsToml(set: MergedMirrorSet, logins: Logins): string {
   const [first] = set.mirrors;
   if (first === undefined) return '';
@@ -19,7 +19,7 @@ export function hostsToml(set: MergedMirrorSet, logins: Logins): string {
   return `server = "${endpoint(fallback)}"\n\noverride_path = true\n\n${blocks.join('\n')}`;
 }
 
-/** The same text for people's eyes: no login in it. */
+/** Redacts the logins. */
 export function redactHostsToml(text: string): string {
   return text.replaceAll(/^([ \t]*authorization = ")[^"]*"/gm, `$1${redacted}"`);
 }
@@ -36,7 +36,7 @@ function hostBlock({ host: prefix, canResolveTags }: MergedMirror, logins: Login
   ].join('');
 }
 
-/** The path of a registry's namespace goes after the version of its protocol. */
+/** The path goes after the API version. */
 function endpoint(prefix: string): string {
   const host = hostOf(prefix);
   return `https://${host === dockerHub.name ? dockerHub.server : host}/v2${prefix.slice(host.length)}`;

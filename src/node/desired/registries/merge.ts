@@ -3,12 +3,12 @@ import { mirrorPrefix, printLocation } from './locations.ts';
 import type { MirrorEntry, SourcePolicy } from './mirror-sets.ts';
 
 export interface MergedMirror {
-  /** `host[:port][/path]` that stands in for the source's host. */
+  /** `host[:port][/path]` that replaces the host of the source. */
   host: string;
   canResolveTags: boolean;
 }
 
-/** All that is said about one source registry: containerd knows mirrors of registries, not of repositories. */
+/** Mirrors of one source registry: containerd supports mirrors of registries, not of repositories. */
 export interface MergedMirrorSet {
   /** `host[:port]`. */
   source: string;
@@ -16,7 +16,7 @@ export interface MergedMirrorSet {
   sourcePolicy: SourcePolicy;
 }
 
-/** Puts entries of one source host together. The result does not depend on the order of objects and entries. */
+/** Merges entries by source host. The result does not depend on the order of objects and entries. */
 export function mergeEntries(entries: readonly MirrorEntry[]): MergedMirrorSet[] {
   const byHost = Map.groupBy(entries, entry => entry.source.host);
   return [...byHost]
@@ -24,7 +24,7 @@ export function mergeEntries(entries: readonly MirrorEntry[]): MergedMirrorSet[]
     .sort((one, other) => byteOrder(one.source, other.source));
 }
 
-/** A mirror named for tags and for digests may do both. */
+/** A mirror listed for tags and for digests serves both. */
 function mergeMirrors(group: readonly MirrorEntry[]): MergedMirror[] {
   const resolves = new Map<string, boolean>();
   for (const { source, mirrors, resolvesTags } of group) {

@@ -7,19 +7,19 @@ export type SourcePolicy = 'AllowContactingSource' | 'NeverContactSource';
 
 /** One usable entry of an ImageDigestMirrorSet or ImageTagMirrorSet. */
 export interface MirrorEntry {
-  /** Names object and entry for messages. */
+  /** Names object and entry in messages. */
   where: string;
   source: Location;
   /** In the order listed. */
   mirrors: Location[];
   policy: SourcePolicy;
-  /** Mirrors of tags may say which digest a tag is; mirrors of digests may only serve content. */
+  /** Tag mirrors may resolve tags to digests; digest mirrors only serve content. */
   resolvesTags: boolean;
 }
 
 export interface MirrorEntries {
   entries: MirrorEntry[];
-  /** What had to be left out; everything else goes on. */
+  /** Entries that were ignored. */
   warnings: AppError[];
 }
 
@@ -28,7 +28,7 @@ const kinds: ReadonlyMap<string, { list: string; resolvesTags: boolean }> = new 
   ['ImageTagMirrorSet', { list: 'imageTagMirrors', resolvesTags: true }],
 ]);
 
-/** Reads all mirror sets among the objects. Objects of other kinds are passed over. */
+/** Reads all mirror sets; ignores objects of other kinds. */
 export function readMirrorEntries(objects: readonly KubeObject[]): MirrorEntries {
   const result: MirrorEntries = { entries: [], warnings: [] };
   for (const object of objects) {

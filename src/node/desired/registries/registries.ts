@@ -9,13 +9,13 @@ import { readMirrorEntries } from './mirror-sets.ts';
 
 export interface RegistryFiles {
   sets: MergedMirrorSet[];
-  /** Texts by path below the registries directory. One with a login in it is a secret: show it through redactHostsToml. */
+  /** By path below the registries directory. May contain logins: print them with redactHostsToml. */
   files: Record<string, string>;
-  /** Entries that had to be left out, and logins that cannot be read. */
+  /** Entries that were ignored, and logins that cannot be read. */
   warnings: AppError[];
 }
 
-/** Turns the cluster's mirror sets and pull secret into containerd's registry configuration, one file per source registry. */
+/** Creates the registry configuration of containerd from mirror sets and pull secret, one file per source registry. */
 export function registryFiles(mirrorObjects: readonly KubeObject[], pullSecret: Secret | undefined): RegistryFiles {
   const { entries, warnings } = readMirrorEntries(mirrorObjects);
   const sets = mergeEntries(entries);
@@ -31,7 +31,7 @@ export function registryFiles(mirrorObjects: readonly KubeObject[], pullSecret: 
   };
 }
 
-/** Without a mirror the file is empty, and containerd then asks the source, whatever the policy says. */
+/** Without a mirror the file is empty, and containerd contacts the source whatever the policy is. */
 function policyWarning({ source, mirrors, sourcePolicy }: MergedMirrorSet): AppError[] {
   if (sourcePolicy === 'AllowContactingSource' || mirrors.length > 0) return [];
   return [

@@ -1,14 +1,14 @@
 /**
- * PowerShell that opens a new machine to the operator. It runs again at every boot, so each step first looks whether its
- * work is already done. The key line ends with a newline, which here closes the text in quotes.
+ * PowerShell that gives the operator SSH access to a new machine. It runs at every boot, so each step first checks whether it is done.
+ * The key line ends with a newline, which closes the here-string.
  */
 export function prepareScript(authorizedKeyLine: string): string {
   return `${beforeKey}${authorizedKeyLine}${afterKey}`;
 }
 
 /**
- * On AWS the route to the metadata service is lost when the container network comes up; EC2Launch v2 can make it stay. Images
- * usually have it; otherwise it is downloaded, and installed only with a valid signature of Amazon.
+ * On AWS the container network removes the route to the metadata service; EC2Launch v2 can make it persistent. Most images have it;
+ * otherwise it is downloaded, and installed only with a valid signature of Amazon.
  */
 export const awsScript = String.raw`
 # The task add-routes has the option --persistent since 2.0.1643; the Go operator installs 2.0.2107 or newer.

@@ -4,7 +4,7 @@ import { namespaceName, secretKey, secretName } from '#contract/names.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { awsScript, prepareScript } from './script.ts';
 
-/** The Secret from which new Machines take their first script. It holds nothing secret: the key in it is a public one. */
+/** The Secret with the first script of new Machines. It contains only a public key. */
 export interface UserDataSecret {
   apiVersion: 'v1';
   kind: 'Secret';
@@ -12,13 +12,13 @@ export interface UserDataSecret {
   data: Record<string, string>;
 }
 
-/** The text a new machine of the platform runs so that the operator can log in with the key. */
+/** The user data with which the operator can log in to a new machine of the platform. */
 export function userData(platform: string, authorizedKeyLine: string): string {
   const script = prepareScript(checkedKeyLine(authorizedKeyLine));
   return wrapUserData(platform, platform === 'AWS' ? `${script}${awsScript}` : script);
 }
 
-/** GCP runs a plain script. The others look for these tags, and run the script at every boot because of the second. */
+/** GCP runs a plain script. Other platforms need these tags; the second one runs the script at every boot. */
 export function wrapUserData(platform: string, script: string): string {
   return platform === 'GCP' ? script : `<powershell>${script}</powershell>\n<persist>true</persist>\n`;
 }
@@ -35,11 +35,11 @@ export function isUserDataSecret(name: string, namespace: string): boolean {
 
 export interface SecretWrite {
   secret: UserDataSecret;
-  /** False when the object in the cluster already says the same. */
+  /** False when the object in the cluster is up to date. */
   write: boolean;
 }
 
-/** The copy for Machines of the cluster API. An update carries the version it was decided upon, so that it cannot undo a newer one. */
+/** The copy for Machines of the cluster API. An update has the resource version, so that it cannot undo a newer one. */
 export function clusterApiCopy(source: UserDataSecret, existing: KubeObject | undefined): SecretWrite {
   const text = source.data[secretKey.userData] ?? '';
   const copy = secretIn(namespaceName.clusterApi, { [secretKey.userData]: text });
@@ -53,7 +53,7 @@ function secretIn(namespace: string, data: Record<string, string>): UserDataSecr
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name: secretName.userData, namespace }, data };
 }
 
-/** Type, base64 and perhaps a comment on one line. Nothing in it may end the text in quotes or the script around it. */
+/** Type, base64 and an optional comment on one line; nothing that could end the here-string. */
 const keyLine = /^[a-z0-9@.-]+ [A-Za-z0-9+/]+={0,2}( [A-Za-z0-9 @._+:/=,()-]*)?\n?$/;
 
 function checkedKeyLine(line: string): string {
@@ -63,7 +63,7 @@ function checkedKeyLine(line: string): string {
     'user data: the public key is not one plain line of an authorized_keys file',
     {
       remedy:
-        'Use a key of the form "ssh-ed25519 AAAA… comment", without quotes and with plain letters in the comment.',
+        'Use a key of the form "ssh-ed25519 AAAA… comment", with no quotes and only ASCII letters in the comment.',
     },
   );
 }
