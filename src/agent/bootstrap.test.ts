@@ -73,7 +73,7 @@ test('runs scripts for a bootstrap service, and only once', async () => {
   expect(host.log.filter(call => call.startsWith('run '))).toEqual(['run ip.ps1', 'run exclude.ps1']);
 });
 
-test('leaves it to the controller to make services read a file that was changed', async () => {
+test('leaves the restart for changed files to the controller', async () => {
   const host = hostFor(service({ name: 'kubelet', command: 'k C:\\k\\kubelet.conf', bootstrap: true }));
   await recordChangedFiles(['C:\\k\\kubelet.conf'], host.files);
   await run(host);
@@ -105,7 +105,7 @@ const names: [name: string, command: string, node: string][] = [
   ['the computer name where it is told none', 'k --v=2', 'win-1'],
 ];
 for (const [name, command, node] of names) {
-  test(`goes by ${name}`, async () => {
+  test(`uses ${name}`, async () => {
     const host = hostFor(named(command));
     host.hostValues = { fqdn: 'WIN-1.example.com' };
     await run(host, 'v1', node);

@@ -12,13 +12,13 @@ test('reboots in the boot that was seen', async () => {
   expect(host.log).toEqual(['reboot in 3 s']);
 });
 
-test.each(['boot-0', 'boot-2', 'BOOT-1', ''])('does nothing when the boot that was seen is %j', async seen => {
+test.each(['boot-0', 'boot-2', 'BOOT-1', ''])('does not reboot for the boot ID %j', async seen => {
   const host = new ModelHost();
   expect(await rebootHost(seen, 3, host.system)).toEqual({ rebooting: false, why: 'already rebooted' });
   expect(host.log).toEqual([]);
 });
 
-test('a command that is sent again after the reboot reboots no more', async () => {
+test('does not reboot again when the command is repeated after the reboot', async () => {
   const host = new ModelHost();
   const seen = await host.system.bootId();
   await rebootHost(seen, 0, host.system);
@@ -104,7 +104,7 @@ for (const [state, want, calls] of features) {
   });
 }
 
-test('containers need no reboot where Windows wants none', async () => {
+test('reports no reboot when Windows requires none', async () => {
   const host = new ModelHost();
   host.state.containersFeature = 'disabled';
   host.system.enableContainers = async () => false;

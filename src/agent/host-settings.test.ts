@@ -86,7 +86,7 @@ test('writes, restores and removes variables', async () => {
   expect(host.state.variables).toEqual({ B: 'before', C: '3', D: '4' });
 });
 
-test('writes certificates down as ours before it imports them', async () => {
+test('records certificates before it imports them', async () => {
   const host = new ModelHost();
   host.before = call => {
     if (call === 'add certificate') throw new Error('killed');
@@ -110,14 +110,14 @@ test('keeps a certificate on record until it has been removed', async () => {
   expect(host.fileTexts.get(file.importedCerts)).toBe(text(1));
 });
 
-test('leaves certificates alone whose bundle could not be read', async () => {
+test('does not touch certificates when the bundle could not be read', async () => {
   const host = new ModelHost();
   host.fileTexts.set(file.importedCerts, text(1));
   await applySettings(quiet, undefined, undefined, host);
   expect(host.fileTexts.get(file.importedCerts)).toBe(text(1));
 });
 
-test('writes nothing but the state when there is nothing to change, and that once', async () => {
+test('writes only the state without changes, and that once', async () => {
   const host = new ModelHost();
   for (const _ of [1, 2]) await applySettings(quiet, await observeCertificates([], host), undefined, host);
   expect(host.log).toEqual([`write ${stateFile}`]);
@@ -163,7 +163,7 @@ test('does not add to what was reverted in another boot, and forgets that when n
   expect((await readState(host.files)).takenBack).toBeUndefined();
 });
 
-test('counts variables as ours that a power cut may have brought back', async () => {
+test('owns variables that a power cut may have brought back', async () => {
   const host = new ModelHost();
   const [A, B, b] = [
     { name: 'A', value: '1' },

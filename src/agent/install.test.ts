@@ -30,7 +30,7 @@ function hostWithKey(): ModelHost {
   return host;
 }
 
-test('makes the service with description, start type and recovery, and starts it', async () => {
+test('creates the service with description, start type and recovery, and starts it', async () => {
   const host = new ModelHost();
   expect(await install(host)).toEqual({ created: true, changed: false, started: true });
   expect(await host.services.list()).toMatchObject([{ name: agentName, state: 'running', config: good }]);
@@ -84,13 +84,13 @@ test('creates a missing service even with keepCommand', async () => {
   expect(await host.services.list()).toMatchObject([{ state: 'running', config: good }]);
 });
 
-test('does nothing the second time', async () => {
+test('changes nothing the second time', async () => {
   const host = new ModelHost();
   await install(host);
   expect(await install(host)).toEqual({ created: false, changed: false, started: false });
 });
 
-test('does not mind that Windows was quicker with the start', async () => {
+test('ignores that Windows has already started the service', async () => {
   const host = hostWithKey();
   host.services.install(agentName, good, 'stopped');
   host.services.before = call => {
@@ -107,7 +107,7 @@ test('reports that Windows rejects the start', async () => {
   await expect(install(host)).rejects.toThrow('1053');
 });
 
-test('makes a key that only administrators may read, and keeps it', async () => {
+test('creates a key that only administrators can read, and keeps it', async () => {
   const host = new ModelHost();
   await install(host);
   const key = host.fileTexts.get(file.agentKey);
@@ -137,7 +137,7 @@ const unusable: [name: string, text: string | undefined][] = [
   ['it is of another kind', generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })],
 ];
 for (const [name, text] of unusable) {
-  test(`makes a key and restarts the agent when ${name}`, async () => {
+  test(`creates a key and restarts the agent when ${name}`, async () => {
     const host = new ModelHost();
     if (text !== undefined) host.fileTexts.set(file.agentKey, text);
     host.services.install(agentName, good, 'running');
@@ -192,7 +192,7 @@ async function hashOf(host: ModelHost, path: string = file.agentKey): Promise<st
   return createHash('sha256').update(spki).digest('hex');
 }
 
-test('makes a key for cloud-node-manager, too, and passes on how long certificates live', async () => {
+test('creates a key for cloud-node-manager, and passes on the certificate lifetime', async () => {
   const host = new ModelHost();
   const { out } = await runIn(worldOf(host), `${base} --cloud-node --cert-duration 2h -o json`);
   expect(JSON.parse(out)).toMatchObject({

@@ -26,7 +26,7 @@ const known: KnownGood = {
 };
 const writes = (host: ModelHost) => host.log.filter(call => call === `write ${knownGoodFile}`).length;
 
-test('keeps what commands of services are made of', async () => {
+test('keeps what service commands use', async () => {
   const { files } = new ModelHost();
   await saveKnownGood(known, files);
   const read = await readKnownGood(files);
@@ -49,7 +49,7 @@ test('keeps names of variables but not their values, which may hold passwords', 
   expect(files.accessOf(knownGoodFile)).toBe('secret');
 });
 
-test('writes only when something has changed, and a sign of life of the Node is no change', async () => {
+test('writes only changes, and ignores heartbeats of the Node', async () => {
   const host = new ModelHost();
   await saveKnownGood(known, host.files);
   const alive = {
@@ -63,7 +63,7 @@ test('writes only when something has changed, and a sign of life of the Node is 
   expect(writes(host)).toBe(2);
 });
 
-test('knows nothing where nothing was written', async () => {
+test('gives undefined without a file', async () => {
   expect(await readKnownGood(new ModelHost().files)).toBeUndefined();
 });
 
@@ -77,7 +77,7 @@ const damaged: [name: string, change: (text: string) => string][] = [
   ['services that cannot be parsed', text => text.replace('"services":"[', '"services":"{')],
 ];
 for (const [name, change] of damaged) {
-  test(`takes ${name} for nothing known`, async () => {
+  test(`gives undefined for ${name}`, async () => {
     const { files, fileTexts } = new ModelHost();
     await saveKnownGood(known, files);
     fileTexts.set(knownGoodFile, change(fileTexts.get(knownGoodFile) ?? ''));
@@ -85,7 +85,7 @@ for (const [name, change] of damaged) {
   });
 }
 
-test('never fails, whatever the file holds', async () => {
+test('never fails for any file content', async () => {
   const { files, fileTexts } = new ModelHost();
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.json()), async text => {

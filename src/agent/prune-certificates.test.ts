@@ -93,7 +93,7 @@ test('deletes nothing when it cannot tell what is in use', async () => {
   expect(await left(host)).toHaveLength(5);
 });
 
-test('the newest two and what is in use survive whatever there is', async () => {
+test('keeps the newest two and those in use', async () => {
   const day = fc.integer({ min: 1, max: 28 });
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(day, { maxLength: 8 }), fc.option(day), async (given, used) => {

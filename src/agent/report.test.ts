@@ -113,7 +113,7 @@ test('reads again after a failed write', async () => {
   expect(given.seen.calls).toEqual(['get', 'patch', 'get']);
 });
 
-test('makes one write at a time, however many want to', async () => {
+test('makes one write at a time', async () => {
   const given = reportOn();
   await Promise.all([
     given.report.change({ version: 'v1' }),
@@ -124,7 +124,7 @@ test('makes one write at a time, however many want to', async () => {
   expect(reported(given)).toMatchObject({ version: 'v2', rebootRequired: true });
 });
 
-test('writes events by themselves, some together when many come', async () => {
+test('writes events without other changes, several in one write', async () => {
   const given = reportOn();
   for (const text of ['one', 'two', 'three']) given.report.event(warning(text));
   await given.clock.advance(0);
@@ -162,7 +162,7 @@ test('updates a repeated event every five minutes, not in every pass', async () 
   expect(reported(given).events).toEqual([{ ...warning('kubelet does not start'), time: '2026-03-01T12:10:00.000Z' }]);
 });
 
-test('leaves nothing behind when it is stopped', async () => {
+test('leaves no timer when aborted', async () => {
   const given = reportOn();
   given.report.event(warning('one'));
   await given.clock.advance(0);

@@ -63,7 +63,7 @@ test('secures C:\\k before the first byte is written there', async () => {
   expect(host.fileTexts.get(file.agent)).toBe(content);
 });
 
-test('runs no program that a user has put in place of the agent, also one with the right hash', async () => {
+test('replaces a program of a user in place of the agent, even with the right hash', async () => {
   for (const evil of ['evil', content]) {
     const host = uploaded();
     host.fileTexts.set(file.agent, evil);
@@ -79,7 +79,7 @@ test('runs no program that a user has put in place of the agent, also one with t
   }
 });
 
-test('replaces an agent of another version, and lets no staged copy of it come back', async () => {
+test('replaces an agent of another version, and removes it from the staged record', async () => {
   const host = uploaded();
   await stageTexts(host, { [file.agent]: 'older', [file.kubelet]: 'MZ' });
   expect(await secure(host)).toMatchObject({ placed: true });
@@ -99,7 +99,7 @@ test('removes former programs but not itself, nor anything else', async () => {
   expect(left).toEqual([agentProgram('b'.repeat(64)), program, kept].toSorted());
 });
 
-test('does nothing when it is not the program after which its folder is named', async () => {
+test('does nothing when its hash is not the name of its folder', async () => {
   const host = uploaded();
   host.fileTexts.set(program, 'damaged');
   expect((await secure(host)).error).toMatchObject({
@@ -139,7 +139,7 @@ for (const [name, change, path] of unsafe) {
   });
 }
 
-test('sets the rights of its own folder when an administrator has made it for himself', async () => {
+test('fixes the rights of its folder when an administrator created it for themselves', async () => {
   const host = uploaded();
   host.files.rights.set(dir.agentPrograms, { ...descriptorOf('programs'), owner: user });
   expect((await secure(host)).events).toEqual([`${dir.agentPrograms}: belongs to ${user}; set owner and rights`]);

@@ -46,7 +46,8 @@ const unreadable: [name: string, text: string][] = [
   ['changed files that are one text', '{"changedFiles": "C:\\\\k"}'],
   ['an exclusion without a path', '{"defenderExclusions": [{"done": true}]}'],
 ];
-for (const [name, text] of unreadable) test(`takes ${name} as no record`, () => expect(parseState(text)).toEqual(none));
+for (const [name, text] of unreadable)
+  test(`treats ${name} as a missing record`, () => expect(parseState(text)).toEqual(none));
 
 const readable: [name: string, text: string, want: Partial<AgentState>][] = [
   ['everything', JSON.stringify(full), full],
@@ -80,7 +81,7 @@ test('restricts the record to administrators, because variables may hold passwor
   expect(files.accessOf(stateFile)).toBe('secret');
 });
 
-test('forgets a member that is set to nothing', async () => {
+test('removes a field that is set to undefined', async () => {
   const host = new ModelHost();
   await changeState(host.files, full);
   await changeState(host.files, { reboot: undefined, environment: undefined });
@@ -95,7 +96,7 @@ test('writes the file only when something changes', async () => {
   expect(host.log).toEqual([`write ${stateFile}`]);
 });
 
-test('notes changed files once each, beside those that are known', async () => {
+test('records each changed file once', async () => {
   const host = new ModelHost();
   await recordChangedFiles(['a', 'b'], host.files);
   await recordChangedFiles(['b', 'c'], host.files);
@@ -106,7 +107,7 @@ test('lies in the folder that the operator removes with everything else', () => 
   expect(stateFile).toBe('C:\\k\\wicd-state.json');
 });
 
-test('reads again whatever it has written', async () => {
+test('reads what it has written', async () => {
   const text = fc.string();
   const variable = fc.record(
     { name: text, value: text, previous: text, was: text },

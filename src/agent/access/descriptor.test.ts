@@ -34,7 +34,7 @@ test('rejects a truncated descriptor, and never reads beyond it', () => {
   );
 });
 
-test('takes an entry of an unknown type for one that allows everything to anyone', () => {
+test('treats an entry of an unknown type as one that allows everything to anyone', () => {
   const bytes = descriptorBytes({
     owner: sid.system,
     entries: [{ allows: false, sid: sid.users, mask: 1, inheritOnly: true }],

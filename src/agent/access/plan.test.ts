@@ -97,7 +97,7 @@ const anyEntry = fc.record({
   inheritOnly: fc.boolean(),
 });
 
-test('keeps nothing that another than an administrator owns, may write or, where it is secret, read', () => {
+test('keeps no entry that users own, can write or, if secret, can read', () => {
   const descriptor = fc.record({ owner: anyone, entries: fc.array(anyEntry, { maxLength: 5 }) });
   fc.assert(
     fc.property(descriptor, fc.constantFrom(...kinds), (access, wanted) => {

@@ -27,7 +27,7 @@ async function expectSecure(host: ModelHost): Promise<void> {
   }
 }
 
-test('makes every folder that services need, and all above them, with its rights', async () => {
+test('creates every folder that services need, and its parents, with its rights', async () => {
   const host = new ModelHost();
   expect(await secure(host)).toEqual([]);
   await expectSecure(host);
@@ -39,7 +39,7 @@ test('makes every folder that services need, and all above them, with its rights
   }
 });
 
-test('finds nothing the second time, and changes nothing', async () => {
+test('changes nothing the second time', async () => {
   const host = new ModelHost();
   await stageTexts(host, { [file.kubelet]: 'MZ', [file.tlsKey]: 'key' }, { secrets: [file.tlsKey] });
   const calls: string[] = [];
@@ -50,7 +50,7 @@ test('finds nothing the second time, and changes nothing', async () => {
 
 const links = [dir.k, 'C:\\var', 'C:\\var\\lib\\kubelet', pki, dir.agentLog, dir.incoming, dir.temp, dir.cniState];
 for (const path of links) {
-  test(`removes a junction at ${path} and makes a folder, without going through it`, async () => {
+  test(`replaces a junction at ${path} by a folder, without following it`, async () => {
     const host = new ModelHost();
     host.files.rights.plantLink(path);
     expect(await secure(host)).toEqual([`${path}: is a link; removed`]);
@@ -58,7 +58,7 @@ for (const path of links) {
   });
 }
 
-test('removes a link below our folders, too', async () => {
+test('removes a link below the folders of the agent', async () => {
   const host = new ModelHost();
   host.files.rights.plantLink('C:\\k\\cni\\config\\ovnkube-client-current.pem');
   const [event, ...more] = await secure(host);
@@ -68,7 +68,7 @@ test('removes a link below our folders, too', async () => {
   ]);
 });
 
-test('takes a folder that a user has made out of the way, with all that is in it', async () => {
+test('quarantines a folder of a user with its content', async () => {
   const host = new ModelHost();
   plant(host, `${dir.k}\\version.dll`);
   host.files.rights.set(dir.k, ofUser);
@@ -90,7 +90,7 @@ const planted: [string, string][] = [
   ['a file in a folder of its own', 'C:\\k\\plugins\\deep\\x.dll'],
 ];
 for (const [name, path] of planted) {
-  test(`takes ${name} that a user has put there out of the way`, async () => {
+  test(`quarantines ${name} of a user`, async () => {
     const host = new ModelHost();
     await secure(host);
     plant(host, path);
@@ -101,7 +101,7 @@ for (const [name, path] of planted) {
   });
 }
 
-test('gives everything in the quarantine a name of its own, and lets only administrators in', async () => {
+test('gives every quarantined entry its own name, and restricts the folder to administrators', async () => {
   const host = new ModelHost();
   for (const round of [1, 2, 3]) {
     plant(host, 'C:\\k\\version.dll');
@@ -143,7 +143,7 @@ for (const [path, wanted] of open) {
   });
 }
 
-test('knows from the record of staged files what else is secret', async () => {
+test('reads from the record of staged files which files are secret', async () => {
   const host = new ModelHost();
   const path = 'C:\\k\\some-token';
   await stageTexts(host, { [path]: 'token' }, { secrets: [path] });
@@ -206,7 +206,7 @@ test('reports which folder of a user could not be moved, but not open files, whi
   expect(kept).toEqual([dir.k]);
 });
 
-test('a folder that a user makes again while it is moved aside is not taken for ours', async () => {
+test('does not accept a folder that a user creates again while it is quarantined', async () => {
   const host = new ModelHost();
   plant(host, `${dir.k}\\x`);
   host.files.rights.set(dir.k, ofUser);

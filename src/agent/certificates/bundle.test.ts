@@ -74,7 +74,7 @@ test('prints what it can read again', () => {
   expect(printBundle([])).toBe('');
 });
 
-test('reads from a record whatever is whole in it', () => {
+test('reads the intact blocks of a record', () => {
   expect(readImported(`${pem(1)}# x\n${printPem('X', der(2))}${cut}`).map(certificate => certificate.sha256)).toEqual([
     a,
   ]);
@@ -103,7 +103,7 @@ test('never skips a certificate because something was cut out', () => {
   );
 });
 
-test('throws nothing but an AppError for any text', () => {
+test('throws only AppErrors for any text', () => {
   const piece = fc.oneof(
     fc.string(),
     fc.constantFrom('-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----', pem(1), '\n', 'QUJD'),

@@ -67,7 +67,7 @@ for (const [name, bundle, imported, store, after, record] of back) {
   });
 }
 
-test('does not mind one that was removed before and stays away', () => {
+test('ignores a removed certificate that stays removed', () => {
   expect(planCertificates([], [], ['S'], ['A'])).toMatchObject({ remove: [], changed: false });
 });
 
@@ -79,7 +79,7 @@ test('does not remove later what it did not import, though the bundle has it', (
 
 const letters = fc.uniqueArray(fc.constantFrom(...'ABCDEF'.split('')), { maxLength: 6 }).map(list => list.join(''));
 
-test('ends with the bundle in the store, needs one pass, and leaves behind what it found', () => {
+test('converges in one pass, and keeps certificates of other programs', () => {
   fc.assert(
     fc.property(letters, fc.array(letters, { maxLength: 4 }), (found, bundles) => {
       let [store, record]: [string, Certificate[] | undefined] = [found, undefined];

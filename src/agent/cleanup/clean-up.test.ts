@@ -81,7 +81,7 @@ test('changes nothing the second time, and requests no second reboot', async () 
   expect(await clean(host)).toEqual({ removed: [], rebootNeeded: false });
 });
 
-test('takes settings back again that a power cut brought back', async () => {
+test('reverts settings again that a power cut brought back', async () => {
   const host = await configuredHost();
   const [machine, store] = [{ ...host.state.variables }, [...host.roots]];
   expect(store).toHaveLength(1);
@@ -123,7 +123,7 @@ const withoutServices: [name: string, configMaps: ModelHost['configMaps']][] = [
   ['the latest services ConfigMap is damaged', [{ ...configMap('windows-services-v1', ''), data: { services: '[' } }]],
 ];
 for (const [name, configMaps] of withoutServices) {
-  test(`goes by marks and variables of its own when ${name}`, async () => {
+  test(`uses tags and the record of variables when ${name}`, async () => {
     const host = await configuredHost();
     host.configMaps = configMaps;
     host.services.install('spooler');
@@ -131,7 +131,7 @@ for (const [name, configMaps] of withoutServices) {
     expect([await serviceNames(host), host.state.variables]).toEqual([['spooler'], {}]);
   });
 
-  test(`goes by its own record, too, when ${name}`, async () => {
+  test(`uses its record, too, when ${name}`, async () => {
     const host = await configuredHost();
     const unmarked = service({ name: 'unmarked', command: 'u' });
     const manifest = { services: [unmarked], files: [], environment: {}, watchedEnvironment: ['HTTP_PROXY'] };
@@ -154,7 +154,7 @@ test('uses the record on the host when the cluster does not respond, and warns',
   expect([await serviceNames(host), host.state.variables]).toEqual([[], {}]);
 });
 
-test('asks the cluster for the versions that ran and were staged, and for no other', async () => {
+test('requests only the ConfigMaps of the running and the staged version', async () => {
   const host = await configuredHost();
   const asked: string[] = [];
   host.cluster.servicesConfigMap = async version => void asked.push(version);
@@ -184,7 +184,7 @@ test('reports the reboot again when the output of the previous run was lost, and
   expect(await clean(host)).toEqual({ removed: [], rebootNeeded: false });
 });
 
-test('removes what the version that ran and the one staged last list, and what bears our tag', async () => {
+test('removes services of the running and the staged version, and tagged ones', async () => {
   const host = await configuredHost();
   host.services
     .install('old', {})
@@ -197,7 +197,7 @@ test('removes what the version that ran and the one staged last list, and what b
   expect(await serviceNames(host)).toEqual(['spooler']);
 });
 
-test('leaves a tagged service when the version that runs is the one staged last', async () => {
+test('keeps an unlisted tagged service when the running version is the staged one', async () => {
   const host = await configuredHost();
   host.services.install('left-over', { description: managedDescription('left-over') });
   await clean(host);
@@ -226,7 +226,7 @@ test('continues with other services when one cannot be removed', async () => {
   expect(await serviceNames(host)).toEqual(['kubelet']);
 });
 
-test('does not mind shims that cannot be ended', async () => {
+test('ignores shims that cannot be ended', async () => {
   const host = await configuredHost();
   host.services.before = call => {
     if (call.startsWith('kill')) throw new Error('no such process');
@@ -264,14 +264,14 @@ const traces: [name: string, leave: (host: ModelHost) => void][] = [
   ['imported certificates', host => host.fileTexts.set(file.importedCerts, bundle)],
 ];
 for (const [name, leave] of traces) {
-  test(`takes the watched variables of the Go operator, known by ${name}`, async () => {
+  test(`removes the watched variables of the Go operator, recognized by ${name}`, async () => {
     const host = pristine();
     leave(host);
     expect(await clean(host)).toMatchObject({ rebootNeeded: true });
     expect(host.state.variables).toEqual({});
   });
 
-  test(`keeps no record of its own for a host of the Go operator, known by ${name}, that it has not cleaned`, async () => {
+  test(`keeps no record for a host of the Go operator, recognized by ${name}, that it has not cleaned`, async () => {
     const host = pristine();
     leave(host);
     await clean(host, keep);

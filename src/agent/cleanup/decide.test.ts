@@ -208,7 +208,7 @@ test('removes every dependent before its dependencies, whatever the order of the
   );
 });
 
-test('has no problem when nothing failed', () => expect(removalProblem([])).toBeUndefined());
+test('gives no error without failures', () => expect(removalProblem([])).toBeUndefined());
 
 test('counts and names what could not be removed', () => {
   const problem = removalProblem([
@@ -223,7 +223,7 @@ test('counts and names what could not be removed', () => {
   expect(problem?.cause).toMatchObject({ errors: [{ message: '1061' }, { message: '1051' }] });
 });
 
-test('removes the agent before all others, lest it bring them back', () => {
+test('removes the agent first, because it would start the others again', () => {
   const config = { command: '', description: 'OpenShift managed', startType: 'manual', recovery: undefined } as const;
   const hosts = ['kubelet', agentName, 'containerd'].map(name => ({
     name,
@@ -235,7 +235,7 @@ test('removes the agent before all others, lest it bring them back', () => {
   expect(plan.map(({ name }) => name)).toEqual([agentName, 'kubelet', 'containerd']);
 });
 
-test('stops an agent that is not to be removed, lest it bring back what is taken away', () => {
+test('stops an agent that is not removed, because it would restore what is removed', () => {
   const config = { command: '', description: '', startType: 'manual', recovery: undefined, dependencies: [] } as const;
   const installed = [agentName, 'kubelet'].map(name => ({ name, state: 'running' as const, pid: 1, config }));
   expect(planRemoval(installed, [{ name: 'kubelet' }], false)).toEqual([

@@ -102,7 +102,7 @@ test('watches the last requested version only', async () => {
   expect(changes.count).toBe(1);
 });
 
-test('hears nothing of the other ConfigMaps of the namespace', async () => {
+test('does not receive other ConfigMaps of the namespace', async () => {
   const { watch, put, client, changes } = await watchOn();
   await put('v1');
   await watch.get('v1');

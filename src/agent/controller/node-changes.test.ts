@@ -30,10 +30,10 @@ const cases: [name: string, old: Node, now: Node, isWorthAPass: boolean][] = [
   ['nothing', node({ a: 'b' }), node({ a: 'b' }), false],
 ];
 for (const [name, old, now, isWorthAPass] of cases) {
-  test(`takes ${name} for ${isWorthAPass ? 'a reason to look' : 'nothing new'}`, () =>
+  test(`${isWorthAPass ? 'reconciles on' : 'ignores'} ${name}`, () =>
     expect(nodeChanges.updated?.(old, now)).toBe(isWorthAPass));
 }
 
-test('lets a Node through that comes or goes', () => {
+test('reconciles when a Node is created or deleted', () => {
   expect([nodeChanges.added?.(node()), nodeChanges.deleted?.(node())]).toEqual([true, true]);
 });

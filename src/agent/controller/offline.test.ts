@@ -51,7 +51,7 @@ test('does not touch what runs already', async () => {
   expect(host.services.calls).toEqual([]);
 });
 
-test('applies no settings and marks nothing', async () => {
+test('applies no settings and writes no record', async () => {
   const { host, run } = await known();
   await run();
   expect(host.state.variables).toEqual({});
@@ -64,13 +64,13 @@ test('calls onStart before it starts services', async () => {
   await run();
 });
 
-test('does nothing on a host that knows nothing', async () => {
+test('does nothing on a host without a record', async () => {
   const { host, run, starts } = await known();
   host.fileTexts.delete('C:\\k\\wicd-manifest.json');
   expect([await run(), host.services.calls, starts.count]).toEqual(['no record', [], 0]);
 });
 
-test('does nothing while a reboot is awaited, and works after it', async () => {
+test('does nothing while a reboot is pending, and works after it', async () => {
   const { host, run, starts } = await known();
   await changeState(host.files, { reboot: { bootId: host.bootId, variables: ['A'] } });
   expect([await run(), host.services.calls, starts.count]).toEqual(['waiting for reboot', [], 0]);

@@ -64,7 +64,7 @@ test('reports the version although what the host runs cannot be written down', a
   expect(logged.messages('warn')).toEqual(['Saving the last known version failed']);
 });
 
-test('events on a failure and on nothing else', async () => {
+test('records an event only for a failure', async () => {
   const { host, run, reasons } = hostWith();
   await run();
   expect(reasons()).toEqual([]);

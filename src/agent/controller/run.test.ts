@@ -54,7 +54,7 @@ test('configures the host as its Node requests, and then reports the version', a
   expect(await end()).toBe('stopped');
 });
 
-test('acts with a certificate of its own', async () => {
+test('uses its own certificate', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register(wanted('v1'));
@@ -134,7 +134,7 @@ test('requests a reboot once, reports why, and finishes after it', async () => {
   expect(JSON.stringify([await world.events(), world.logged.lines])).not.toContain('password');
 });
 
-test('reports which service failed, and looks after the others', async () => {
+test('reports which service failed, and reconciles the others', async () => {
   const world = await bench();
   await world.publish('v1', [containerd, kubelet, service({ name: 'csi-proxy', command: 's.exe', priority: 2 })]);
   await world.register(wanted('v1'));
@@ -183,7 +183,7 @@ test('reconciles services while the API server is down', async () => {
   await until(async () => (await statesOf(world))['containerd'] === 'running');
 });
 
-test('stops at once, in the middle of whatever it does', async () => {
+test('stops at once during a pass', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register(wanted('v1'));
@@ -228,7 +228,7 @@ test('waits for its report, and reconciles services meanwhile', async () => {
   await until(() => isMarked(world, 'v1'));
 });
 
-test('reports the version again when the operator takes it away', async () => {
+test('reports the version again when the operator removes it', async () => {
   const world = await bench();
   await world.publish('v1', [containerd]);
   await world.register(wanted('v1'));
@@ -238,7 +238,7 @@ test('reports the version again when the operator takes it away', async () => {
   await until(() => isMarked(world, 'v1'));
 });
 
-test('writes nothing but its report, and no more than once for what does not change', async () => {
+test('writes only its report, and only changes', async () => {
   const world = await bench();
   await world.publish('v1', [containerd]);
   await world.register(wanted('v1'));
@@ -254,7 +254,7 @@ test('writes nothing but its report, and no more than once for what does not cha
   expect((await world.client.list(events, { namespace: 'default' })).items).toEqual([]);
 });
 
-test('waits for a kubeconfig, and for an operator that brings one', async () => {
+test('waits for the operator to write a kubeconfig', async () => {
   const world = await bench();
   const kubeconfig = world.host.fileTexts.get(file.agentKubeconfig) ?? '';
   world.host.fileTexts.delete(file.agentKubeconfig);
@@ -288,7 +288,7 @@ test('starts the last known services when the API server is down at boot, after 
   expect(await end()).toBe('stopped');
 });
 
-test('starts nothing without the API server when a reboot is awaited', async () => {
+test('starts no service without the API server while a reboot is pending', async () => {
   const world = await bootedWithoutServer();
   const reboot = { bootId: world.host.bootId, variables: [] };
   world.host.fileTexts.set('C:\\k\\wicd-state.json', JSON.stringify({ reboot }));

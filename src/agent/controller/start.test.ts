@@ -76,7 +76,7 @@ test('gets a certificate, and reports once that it is ready', async () => {
   expect(world.host.fileTexts.has(file.agentCertificate)).toBe(true);
 });
 
-test('gives a client that may do what agents may, and nothing else', async () => {
+test('gives a client with exactly the rights of agents', async () => {
   const world = await bench();
   await world.register();
   const { client } = (await enrolling(world).enrolled) as Awaited<ReturnType<typeof enroll>>;
@@ -116,7 +116,7 @@ test('keeps reconciling services while its certificate is not approved', async (
   await until(async () => (await statesOf(world))['kubelet'] === 'running');
 });
 
-test('never gives up, and takes the token that the operator brings when it is back', async () => {
+test('retries until the operator writes a new token', async () => {
   const world = await bench();
   const kubeconfig = world.host.fileTexts.get(file.agentKubeconfig) ?? '';
   world.host.fileTexts.delete(file.agentKubeconfig);

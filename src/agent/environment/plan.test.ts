@@ -205,7 +205,7 @@ test('owns on a host of the Go operator what was set there', () => {
   expect(plan.owned).toEqual([{ name: 'HTTP_PROXY', value: 'b', was: 'a' }]);
 });
 
-test('takes the last of two spellings of one wanted name, so that passes agree', () => {
+test('uses the last of two spellings of a name', () => {
   const wanted = { HTTP_PROXY: 'a', http_proxy: 'b' };
   const first = planEnvironment({ registry: {}, wanted, watched: proxies, owned: [] });
   const after = apply({}, first);
@@ -242,7 +242,7 @@ const variables = fc.dictionary(name, fc.constantFrom('a', 'b', '')).map(oneSpel
 const withValues = (all: Variables) => new Map(Object.entries(all).filter(([, value]) => value !== ''));
 const valuesOf = (all: Variables) => new Map(Object.entries(all).map(([key, value]) => [variableKey(key), value]));
 
-test('needs one pass for any wish, and gives everything back that it found', () => {
+test('converges in one pass, and restores all previous values', () => {
   fc.assert(
     fc.property(variables, fc.array(variables, { maxLength: 4 }), (registry, wishes) => {
       let [now, owned]: [Variables, OwnedVariable[]] = [registry, []];
@@ -258,7 +258,7 @@ test('needs one pass for any wish, and gives everything back that it found', () 
   );
 });
 
-test('comes to the same end when it is stopped after any change', () => {
+test('reaches the same state when it is interrupted after any change', () => {
   fc.assert(
     fc.property(variables, variables, variables, fc.nat(4), (registry, first, second, done) => {
       const before = planEnvironment({ registry, wanted: first, watched: proxies, owned: [] });

@@ -30,7 +30,7 @@ const imds2: Script = ({ method, url, headers }) => {
   return headers['X-aws-ec2-metadata-token'] === 'TOKEN==' ? answer('ip-10-0-0-5.ec2.internal') : answer('', 401);
 };
 
-test('asks Amazon for a token and with it for the name', async () => {
+test('requests a token and then the name from AWS', async () => {
   const { asked, aws, clock } = cloud(imds2);
   expect(await aws()).toBe('ip-10-0-0-5.ec2.internal');
   expect(asked).toEqual([
@@ -48,7 +48,7 @@ test('asks Amazon for a token and with it for the name', async () => {
   expect(clock.ms).toBe(0);
 });
 
-test.each([404, 405])('asks without a token where the answer to the wish for one is %i', async status => {
+test.each([404, 405])('requests without a token where the token request returns %i', async status => {
   const { asked, aws } = cloud(({ method }) => (method === 'PUT' ? answer('', status) : answer('ip-10-0-0-5')));
   expect(await aws()).toBe('ip-10-0-0-5');
   expect(asked.map(({ headers }) => Object.keys(headers).length)).toEqual([1, 0]);
@@ -63,7 +63,7 @@ const noToken: [string, MetadataAnswer | Error][] = [
   ['gives a token of two lines', answer('A\r\nX-Other: B')],
 ];
 for (const [name, given] of noToken) {
-  test(`never asks without a token because the service ${name}`, async () => {
+  test(`never requests without a token because the service ${name}`, async () => {
     const { asked, aws, clock } = cloud(() => given);
     await expect(aws()).rejects.toMatchObject({ code: 'HOST_VALUE_UNKNOWN', remedy: expect.stringMatching(/169/) });
     expect(asked.map(({ method }) => method)).toEqual(['PUT', 'PUT', 'PUT', 'PUT']);
@@ -71,7 +71,7 @@ for (const [name, given] of noToken) {
   });
 }
 
-test('asks several times, with a token of its own each time', async () => {
+test('retries with a new token each time', async () => {
   const { asked, aws, clock } = cloud((question, count) => (count < 6 ? answer('', 503) : imds2(question, count)));
   await expect(aws()).rejects.toThrow('status 503');
   expect([await aws(), asked.length, clock.ms]).toEqual(['ip-10-0-0-5.ec2.internal', 7, 4000]);
@@ -108,14 +108,14 @@ const noNames: [string, string][] = [
   ['an underscore', 'my_host'],
 ];
 for (const [name, given] of noNames) {
-  test(`takes ${name} for no name, and does not ask again`, async () => {
+  test(`rejects ${name} as a name, without a retry`, async () => {
     const { asked, gcp } = cloud(() => google(given));
     await expect(gcp()).rejects.toMatchObject({ code: 'HOST_VALUE_UNKNOWN', message: expect.stringContaining('GCP') });
     expect(asked).toHaveLength(1);
   });
 }
 
-test('asks Google with the header that it wants', async () => {
+test('requests from GCP with the required header', async () => {
   const { asked, gcp } = cloud(() => google('win-1.c.project.internal'));
   expect(await gcp()).toBe('win-1.c.project.internal');
   expect(asked).toEqual([

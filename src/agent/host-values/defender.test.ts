@@ -25,7 +25,7 @@ test('adds the exclusion once, however often it is requested', async () => {
   expect(await exclusions(host)).toEqual([{ path: file.containerd, done: true }]);
 });
 
-test('does nothing where Defender does not run, and makes up for it when it does', async () => {
+test('adds no exclusion while Defender does not run, and adds it when it does', async () => {
   const host = hostWithDefender();
   host.runningPrograms.clear();
   await exclude(host);
@@ -54,7 +54,7 @@ test('keeps programs apart', async () => {
 });
 
 test.each(['', 'C:\\', 'C:\\Windows\\System32\\cmd.exe', 'C:\\k\\..\\evil.exe', 'C:\\k\\*'])(
-  'does not exclude %j, which is no program of ours',
+  'does not exclude %j, which is outside of the folders of the agent',
   async path => {
     const host = hostWithDefender();
     await expect(exclude(host, path)).rejects.toMatchObject({
@@ -65,7 +65,7 @@ test.each(['', 'C:\\', 'C:\\Windows\\System32\\cmd.exe', 'C:\\k\\..\\evil.exe', 
   },
 );
 
-test('does not wait for ever', async () => {
+test('does not wait forever', async () => {
   const host = hostWithDefender();
   host.scripts.run = () => new Promise(() => undefined);
   await expect(exclude(host)).rejects.toMatchObject({ code: 'SCRIPT_TIMEOUT', remedy: expect.stringMatching(/./) });
@@ -88,7 +88,7 @@ test('reverts what may have been done', async () => {
   expect([runs(host).at(-1), await exclusions(host)]).toEqual([`run ${remove}`, []]);
 });
 
-test('takes nothing back where nothing was done', async () => {
+test('reverts nothing without exclusions', async () => {
   const host = hostWithDefender();
   await include(host);
   expect(host.log).toEqual([]);

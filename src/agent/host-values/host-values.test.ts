@@ -38,14 +38,14 @@ const fqdns: [string, string, string][] = [
   ['without a domain', '', 'win-1'],
 ];
 for (const [name, suffix, want] of fqdns) {
-  test(`knows a host ${name} by its full name`, async () => {
+  test(`resolves the FQDN of a host ${name}`, async () => {
     const { host, values } = bench();
     host.state.dnsSuffix = suffix;
     expect(await values.resolve('fqdn', never)).toBe(want);
   });
 }
 
-test('puts nothing into a command that is no host name', async () => {
+test('rejects a value that is not a host name', async () => {
   const { host, values } = bench();
   host.state.hostName = 'a&b';
   await expect(values.resolve('fqdn', never)).rejects.toMatchObject({
@@ -54,14 +54,14 @@ test('puts nothing into a command that is no host name', async () => {
   });
 });
 
-test('asks the cloud for its name once', async () => {
+test('requests the cloud name once', async () => {
   const { values, asked, reach } = bench();
   expect(await values.resolve('gcpHostname', never)).toBe('cloud-name');
   reach(false);
   expect([await values.resolve('gcpHostname', never), asked()]).toEqual(['cloud-name', 1]);
 });
 
-test('asks each cloud for itself', async () => {
+test('requests the name of each cloud separately', async () => {
   const { values, asked } = bench();
   await values.resolve('gcpHostname', never);
   expect([await values.resolve('awsLocalHostname', never), asked()]).toEqual(['cloud-name', 3]);
@@ -75,7 +75,7 @@ test('requests the name again after a failure', async () => {
   expect(await values.resolve('awsLocalHostname', never)).toBe('cloud-name');
 });
 
-test('asks by HTTP where nothing else is said', async () => {
+test('uses HTTP by default', async () => {
   const host = new ModelHost();
   const values = createHostValues(host, { clock: host.clock });
   const aborted = AbortSignal.abort(new Error('stopping'));

@@ -38,7 +38,7 @@ test('gives an answer of any status', async () => {
   });
 });
 
-test('asks without a proxy even where the environment names one', async () => {
+test('ignores the proxy of the environment', async () => {
   vi.stubEnv('HTTP_PROXY', 'http://127.0.0.1:9');
   vi.stubEnv('NODE_USE_ENV_PROXY', '1');
   onTestFinished(() => void vi.unstubAllEnvs());

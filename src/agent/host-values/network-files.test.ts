@@ -36,7 +36,7 @@ const endpoint = (over: Partial<HnsEndpoint> = {}): HnsEndpoint => ({
   ...over,
 });
 
-test('writes both files, with an endpoint made for kube-proxy', async () => {
+test('writes both files and creates the endpoint for kube-proxy', async () => {
   const host = hostWithOverlay();
   expect(await write(host)).toBe(true);
   expect(host.fileTexts.get(file.cniConfig)).toBe(cni);
@@ -68,7 +68,7 @@ test('reports a change that kube-proxy has to read', async () => {
   expect((await readState(host.files)).changedFiles).toEqual([file.kubeProxyConfig]);
 });
 
-test('remembers the change before it makes it, so that a power cut does not hide it', async () => {
+test('records a change before it is made', async () => {
   const host = hostWithOverlay();
   host.before = call => {
     if (call === `write ${file.kubeProxyConfig}`) throw new Error('power cut');
@@ -92,7 +92,7 @@ test('writes the file of the CNI plug-in also when there is no address for kube-
   expect(host.fileTexts.get(file.cniConfig)).toBe(cni);
 });
 
-test('waits for the network for twenty looks, a second apart', async () => {
+test('polls for the network twenty times, a second apart', async () => {
   const host = new ModelHost();
   host.overlayAfter = 19;
   await write(host);
@@ -119,7 +119,7 @@ for (const [name, networks, message] of incomplete) {
   });
 }
 
-test('takes the IPv4 subnet of a network with both kinds', async () => {
+test('uses the IPv4 subnet of a dual-stack network', async () => {
   const host = new ModelHost();
   host.state.networks = [overlayNetwork({ subnets: ['fd00::/64', '10.132.1.0/24'] })];
   host.state.endpoints = [endpoint()];
@@ -154,7 +154,7 @@ for (const [name, before, vip, calls] of endpoints) {
   });
 }
 
-test('attaches an endpoint that an earlier attempt has left without', async () => {
+test('attaches an endpoint that an earlier attempt left detached', async () => {
   const host = hostWithOverlay();
   host.state.endpoints = [endpoint()];
   await write(host);
@@ -181,7 +181,7 @@ test('reports when a new endpoint cannot be attached, and attaches it the next t
   expect(network(host)).toEqual([`create endpoint ${vipEndpoint}`, 'attach net-1-endpoint-2']);
 });
 
-test('takes the address from the adapter where the endpoint does not tell it', async () => {
+test('uses the address of the adapter when the endpoint has none', async () => {
   const host = hostWithOverlay();
   host.state.endpoints = [endpoint({ ipAddress: '', mac: '00:15:5d:00:00:77' })];
   host.state.adapters.push({ ...adapter('vEthernet', ['fe80::1/64', '10.132.1.9/24']), mac: '00-15-5D-00-00-77' });
@@ -189,7 +189,7 @@ test('takes the address from the adapter where the endpoint does not tell it', a
   expect(host.fileTexts.get(file.kubeProxyConfig)).toBe(proxy('10.132.1.9'));
 });
 
-test('waits for the address of an endpoint, and reports when none comes', async () => {
+test('waits for the address of an endpoint, and fails without one', async () => {
   const host = hostWithOverlay();
   host.state.endpoints = [endpoint({ ipAddress: '', mac: '' })];
   await expect(write(host)).rejects.toMatchObject({
@@ -213,7 +213,7 @@ for (const [name, over, message] of badArguments) {
   });
 }
 
-test('is quiet where the manifest does not say how talkative', async () => {
+test('uses verbosity 0 by default', async () => {
   const host = hostWithOverlay();
   const { serviceCIDR, subnetAnnotation } = given;
   await writeNetworkFiles({ serviceCIDR, subnetAnnotation }, node, host, host.waiting());

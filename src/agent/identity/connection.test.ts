@@ -90,7 +90,7 @@ test('uses a valid certificate when the token is rejected', async () => {
   await expect(first.identity.current(signal)).rejects.toMatchObject({ code: 'AGENT_UNIDENTIFIED' });
 });
 
-test('takes a token that comes while it is in use, and does not turn to a certificate that comes', async () => {
+test('uses a new token, and does not switch to a new certificate', async () => {
   const { files, open, clock } = hostWith({ [kubeconfigPath]: flavours.token });
   const connection = await open();
   expect(await shownBy(connection)).toBe('Bearer main');

@@ -70,7 +70,7 @@ for (const [name, given, want] of choices) {
   });
 }
 
-test('takes the certificate of any node while its own is unknown', async () => {
+test('accepts the certificate of any node while its own name is unknown', async () => {
   const foreign = certificate(agentSubject('win2'));
   const chain = new CredentialChain([place('a', foreign)], { clock: manualClock(startMs), remedy });
   expect(await chain.current(signal)).toBe(foreign);

@@ -201,7 +201,7 @@ test('a certificate for another key than the one kept is replaced', async () => 
   expect(requesters(given)).toEqual([asAccount(given.enrolment.namespace)]);
 });
 
-test('a request that comes before the key is recorded waits, and no second one is made', async () => {
+test('waits with one request until the operator has recorded the key', async () => {
   const given = await world();
   await withToken(given);
   given.enrolment.records.forget(nodeName);
@@ -231,7 +231,7 @@ test.each([
   await identity.ready;
 });
 
-test('renews with the same key, whatever happens', async () => {
+test('renews with the same key', async () => {
   const given = await world();
   await withToken(given);
   const identity = await given.start();
@@ -242,7 +242,7 @@ test('renews with the same key, whatever happens', async () => {
   expect(given.enrolment.judged.every(({ verdict }) => verdict === 'approve')).toBe(true);
 });
 
-test('keeps a certificate for cloud-node-manager with a key of its own', async () => {
+test('maintains a certificate for cloud-node-manager with its own key', async () => {
   const given = await world();
   await withToken(given);
   const cloudKey = createKey();
@@ -293,7 +293,7 @@ test('reports that no credential works, and recovers with a new one', async () =
   expect(inspect(given.recorded.lines, { depth: 9 })).not.toContain('hunter2');
 });
 
-test('is not ready while its requests are denied, and makes few of them', async () => {
+test('is not ready while its requests are denied, and creates few of them', async () => {
   const given = await world();
   await withToken(given);
   given.enrolment.answer = 'deny';

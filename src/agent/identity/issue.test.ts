@@ -135,7 +135,7 @@ test('continues waiting while it is approved but not signed, and over bookmarks'
   expect(api.lists).toBe(1);
 });
 
-test('finds a certificate that was there before it looked', async () => {
+test('finds a certificate that was issued before the watch', async () => {
   const api = new RequestApi();
   const { list } = api.client;
   api.client.list = (async (...given: Parameters<typeof list>) => {
@@ -332,7 +332,7 @@ test('stops when aborted and leaves no timer or watch', async () => {
   expect(clock.sleepers()).toBe(0);
 });
 
-test('a request that cannot be made is no request', async () => {
+test('does not call onRequested when the request cannot be created', async () => {
   const api = new RequestApi();
   api.createFailure = refused(403);
   const options = {

@@ -9,7 +9,7 @@ const path = 'C:\\k\\wicd-certs\\wicd-client-key.pem';
 const files = (text: string | undefined) => ({ read: async () => text });
 const exported = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' });
 
-test('reads what it made, under the same hash', async () => {
+test('reads a created key, with the same hash', async () => {
   const key = createKey();
   const read = await readKey(path, files(key.pem.reveal()));
   expect([read.hash, read.pem.reveal()]).toEqual([key.hash, key.pem.reveal()]);
@@ -22,7 +22,7 @@ test('hashes the public key as other programs do', () => {
   expect(hash).toBe(createHash('sha256').update(spki).digest('hex'));
 });
 
-test('makes another key each time, and shows none', () => {
+test('creates another key each time, and shows none', () => {
   const keys = [createKey(), createKey()];
   expect(new Set(keys.map(({ hash }) => hash)).size).toBe(2);
   expect(showsKey(`${inspect(keys, { depth: 9 })}${JSON.stringify(keys.map(({ pem }) => pem))}`)).toBe(false);

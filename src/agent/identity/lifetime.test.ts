@@ -70,7 +70,7 @@ function found(leftMs: number): Held {
 const milliseconds = fc.integer({ min: 1000, max: 400 * 24 * hourMs });
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-test('a new certificate is used for at least half of what is left, and renewed before it ends', () => {
+test('uses a new certificate for at least half of the remaining time, and renews it before it expires', () => {
   fc.assert(
     fc.property(milliseconds, fc.integer({ min: 0, max: hourMs }), unit, (leftMs, backdatedMs, random) => {
       const given = held({
@@ -87,7 +87,7 @@ test('a new certificate is used for at least half of what is left, and renewed b
   );
 });
 
-test('without dating back it is renewed between 50 and 70 % of its life', () => {
+test('renews between 50 and 70 % of the lifetime', () => {
   fc.assert(
     fc.property(milliseconds, unit, (lifeMs, random) => {
       const given = held({ notBeforeMs: startMs, notAfterMs: startMs + lifeMs, fraction: drawFraction(random) });

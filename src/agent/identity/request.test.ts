@@ -37,7 +37,7 @@ test('names cloud-node-manager of the node, and its group', () => {
   });
 });
 
-test('names the agent of the node, its group and nothing else', () => {
+test('contains only user and group of the agent', () => {
   expect(textOf(prepare())).toMatch(/^-----BEGIN CERTIFICATE REQUEST-----\n/);
   expect(parseCertificateRequest(textOf(prepare()))).toMatchObject({
     commonName: 'system:wicd-node:win1',
@@ -51,7 +51,7 @@ test('names the agent of the node, its group and nothing else', () => {
   });
 });
 
-test('is for the key given, signed by it, and shows nothing of it', () => {
+test('is signed by the given key, and does not contain it', () => {
   const prepared = prepare();
   const { signed, subjectPublicKeyInfo } = parseCertificateRequest(textOf(prepared));
   const publicKey = createPublicKey({ key: Buffer.from(subjectPublicKeyInfo), format: 'der', type: 'spki' });

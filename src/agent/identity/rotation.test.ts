@@ -74,7 +74,7 @@ async function running(setting: Setting = {}) {
 
 const minutes = (times: readonly number[]) => times.map(time => Math.round(time * 10) / 10);
 
-test('asks at once without a certificate, stores it and shows it', async () => {
+test('requests a certificate at once if there is none, stores and uses it', async () => {
   const { attempts, store, rotation } = await running();
   expect(attempts).toEqual([0]);
   expect(store.saved).toEqual([rotation.certificate]);
@@ -122,7 +122,7 @@ test('draws once for each certificate, not every minute', async () => {
   expect(draws).toBe(1);
 });
 
-test('two minutes that are left of seven are renewed before they end, without haste', async () => {
+test('renews a certificate with two of seven minutes left before it expires', async () => {
   const { attempts, clock, rotation, messages } = await running({ issue: (_, time) => after(time, 2) });
   for (let minute = 0; minute < 10; minute += 1) {
     await clock.advance(minuteMs);
@@ -132,7 +132,7 @@ test('two minutes that are left of seven are renewed before they end, without ha
   expect(messages('error')).toEqual([]);
 });
 
-test('a certificate that lives for a second does not make it ask without a pause', async () => {
+test('pauses between requests for certificates that expire within a second', async () => {
   const { attempts, clock } = await running({ issue: (_, time) => after(time, 1 / 60) });
   await clock.advance(minuteMs);
   expect(attempts.length).toBeLessThanOrEqual(61);
@@ -157,7 +157,7 @@ test('renews after sleep within a minute without requests', async () => {
   expect(rotation.certificate?.notAfterMs).toBeGreaterThan(clock.now());
 });
 
-test('a clock that is set back leaves a certificate of the future, which is replaced', async () => {
+test('replaces a certificate that is not valid yet after the clock was set back', async () => {
   const { attempts, clock, rotation } = await running();
   clock.jump(-2 * hourMs);
   expect(rotation.certificate).toBeDefined();
@@ -286,7 +286,7 @@ test('does not count the rejection of an expired certificate as a failure', asyn
   expect(troubles).toEqual(['no luck']);
 });
 
-test('waiting for a certificate ends with it, or with the patience of whoever waits', async () => {
+test('waits for a certificate until it is issued or the caller aborts', async () => {
   const { promise, resolve } = Promise.withResolvers<AgentCertificate>();
   const { clock, rotation } = await running({ issue: () => promise });
   const impatient = new AbortController();
@@ -297,7 +297,7 @@ test('waiting for a certificate ends with it, or with the patience of whoever wa
   expect((await waiting[1])?.commonName).toBe('system:wicd-node:win1');
 });
 
-test('those who wait do not make a failing rotation hurry', async () => {
+test('does not retry faster because of waiting callers', async () => {
   const { attempts, rotation } = await running({ issue: () => Promise.reject(failure()) });
   for (let turn = 0; turn < 5; turn += 1) {
     void rotation.usable(AbortSignal.timeout(10_000)).catch(() => undefined);
@@ -356,7 +356,7 @@ test('a store that cannot be read does not keep it from asking', async () => {
   expect(rotation.certificate).toBeDefined();
 });
 
-test('stops in the middle of a pause and of an attempt, and leaves nothing behind', async () => {
+test('stops during a pause or an attempt, and leaves no timer', async () => {
   for (const issue of [undefined, (_: number, __: Clock, signal: AbortSignal) => untilAborted(signal)]) {
     const { clock, stop, ended } = await running(issue === undefined ? {} : { issue });
     stop.abort(new Error('enough'));
@@ -391,7 +391,7 @@ test('a request that did not help is followed by no other for three minutes', as
   expect(minutes(attempts)).toEqual([0, 3, 6, 9]);
 });
 
-test('files are looked after while no request may be made', async () => {
+test('repairs files while no request is allowed', async () => {
   const { clock, store, rotation } = await running({ requests: true, issue: () => Promise.reject(failure('denied')) });
   store.current = after(clock, 300);
   await clock.advance(minuteMs);

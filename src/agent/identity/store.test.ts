@@ -76,7 +76,7 @@ test.each(['', 'x', storedText().slice(0, 500), '\0'.repeat(1500)])('ignores a d
   expect(showsKey(inspect(lines, { depth: 9 }))).toBe(false);
 });
 
-test('reports whether the file holds a certificate', async () => {
+test('reports whether the file contains a certificate', async () => {
   const { files, store } = storeWith(undefined);
   const certificate = agentCertificate();
   expect(await store.isIntact(certificate)).toBe(false);

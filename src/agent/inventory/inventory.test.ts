@@ -179,7 +179,7 @@ test('reports every other file when one cannot be read', async () => {
   expect(seen.problems).toEqual([`file ${file.containerd}: access denied`]);
 });
 
-test('does not wait for ever for a part that does not come', async () => {
+test('does not wait forever for a part', async () => {
   const host = new ModelHost();
   host.network.networks = () => new Promise(() => undefined);
   host.system.containersFeature = () => new Promise(() => undefined);

@@ -26,7 +26,7 @@ function fileLog(over: Partial<FileLogOptions> = {}) {
   return { directory, clock, errors, options, log: createFileLog(options), names, messages };
 }
 
-test('makes the file of a severity, and of all below, when it is first needed', () => {
+test('creates the file of a severity, and of all lower ones, on first use', () => {
   const { log, names } = fileLog();
   expect(names()).toEqual([]);
   log.info('one');
@@ -88,7 +88,7 @@ test('carries the fields it was given to every line, those of the line last', ()
   expect(messages('INFO')).toEqual(['one node=win-1 attempt=3']);
 });
 
-test('does not fail where nothing can be written', () => {
+test('does not fail when nothing can be written', () => {
   const { log, directory, errors, options } = fileLog();
   writeFileSync(join(directory, 'file'), '');
   const lost = createFileLog({ ...options, directory: join(directory, 'file', 'below') });

@@ -40,7 +40,7 @@ function linesOf(directory: string, name: string): number[] {
   return found.map(Number).toSorted((one, other) => one - other);
 }
 
-test('has on disk whatever a process has said that is killed', async () => {
+test('has the last lines of a killed process on disk', async () => {
   const directory = folder();
   const child = writer(directory, 'a', 100_000);
   let said = '';
@@ -63,7 +63,7 @@ test('loses no line of two processes that write at once, and mixes none', async 
   expect([linesOf(directory, 'a'), linesOf(directory, 'b')]).toEqual([all, all]);
 });
 
-test('keeps writing where its lines are found when another process puts the file aside', async () => {
+test('continues in the new file when another process rotates it', async () => {
   const directory = folder();
   const children = ['a', 'b'].map(name => writer(directory, name, 300, 6000));
   for (const child of children) child.stdout?.resume();

@@ -64,7 +64,7 @@ for (const [where, open] of systems) {
     expect(seen()).toEqual({ victim: 'precious', log: 'line\n' });
   });
 
-  test(`writes through no link that takes the place of the file at the last moment, ${where}`, () => {
+  test(`does not follow a link that replaces the file at the last moment, ${where}`, () => {
     const { victim, path, write, seen } = bench();
     let isFirst = true;
     write((at, flags) => {
@@ -90,7 +90,7 @@ for (const [where, open] of systems) {
     expect(seen()).toEqual({ victim: 'precious', log: 'line\n' });
   });
 
-  test(`gives up on a link that comes back again and again, ${where}`, () => {
+  test(`gives up on a link that is created again and again, ${where}`, () => {
     const { victim, path, write, seen } = bench();
     const insist: Open = (at, flags) => {
       rmSync(path, { force: true });

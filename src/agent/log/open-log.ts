@@ -20,7 +20,7 @@ const append = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY;
  * Opens a log file for appending, never through a link. Checks the opened handle: it must be a regular file with one name,
  * and the path must still lead to it. A link is removed: the Go agent left some.
  */
-export function openLog(path: string, open: Open = openNoFollow): OpenLog {
+export function openLog(path: string, open: Open = (name, flags) => openSync(name, flags)): OpenLog {
   for (let left = attempts; ; left -= 1) {
     const found = tryToOpen(path, open);
     if (typeof found !== 'string') return found;
@@ -70,8 +70,4 @@ function openOrUndefined(path: string, open: Open): number | undefined {
     if ((error as { code?: unknown }).code === 'ELOOP') return undefined;
     throw error;
   }
-}
-
-function openNoFollow(path: string, flags: number): number {
-  return openSync(path, flags);
 }

@@ -37,7 +37,7 @@ function logFile(over: Partial<RotatingFileOptions> = {}) {
   return { folder, path, clock, options, file, read, names };
 }
 
-test('makes its directory, begins with the head and adds lines at once', () => {
+test('creates its directory, writes the header and appends lines at once', () => {
   const { file, read } = logFile();
   file.write('one');
   expect(read()).toBe('#\none\n');
@@ -53,7 +53,7 @@ test('continues with the file of an earlier process', () => {
   expect([read(), names()]).toEqual(['#\none\ntwo\n', ['agent.INFO']]);
 });
 
-test('puts a full file aside and begins another', async () => {
+test('rotates a full file', async () => {
   const { file, clock, read, names } = logFile();
   file.write('a line of 18 bytes'.slice(0, 17));
   expect(names()).toEqual(['agent.INFO']);
@@ -79,7 +79,7 @@ test('writes a line that is longer than a file may be', async () => {
   expect([read(), names().length]).toEqual(['#\nshort\n', 2]);
 });
 
-test('never puts a file aside without a limit', async () => {
+test('never rotates without a limit', async () => {
   const { file, clock, names } = logFile({ maxBytes: 0 });
   for (let round = 0; round < 50; round += 1) {
     file.write('x'.repeat(30));
@@ -100,7 +100,7 @@ test('keeps so many old files, the newest, also over restarts', async () => {
   expect(names().map(name => /round \d/.exec(read(name))?.[0])).toEqual(['round 5', 'round 3', 'round 4']);
 });
 
-test('deletes nothing that does not bear its stamp', async () => {
+test('deletes only files with its time stamp', async () => {
   const { file, clock, names, folder } = logFile({ keep: 0 });
   const others = ['agent.INFO.old', 'agent.INFO.20260101', 'agent.INFORMATION.20260101-000000.000', 'kubelet.log'];
   mkdirSync(join(folder, 'logs'));
@@ -118,7 +118,7 @@ test('rotates at most once a second, however fast it is written to', () => {
   expect(names().length).toBe(2);
 });
 
-test('takes the place of a link and leaves what it points to', () => {
+test('replaces a link and keeps its target', () => {
   const { file, path, folder, read } = logFile();
   mkdirSync(join(folder, 'logs'));
   writeFileSync(join(folder, 'of-go'), 'old');

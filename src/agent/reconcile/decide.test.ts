@@ -147,7 +147,7 @@ test('remembers for which variables the reboot is', () => {
 
 const rebooted = { bootId: 'boot-1', variables: ['http_proxy'] };
 
-test('does not reboot again for a variable that a reboot did not bring', () => {
+test('does not reboot again for a variable that stays without effect', () => {
   const decision = decideReboot({ ...quiet, processEnvironment: { HTTP_PROXY: 'of SYSTEM' }, requested: rebooted });
   expect(decision).toMatchObject({ needed: false, because: [] });
   expect(decision.problem).toMatchObject({
@@ -164,7 +164,7 @@ test('reboots for a variable that the last reboot was not for, though another is
   expect(decision.problem?.message).not.toContain('NO_PROXY');
 });
 
-test('reboots after a reboot when the value wanted has changed', () => {
+test('reboots again when the wanted value has changed', () => {
   const change = environment({ HTTP_PROXY: 'a' }, { HTTP_PROXY: 'b' });
   const decision = decideReboot({
     ...quiet,

@@ -38,7 +38,7 @@ async function hostWithFiles(over: Partial<ServicesManifest> = {}): Promise<Mode
   return host;
 }
 
-test('puts a damaged file right, starts again what reads it, and reports', async () => {
+test('restores a damaged file, restarts its service, and reports it', async () => {
   const host = await hostWithFiles();
   const [before] = await host.services.list();
   host.fileTexts.set(file.kubeletConfig, 'damaged');
@@ -72,14 +72,14 @@ test('a power cut between repair and restart does not leave the service with the
   expect([after?.state, after?.pid === before?.pid]).toEqual(['running', false]);
 });
 
-test('asks whoever remembers hashes', async () => {
+test('uses the given hash function', async () => {
   const host = await hostWithFiles();
   const asked: string[] = [];
   await pass(host, { hashOf: path => (asked.push(path), host.files.sha256(path)) });
   expect(asked).toEqual(Object.keys(staged));
 });
 
-test('looks after services but writes no version while a file is damaged for good', async () => {
+test('reconciles services but reports no version while a file cannot be restored', async () => {
   const files = ['x', 'y'].map(name => ({ path: `C:\\k\\${name}.exe`, checksum: 'a'.repeat(64) }));
   const host = hostFor({ files });
   const warnings: string[] = [];
@@ -98,7 +98,7 @@ test('touches no file before a reboot that is needed', async () => {
   expect(host.fileTexts.get(file.kubelet)).toBe('damaged');
 });
 
-test('prunes certificates of the overlay; a failure is a warning and no more', async () => {
+test('prunes certificates of the overlay; a failure is only a warning', async () => {
   const host = hostFor();
   const names = [1, 2, 3].map(day => `${dir.cniConfig}\\ovnkube-client-2026-03-0${day}-10-11-12.pem`);
   for (const path of names) host.fileTexts.set(path, path);

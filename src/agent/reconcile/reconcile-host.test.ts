@@ -163,7 +163,7 @@ test('requests a reboot for certificates, and does not forget it when the report
   expect([host.roots.length, host.fileTexts.get(file.importedCerts)]).toEqual([1, pem(1)]);
 });
 
-test('takes settings back again that a power cut brought back, and then comes to its end', async () => {
+test('reverts settings again that a power cut brought back, and then finishes', async () => {
   const host = hostFor({ environment: proxy });
   withBundle(host, pem(1));
   host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
@@ -189,7 +189,7 @@ test('has no second reboot for certificates', async () => {
   expect(await pass(host, bundle)).toEqual({ did: 'configure', version: 'v2' });
 });
 
-test('asks once for variables and certificates together', async () => {
+test('requests one reboot for variables and certificates together', async () => {
   const host = hostFor({ environment: proxy });
   const outcome = await pass(host, withBundle(host, pem(1)));
   expect(outcome).toMatchObject({
@@ -282,7 +282,7 @@ test.each([
   expect(host.report.version).toBe('');
 });
 
-test('gives back the value of the administrator when the cluster proxy goes', async () => {
+test('restores the value of the administrator when the cluster proxy is removed', async () => {
   const host = hostFor();
   host.state.variables = { HTTP_PROXY: 'of the administrator' };
   host.state.variablesAtBoot = { ...host.state.variables };
@@ -297,7 +297,7 @@ test('gives back the value of the administrator when the cluster proxy goes', as
   expect(await pass(host)).toMatchObject({ did: 'configure' });
 });
 
-test('does not reboot because the administrator has changed a proxy of their own', async () => {
+test('does not reboot when the administrator changes their own proxy', async () => {
   const host = hostFor();
   host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
   host.state.variables = { HTTP_PROXY: 'new' };
@@ -305,7 +305,7 @@ test('does not reboot because the administrator has changed a proxy of their own
   expect(await pass(host)).toMatchObject({ did: 'configure' });
 });
 
-test('never writes a value of a variable where people look', async () => {
+test('never shows values of variables', async () => {
   const host = hostFor({ environment: { HTTP_PROXY: 'http://user:hunter2@proxy' } });
   const outcome = await pass(host);
   expect(JSON.stringify([outcome, host.log, host.node, host.report])).not.toContain('hunter2');
@@ -333,7 +333,7 @@ async function live(
   return { reboots, outcome };
 }
 
-test('comes to the same end when it is killed at any point, and reboots once', async () => {
+test('reaches the same state when it is killed at any point, and reboots once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat(12), { maxLength: 3 }),
@@ -373,7 +373,7 @@ test('reports in the first pass of a boot that the reboot is over, whatever the 
   expect(host.report).toMatchObject({ rebootRequired: false, bootId: host.bootId });
 });
 
-test('looks after the services while nothing can be reported, and fails then', async () => {
+test('reconciles services while the report cannot be written, and then fails', async () => {
   const host = hostFor();
   host.cluster.readReport = () => Promise.reject(new Error('503'));
   await expect(pass(host)).rejects.toThrow('503');

@@ -127,7 +127,7 @@ test('does not stop a service while a dependant does not let go', async () => {
   expect(await world.states()).toEqual({ a: 'running', b: 'running', c: 'running', z: 'running' });
 });
 
-test('leaves the others of a failed configuration for the next pass, which then succeeds', async () => {
+test('retries a failed configuration in the next pass', async () => {
   const world = worldWithOldA();
   failOn(world, 'configure a');
   expect((await world.pass(chain)).error).toContain('a (configure a refused), b (waits for a)');
@@ -136,7 +136,7 @@ test('leaves the others of a failed configuration for the next pass, which then 
   expect(await world.states()).toEqual({ a: 'running', b: 'running', c: 'running', z: 'running' });
 });
 
-test('takes failures from before into account', async () => {
+test('takes earlier failures into account', async () => {
   const world = new VerbDeps();
   const failures = new Failures();
   failures.add('a', new Error('no value for NODE_IP'));
@@ -153,7 +153,7 @@ test('reports a running service whose files changed, and not one that it has jus
   expect(await world.pass(wanted)).toEqual({ outdated: ['a'] });
 });
 
-test('does not start a service whose preparation fails, and lets a running one run', async () => {
+test('does not start a service when its preparation fails, and does not stop a running one', async () => {
   const world = new VerbDeps();
   world.services.install('a', want('a').config);
   world.prepare = async name => Promise.reject(new Error(`no network for ${name}`));
@@ -184,7 +184,7 @@ test('keeps a service that did not start on record', async () => {
   expect([(await world.states())['x'], world.remembered]).toEqual(['running', []]);
 });
 
-test('writes nothing down when no service of others is concerned', async () => {
+test('records nothing when only services of WMCO are stopped', async () => {
   const world = worldWithOldA();
   await world.pass(chain);
   expect(world.memories).toEqual([]);
@@ -269,7 +269,7 @@ const runningOutside = async (world: VerbDeps, wanted: readonly DesiredService[]
     .filter(({ name, state: now }) => now === 'running' && !wanted.some(service => service.name === name))
     .map(({ name }) => name);
 
-test('always ends with all wanted services running as wanted, and the untouched in the same process', async () => {
+test('ends with all services in the desired state, without restarting unchanged ones', async () => {
   await fc.assert(
     fc.asyncProperty(wantedSet, hostServices, fc.nat(2), async (wanted, given, slowness) => {
       const world = worldWith(wanted, given, slowness);

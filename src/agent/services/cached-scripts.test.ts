@@ -90,7 +90,7 @@ test('keeps outputs beside each other, but not without end', async () => {
 });
 
 const unreadable = ['', 'no JSON', '[]', '{}', '{"bootId":"boot-1","version":"v1","outputs":[]}', 'null'];
-test.each(unreadable)('takes %j as no cache', async text => {
+test.each(unreadable)('ignores the cache %j', async text => {
   const host = hostWith(ip);
   host.fileTexts.set(scriptCacheFile, text);
   await scriptsOf(host).run('ip.ps1', never);

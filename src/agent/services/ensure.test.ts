@@ -47,7 +47,7 @@ for (const [name, state, calls] of stops) {
   });
 }
 
-test('takes a service that does not exist as stopped and as removed', async () => {
+test('treats a missing service as stopped and removed', async () => {
   const model = new ModelServices();
   await ensureStopped('a', portsOf(model), waiting());
   await ensureRemoved('a', portsOf(model), waiting());
@@ -143,7 +143,7 @@ test('requests the stop again when the service has another process, as after its
   expect(model.calls).toEqual(['stop a, which crashes and is started again', 'stop a']);
 });
 
-test('gives up on a service without a process of its own that does not stop', async () => {
+test('gives up on a service in a shared process that does not stop', async () => {
   const model = slow(1000).install('a', {}, 'stop-pending');
   model.hold = async () => undefined;
   const error = await rejectionOf(ensureStopped('a', portsOf(model), waiting(4000)));

@@ -112,11 +112,11 @@ for (const [name, values, hint] of stuck) {
   });
 }
 
-test('does not ask for the value of a variable that the command does not have', () => {
+test('needs no value for a variable that the command does not use', () => {
   expect(expandCommand(kubelet('x', ['IP']), {})).toBe('x');
 });
 
-test('takes a value only from the own members of the values', () => {
+test('uses only own properties of the values', () => {
   expect(errorOf(() => expandCommand(kubelet('x toString', ['toString']), {}))?.code).toBe(
     'COMMAND_VARIABLE_UNRESOLVED',
   );

@@ -11,7 +11,7 @@ function after(...failed: [name: string, error: unknown][]): Failures {
   return failures;
 }
 
-test('throws nothing when nothing failed', () => {
+test('does not throw without failures', () => {
   expect(errorOf(() => after().throwIfAny())).toBeUndefined();
 });
 
@@ -30,7 +30,7 @@ test('keeps the first reason of a service, whatever its spelling', () => {
   );
 });
 
-test('knows a failed service in any spelling', () => {
+test('finds a failed service in any spelling', () => {
   const failures = after(['Kubelet', new Error('x')]);
   expect([failures.has('kubelet'), failures.has('KUBELET'), failures.has('kube-proxy')]).toEqual([true, true, false]);
 });
@@ -42,6 +42,6 @@ test('passes on the remedy of the first failure', () => {
   );
 });
 
-test('takes anything that was thrown', () => {
+test('accepts any thrown value', () => {
   expect(errorOf(() => after(['a', 'just a text']).throwIfAny())?.message).toContain('a (just a text)');
 });

@@ -64,7 +64,7 @@ const acyclic = fc.array(fc.array(fc.nat(20), { maxLength: 3 }), { maxLength: 12
   return fc.shuffledSubarray(services, { minLength: services.length, maxLength: services.length });
 });
 
-test('puts every service behind all it depends on, and loses none', () => {
+test('orders every service after its dependencies, and loses none', () => {
   fc.assert(
     fc.property(acyclic, services => {
       const ordered = dependenciesFirst(services);

@@ -227,7 +227,7 @@ test('does not try to start a service of others that is disabled', () => {
   expect([brief(made.actions), made.outside]).toEqual(['stop x, stop a, configure a, start a', []]);
 });
 
-test('makes every action need what it builds upon', () => {
+test('lists the services that each action needs', () => {
   const wanted = [want('a'), want('b', { dependencies: ['a', 'tcpip'], prepares: true })];
   const actual = [have('a', old), have('b', { dependencies: ['a', 'tcpip'] }), foreign('x', ['b'])];
   const needs = planServices(wanted, actual).actions.map(action => [`${action.do} ${action.name}`, [...action.needs]]);
@@ -252,7 +252,7 @@ test('gives create and configure the whole configuration', () => {
   ]);
 });
 
-test('changes nothing it was given', () => {
+test('does not modify its input', () => {
   const [wanted, actual] = [
     [want('b', { dependencies: ['a'] }), want('a')],
     [have('a', old), foreign('x', ['a'])],

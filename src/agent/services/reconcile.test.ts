@@ -59,7 +59,7 @@ const wanted = {
   'kube-proxy': 'kube-proxy.exe',
 };
 
-test('brings up all services of a node in one pass', async () => {
+test('starts all services of a node in one pass', async () => {
   const host = newHost();
   await reconcile(host);
   expect(await commands(host)).toEqual(wanted);

@@ -18,7 +18,7 @@ test('takes bytes across chunks', async () => {
   expect([await reader.isAtEnd(), text(await reader.take(2)), await reader.isAtEnd()]).toEqual([false, 'ef', true]);
 });
 
-test('is at the end of nothing, and of empty chunks', async () => {
+test('is at the end of an empty stream, and of empty chunks', async () => {
   expect(await new ByteReader(chunks()).isAtEnd()).toBe(true);
   expect(await new ByteReader(chunks('', '')).isAtEnd()).toBe(true);
 });
@@ -59,7 +59,7 @@ test('closes the source', async () => {
   await new ByteReader({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('unused')) }) }).close();
 });
 
-test('however the bytes come and are taken, their order stays', async () => {
+test('keeps the order of bytes for any chunks and counts', async () => {
   const parts = fc.array(fc.string({ maxLength: 5 }), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(parts, fc.array(fc.nat(6), { maxLength: 8 }), async (given, counts) => {

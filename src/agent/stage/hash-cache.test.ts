@@ -47,7 +47,7 @@ test('finds out after an hour at the latest what was changed in secret', async (
   expect(await hashOf(path)).toBe(sha256('PROGRAM'));
 });
 
-test('knows a file that comes back', async () => {
+test('hashes a file that was deleted and created again', async () => {
   const { host, hashOf } = hostWith('program');
   host.fileTexts.delete(path);
   expect(await hashOf(path)).toBeUndefined();
@@ -55,7 +55,7 @@ test('knows a file that comes back', async () => {
   expect(await hashOf(path)).toBe(sha256('back'));
 });
 
-test('believes nothing of a file that was written while it was read', async () => {
+test('does not cache the hash of a file that was written while it was read', async () => {
   const { host, hashOf } = hostWith('program');
   const count = host.before;
   host.before = call => {

@@ -31,7 +31,7 @@ const unreadable: [string, string][] = [
   ['a size in words', '{"files": [{"path": "x", "sha256": "x", "bytes": "3"}]}'],
 ];
 for (const [name, text] of unreadable) {
-  test(`takes ${name} as no record`, async () => {
+  test(`treats ${name} as a missing record`, async () => {
     const host = new ModelHost();
     host.fileTexts.set(file.stagedRecord, text);
     expect(await readRecord(host.files)).toEqual(nothing);
@@ -42,7 +42,7 @@ test('has no record on a host without the file', async () => {
   expect(await readRecord(new ModelHost().files)).toEqual(nothing);
 });
 
-test('takes what it does not say as the usual', async () => {
+test('uses defaults for missing fields', async () => {
   const host = new ModelHost();
   host.fileTexts.set(file.stagedRecord, '{"files": [{"path": "p", "sha256": "h", "encoding": "later"}], "later": 1}');
   const files = [{ path: 'p', sha256: 'h', bytes: 0, encoding: 'none', secret: false }];
@@ -60,7 +60,7 @@ for (const [name, before, entries, remove, want] of merges) {
   test(name, () => expect(mergeFiles(before, entries, remove)).toEqual(want));
 }
 
-test('reads again whatever it has written', async () => {
+test('reads what it has written', async () => {
   const text = fc.string();
   const one = fc.record({
     path: text,

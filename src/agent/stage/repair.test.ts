@@ -25,14 +25,14 @@ const repair = (host: ModelHost, listed: FileInfo[] = [], signal = new AbortCont
 const current = (host: ModelHost) =>
   Object.fromEntries(Object.keys(texts).map(path => [path, host.fileTexts.get(path)]));
 
-test('finds nothing to do where all is as staged, and writes nothing', async () => {
+test('writes nothing when all files are unchanged', async () => {
   const host = await stagedHost();
   const calls = host.log.length;
   expect(await repair(host)).toEqual({ repaired: [], problems: [] });
   expect(host.log).toHaveLength(calls);
 });
 
-test('finds nothing to do where nothing was staged', async () => {
+test('does nothing without staged files', async () => {
   expect(await repair(new ModelHost())).toEqual({ repaired: [], problems: [] });
 });
 
@@ -64,7 +64,7 @@ for (const [name, damage, want] of damages) {
   });
 }
 
-test('remembers a change before it is made, so that a power cut does not hide it', async () => {
+test('records a change before it is made', async () => {
   const host = await stagedHost();
   host.fileTexts.delete(file.kubelet);
   host.before = call => {
@@ -81,7 +81,7 @@ test('protects a secret again', async () => {
   expect([host.fileTexts.get(file.tlsKey), host.files.accessOf(file.tlsKey)]).toEqual(['key', 'secret']);
 });
 
-test('goes by the ConfigMap where it speaks of a file', async () => {
+test('uses the hash of the ConfigMap if it has one', async () => {
   const host = await stagedHost();
   await stageTexts(host, { 'C:\\k\\spare': 'newer' });
   const listed = [{ path: file.kubeletConfig.toUpperCase(), checksum: sha256('newer').toUpperCase() }];
@@ -89,7 +89,7 @@ test('goes by the ConfigMap where it speaks of a file', async () => {
   expect(host.fileTexts.get(file.kubeletConfig)).toBe('newer');
 });
 
-test('goes by what was staged where the ConfigMap has no hash', async () => {
+test('uses the staged hash when the ConfigMap has none', async () => {
   const host = await stagedHost();
   expect(await repair(host, [{ path: file.kubelet, checksum: '' }])).toEqual({ repaired: [], problems: [] });
 });

@@ -35,7 +35,7 @@ test('places all files and reports how many', async () => {
   expect(visible(host)).toEqual(texts);
 });
 
-test('makes the directories that services expect, before anything is put there', async () => {
+test('creates the directories of services before files are placed', async () => {
   const host = new ModelHost();
   const made = new Set<string>();
   host.before = call => {
@@ -91,7 +91,7 @@ test('does not touch an unchanged file', async () => {
   expect(await host.files.stat(file.kubelet)).toEqual(before);
 });
 
-test('does nothing the second time', async () => {
+test('changes nothing the second time', async () => {
   const host = new ModelHost();
   await stageTexts(host, texts);
   const before = visible(host);
@@ -99,7 +99,7 @@ test('does nothing the second time', async () => {
   expect(visible(host)).toEqual(before);
 });
 
-test('needs the bundle no more once it was taken', async () => {
+test('does not need the bundle again after it was installed', async () => {
   const host = new ModelHost();
   await stageTexts(host, texts);
   host.fileTexts.set(file.kubeletConfig, 'damaged');
@@ -108,7 +108,7 @@ test('needs the bundle no more once it was taken', async () => {
   expect(visible(host)).toEqual(texts);
 });
 
-test('takes the hash of the bundle in capitals, too', async () => {
+test('accepts the hash of the bundle in upper case', async () => {
   const bundle = await bundleOf(texts);
   const host = await uploaded(bundle);
   await stage(bundlePath, sha256(bundle).toUpperCase(), host.files, signal);

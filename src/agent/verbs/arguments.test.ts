@@ -87,8 +87,7 @@ const forms: [line: string, json: boolean][] = [
   ['clean json', false],
 ];
 for (const [line, json] of forms) {
-  test(`sees whether ${JSON.stringify(line)} wants JSON, right or wrong as it may be`, () =>
-    expect(wantsJson(line.split(' '))).toBe(json));
+  test(`detects whether ${JSON.stringify(line)} requests JSON`, () => expect(wantsJson(line.split(' '))).toBe(json));
 }
 
 const ofOperator: [name: string, command: string][] = [
@@ -128,4 +127,4 @@ const durations: [text: string, ms: number][] = [
   ['250ms', 250],
   ['nothing of the kind', 0],
 ];
-test.each(durations)('takes %s for %d ms', (text, ms) => expect(durationMs(text)).toBe(ms));
+test.each(durations)('parses %s as %d ms', (text, ms) => expect(durationMs(text)).toBe(ms));

@@ -65,7 +65,7 @@ test('bootstrap can be repeated, and reports the same', async () => {
   expect(world.host.services.calls.length).toBe(calls);
 });
 
-test('bootstrap has nothing to start where nothing is to be started', async () => {
+test('bootstrap starts nothing without bootstrap services', async () => {
   const world = await bench();
   await world.publish('v1', []);
   expect((await world.run(bootstrap)).out).toContain('version v1: none');
@@ -151,7 +151,7 @@ test('cleanup reports the same as one document', async () => {
   });
 });
 
-test('cleanup finds nothing to do the second time', async () => {
+test('cleanup changes nothing the second time', async () => {
   const world = await configured();
   await world.run(cleanup);
   await world.host.reboot();
@@ -177,7 +177,7 @@ test('cleanup works on a host that was never configured', async () => {
   expect(world.host.state.variables).toEqual({ HTTP_PROXY: 'of the administrator' });
 });
 
-test('cleanup works when the API server is gone, by what is known on the host, within half a minute', async () => {
+test('cleanup uses the record on the host after 30 s without the API server', async () => {
   const world = await configured({ clock: fastClock(60) });
   world.host.services.install('unmarked', { command: 'u.exe' });
   const unmarked = service({ name: 'unmarked', command: 'u.exe' });
@@ -235,7 +235,7 @@ test('cleanup uses the record on the host at once when it is not allowed to read
   ]);
 });
 
-test('cleanup goes by marks and records when there is no ConfigMap any more', async () => {
+test('cleanup uses tags and records without a ConfigMap', async () => {
   const world = await configured();
   await world.client.delete(configMaps, 'windows-services-v1', { namespace });
   expect(json((await world.run(`${cleanup} -o json`)).out)).toMatchObject({
@@ -246,7 +246,7 @@ test('cleanup goes by marks and records when there is no ConfigMap any more', as
   expect(world.host.state.variables).toEqual({});
 });
 
-test('cleanup fails when a service does not let go, and has taken nothing else', async () => {
+test('cleanup fails when a service cannot be removed, and keeps everything else', async () => {
   const world = await configured();
   world.host.services.before = call => {
     if (call === 'remove kubelet') throw new Error('5');

@@ -96,14 +96,14 @@ const thrown: [name: string, error: unknown, isInterrupted: boolean, code: strin
   ['whatever a stop has led to', new Error('SIGINT'), true, 'INTERRUPTED', 'interrupted'],
 ];
 for (const [name, error, isInterrupted, code, message] of thrown) {
-  test(`makes of ${name} an error with a code and a remedy`, () => {
+  test(`turns ${name} into an error with a code and a remedy`, () => {
     const made = asAppError(error, isInterrupted);
     expect([made.code, made.message, made.remedy !== '']).toEqual([code, message, true]);
     expect(failureText(made)).toMatch(`${code}: ${message}\n  -> ${made.remedy}`);
   });
 }
 
-test('shows where a mistake of ours is, and of no other error', () => {
+test('prints the stack of internal errors only', () => {
   const mistake = new TypeError('x is undefined');
   expect(failureText(asAppError(mistake, false))).toContain('run.test.ts');
   expect(failureText(asAppError(new AppError('NODE_NOT_FOUND', 'none', { remedy: 'Wait.' }), false))).not.toContain(
@@ -112,14 +112,14 @@ test('shows where a mistake of ours is, and of no other error', () => {
   expect(failureText(asAppError('oops', false))).toContain('INTERNAL_ERROR');
 });
 
-test('ends with 1 and a document whatever a verb throws', async () => {
+test('exits with 1 and prints JSON for any thrown value', async () => {
   const host = new ModelHost();
   host.system.bootId = () => Promise.reject(new TypeError('x is undefined'));
   const { code, out } = await onHost(host, 'reboot --boot-id b -o json');
   expect([code, json(out)['error']]).toEqual([1, expect.objectContaining({ code: 'INTERNAL_ERROR' })]);
 });
 
-test('reboots once, however often the command comes', async () => {
+test('reboots once, however often the command is repeated', async () => {
   const host = new ModelHost();
   const line = `reboot --boot-id ${host.bootId} --delay 2500ms -o json`;
   expect(json((await onHost(host, line)).out)).toEqual({ rebooting: true, inSeconds: 3 });

@@ -39,7 +39,7 @@ test('gives a function for each call', () => {
   expect([bound.Beep(440, 1), bound.Open('x')]).toEqual([441, 'x']);
 });
 
-test('takes libraries from the directory of the system only', () => {
+test('loads libraries from the system directory only', () => {
   const koffi = new FakeKoffi({ Beep: () => 0, Open: () => 0 });
   const libraries: string[] = [];
   const load = (library: string) => {
@@ -112,7 +112,7 @@ test('writes the addon under the hash of its content and makes the directory', (
   expect(readFileSync(join(folder, `${stem}.node`))).toEqual(addon);
 });
 
-test('leaves an addon alone that is as it should be', () => {
+test('does not rewrite an unchanged addon', () => {
   const folder = freshFolder();
   const before = statSync(placeAddon(addon, folder));
   const after = statSync(placeAddon(addon, folder));
@@ -139,7 +139,7 @@ test('keeps the addon of another version, which may be loaded', () => {
   expect(existsSync(other)).toBe(true);
 });
 
-test('removes what a process left that was ended while it wrote, but no file of others', () => {
+test('removes leftovers of an interrupted write, but no other file', () => {
   const folder = freshFolder();
   mkdirSync(folder);
   for (const name of [`${stem}.77.tmp`, `${stem}.78.tmp`, 'koffi-0.79.tmp', 'x.node']) {
@@ -149,7 +149,7 @@ test('removes what a process left that was ended while it wrote, but no file of 
   expect(readdirSync(folder).sort()).toEqual(['koffi-0.79.tmp', `${stem}.node`, 'x.node'].sort());
 });
 
-test('does not mind that remains cannot be removed', () => {
+test('ignores leftovers that cannot be removed', () => {
   const folder = freshFolder();
   mkdirSync(join(folder, `${stem}.77.tmp`), { recursive: true });
   expect(placeAddon(addon, folder)).toBe(join(folder, `${stem}.node`));

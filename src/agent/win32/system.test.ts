@@ -125,7 +125,7 @@ const reboots: [string, Keys, string[]][] = [
   ['no names at all', { [activeName]: {}, [nextName]: {}, [tcpip]: {} }, []],
   ['files that wait for a boot', { [sessionManager]: { PendingFileRenameOperations: '\\??\\C:\\x' } }, []],
 ];
-test.each(reboots)('knows why Windows wants a reboot: %s', async (_, keys, want) => {
+test.each(reboots)('lists why Windows needs a reboot: %s', async (_, keys, want) => {
   expect(await bench(keys).system.pendingReboot()).toEqual(want);
 });
 
@@ -174,14 +174,14 @@ test('reboots after a delay, as planned maintenance, with the reason', async () 
   ]);
 });
 
-test('keeps to what shutdown.exe takes: whole seconds and 512 characters', async () => {
+test('passes whole seconds and at most 512 characters to shutdown.exe', async () => {
   const { system, runs } = bench();
   await system.reboot(0.4, 'r'.repeat(2000));
   expect(runs[0]?.args[2]).toBe('1');
   expect(runs[0]?.args.at(-1)).toHaveLength(512);
 });
 
-test.each([0, 1115, 1190])('takes exit code %d for a reboot that is on its way', async exitCode => {
+test.each([0, 1115, 1190])('treats exit code %d as a reboot in progress', async exitCode => {
   await expect(bench({}, { exitCode }).system.reboot(0, 'x')).resolves.toBeUndefined();
 });
 

@@ -122,7 +122,7 @@ for (const [kind, text] of rights) {
   });
 }
 
-test('changes no link, and nothing behind it', () => {
+test('changes neither a link nor its target', () => {
   const { access, said, left } = bench({ 'C:\\k': entry(0x410) });
   expect(() => access.protect('C:\\k', 'programs')).toThrow(/C:\\k: Windows error 4390 \(it is a link\)/);
   expect(said.map(([call]) => call)).toEqual(['open']);

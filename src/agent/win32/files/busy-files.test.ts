@@ -50,12 +50,12 @@ async function contents(): Promise<Record<string, string>> {
   );
 }
 
-test('puts a file where there is none', async () => {
+test('creates a missing file', async () => {
   await replace(new Windows(), 'a.txt');
   expect(await contents()).toEqual({ 'a.txt': 'new' });
 });
 
-test('puts a file in place of another', async () => {
+test('replaces a file', async () => {
   await writeFile(join(folder, 'a.txt'), 'old');
   await replace(new Windows(), 'a.txt');
   expect(await contents()).toEqual({ 'a.txt': 'new' });
@@ -95,7 +95,7 @@ test.each(['EPERM', 'EBUSY', 'EACCES'])('waits for a file that another program r
   expect(windows.clock.ms).toBe(750);
 });
 
-test('gives up after six seconds and leaves the old file', async () => {
+test('gives up after six seconds and keeps the old file', async () => {
   await writeFile(join(folder, 'a.txt'), 'old');
   const windows = new Windows();
   windows.open.set('a.txt', Number.POSITIVE_INFINITY);
@@ -119,7 +119,7 @@ test('waits while a scanner has the new program, with the old one in its place',
   expect(seen).toEqual([true, true, true]);
 });
 
-test('puts a running program back when the new one stays in use', async () => {
+test('restores a running program when the new one stays in use', async () => {
   await writeFile(join(folder, 'a.exe'), 'old');
   const windows = new Windows();
   windows.running.add('a.exe');
@@ -162,6 +162,6 @@ test.each([
   ['kubelet.exe.old-1', false],
   ['kubelet.exe.wicd-old-', false],
   ['kubelet.exe.wicd-old-1.txt', false],
-])('knows %s as one of ours: %j', (name, want) => {
+])('recognizes %s as moved aside: %j', (name, want) => {
   expect(asideName.test(name)).toBe(want);
 });

@@ -57,10 +57,6 @@ export const certStoreCalls = inLibrary('crypt32.dll', {
     prototype: 'int __stdcall CertDeleteCertificateFromStore(void *context)',
     why: 'Removes a certificate that the agent has added; frees its context',
   },
-  CertFreeCertificateContext: {
-    prototype: 'int __stdcall CertFreeCertificateContext(void *context)',
-    why: 'Frees a certificate context when the enumeration ends early',
-  },
   CertCloseStore: {
     prototype: 'int __stdcall CertCloseStore(void *store, uint32_t flags)',
     why: 'Closes the store, which completes the changes, and reports contexts that were left open',

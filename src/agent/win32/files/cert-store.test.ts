@@ -136,7 +136,7 @@ test.each(removals)('removes %s and no other', async (_, before, text, after) =>
   expect(store.isClosed).toBe(true);
 });
 
-test.each([[[]], [['a', 'b']]])('does not mind that the one to remove is not among %j', async before => {
+test.each([[[]], [['a', 'b']]])('ignores that the certificate to remove is not among %j', async before => {
   const store = new FakeStore(...before);
   await store.port.remove(hash('x'));
   expect(store.certificates).toEqual(before.map(der));

@@ -59,14 +59,7 @@ function listHashes(windows: Windows, store: unknown): string[] {
 
 function addCertificate(windows: Windows, store: unknown, der: Buffer): void {
   const hash = sha256(der);
-  let exists = false;
-  walk(windows, store, (context, found) => {
-    if (found !== hash) return 'next';
-    exists = true;
-    windows.call.CertFreeCertificateContext(context);
-    return 'done';
-  });
-  if (exists) return;
+  if (listHashes(windows, store).includes(hash)) return;
   const object = `certificate ${hash} in ${storeName}`;
   windows.check('CertAddEncodedCertificateToStore', object, store, x509, der, der.length, addAlways, null);
 }
@@ -79,7 +72,7 @@ function removeCertificate(windows: Windows, store: unknown, hash: string): void
   });
 }
 
-/** Visits the certificates; a visitor that returns `done` must have freed the context. */
+/** Visits the certificates; a visitor that returns `done` must have freed the context, as a deletion does. */
 function walk(windows: Windows, store: unknown, visit: (context: unknown, hash: string) => 'next' | 'done'): void {
   const { call, koffi } = windows;
   let context = call.CertEnumCertificatesInStore(store, null);

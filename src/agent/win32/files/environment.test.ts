@@ -33,7 +33,7 @@ test('sets a variable and announces it to open programs', async () => {
   expect(announced()).toBe(1);
 });
 
-test('sets a variable to nothing at all', async () => {
+test('sets a variable to an empty value', async () => {
   const { environment, registry } = bench();
   await environment.setMachine('NO_PROXY', '');
   expect(registry.keys[environmentKey]).toEqual({ NO_PROXY: '' });

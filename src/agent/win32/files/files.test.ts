@@ -43,7 +43,7 @@ test('writes and reads texts', async () => {
   expect(await names()).toEqual(['a.txt']);
 });
 
-test('makes directories on the way', async () => {
+test('creates missing directories', async () => {
   const { files } = bench();
   await files.write(at('x', 'y', 'a.txt'), 'a');
   await files.writeChunks(at('z', 'b.bin'), chunks('b'));
@@ -51,7 +51,7 @@ test('makes directories on the way', async () => {
   expect(await names('z')).toEqual(['b.bin']);
 });
 
-test('reads nothing where there is nothing', async () => {
+test('gives undefined for a missing file', async () => {
   const { files } = bench();
   expect(await files.read(at('missing'))).toBeUndefined();
   expect(await files.read(at('missing', 'deeper'))).toBeUndefined();
@@ -60,7 +60,7 @@ test('reads nothing where there is nothing', async () => {
   expect(await files.list(at('missing'))).toEqual([]);
 });
 
-test('removes files; one that is not there is fine', async () => {
+test('removes files; ignores a missing one', async () => {
   const { files } = bench();
   await files.write(at('a.txt'), 'a');
   await files.remove(at('a.txt'));
@@ -68,7 +68,7 @@ test('removes files; one that is not there is fine', async () => {
   expect(await names()).toEqual([]);
 });
 
-test('removes a directory with all in it; one that is not there is fine', async () => {
+test('removes a directory with its content; ignores a missing one', async () => {
   const { files } = bench();
   await files.write(at('x', 'y', 'a.txt'), 'a');
   await files.removeDirectory(at('x'));
@@ -157,7 +157,7 @@ test('ends the stream of a file that is read in part only', async () => {
   expect(await names()).toEqual([]);
 });
 
-test('protects a secret before anything of it is written, and nothing else', async () => {
+test('protects a secret before it is written, and no other file', async () => {
   const protectedPaths: string[] = [];
   const { files } = bench(path => {
     protectedPaths.push(path.slice(folder.length + 1).replace(/\d+-\d+/, 'N'));
@@ -174,7 +174,7 @@ test('protects a secret before anything of it is written, and nothing else', asy
   expect(await names()).toEqual(['key.pem', 'plain.txt']);
 });
 
-test('writes no secret that cannot be protected, and leaves nothing behind', async () => {
+test('writes no secret that cannot be protected, and leaves no draft', async () => {
   const refusal = new AppError('WINDOWS_ACCESS_DENIED', 'no', { remedy: 'r' });
   for (const failing of ['.wicd-new', 'content']) {
     const { files } = bench(path => {
@@ -185,7 +185,7 @@ test('writes no secret that cannot be protected, and leaves nothing behind', asy
   }
 });
 
-test('sweeps away what dead processes left, and programs that were moved aside', async () => {
+test('removes drafts of exited processes, and programs that were moved aside', async () => {
   const { files } = bench(undefined, { 8: 0 });
   await writeFile(at('a.txt.4-1.wicd-new'), 'half');
   await mkdir(at('key.pem.4-2.wicd-new'));
@@ -195,7 +195,7 @@ test('sweeps away what dead processes left, and programs that were moved aside',
   expect(await names()).toEqual(['other.txt']);
 });
 
-test('sweeps away what was left under a number that another process has now, be it our own', async () => {
+test('removes drafts with a PID that another process has now, even its own', async () => {
   const later = Date.now() + 1000;
   const { files } = bench(undefined, { 4: later, [process.pid]: later });
   await writeFile(at('a.txt.4-1.wicd-new'), 'half');
@@ -237,7 +237,7 @@ test('gets around a draft that it finds in its way', async () => {
   expect(await files.read(at('a.txt'))).toBe('secret');
 });
 
-test('lets many write the same file at the same time: one of them wins, whole', async () => {
+test('keeps one complete content after concurrent writes', async () => {
   const { files } = bench();
   const texts = Array.from({ length: 20 }, (_, number) => `${number}`.repeat(50_000));
   await Promise.all(
@@ -268,7 +268,7 @@ test.each(failures)('names the path when another program %s', async (_, act, pat
   expect((await names()).filter(name => name.includes('wicd-new'))).toEqual([]);
 });
 
-test('rejects when chunks of a file are wanted that does not exist', async () => {
+test('rejects when a file to read in chunks does not exist', async () => {
   const { files } = bench();
   await expect(Array.fromAsync(files.readChunks(at('missing')))).rejects.toMatchObject({
     code: 'HOST_FILE_UNUSABLE',
@@ -276,7 +276,7 @@ test('rejects when chunks of a file are wanted that does not exist', async () =>
   });
 });
 
-test('after any sequence of writes and removals, each file has what was written last and nothing else is there', async () => {
+test('keeps only the last content after any sequence of writes and removals', async () => {
   const { files } = bench();
   const step = fc.record({
     name: fc.constantFrom('a.txt', 'b.exe', 'c.pem'),
@@ -301,7 +301,7 @@ test('after any sequence of writes and removals, each file has what was written 
   );
 });
 
-test('makes a directory only where there is nothing yet, and protects it', async () => {
+test('creates a directory only if the path does not exist, and protects it', async () => {
   const protectedPaths: string[] = [];
   const { files } = bench(path => void protectedPaths.push(path));
   expect(await files.createDirectory(at('a', 'b'), 'secret')).toBe(true);

@@ -42,7 +42,7 @@ test('writes texts with a NUL, two bytes for each unit', () => {
   expect(encodeText('')).toEqual(Buffer.of(0, 0));
 });
 
-test('reads what it has written, whatever the text', () => {
+test('reads any text that it has written', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), text => {
       const clean = text.replaceAll('\0', '');
@@ -52,7 +52,7 @@ test('reads what it has written, whatever the text', () => {
   );
 });
 
-test('never fails, whatever stands in the registry', () => {
+test('never fails for any registry value', () => {
   fc.assert(
     fc.property(fc.nat(12), fc.uint8Array({ maxLength: 40 }), (type, bytes) => {
       const value = { type, data: Buffer.from(bytes) };

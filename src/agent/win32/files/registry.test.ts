@@ -128,7 +128,7 @@ test('reports whether a key exists', () => {
   expect(fake.open.size).toBe(0);
 });
 
-test('reads texts and numbers, and nothing else for what they are not', () => {
+test('reads texts and numbers, and gives undefined for other types', () => {
   const fake = new FakeRegistry();
   fake.set(key, { product: 'Windows Server 2022', ubr: 2700, list: { type: 7, data: Buffer.alloc(4) } });
   const { registry } = fake;
@@ -176,14 +176,14 @@ test('lists a value with the longest name there may be', () => {
   expect(fake.registry.texts(key)).toEqual({ [name]: 'x' });
 });
 
-test('lists nothing for a key that is not there, or is empty', () => {
+test('lists no values of a missing or empty key', () => {
   const fake = new FakeRegistry();
   fake.set(key, {});
   expect(fake.registry.texts(key)).toEqual({});
   expect(fake.registry.texts('missing')).toEqual({});
 });
 
-test('lists a value that bears the name of something in JavaScript', () => {
+test('lists a value with the name of an object property', () => {
   const fake = new FakeRegistry();
   fake.keys.set(key, new Map([['__proto__', valueOf('x')]]));
   expect(Object.entries(fake.registry.texts(key))).toEqual([['__proto__', 'x']]);
@@ -197,7 +197,7 @@ test('writes a plain text with its NUL', () => {
   expect(fake.open.size).toBe(0);
 });
 
-test('removes a value; one that is not there is fine, and so is a key', () => {
+test('removes a value; ignores a missing value or key', () => {
   const fake = new FakeRegistry();
   fake.set(key, { A: 'x', B: 'y' });
   fake.registry.removeValue(key, 'A');
@@ -218,7 +218,7 @@ test('requests no more rights than a call needs', () => {
   expect(fake.accesses).toEqual([1, 1, 1, 2, 2]);
 });
 
-test('gives the time of a key in memory, the same to whoever asks later', () => {
+test('gives the same creation time of a volatile key each time', () => {
   const fake = new FakeRegistry();
   const first = fake.registry.volatileKeyTime(key);
   fake.time += 1n;

@@ -47,7 +47,7 @@ test.each([
   [2, false],
   [6, false],
   [7, false],
-])('takes the state %d for up: %j', (status, isUp) => {
+])('maps the state %d to up: %j', (status, isUp) => {
   expect(decodeAdapters(AdapterMemory.list([{ status }]), base)[0]?.isUp).toBe(isUp);
 });
 
@@ -177,7 +177,7 @@ test('rejects a name without an end', () => {
   expect(() => decodeAdapters(bytes, base)).toThrow(/text without an end/);
 });
 
-test('only ever complains in its own words, whatever bytes it is given', () => {
+test('throws only AppErrors for any bytes', () => {
   const good = AdapterMemory.list([{ addresses: [{ bytes: ipv4('10.0.0.5'), prefix: 24 }] }, { name: 'b' }]);
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(good.length - 1), fc.nat(255)), { maxLength: 12 }), changes => {

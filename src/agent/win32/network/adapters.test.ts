@@ -72,7 +72,7 @@ test('lists adapters with their way out', () => {
   expect(tables.size).toBe(0);
 });
 
-test('takes a buffer as large as it must be', () => {
+test('uses a large enough buffer', () => {
   const { list } = bench({ adapters: Array.from({ length: 200 }, (_, index) => ({ ...ethernet, index })) });
   expect(list()).toHaveLength(200);
 });
@@ -89,7 +89,7 @@ test.each([
   ['no route, as Windows says it', { adapters: [ethernet], routesResult: 1168 }, 1],
   ['no route, as Wine says it', { adapters: [ethernet], routesResult: 2 }, 1],
   ['an empty table of routes', { adapters: [ethernet], routes: [] }, 1],
-])('does not mind %s', (_, world, count) => {
+])('ignores %s', (_, world, count) => {
   const { list, tables } = bench(world);
   const adapters = list();
   expect(adapters).toHaveLength(count);

@@ -17,11 +17,11 @@ test.each([
   ['an object', { Success: true, Output: { ID: 'x' } }, { ID: 'x' }],
   ['nothing', { Success: true }, undefined],
   ['null', { Success: true, Output: null }, undefined],
-])('gives what the answer brought: %s', (_, value, want) => {
+])('gives the output of the response: %s', (_, value, want) => {
   expect(readAnswer(request, 0, answer(value))).toEqual(want);
 });
 
-test('takes a result above zero for success, as Windows does', () => {
+test('treats a positive result as success', () => {
   expect(readAnswer(request, 1, answer({ Success: true, Output: 'x' }))).toBe('x');
 });
 
@@ -116,7 +116,7 @@ test.each(wrong)('rejects %s', (_, read) => {
   expect(read).toThrow(expect.objectContaining({ code: 'FIELD_INVALID' }));
 });
 
-test('only ever complains in its own words, whatever is answered', () => {
+test('throws only AppErrors for any response', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), fc.maxSafeInteger(), (text, result) => {
       try {

@@ -38,7 +38,7 @@ test('lists networks', async () => {
   expect(asked).toEqual([{ method: 'GET', path: '/networks' }]);
 });
 
-test('makes an endpoint, gives it to the host and finds it again', async () => {
+test('creates an endpoint, attaches it to the host and finds it again', async () => {
   const { network, asked } = bench();
   const endpoint = {
     id: 'E1',
@@ -64,7 +64,7 @@ test('removes a network', async () => {
   expect(asked.at(-1)).toEqual({ method: 'DELETE', path: '/networks/A1' });
 });
 
-test('does not ask to remove a network that is not there', async () => {
+test('does not remove a missing network', async () => {
   const { network, asked } = bench();
   await network.removeNetwork('other');
   expect(asked.map(({ method }) => method)).toEqual(['GET']);
@@ -101,7 +101,7 @@ test('creates nothing without the Containers feature', async () => {
   await expect(network.attachToHost('E1')).rejects.toMatchObject(refusal);
 });
 
-test('asks one thing after the other', async () => {
+test('sends one request after the other', async () => {
   let [under, most] = [0, 0];
   const { network } = bench(async () => {
     under += 1;
@@ -122,7 +122,7 @@ test('continues after a failure', async () => {
   expect([first.status, second.status]).toEqual(['rejected', 'fulfilled']);
 });
 
-test('waits two minutes for an answer and asks nothing else until it has come', async () => {
+test('waits two minutes for a response and sends no other request until then', async () => {
   const slow = Promise.withResolvers<void>();
   const { network, clock, asked } = bench(() => slow.promise);
   const tooSlow = {
@@ -187,14 +187,14 @@ test('calls the library with method, path and request, and frees the answer', as
   await clean();
 });
 
-test('sends an empty text where there is nothing to send', async () => {
+test('sends an empty body by default', async () => {
   const { network, said, clean } = await native({ result: 0, response: '{"Success":true,"Output":[]}' });
   expect(await network.networks()).toEqual([]);
   expect(said).toEqual([['GET', '/networks', '']]);
   await clean();
 });
 
-test('does not free an answer that did not come', async () => {
+test('does not free a missing response', async () => {
   const { network, freed, clean } = await native({ result: -2_147_023_174, response: undefined });
   await expect(network.networks()).rejects.toThrow(/result 0x800706ba/);
   expect(freed).toEqual([]);
@@ -208,7 +208,7 @@ test('frees an answer that reports a failure, too', async () => {
   await clean();
 });
 
-test('does not even look for the function where the library is missing', async () => {
+test('does not bind a missing library', async () => {
   const { network, said, clean } = await native({ result: 0, response: undefined }, false);
   expect(await network.networks()).toEqual([]);
   expect(said).toEqual([]);

@@ -43,7 +43,7 @@ test('reports the ports of both kinds of addresses, each once and in order', () 
 
 test('gives no ports for a host without listeners', () => expect(listening([], [])).toEqual([]));
 
-test('takes a larger buffer for a longer list, also when it grows meanwhile', () => {
+test('uses a larger buffer for a longer list, also when it grows meanwhile', () => {
   const many = Array.from({ length: 2000 }, (_, index) => index + 1);
   expect(listening(many, many, 3)).toEqual(many);
 });

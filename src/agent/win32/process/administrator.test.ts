@@ -20,8 +20,8 @@ function check({ isMember = 1, failing = '' }): boolean {
   return openAdministratorCheck(koffi)();
 }
 
-test('knows an administrator', () => expect(check({})).toBe(true));
-test('knows a simple user', () => expect(check({ isMember: 0 })).toBe(false));
+test('detects an administrator', () => expect(check({})).toBe(true));
+test('detects a standard user', () => expect(check({ isMember: 0 })).toBe(false));
 test.each(['CreateWellKnownSid', 'CheckTokenMembership'])('reports that %s failed', failing => {
   expect(() => check({ failing })).toThrow(
     expect.objectContaining({ code: 'WINDOWS_ACCESS_DENIED', message: expect.stringContaining(failing) as string }),

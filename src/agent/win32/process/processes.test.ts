@@ -223,7 +223,7 @@ test('ends children that are started while it is at it', async () => {
   expect(windows.killed).toEqual([10, 11, 12]);
 });
 
-test('does not chase for ever what starts again and again', async () => {
+test('does not chase processes forever that start again and again', async () => {
   const windows = new FakeProcesses().start(10, 1);
   windows.afterKill = ({ pid }) => void windows.start(pid + 1, pid);
   const error = await rejectionOf((await hold(windows, 10)).killTree());
@@ -251,7 +251,7 @@ test('reports a protected process', async () => {
   expect(error?.remedy).toContain('protects');
 });
 
-test('does not mind that a process ends by itself just now', async () => {
+test('ignores a process that exits meanwhile', async () => {
   const windows = new FakeProcesses().start(10, 1);
   const held = await hold(windows, 10);
   Object.assign(windows.all[0] ?? {}, { hasExited: true });

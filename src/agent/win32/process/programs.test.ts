@@ -33,10 +33,10 @@ const lines: [Program, Record<string, string>, string[]][] = [
     ['/r', '/t', '10', '/f', '/d', 'p:4:1', '/c', 'because of $& and $1'],
   ],
 ];
-test.each(lines)('puts values into the arguments of %o', (program, values, want) => {
+test.each(lines)('replaces the placeholders of %o', (program, values, want) => {
   expect(argumentsOf(program, values)).toEqual(want);
 });
 
-test('puts nothing in for a value that is not given', () => {
+test('replaces a missing value by an empty text', () => {
   expect(argumentsOf(programs.featureInfo, {}).at(-1)).toBe('/FeatureName:');
 });

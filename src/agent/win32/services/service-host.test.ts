@@ -145,7 +145,7 @@ test('gives the body a reason for the stop', async () => {
   expect(reason).toEqual(new Error('Windows stops the service'));
 });
 
-test('lives on when Windows does not take a report', async () => {
+test('continues when Windows rejects a report', async () => {
   const windows = new FakeDispatcher();
   windows.failing = { SetServiceStatus: 6 };
   const { ended } = await started(windows);

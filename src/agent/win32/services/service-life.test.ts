@@ -99,7 +99,7 @@ test.each(accepted)('in state %s Windows may send the controls %i', async (state
   expect([...new Set(of.map(report => report.acceptedControls))]).toEqual([controls]);
 });
 
-test('knows of the stop before the request to stop returns', async () => {
+test('reports the stop before the request of Windows returns', async () => {
   const service = host(readyAtOnce);
   await pass(service, 10);
   service.stop.abort(service.reason);
@@ -204,7 +204,7 @@ const crashes: [name: string, body: Body, states: string[]][] = [
     ['start-pending'],
   ],
 ];
-test.each(crashes)('lets Windows see the crash of %s', async (_, body, states) => {
+test.each(crashes)('shows Windows the crash of %s', async (_, body, states) => {
   const service = host(body);
   await expect(service.ended).rejects.toThrow('broken');
   expect(statesOf(service)).toEqual(states);
@@ -214,7 +214,7 @@ const endings: [name: string, error: (reason: unknown) => unknown][] = [
   ['the reason of the stop', reason => reason],
   ['an AbortError', () => Object.assign(new Error('aborted'), { name: 'AbortError' })],
 ];
-test.each(endings)('takes %s for a stop in good order', async (_, error) => {
+test.each(endings)('treats %s as a clean stop', async (_, error) => {
   const service = host(async life => {
     life.ready();
     await whenStopped(life);

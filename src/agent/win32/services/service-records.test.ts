@@ -59,7 +59,7 @@ const states: [number: number, state: ServiceState][] = [
   [6, 'pause-pending'],
   [7, 'paused'],
 ];
-test.each(states)('takes state %i for %s', (number, state) => {
+test.each(states)('maps state %i to %s', (number, state) => {
   expect(decodeStatus(status(0x10, number, 77))).toEqual({ state, pid: 77 });
 });
 
@@ -227,7 +227,7 @@ test('reads every recovery as it was written', () => {
   );
 });
 
-test('writes the recovery of the agent as Windows wants it', () => {
+test('encodes the recovery of the agent', () => {
   const bytes = atAddress(encodeRecovery(agentRecovery));
   const words = Array.from({ length: 8 }, (_, index) => bytes.readUInt32LE(40 + 4 * index));
   expect(words).toEqual([1, 10_000, 1, 30_000, 1, 60_000, 1, 120_000]);
@@ -299,7 +299,7 @@ test.each([
   expect(startTypeNumber(name)).toBe(number);
 });
 
-test('nothing that is in a buffer breaks anything', () => {
+test('never fails with other errors for any buffer', () => {
   const random = fc.uint8Array({ minLength: 256, maxLength: 256 });
   // Small numbers where counts and pointers are, so that some of them are good.
   const near = fc.array(fc.tuple(fc.nat(31), fc.nat(300)), { maxLength: 8 });

@@ -131,7 +131,7 @@ test('lists no service of which the configuration cannot be read', async () => {
   expect(await services.list()).toEqual([]);
 });
 
-test('takes a description that Windows cannot find in a library for none', async () => {
+test('treats an unreadable description as empty', async () => {
   const [windows, services] = open();
   windows.install('a', { description: 'x', actions });
   windows.failing = { 'QueryServiceConfig2W 1': 15_100 };
@@ -141,7 +141,7 @@ test('takes a description that Windows cannot find in a library for none', async
   });
 });
 
-test('on Wine recovery is unreadable and dependencies come from the registry', async () => {
+test('reads dependencies from the registry on Wine, where recovery is unreadable', async () => {
   const [windows, services] = open();
   windows.isWine = true;
   await services.create('a', config);
@@ -153,7 +153,7 @@ test('on Wine recovery is unreadable and dependencies come from the registry', a
   expect((await services.list())[0]?.config.dependencies).toEqual([]);
 });
 
-test('on Windows the registry is not asked', async () => {
+test('does not read the registry on Windows', async () => {
   const [windows, services] = open();
   await services.create('a', config);
   await services.list();
