@@ -23,9 +23,15 @@ const failing: [host: string, faults: FaultName[], code: string, message: RegExp
   ['win-2', ['wrong-key'], 'HOST_REFUSED_KEY', /"Administrator"/, /administrators_authorized_keys/],
   ['win-3', ['password-only'], 'HOST_WANTS_PASSWORD', /only with password/, /PubkeyAuthentication yes/],
   ['win-4', ['refused'], 'HOST_UNREACHABLE', /refuses connections/, /sshd/],
-  ['win-5', ['no-admin'], 'HOST_NOT_ADMINISTRATOR', /no rights of an administrator/, /group Administrators/],
-  ['win-6', ['no-admin', 'german'], 'HOST_NOT_ADMINISTRATOR', /no rights of an administrator/, /group Administrators/],
-  ['win-7', ['no-admin', 'french', 'powershell'], 'HOST_NOT_ADMINISTRATOR', /no rights/, /group Administrators/],
+  ['win-5', ['no-admin'], 'HOST_NOT_ADMINISTRATOR', /is not an administrator/, /group Administrators/],
+  ['win-6', ['no-admin', 'german'], 'HOST_NOT_ADMINISTRATOR', /is not an administrator/, /group Administrators/],
+  [
+    'win-7',
+    ['no-admin', 'french', 'powershell'],
+    'HOST_NOT_ADMINISTRATOR',
+    /is not an administrator/,
+    /group Administrators/,
+  ],
   ['win-8', ['busy-port'], 'HOST_PORT_TAKEN', /10250/, /netstat/],
 ];
 /** Other languages and shells work. */
@@ -99,7 +105,7 @@ test.each(failing)('%s with %j is reported as %s with a remedy', async (...story
   expect(words).toContain(`Problem: ${code}`);
   expect(words).toMatch(message);
   expect(words.slice(words.indexOf(' -> '))).toMatch(remedy);
-  expect(words).toContain(`the entry ${address} of ConfigMap windows-instances`);
+  expect(words).toContain(`entry ${address} of ConfigMap windows-instances`);
 });
 
 test('the table has one line for each host and remedies below', async () => {
@@ -122,7 +128,7 @@ test.each(ready)('%s with %j is Ready, with its Node, its key and every step', a
   expect(out).toMatch(/Host key {4}\S+ SHA256:[A-Za-z0-9+/]{43}, in status.hostKey/);
   expect(out).toMatch(new RegExp(`Node {8}${host}: Ready, schedulable`));
   expect(out).toMatch(/stage programs +done/);
-  expect(out).toMatch(/rename +nothing to do/);
+  expect(out).toMatch(/rename +not needed/);
   expect(out).toMatch(/uncordon +done/);
   expect(out).toMatch(/Ready +True +Joined/);
 });
@@ -151,8 +157,8 @@ test('lists invalid entries of windows-instances without their values', async ()
   await patch({ data });
   const { code, out } = await status();
   expect(code).toBe(1);
-  expect(out).toMatch(/^bad_name .*Refused .*INSTANCE_ADDRESS_INVALID$/m);
-  expect(out).toMatch(/^10\.9\.9\.9 .*Refused .*INSTANCE_ENTRY_MALFORMED$/m);
+  expect(out).toMatch(/^bad_name .*Rejected .*INSTANCE_ADDRESS_INVALID$/m);
+  expect(out).toMatch(/^10\.9\.9\.9 .*Rejected .*INSTANCE_ENTRY_MALFORMED$/m);
   expect(out).toMatch(/INSTANCE_DUPLICATE/);
   expect(out).not.toContain('planted-4711');
   await patch({ data: Object.fromEntries(Object.keys(data).map(name => [name, null])) });
