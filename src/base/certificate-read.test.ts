@@ -15,7 +15,7 @@ test('reads name, key and end of a certificate', () => {
   expect(readIssued(cert)).toEqual({ commonName: 'system:wicd-node:win-1', keyHash, notAfterMs: notAfter });
 });
 
-test('a program that reads a certificate before all else can still speak TLS', async () => {
+test('TLS works in a program that reads a certificate first', async () => {
   const module = new URL('certificate-read.ts', import.meta.url).href;
   const program = `
     const { subjectOf } = await import(${JSON.stringify(module)});

@@ -170,7 +170,7 @@ test('help of a program lists its commands', () => {
   expect(help).toMatch(/The end\.\n$/);
 });
 
-test('for any words are, they are read or rejected with a remedy', () => {
+test('parses any words or rejects them with a remedy', () => {
   const names = Object.keys(flags).flatMap(name => [`--${name}`, `-${name}=x`, `--${name}=1`]);
   const word = fc.oneof(fc.constantFrom(...names, '-f', '-d', '-h'), fc.string({ maxLength: 8 }));
   fc.assert(

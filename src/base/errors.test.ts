@@ -64,7 +64,7 @@ for (const [name, bug] of bugs) {
   });
 }
 
-test('isAppError tells AppErrors from others, and one code from another', () => {
+test('isAppError distinguishes AppErrors and their codes', () => {
   expect(isAppError(fail())).toBe(true);
   expect(isAppError(fail(), 'USAGE')).toBe(true);
   expect(isAppError(fail(), 'NODE_NOT_FOUND')).toBe(false);
@@ -116,7 +116,7 @@ test('shown survives data nested deeper than the stack', () => {
   expect(shown(deep).length).toBeLessThanOrEqual(120);
 });
 
-test('shown gives at most 120 characters on one line, whatever it gets', () => {
+test('shown returns at most 120 characters on one line for any value', () => {
   const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
   fc.assert(
     fc.property(fc.oneof(anything, fc.string({ unit: 'binary', maxLength: 300 })), value => {

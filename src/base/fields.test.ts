@@ -137,7 +137,7 @@ for (const [name, value, want] of records) {
   test(`${name} is ${want ? 'a' : 'no'} record`, () => expect(isRecord(value)).toBe(want));
 }
 
-test('whatever it reads, it gives the type it promises or an AppError', () => {
+test('returns the declared type or throws an AppError for any input', () => {
   const readers: [(from: Fields, name: string) => unknown, (value: unknown) => boolean][] = [
     [(from, name) => from.string(name), value => value === undefined || typeof value === 'string'],
     [(from, name) => from.requiredString(name), value => typeof value === 'string'],
@@ -167,7 +167,7 @@ test('whatever it reads, it gives the type it promises or an AppError', () => {
   );
 });
 
-test('ownMember finds what the map itself has, and nothing inherited', () => {
+test('ownMember ignores inherited members', () => {
   const map = { a: 1, zero: 0 };
   expect(['a', 'zero', 'b', 'constructor', '__proto__'].map(name => ownMember(map, name))).toEqual([
     1,

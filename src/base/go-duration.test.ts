@@ -113,7 +113,7 @@ test('counts whole numbers of every unit exactly', () => {
   );
 });
 
-test('never throws, and gives a finite number or nothing', () => {
+test('returns a finite number or undefined, and never throws', () => {
   const pieces = fc.array(fc.constantFrom('1', '0', '.', '-', '+', 'h', 'm', 's', 'n', 'u', '99', ' '), {
     maxLength: 12,
   });

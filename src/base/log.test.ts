@@ -80,6 +80,6 @@ test('a line break in a message or a field stays within the line', () => {
   expect(lines(log => log.info('a\nb', { c: 'd\ne' }))[0]).toMatchObject({ message: 'a\nb', c: 'd\ne' });
 });
 
-test('the silent log says nothing and can be used like any other', () => {
+test('silentLog ignores every line', () => {
   for (const level of logLevels) expect(silentLog.with({ a: 1 })[level]('x', {})).toBeUndefined();
 });

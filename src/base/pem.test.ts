@@ -171,7 +171,7 @@ for (const [name, text, why] of more) {
     expect(only(text)).toEqual({ ok: false, why: expect.stringMatching(why) }));
 }
 
-test('the only block is read from nothing but what is printed for it', () => {
+test('readOnlyPem accepts only what printPem writes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.nat(), fc.string(), (content, at, piece) => {
       const text = printPem('CERTIFICATE', content);

@@ -30,7 +30,7 @@ for (const [about, text, want] of lines) test(`puts ${about} on one line`, () =>
 
 const any = fc.string({ unit: 'binary' });
 
-test('nothing that steers a terminal is left, and nothing else is touched', () => {
+test('printable escapes all characters that control a terminal and no others', () => {
   fc.assert(
     fc.property(any, text => {
       const shown = printable(text);

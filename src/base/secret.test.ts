@@ -7,7 +7,7 @@ import { redacted, Secret, withoutLogin } from './secret.ts';
 const hidden = 'correct horse battery staple';
 const secret = new Secret(hidden);
 
-test('reveals the text to whoever asks for it by name', () => {
+test('reveal returns the text', () => {
   expect(secret.reveal()).toBe(hidden);
   expect(new Secret('').reveal()).toBe('');
 });

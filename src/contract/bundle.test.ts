@@ -120,7 +120,7 @@ for (const [name, given, code] of refused) {
   test(`rejects a header: ${name}`, () => expect(codeOf(() => parseHeader(given))).toBe(code));
 }
 
-test('prints nothing that it would not read', () => {
+test('parses every header that it prints', () => {
   expect(codeOf(() => printHeader(entry({ path: 'D:\\x' })))).toBe('BUNDLE_MALFORMED');
   expect(codeOf(() => printHeader(entry({ sha256: '' })))).toBe('BUNDLE_MALFORMED');
   expect(codeOf(() => printHeader(header({ version: 'v'.repeat(5_000_000) })))).toBe('BUNDLE_MALFORMED');
@@ -131,12 +131,12 @@ test('names the file and the value in question', () => {
   expect(() => parseHeader(wire(entry({ path: 'C:\\x' })))).toThrow(/"C:\\\\x" is not below C:\\k, C:\\Temp/);
 });
 
-test('a secret is one only if the header says so', () => {
+test('an entry is secret only if the header says so', () => {
   const { secret: _, ...plain } = kubelet;
   expect(parseHeader(wire({ entries: [plain] })).entries[0]?.secret).toBe(false);
 });
 
-test('throws nothing but errors of ours, for any bytes', () => {
+test('throws only AppErrors for any bytes', () => {
   const text = fc.oneof(fc.string(), fc.json(), fc.constantFrom('{"format":1}', '{"format":1,"entries":[{}]}'));
   fc.assert(
     fc.property(text, fc.uint8Array({ maxLength: 20 }), (json, raw) => {

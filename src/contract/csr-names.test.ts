@@ -118,7 +118,7 @@ test.each(names)('rejects %s', (_, content, message) => {
   expect(() => parse(content)).toThrow(refused(message));
 });
 
-test('whatever names go in come out', () => {
+test('returns all alternative names', () => {
   const word = fc.stringMatching(/^[a-z0-9.-]{1,30}$/);
   const octets = fc.uint8Array({ minLength: 4, maxLength: 4 });
   const back = (commonName: string, dnsNames: string[], ips: Uint8Array[]) => {

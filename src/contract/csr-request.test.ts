@@ -254,7 +254,7 @@ test('a text that is changed in any way is refused', () => {
   fc.assert(fc.property(fc.nat(), fc.nat(80), fc.string({ maxLength: 80 }), replace), runs);
 });
 
-test('whatever is accepted is printed again as the same text', () => {
+test('an accepted request is written again as the same text', () => {
   let accepted = 0;
   for (const { bytes, name } of [...attacks, ...mutatedRequests(1500, 7)]) {
     const text = latin1(bytes);

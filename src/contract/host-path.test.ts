@@ -87,7 +87,7 @@ test('two spellings of one path have one key', () => {
   expect(pathKey('C:\\K\\Kubelet.exe')).toBe(pathKey('c:\\k\\kubelet.EXE'));
 });
 
-test('whatever it takes lies below one of our directories and has no way out', () => {
+test('accepts only paths below the allowed directories', () => {
   const part = fc.constantFrom('k', 'Temp', 'var', 'log', '..', '.', '', 'a', 'NUL', 'staged', 'a:b', 'x ', 'STAGED~1');
   fc.assert(
     fc.property(fc.array(part, { maxLength: 5 }), parts => {

@@ -82,7 +82,7 @@ test('a name takes the place of its address when the entry of the address is bad
   });
 });
 
-test('the Node is the first that reports the resolved address, of whatever type', () => {
+test('selects the first Node with the resolved address of any type', () => {
   const external = { ...node('win-b'), addresses: [{ type: 'ExternalIP', address: '10.0.0.2' }] };
   const nodes = [node('linux', '10.0.0.9'), node('win-a', 'fd00::1', '10.0.0.1'), external, node('late', '10.0.0.1')];
   const data = { '10.0.0.1': 'username=a', 'win-b.example.com': 'username=b', '10.0.0.3': 'username=c' };
@@ -143,7 +143,7 @@ const value = fc.oneof(
 const map = fc.array(fc.tuple(junk, value), { maxLength: 6 }).map(list => Object.fromEntries(list));
 const answersOf = fc.dictionary(junk, fc.oneof(fc.ipV4(), fc.constantFrom('', 'x', '::1', null, '10.0.0.1')));
 
-test('whatever DNS answers, every entry becomes an instance or a failure, and no address is used twice', () => {
+test('every entry becomes an instance or a failure for any DNS answers, and no address is used twice', () => {
   fc.assert(
     fc.property(map, answersOf, (data, known) => {
       const { instances, failures } = resolveInstances(data, known, [node('n', '10.0.0.1')]);

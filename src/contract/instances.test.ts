@@ -154,12 +154,12 @@ for (const text of passwords) {
   });
 }
 
-test('messages name the ConfigMap as they are told to', () => {
+test('messages use the given label', () => {
   const [entry] = parseEntries({ 'win-1': '' }, 'ConfigMap ns/x (dump.yaml)');
   expect(entry?.ok === false && entry.error.message).toMatch(/^ConfigMap ns\/x \(dump\.yaml\): /);
 });
 
-test('entries come in the order of their keys, whatever order they were written in', () => {
+test('entries are sorted by key', () => {
   const data = {
     b: 'username=1',
     a: 'username=2',
@@ -234,7 +234,7 @@ const value = fc.oneof(
 );
 const map = fc.array(fc.tuple(junk, value), { maxLength: 6 }).map(list => Object.fromEntries(list));
 
-test('every entry of any map has exactly one result, in order, and nothing is thrown', () => {
+test('every entry of any map has exactly one result, in order', () => {
   fc.assert(
     fc.property(map, data => {
       const entries = parseEntries(data);
@@ -245,7 +245,7 @@ test('every entry of any map has exactly one result, in order, and nothing is th
   );
 });
 
-test('an entry more changes nothing for the others, unless it is the same host', () => {
+test('an added entry does not affect the others, unless it is the same host', () => {
   const data = { '10.0.0.1': 'username=a', 'win-1': 'username=b' };
   const before = outcome(data);
   fc.assert(

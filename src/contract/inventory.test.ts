@@ -33,7 +33,7 @@ const parse = (over: object) => parseInventory(JSON.stringify({ ...full, ...over
 
 test('reads everything', () => expect(parse({})).toEqual(full));
 
-test('reads what a later agent says besides', () => expect(parse({ later: { a: 1 } })).toEqual(full));
+test('ignores unknown members of a newer agent', () => expect(parse({ later: { a: 1 } })).toEqual(full));
 
 const absent: [keyof Inventory, unknown][] = [
   ['pendingReboot', []],
@@ -56,12 +56,12 @@ test('has no expiry without a certificate', () => {
   expect(parse({ certificateExpires: undefined })).not.toHaveProperty('certificateExpires');
 });
 
-test('has no probe where no one asked for one, and takes one that tells little', () => {
+test('parses a missing and a minimal probe', () => {
   expect(parse({ probe: undefined })).not.toHaveProperty('probe');
   expect(parse({ probe: { url: 'https://a' } }).probe).toEqual({ url: 'https://a' });
 });
 
-test('reads adapters, services and networks of which little is told', () => {
+test('parses adapters, services and networks with few members', () => {
   const seen = parse({ adapters: [{ name: 'a' }], services: [{ name: 's', state: 'x' }], networks: [{ name: 'n' }] });
   expect(seen.adapters).toEqual([{ name: 'a', mac: '', addresses: [], isUp: false, hasDefaultRoute: false }]);
   expect(seen.services).toEqual([{ name: 's', state: 'x', command: '', isManaged: false }]);
@@ -122,7 +122,7 @@ for (const [name, text] of noJson) {
   });
 }
 
-test('throws nothing but errors of ours, whatever a host sends', () => {
+test('throws only AppErrors for any text', () => {
   const spoilt = fc.record({ name: fc.constantFrom(...Object.keys(full)), value: fc.jsonValue() });
   const text = fc.oneof(
     fc.string(),

@@ -35,7 +35,7 @@ test('reads a whole Node', () => {
   });
 });
 
-test('a Node that has just appeared has nothing yet', () => {
+test('parses a new Node without status', () => {
   expect(read({})).toEqual({
     name: 'win-1',
     uid: 'u-1',
@@ -155,4 +155,4 @@ for (const [name, address, want] of finds) {
   test(`finds a Node by ${name}`, () => expect(findNodeByAddress(address, nodes)?.name).toBe(want));
 }
 
-test('finds nothing among no Nodes', () => expect(findNodeByAddress('10.0.0.3', [])).toBeUndefined());
+test('finds no Node in an empty list', () => expect(findNodeByAddress('10.0.0.3', [])).toBeUndefined());

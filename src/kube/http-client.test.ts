@@ -157,7 +157,7 @@ test('fills in kind and version of an object, and leaves those it has', async ()
   ]);
 });
 
-test('says what it wants, who it is and by what right', async () => {
+test('sends accept, user-agent and authorization headers', async () => {
   const { client, seen } = await clientTo(echo, { userAgent: 'wmco/1.2', identity: withToken });
   await client.get(nodes, 'n');
   expect(seen[0]?.headers).toMatchObject({

@@ -40,7 +40,7 @@ test('takes false as an answer', async () => {
   expect(await poll(async () => false, waiting)).toBe(false);
 });
 
-test('does not look when it was told to stop before', async () => {
+test('poll does not call look when the signal is aborted', async () => {
   const clock = new ModelClock();
   const { asked, look } = answerAfter(0, clock);
   const signal = AbortSignal.abort(new Error('stop'));
@@ -48,7 +48,7 @@ test('does not look when it was told to stop before', async () => {
   expect(asked).toEqual([]);
 });
 
-test('passes on what the look throws', async () => {
+test('poll fails with the error of look', async () => {
   const waiting = {
     clock: new ModelClock(),
     signal: new AbortController().signal,

@@ -34,7 +34,7 @@ test('pauses longer each time, up to a limit', async () => {
   expect([await ended, pauses]).toEqual(['done', [1000, 2000, 4000, 8000, 15_000, 15_000]]);
 });
 
-test('pauses as it is told', async () => {
+test('retry uses the given pauses', async () => {
   const { run, clock, pauses } = failing(3, { firstPauseMs: 10, longestPauseMs: 25 });
   const ended = run();
   await clock.advance(1000);
@@ -55,7 +55,7 @@ test('does not ask again when it was given an answer, though it be an error', as
   expect(calls()).toBe(1);
 });
 
-test('ends an attempt that hangs, and tells it so', async () => {
+test('retry aborts an attempt at the time limit', async () => {
   const { run, clock } = failing(0, { limitMs: 5000 });
   const signals: AbortSignal[] = [];
   const ended = run(signal => {

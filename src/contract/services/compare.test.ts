@@ -99,17 +99,17 @@ const cases: [string, Partial<ServicesManifest>, string][] = [
 ];
 for (const [name, actual, want] of cases) test(`${name}: ${want}`, () => expect(differenceOf(actual)).toBe(want));
 
-test('expecting to watch nothing is said in words', () => {
+test('names an empty list of watched variables', () => {
   expect(differenceOf({ watchedEnvironment: ['A'] }, { watchedEnvironment: [] })).toContain('expected none');
 });
 
-test('the error has its code and tells that nothing is to be done', () => {
+test('the error has its code and a remedy', () => {
   const result = attempt(() => checkContent({ ...expected, services: [] }, expected));
   expect(result).toMatchObject({ ok: false, error: { code: 'SERVICES_CONTENT_DIFFERS' } });
   expect(result.ok ? '' : result.error.message).toMatch(/^services ConfigMap: /);
   expect(result.ok ? '' : result.error.remedy).toContain('No action is needed');
 });
 
-test('a password in a variable is never told', () => {
+test('messages do not quote values of variables', () => {
   expect(differenceOf({ environment: { HTTP_PROXY: 'http://user:swordfish@proxy' } })).not.toMatch(/hunter2|swordfish/);
 });

@@ -97,7 +97,7 @@ test.each([
   expect(open(encrypted as Uint8Array, 'another')).toBe('wrong key');
 });
 
-test('says that authenticated encryption is not what it reads', async () => {
+test('rejects authenticated encryption', async () => {
   const encrypted = await openpgp.encrypt({
     message: await openpgp.createMessage({ text: 'Administrator' }),
     passwords: 'a passphrase',

@@ -225,7 +225,7 @@ const damage = (text: string): fc.Arbitrary<string> =>
     .map(([at, drop, put, cut]) => (cut ? text.slice(0, at) + put : text.slice(0, at) + put + text.slice(at + drop)));
 const expected = ['PRIVATE_KEY_UNREADABLE', 'PRIVATE_KEY_ENCRYPTED', 'PUBLIC_KEY_WEAK'];
 
-test('handles any damaged file with a key or an AppError that shows nothing of it', () => {
+test('parses a damaged file or throws an AppError that does not quote it', () => {
   const files = [...readable.map(([, , text]) => text), opensshEd25519, ...encrypted.map(([, text]) => text)];
   fc.assert(
     fc.property(

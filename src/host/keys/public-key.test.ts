@@ -191,7 +191,7 @@ test('handles any line with a key or an AppError', () => {
   );
 });
 
-test('reads any content in wire format or says that it cannot', () => {
+test('parses any content in wire format or returns undefined', () => {
   const content = fc.uint8Array({ maxLength: 80 });
   fc.assert(
     fc.property(fc.constantFrom(...Object.keys(blobs)), content, (type, bytes) => {

@@ -58,7 +58,7 @@ const accepted: [name: string, bytes: string, read: (reader: WireReader) => unkn
 for (const [name, bytes, read, want] of accepted)
   test(`reads ${name}`, () => expect(readWire(hex(bytes), read)).toEqual(want));
 
-test('lets an error go on that has nothing to do with the bytes', () => {
+test('rethrows an error that is not about the bytes', () => {
   const bug = () => {
     throw new RangeError('a bug');
   };

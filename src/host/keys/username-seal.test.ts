@@ -104,7 +104,7 @@ test('writes neither line ends nor frame, and something else each time', () => {
   for (const seal of seals) expect(seal).not.toMatch(/[\r\n]|-----/);
 });
 
-test('lets OpenPGP.js read the armor of a seal, checksum included', async () => {
+test('OpenPGP.js reads the armor with its checksum', async () => {
   const body = sealUsername('Administrator', pem).split(mark);
   const armored = ['-----BEGIN PGP MESSAGE-----', '', ...body, '-----END PGP MESSAGE-----', ''].join('\n');
   const message = await openpgp.readMessage({ armoredMessage: armored, config: { checksumRequired: true } as never });
@@ -200,7 +200,7 @@ test('shows neither key nor user name when the key is wrong', () => {
     expect(text).not.toContain(line);
 });
 
-test('shows nothing of a user name that was written in the clear', () => {
+test('does not quote a user name in plain text', () => {
   expect(refusal('very-secret-user', pem).message).not.toContain('very-secret-user');
 });
 
@@ -213,7 +213,7 @@ test('gives back any text under any key', () => {
   );
 });
 
-test('opens nothing with another key', () => {
+test('does not open any annotation with another key', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 40 }), fc.string({ maxLength: 40 }), (key, other) => {
       fc.pre(key !== other);
@@ -260,7 +260,7 @@ test('handles any changed annotation with its name or an error, in time', () => 
   );
 });
 
-test('handles any changed message behind a good armor with its name or an error, in time', () => {
+test('opens a changed message in a valid armor or fails, in time', () => {
   const messages = samples.map(([annotation, key, name]) => {
     const base64 = annotation.replaceAll(/-----.*?-----|<wmcoMarker>|\n/g, '').replace(/=.{4}$/, '');
     return { bytes: Uint8Array.fromBase64(base64), key, name };

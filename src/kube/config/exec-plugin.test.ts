@@ -95,7 +95,7 @@ test('runs it once for all who wait', async () => {
   expect(await runs()).toBe(1);
 });
 
-test('runs it again for a refused credential and says whether there is another', async () => {
+test('renew runs the plugin again and reports whether the credential changed', async () => {
   const { identity, runs } = await script(`n=$(wc -l <runs); [ $n -le 2 ] && n=1
 printf '{"apiVersion":"${v1}","kind":"ExecCredential","status":{"token":"t%s"}}' $n`);
   const refused = await identity.current(signal);
@@ -120,7 +120,7 @@ test('reports the program what it is asked for, and hands over its environment a
   expect(JSON.parse(info)).toEqual({ apiVersion: v1, kind: 'ExecCredential', spec: { interactive: false } });
 });
 
-test('reports of the cluster when the kubeconfig says so', async () => {
+test('passes the cluster to the plugin with provideClusterInfo', async () => {
   const cluster = { server: 'https://a', skipTlsVerify: false, caData: 'CA', tlsServerName: 'b' };
   const { identity, folder } = await script(
     `printf '%s' "$KUBERNETES_EXEC_INFO" >seen; ${prints({ token: 'abc' })}`,
@@ -150,7 +150,7 @@ test('does not wait for the program longer than the caller', async () => {
   await waiting;
 });
 
-test('ends a program that does not end by itself, and what it started', async () => {
+test('kills a plugin at its timeout, with its child processes', async () => {
   const { identity } = await script('sleep 60', {}, { timeoutMs: 100 });
   await expect(identity.current(signal)).rejects.toMatchObject({
     code: 'CREDENTIAL_PLUGIN_FAILED',

@@ -19,7 +19,7 @@ function changing(...texts: string[]): TextSource {
 const header = async (identity: Identity) => (await identity.current(signal)).authorization?.reveal();
 const certificate = async (identity: Identity) => (await identity.current(signal)).clientCertificate?.certificate;
 
-test('no one has no credential and no other to try', async () => {
+test('anonymous has no credential', async () => {
   expect(await anonymous.current(signal)).toEqual({});
   expect(await anonymous.renew({}, signal)).toBe(false);
 });
@@ -116,7 +116,7 @@ test('a certificate and a token go together, and either may be renewed', async (
   expect(await identity.renew(refused, signal)).toBe(true);
 });
 
-test('of no parts comes no one, of one part that part', () => {
+test('combinedIdentity of no parts is anonymous, of one part that part', () => {
   const only = tokenIdentity(fixedText('a'));
   expect(combinedIdentity([])).toBe(anonymous);
   expect(combinedIdentity([only])).toBe(only);

@@ -97,7 +97,7 @@ test('reads an exec plugin without arguments and environment', () => {
   });
 });
 
-test('reads what an exec plugin needs to know and to tell', () => {
+test('parses an exec plugin', () => {
   const exec = {
     apiVersion: 'v1',
     command: 'x',

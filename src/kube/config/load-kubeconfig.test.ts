@@ -62,7 +62,7 @@ test('needs no more than an address', async () => {
   expect(Object.keys(connection)).not.toContain('namespace');
 });
 
-test('does not verify the server when told so', () => {
+test('insecure-skip-tls-verify disables verification', () => {
   expect(loadKubeconfig(kubeconfig({ 'insecure-skip-tls-verify': true })).skipTlsVerify).toBe(true);
 });
 

@@ -106,7 +106,7 @@ test('a token that is replaced on disk is used after a minute, or at once when t
   expect(server.accepted()).toBe(1);
 });
 
-test('a token file that vanishes does no harm while the old token is good', async () => {
+test('keeps the token while its file is missing', async () => {
   const { client, clock, folder } = await withFiles({ tokenFile: 'token' }, { token: 'one' }, answer);
   await client.get(nodes, 'n');
   await rm(join(folder, 'token'));

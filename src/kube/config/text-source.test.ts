@@ -29,7 +29,7 @@ test('reads a file once and again only after its time', async () => {
   expect(await source.read()).toBe('two');
 });
 
-test('reads again at once when told so', async () => {
+test('reread bypasses the cache', async () => {
   const { path, source } = await fileWith('one');
   expect(await source.read()).toBe('one');
   await writeFile(path, 'two');
@@ -52,7 +52,7 @@ test('follows a file that is replaced by renaming, as the kubelet does', async (
   expect(await source.reread()).toBe('two');
 });
 
-test('keeps the last text while the file is gone, empty or blank, and looks again after its time', async () => {
+test('keeps the last text while the file is missing or empty', async () => {
   const { path, clock, source } = await fileWith('one');
   await source.read();
   await rm(path);

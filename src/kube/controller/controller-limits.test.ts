@@ -53,7 +53,7 @@ test('no more passes hang beside the workers than there are workers', async () =
   expect([...running.keys()]).toEqual(['k0', 'k1', 'k3', 'k4']);
 });
 
-test('stops: tells the passes, waits for them, takes up nothing more', async () => {
+test('stop aborts the passes, waits for them and rejects new keys', async () => {
   const { reconcile, running, release } = heldPasses();
   const { clock, source, startSynced, stop, state } = controllerBench(reconcile);
   for (const name of ['a', 'b']) source.put(thing(name));
@@ -67,7 +67,7 @@ test('stops: tells the passes, waits for them, takes up nothing more', async () 
   expect([state.isOver, running.size, clock.sleepers(), source.handlerCount]).toEqual([true, 0, 0, 0]);
 });
 
-test('a pass that is cut short by the stop is no failure', async () => {
+test('a pass that is aborted by the stop does not count as failed', async () => {
   const { clock, source, startSynced, stop, state, lines, metrics } = controllerBench(async (_, { signal }) => {
     await clock.sleep(60_000, signal);
     return done;
@@ -80,7 +80,7 @@ test('a pass that is cut short by the stop is no failure', async () => {
   expect(clock.sleepers()).toBe(0);
 });
 
-test('leaves no timer behind for keys that wait or failed', async () => {
+test('leaves no timer for delayed and failed keys', async () => {
   const { clock, source, startSynced, stop, state } = controllerBench(async ({ name }) => {
     if (name === 'a') throw new Error('boom');
     return after(60_000, 'x');

@@ -83,7 +83,7 @@ test('can be stopped before its sources are in step', async () => {
   expect([state.isReady, clock.sleepers(), source.handlerCount]).toEqual([false, 0, 0]);
 });
 
-test('calls again after the time asked for, and says why at the lowest level', async () => {
+test('requeues after the given time and logs why at debug level', async () => {
   const { reconcile, names } = answering(after(30_000, 'another node is being upgraded'));
   const { clock, source, startSynced, lines } = controllerBench(reconcile);
   source.put(thing('a'));
@@ -108,7 +108,7 @@ test('a change comes before the end of a wait, and the wait is then over', async
   expect(names()).toEqual(['a', 'a']);
 });
 
-test('a pass that wants to come again at once lets others have their turn', async () => {
+test('an immediate requeue does not starve other keys', async () => {
   const { reconcile, names } = answering(after(0, 'x'));
   const { clock, source, startSynced } = controllerBench(reconcile);
   for (const name of ['a', 'b']) source.put(thing(name));
@@ -117,7 +117,7 @@ test('a pass that wants to come again at once lets others have their turn', asyn
   expect(names()).toEqual(['a', 'b', 'a']);
 });
 
-test('tries again after a failure, each time later, and afresh after a success', async () => {
+test('retries with backoff, which a success resets', async () => {
   const boom = new Error('boom');
   const { reconcile, calls } = answering(boom, boom, boom, done, boom);
   const { clock, source, startSynced, lines } = controllerBench(reconcile, { queue: { firstRetryMs: 100 } });
@@ -262,7 +262,7 @@ test('can be given keys that no source knows', async () => {
   expect([names(), controller.enqueue(key('z')), state.isOver]).toEqual([['z'], false, true]);
 });
 
-test('a pass fails at its deadline and is tried again', async () => {
+test('a pass that exceeds its deadline is retried', async () => {
   const attempts: number[] = [];
   const { clock, source, startSynced, lines } = controllerBench(
     async (_, { signal, attempt }) => {

@@ -5,7 +5,7 @@ import type { Leadership } from './manager.ts';
 
 const boom = new Error('boom');
 
-test('a standby runs everything but what only a leader may run', async () => {
+test('a standby does not run leader-only parts', async () => {
   const story: string[] = [];
   const { stop, over } = managerBench({
     others: [part('events', story).runnable],
@@ -27,7 +27,7 @@ test('fails when leadership cannot be had at all', async () => {
   expect(story).toEqual([]);
 });
 
-test('ends cleanly but as a failure when leadership is lost, and frees nothing', async () => {
+test('a lost leadership stops everything and does not free the lease', async () => {
   const story: string[] = [];
   const { leadership, lose } = leadershipIn(story);
   const { over } = managerBench({

@@ -69,7 +69,7 @@ test('a group waits until everything in the one after has ended', async () => {
   expect(story.slice(-3)).toEqual(['slow ends', 'cache is told', 'cache ends']);
 });
 
-test('what ends by itself is no failure, and counts as ready', async () => {
+test('a runnable that ends by itself is ready and has not failed', async () => {
   const story: string[] = [];
   const once: Runnable = { name: 'once', run: async () => void story.push('once') };
   const { stop, over } = managerBench({ caches: [once], others: [part('next', story).runnable] });
@@ -86,7 +86,7 @@ test('empty groups and no leadership are fine', async () => {
   await expect(over).resolves.toBeUndefined();
 });
 
-test('starts nothing when it is stopped already', async () => {
+test('starts no runnable when the signal is aborted already', async () => {
   const story: string[] = [];
   const leadership = leadershipIn(story).leadership;
   await runManager({ servers: [part('a', story).runnable], leadership }, AbortSignal.abort());
@@ -111,7 +111,7 @@ for (const group of groups) {
   });
 }
 
-test('a failure before it is ready stops what was started before, and starts nothing more', async () => {
+test('a failure before readiness stops all started runnables and starts no more', async () => {
   const story: string[] = [];
   const bad = part('bad', story, { isReadyAtOnce: false });
   const { over } = managerBench({
@@ -163,7 +163,7 @@ test('the first of several failures is the one that counts', async () => {
   expect(messages('error')).toEqual(['Failed; stopping everything', 'Failed while stopping']);
 });
 
-test('to end with the reason of the stop is no failure', async () => {
+test('rejecting with the reason of the stop is not a failure', async () => {
   const obey = (name: string, error: (signal: AbortSignal) => unknown): Runnable => ({
     name,
     run: (signal, ready) => {
@@ -250,7 +250,7 @@ test('leaves no listener on the signal it was given', async () => {
   expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
 });
 
-test('says in its log what it starts and stops', async () => {
+test('logs what it starts and stops', async () => {
   const story: string[] = [];
   const { stop, over, lines } = managerBench({ caches: [part('informers', story).runnable] });
   await settle();

@@ -18,7 +18,7 @@ test('a gauge is what it was last set to', () => {
   expect(metrics.read(depth, {})).toBe(2);
 });
 
-test('each set of labels has its own figure, in whatever order it is written', () => {
+test('each set of labels has its own series in any order', () => {
   const metrics = new MemoryMetrics();
   metrics.count(passes, { controller: 'a', result: 'error' });
   metrics.count(passes, { result: 'error', controller: 'a' });
@@ -60,7 +60,7 @@ test('buckets are cumulative', () => {
   expect(metrics.read(seconds, {})).toBe(4);
 });
 
-test('bounds rise, as whoever prints them expects', () => {
+test('bucketBounds are increasing', () => {
   expect([...bucketBounds].sort((a, b) => a - b)).toEqual(bucketBounds);
 });
 
@@ -76,7 +76,7 @@ test('gives everything, with names, help and labels', () => {
   ]);
 });
 
-test('a name used for another type does no harm to what was there first', () => {
+test('a metric keeps its first type', () => {
   const metrics = new MemoryMetrics();
   metrics.observe(seconds, {}, 1);
   metrics.count(seconds, {});
@@ -87,7 +87,7 @@ test('a name used for another type does no harm to what was there first', () => 
   expect(metrics.read(passes, {})).toBe(1);
 });
 
-test('whoever wants no figures gets none', () => {
+test('noMetrics ignores all values', () => {
   const metrics: Metrics = noMetrics;
   expect([metrics.count(passes, {}), metrics.gauge(depth, {}, 1), metrics.observe(seconds, {}, 1)]).toEqual([
     undefined,

@@ -93,7 +93,7 @@ test('reports a pass at its deadline, with an error that names key and time', as
   expect(abort.signal.reason.remedy).not.toBe('');
 });
 
-test('a pass that heeds its deadline fails with it, and is not overdue', async () => {
+test('a pass that respects its deadline is not overdue', async () => {
   const clock = manualClock();
   const abort = new AbortController();
   const { ended, overdue } = runPass(() => clock.sleep(5000, abort.signal).then(() => done), abort, limitsOf(clock));
@@ -112,7 +112,7 @@ test('a pass that ends well although its deadline has passed has ended well', as
   expect(await ended).toMatchObject({ is: 'done', ms: 1050 });
 });
 
-test('a pass that does not heed its deadline is overdue after the time of grace', async () => {
+test('a pass that ignores its deadline is overdue after the grace time', async () => {
   const { clock, overdue } = run(() => new Promise(() => undefined));
   let isOverdue: unknown = 'not yet';
   void overdue.then(value => (isOverdue = value));

@@ -84,7 +84,7 @@ test('a filter and a change together are what a controller of outdated nodes nee
   expect(said(outdated, node('linux', 'v1'), node('linux', 'v1'))).toBe('');
 });
 
-test('all lets through no more than each, any no less', () => {
+test('allOf selects at most, anyOf at least, what each predicate selects', () => {
   const answers = fc.record({ added: fc.boolean(), updated: fc.boolean(), deleted: fc.boolean() });
   fc.assert(
     fc.property(fc.array(answers, { minLength: 1, maxLength: 4 }), list => {

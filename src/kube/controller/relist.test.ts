@@ -27,7 +27,7 @@ function bench(...names: string[]) {
   return { world, relist, resume };
 }
 
-test('does nothing while nothing was missed', () => {
+test('does not relist without a missed key', () => {
   const { world, resume } = bench('a', 'b');
   expect([resume(10), world.looks]).toEqual([[], 0]);
 });
@@ -38,7 +38,7 @@ test('adds all keys once something was missed, and then rests', () => {
   expect([resume(10), resume(10)]).toEqual([['a', 'b'], []]);
 });
 
-test('reports the first miss since the last look from the others', () => {
+test('missed is true for the first key since the last relist', () => {
   const { relist, resume } = bench('a');
   expect([relist.missed(), relist.missed()]).toEqual([true, false]);
   resume(1);
@@ -57,7 +57,7 @@ test('loses no key when there is no room at all', () => {
   expect([resume(0), resume(0), resume(2)]).toEqual([[], [], ['a', 'b']]);
 });
 
-test('looks once more when something is missed while it goes on', () => {
+test('relists again when a key is missed meanwhile', () => {
   const { world, relist, resume } = bench('a', 'b', 'c');
   relist.missed();
   expect(resume(2)).toEqual(['a', 'b']);

@@ -44,7 +44,7 @@ test('the key of a deleted object is never refused', () => {
   expect(fed).toEqual(['a', 'a!']);
 });
 
-test('feeds nothing after its end', () => {
+test('enqueues no key after the end', () => {
   const { source, fed, start } = bench();
   start()();
   source.put(object('a'));
@@ -68,7 +68,7 @@ test('an object that changes hands concerns the old owner too, whom no relist wo
   expect(fed).toEqual(['x', 'y', 'x!']);
 });
 
-test('an object that concerns no one feeds nothing', () => {
+test('an object without keys enqueues none', () => {
   const { source, fed, start } = bench({ keys: () => [] });
   start();
   source.put(object('a'));
@@ -102,7 +102,7 @@ const failing = () => {
   throw new TypeError('x is undefined');
 };
 
-test('lets a change through when the predicate fails,', () => {
+test('does not drop a change when the predicate fails', () => {
   const predicate = { added: failing, updated: failing, deleted: failing, relisted: failing };
   const { source, watch, fed, start, log, messages } = bench({ predicate });
   start();
@@ -114,7 +114,7 @@ test('lets a change through when the predicate fails,', () => {
   expect(messages('error')).toEqual(Array.from({ length: 4 }, () => 'Predicate failed; not dropping the change'));
 });
 
-test('an object that cannot be mapped is reported by name and spoils nothing', () => {
+test('logs an object that cannot be mapped and continues', () => {
   const keys = (each: KubeResource) => (each.metadata.name === 'bad' ? failing() : [key(each.metadata.name ?? '')]);
   const { source, watch, fed, start, log, lines } = bench({ keys });
   start();
@@ -124,7 +124,7 @@ test('an object that cannot be mapped is reported by name and spoils nothing', (
   expect([...watch.relist(log)]).toEqual([key('good')]);
 });
 
-test('a mapping that fails half way feeds nothing of that object', () => {
+test('a mapping that fails enqueues no key of that object', () => {
   const keys = function* () {
     yield key('a');
     failing();
@@ -135,7 +135,7 @@ test('a mapping that fails half way feeds nothing of that object', () => {
   expect(fed).toEqual([]);
 });
 
-test('relists the keys of all objects that a filter lets through, mapped', () => {
+test('relists the keys of all selected objects', () => {
   const isWanted = matching<KubeResource>(({ metadata }) => metadata.name !== 'b');
   const { source, watch, log } = bench({ predicate: isWanted, keys: byOwner });
   source.put(owned('a', 'x'));
@@ -144,7 +144,7 @@ test('relists the keys of all objects that a filter lets through, mapped', () =>
   expect([...watch.relist(log)]).toEqual([key('x'), key('z')]);
 });
 
-test('relists objects whatever a predicate says of single changes', () => {
+test('relist ignores predicates for single changes', () => {
   const { source, watch, log } = bench({ predicate: { added: () => false, updated: () => false } });
   source.put(object('a'));
   expect([...watch.relist(log)]).toEqual([key('a')]);

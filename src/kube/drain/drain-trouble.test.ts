@@ -19,7 +19,7 @@ test('a report without names of budgets is better than none', async () => {
   expect(messages('warn')).toEqual(['Reading PodDisruptionBudgets failed']);
 });
 
-test('a pod that may not be evicted is reported at once when nothing else is left to wait for', async () => {
+test('ends at once when all remaining pods cannot be evicted', async () => {
   const { clock, drain, put, answers, api } = drainBench();
   for (const name of ['forbidden', 'free']) put(name);
   answers.set('forbidden', () => refused(403, 'Forbidden'));
@@ -56,7 +56,7 @@ test('another pod of the same name is another pod', async () => {
   expect(state.result?.gone.map(each => each.name)).toEqual(['web-0', 'web-0']);
 });
 
-test('a pod that goes by itself before it is asked to is gone', async () => {
+test('counts a pod that ends by itself as gone', async () => {
   const { clock, api, drain, put, answers } = drainBench();
   put('fast');
   answers.set('fast', () => {
@@ -96,7 +96,7 @@ test('asks for no more than ten evictions at once', async () => {
   expect([most, evicted.length]).toEqual([10, 25]);
 });
 
-test('the first and the last look are at the truth, those between may come from the cache', async () => {
+test('the first and the last list bypass the cache', async () => {
   const { clock, api, drain, put } = drainBench();
   put('a');
   const versions: (string | undefined)[] = [];
@@ -112,7 +112,7 @@ test('the first and the last look are at the truth, those between may come from 
   expect(versions.slice(1, -1)).toEqual(['0', '0', '0']);
 });
 
-test('looks again when a list fails,', async () => {
+test('retries a failed list', async () => {
   const { clock, api, drain, put, messages } = drainBench();
   put('a');
   const before = api.before;
@@ -129,7 +129,7 @@ test('looks again when a list fails,', async () => {
   expect([state.result?.blocked, messages('warn').length]).toEqual([[], 2]);
 });
 
-test('a cache that is behind deceives no one', async () => {
+test('a stale cache does not end the drain', async () => {
   const { clock, api, drain, put, evicted } = drainBench();
   put('a');
   const list = api.list.bind(api);

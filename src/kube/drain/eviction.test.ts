@@ -57,7 +57,7 @@ for (const [name, answer, version] of strange) {
   });
 }
 
-test('says when the server cannot be asked', async () => {
+test('reports a failed discovery request', async () => {
   await expect(findPolicyVersion(new MemoryApi())).rejects.toMatchObject({ code: 404 });
 });
 
@@ -90,7 +90,7 @@ for (const [name, error, want] of answers) {
   });
 }
 
-test('an abort is no answer', async () => {
+test('an abort is not a result', async () => {
   const abort = new AbortController();
   const api = new MemoryApi();
   api.before = () => {

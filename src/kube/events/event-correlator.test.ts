@@ -102,7 +102,7 @@ test('the reserve does not grow beyond 25', async () => {
   expect(messages(50).filter(() => say('a') !== undefined).length).toBe(25);
 });
 
-test('one noisy object takes nothing from another', () => {
+test('the rate limit is per object', () => {
   const { say } = bench();
   messages(40).forEach(() => say('a'));
   expect(say('a')).toBeUndefined();
@@ -122,7 +122,7 @@ test('forgets what was used longest ago, so that memory has a bound', () => {
   expect([of('x'), of('y'), of('x'), of('z'), of('x'), of('y')]).toEqual([true, true, false, true, false, true]);
 });
 
-test('whatever is said: never more per object than the limits allow', async () => {
+test('never exceeds the limits per object', async () => {
   const step = fc.record({ name: fc.constantFrom('x', 'y'), message: fc.nat(20), ms: fc.nat(2 * minute) });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async steps => {

@@ -56,7 +56,7 @@ test('writes an event as client-go does', async () => {
   ]);
 });
 
-test('says nothing of a machine it does not know', async () => {
+test('omits an unknown instance', async () => {
   const { start, say, written } = bench();
   await start();
   say('a');
@@ -175,7 +175,7 @@ for (const [name, error] of transient) {
   });
 }
 
-test('lets an event go after a dozen tries, says so, and goes on with the next', async () => {
+test('drops an event after twelve attempts, logs it and continues', async () => {
   const { clock, api, start, say, texts, dropped, lines } = bench();
   api.before = ({ body }) => {
     if (JSON.stringify(body).includes('bad')) throw refused(500, 'InternalError');
@@ -227,7 +227,7 @@ test('an event that was written although the answer was lost is counted once', a
   expect(texts()).toEqual(['2 a']);
 });
 
-test('what does not fit into the queue is let go; what is in it is sent', async () => {
+test('drops events beyond the queue limit', async () => {
   const { start, say, texts, dropped } = bench({ maxQueued: 3 });
   for (const message of ['a', 'b', 'c', 'd', 'e']) say(message);
   await start();
@@ -273,14 +273,14 @@ test('the order to stop shortens the wait for another try', async () => {
   expect([state.isOver, texts(), clock.sleepers()]).toEqual([true, ['1 a'], 0]);
 });
 
-test('ends at once when nothing is left, and when it was stopped before', async () => {
+test('run ends at once without events', async () => {
   const { clock, start, stop, state } = bench();
   stop.abort();
   await start();
   expect([state.isOver, clock.sleepers()]).toEqual([true, 0]);
 });
 
-test('what is recorded after the end is let go', async () => {
+test('drops events after the stop', async () => {
   const { start, stop, say, dropped, texts } = bench();
   await start();
   stop.abort();
@@ -301,7 +301,7 @@ test('is ready at once, and counts what it sent', async () => {
   expect([recorder.name, metrics.read(eventMetrics.sent, {})]).toEqual(['events', 2]);
 });
 
-test('whoever records never fails, whatever he says', async () => {
+test('record never throws', async () => {
   const { recorder, start, messages } = bench();
   await start();
   recorder.record({}, setup);

@@ -46,7 +46,7 @@ test('reports a name that is taken from a conflict, which has the same code', ()
   expect([isAlreadyExists(error), isConflict(error)]).toEqual([true, false]);
 });
 
-test('takes the time to come again from the header unless the Status has one', () => {
+test('uses Retry-After of the header unless the Status has one', () => {
   const of = (text: string) => errorFrom(429, text, 7, 'GET /x').details.retryAfterSeconds;
   expect(of('busy')).toBe(7);
   expect(of(status({}))).toBe(7);

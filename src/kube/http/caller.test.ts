@@ -55,7 +55,7 @@ test('a call may be repeated less often than the client does', async () => {
   expect(seen).toHaveLength(2);
 });
 
-test('does not wait for what comes after the deadline, but tells what the server said', async () => {
+test('fails with the error of the server when Retry-After is beyond the deadline', async () => {
   const { client, seen } = await clientTo(busy(99, 429, { 'retry-after': '6000' }), patient);
   const start = performance.now();
   await expect(client.get(nodes, 'n')).rejects.toMatchObject({ code: 429 });

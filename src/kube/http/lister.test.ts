@@ -45,7 +45,7 @@ for (const order of ['metadata first', 'metadata last'] as const) {
   }
 }
 
-test('says the version only with the first page', async () => {
+test('sends the resourceVersion with the first page only', async () => {
   const { client, queries } = await listing(letters('abc'), { pageSize: 2 });
   await client.listAll(nodes, { resourceVersion: '5', resourceVersionMatch: 'Exact' });
   expect(queries()).toEqual([
@@ -54,7 +54,7 @@ test('says the version only with the first page', async () => {
   ]);
 });
 
-test('takes the size of pages from the call, and begins where it says', async () => {
+test('uses limit and continue of the call', async () => {
   const { client, queries } = await listing(letters('abcdef'));
   expect(names(await client.listAll(nodes, { limit: 4, continue: '1' }))).toBe('bcdef');
   expect(queries()).toEqual([
@@ -99,7 +99,7 @@ test('does not use a page that was asked for too early', async () => {
   expect(queries().map(query => query.continue)).toEqual([undefined, '3', '2']);
 });
 
-test('a page ahead that fails is no harm when the list ends before it', async () => {
+test('ignores a failed page ahead when the list has ended', async () => {
   const { client } = await listing((_, answer, turn) => {
     if (turn > 1) return void answer.socket?.destroy();
     return void answer.end(
@@ -176,7 +176,7 @@ test('a page that does not come ends at the deadline', async () => {
   await expect(client.listAll(nodes)).rejects.toMatchObject({ code: 'API_DEADLINE' });
 });
 
-test('a caller that gives up in the middle leaves nothing under way', async () => {
+test('an aborted list leaves no request', async () => {
   const caller = new AbortController();
   let closed = 0;
   const { client } = await listing(

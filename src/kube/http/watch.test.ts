@@ -50,7 +50,7 @@ for (const [name, options, want] of queries) {
   });
 }
 
-test('asks for nothing before a user reads', async () => {
+test('sends no request before the first read', async () => {
   const { client, server } = await clientTo((_, answer) => void answer.end());
   const watch = client.watch(nodes);
   await delay(20);

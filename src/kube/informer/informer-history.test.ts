@@ -119,7 +119,7 @@ async function witnessed(steps: readonly Step[], streaming: ScriptedApi['streami
   expect([api.openStreams, clock.sleepers()]).toEqual([0, 0]);
 }
 
-test('after any faults the store is what the server has, and every handler was told a history that makes sense', async () => {
+test('after any faults the store equals the server, and every handler got a consistent history', async () => {
   const random = fc.double({ min: 0, max: 0.99, noNaN: true });
   const steps = fc.array(step, { maxLength: 40 });
   await fc.assert(fc.asyncProperty(steps, fc.constantFrom(...streamings), random, witnessed), { numRuns: 600 });

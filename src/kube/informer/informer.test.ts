@@ -47,7 +47,7 @@ test('reports every handler of additions, changes with old and new, and deletion
   await informer.stop();
 });
 
-test('has synced when the store is filled and every handler was told', async () => {
+test('synced resolves when store and handlers have the initial objects', async () => {
   const { informer } = informerOf(apiWith('a', 'b'));
   const { told, handler } = notes();
   informer.addHandler({ ...handler, added: object => told.push(`${object.metadata.name} ${informer.hasSynced}`) });
@@ -68,7 +68,7 @@ test('has synced with an empty server too', async () => {
   await informer.stop();
 });
 
-test('is not synced while the server refuses, says why, and syncs later', async () => {
+test('reports why it has not synced, and syncs later', async () => {
   const api = apiWith('a');
   api.fail('list', refusal(403), refusal(403));
   const { clock, informer } = informerOf(api);
@@ -99,7 +99,7 @@ test('reports a late handler the content as additions, at once and only to it', 
   await informer.stop();
 });
 
-test('reports a handler that another handler adds nothing twice', async () => {
+test('a handler added by another handler gets no change twice', async () => {
   const { informer } = informerOf(apiWith('a', 'b', 'c'));
   const inner = notes();
   let isAdded = false;
@@ -115,7 +115,7 @@ test('reports a handler that another handler adds nothing twice', async () => {
   await informer.stop();
 });
 
-test('reports a removed handler nothing more, even in the middle of the news', async () => {
+test('a removed handler gets no more changes', async () => {
   const api = apiWith('a', 'b');
   const { informer } = informerOf(api);
   const [other, told] = [notes(), [] as string[]];
@@ -231,7 +231,7 @@ test('reports what was deleted and made again while it was cut off as two lives'
   await informer.stop();
 });
 
-test('reports nothing when a new list brings nothing new', async () => {
+test('a relist without changes calls no handler', async () => {
   const api = apiWith('a', 'b');
   const { clock, informer } = informerOf(api);
   const { told, handler } = notes();
@@ -276,7 +276,7 @@ test('logs an object that an index cannot read and goes on', async () => {
   await informer.stop();
 });
 
-test('gives objects that no one can change, the same to everyone', async () => {
+test('all readers get the same frozen objects', async () => {
   const { informer } = informerOf(apiWith('a'));
   const seen: Thing[] = [];
   informer.addHandler({ added: object => seen.push(object) });
@@ -302,7 +302,7 @@ test('starts once, however often it is reported to', async () => {
   expect(api.openStreams).toBe(0);
 });
 
-test('stops with nothing left: no stream, no timer, no word to a handler; the store can be read on', async () => {
+test('stop ends streams, timers and handlers; the store stays readable', async () => {
   const api = apiWith('a');
   const { clock, informer } = informerOf(api);
   const { told, handler } = notes();
@@ -319,7 +319,7 @@ test('stops with nothing left: no stream, no timer, no word to a handler; the st
   expect(informer.hasSynced).toBe(true);
 });
 
-test('whoever waits for a stopped informer is told, and no one else is harmed', async () => {
+test('synced rejects when the informer is stopped before', async () => {
   const api = apiWith('a');
   api.fail('list', refusal(500));
   const { informer } = informerOf(api);
@@ -329,7 +329,7 @@ test('whoever waits for a stopped informer is told, and no one else is harmed', 
   await expect(informer.synced).rejects.toThrow('the informer was stopped before it had synced');
 });
 
-test('a handler that comes after the stop is reported the content and leaves nothing behind', async () => {
+test('a handler added after the stop gets the content and leaves no timer', async () => {
   const { clock, informer } = informerOf(apiWith('a'));
   informer.start();
   await informer.synced;

@@ -96,7 +96,7 @@ test('names an informer in trouble with its scope', async () => {
   await informers.stop();
 });
 
-test('ends the waiting for a server that refuses when the signal says so', async () => {
+test('synced rejects when the signal is aborted', async () => {
   const { api, informers } = informersOf();
   api.fail('list', refusal(403));
   informers.get(things);
@@ -109,14 +109,14 @@ test('ends the waiting for a server that refuses when the signal says so', async
   await informers.stop();
 });
 
-test('has nothing to wait for without informers', async () => {
+test('synced resolves without informers', async () => {
   const { informers } = informersOf();
   informers.start();
   await informers.synced(AbortSignal.timeout(1000));
   await informers.stop();
 });
 
-test('gives nothing and starts nothing after it was stopped', async () => {
+test('rejects new informers after the stop', async () => {
   const { api, informers } = informersOf();
   informers.get(things);
   await informers.stop();

@@ -17,7 +17,7 @@ test('gives back the same object, frozen to the last member', () => {
   expect(isDeeplyFrozen(object)).toBe(true);
 });
 
-test('whoever writes to an admitted object gets a TypeError', () => {
+test('writing to a prepared object throws a TypeError', () => {
   const object = admitted({ metadata: { name: 'x', labels: { a: 'b' } } }) as { metadata: { labels: { a: string } } };
   expect(() => {
     object.metadata.labels.a = 'c';
@@ -29,7 +29,7 @@ test('leaves an object alone that it has admitted before', () => {
   expect(admitted(object as KubeResource)).toBe(object);
 });
 
-test('leaves out managedFields and nothing else', () => {
+test('removes managedFields only', () => {
   const object = {
     metadata: { name: 'x', managedFields: [{ manager: 'kubelet' }], uid: 'u' },
     spec: { managedFields: 1 },

@@ -374,7 +374,7 @@ test('stops cleanly while it lists', async () => {
   expect([seen.size, api.openStreams, clock.sleepers()]).toEqual([0, 0, 0]);
 });
 
-test('does nothing when it is stopped before it runs', async () => {
+test('run ends at once when the signal is aborted already', async () => {
   const api = apiWith('a');
   const sink = { replaceAll: () => undefined, put: () => undefined, remove: () => undefined };
   await new Reflector<Thing>({ client: api, resource: things, sink }).run(AbortSignal.abort());

@@ -70,7 +70,7 @@ test('reports a removal with the last state given', () => {
   expect(store.size).toBe(0);
 });
 
-test('has nothing to tell about the removal of what it never had', () => {
+test('removing an unknown object is no change', () => {
   expect(storeOf(pod('a/x')).remove(pod('a/y'))).toEqual([]);
 });
 
@@ -128,7 +128,7 @@ test('finds an object under each of several values', () => {
   expect(['a', 'b', 'c', 'd'].map(letter => store.byIndex('letters', letter).length)).toEqual([1, 1, 1, 0]);
 });
 
-test('keeps an object that an index cannot read, and tells so once', () => {
+test('keeps an object that cannot be indexed, and reports it once', () => {
   const told: string[] = [];
   const store = new Store<Pod>((index, object, error) =>
     told.push(`${index} ${object.metadata.name} ${String(error)}`),
@@ -151,7 +151,7 @@ test('rejects an unknown index and a second function under the same name', () =>
   expect(() => store.byIndex('nod', 'x')).toThrow('the store has no index nod');
 });
 
-test('gives lists that can be altered without harm', () => {
+test('list returns a copy', () => {
   const store = storeOf(pod('a'), pod('b'));
   store.list().pop();
   expect(store.list()).toHaveLength(2);

@@ -184,7 +184,7 @@ test('takes filters nested sixteen deep', () => {
   expect(parseJsonPath(template).segments).toHaveLength(1);
 });
 
-test('says at which character a template goes wrong', () => {
+test('reports the position of a syntax error', () => {
   expect(errorOf(() => parseJsonPath('{.metadata.name'))?.message).toContain('at character 16');
 });
 

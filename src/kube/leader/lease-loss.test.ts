@@ -28,7 +28,7 @@ test('goes on leading through failures that end before the deadline', async () =
   expect(a.log.messages('warn').length).toBe(3);
 });
 
-test('has lost when nothing could be renewed for the whole deadline, counted from the last success', async () => {
+test('loses the lease when no renewal succeeds within the deadline', async () => {
   const { clock, a } = await leading();
   a.road.before = unavailable;
   await clock.advance(10 * second - 1);
@@ -79,7 +79,7 @@ test('has lost when another of the same name took the lease', async () => {
   expect(a.losses.length).toBe(1);
 });
 
-test('has lost when another led and let go meanwhile', async () => {
+test('loses the lease when another process has led meanwhile', async () => {
   const { clock, api, a } = await leading();
   api.put(leases, { metadata: place, spec: { holderIdentity: '', leaseTransitions: 1 } });
   await clock.advance(2 * second);
@@ -93,7 +93,7 @@ test('takes the lease back when a user only removed the name of the holder', asy
   expect([a.losses, spec().holderIdentity]).toEqual([[], 'a']);
 });
 
-test('a change of a label costs nothing', async () => {
+test('a changed label does not lose the lease', async () => {
   const { clock, api, lease, a } = await leading();
   const spec = lease()?.spec ?? {};
   api.put(leases, { metadata: { ...place, labels: { x: 'y' } }, spec });
@@ -113,7 +113,7 @@ test('a write whose answer got lost is recognised as ours', async () => {
   expect(spec()).toMatchObject({ renewTime: '2026-03-01T12:00:14.000000Z', leaseTransitions: 0 });
 });
 
-test('makes a deleted lease again, and no one else is faster', async () => {
+test('creates a deleted lease again', async () => {
   const { clock, api, candidate, spec, a } = await leading();
   const b = candidate('b');
   await clock.advance(2 * second);
@@ -123,7 +123,7 @@ test('makes a deleted lease again, and no one else is faster', async () => {
   expect(spec()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
 });
 
-test('after a standstill nothing is sent any more, and leadership is over before it is noticed', async () => {
+test('after a long pause no renewal is sent and isHeld is false', async () => {
   const bench = leaseBench();
   const clock = stallingClock(bench.clock);
   const a = bench.candidate('a', { clock });
@@ -147,7 +147,7 @@ test('a renewal that succeeds too late does not count', async () => {
   expect(a.losses.length).toBe(1);
 });
 
-test('a loss is reported once, and a release after it does nothing', async () => {
+test('a loss is reported once, and a later release has no effect', async () => {
   const { clock, api, a } = await leading();
   a.road.before = unavailable;
   await clock.advance(60 * second);

@@ -32,7 +32,7 @@ for (const [name, seen, leftMs] of first) {
   });
 }
 
-test('nothing was seen: free', () => {
+test('a lease that was never observed is free', () => {
   const { observer } = bench();
   expect([observer.leftMs(), observer.holder]).toEqual([0, '']);
 });
@@ -55,7 +55,7 @@ test('each change begins its time again', async () => {
   expect(observer.leftMs()).toBe(15_000);
 });
 
-test('another label is no renewal', async () => {
+test('a changed label is not a renewal', async () => {
   const { clock, observer } = bench();
   observer.note(lease(held));
   await clock.advance(10_000);

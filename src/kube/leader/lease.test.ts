@@ -145,7 +145,7 @@ test('a holder that was freed is followed at the next retry', async () => {
   expect([held(a, b), spec().leaseTransitions, a.losses]).toEqual([[false, true], 1, []]);
 });
 
-test('to let a lease expire leaves it as it is', async () => {
+test('release with `let expire` does not change the lease', async () => {
   const { clock, spec, candidate } = leaseBench();
   const a = candidate('a');
   await settle();
@@ -164,7 +164,7 @@ test('frees a lease whose label a user changed', async () => {
   expect(spec().holderIdentity).toBe('');
 });
 
-test('frees nothing that belongs to another, or to no one', async () => {
+test('release does not free the lease of another process', async () => {
   const { api, lease, spec, candidate } = leaseBench();
   const a = candidate('a');
   await settle();
@@ -183,7 +183,7 @@ test('frees nothing that belongs to another, or to no one', async () => {
   expect(lease()).toBeUndefined();
 });
 
-test('a release that fails says so', async () => {
+test('release fails with the error of the server', async () => {
   const { candidate } = leaseBench();
   const a = candidate('a');
   await settle();
@@ -191,7 +191,7 @@ test('a release that fails says so', async () => {
   await expect(a.leadership.release('free', signal)).rejects.toMatchObject({ code: 500 });
 });
 
-test('to release what is not held is no error', async () => {
+test('release without a lease has no effect', async () => {
   const { api, candidate } = leaseBench();
   const a = candidate('a');
   await settle();
@@ -224,7 +224,7 @@ test('can be stopped while it waits, and leaves no timer', async () => {
   expect(clock.sleepers()).toBe(before - 1);
 });
 
-test('asks for nothing when it is stopped already', async () => {
+test('sends no request when the signal is aborted already', async () => {
   const { api, candidate } = leaseBench();
   const a = candidate('a').leadership;
   await settle();
@@ -233,7 +233,7 @@ test('asks for nothing when it is stopped already', async () => {
   expect(api.calls).toEqual([]);
 });
 
-test('goes on trying while the server refuses,', async () => {
+test('acquire retries while the server fails', async () => {
   const { clock, candidate } = leaseBench();
   const a = candidate('a');
   a.road.before = () => Promise.reject(refused(403, 'Forbidden'));

@@ -135,7 +135,7 @@ test('keeps the lock that our own pod has already', async () => {
   expect(current()?.metadata.uid).toBe(before.metadata.uid);
 });
 
-test('looks again after 1, 2, 4, 8, 16 and then every 16 seconds', async () => {
+test('retries after 1, 2, 4, 8, 16 and then every 16 seconds', async () => {
   const { clock, api, putLock, take } = bench();
   putLock([ownerPod('old')]);
   api.put(pods, pod('old'));
@@ -222,7 +222,7 @@ test('can be stopped while it waits, and leaves no timer', async () => {
   expect(clock.sleepers()).toBe(0);
 });
 
-test('without a pod of our own it only waits, and writes nothing', async () => {
+test('without a pod it waits and does not take the lock', async () => {
   const { clock, api, putLock, owners, state, take, lock } = bench({ pod: undefined as never });
   putLock([ownerPod('old')]);
   api.put(pods, pod('old'));
@@ -243,7 +243,7 @@ test('gives the lock back', async () => {
   expect(current()).toBeUndefined();
 });
 
-test('gives back nothing that belongs to another by now', async () => {
+test('does not release a lock of another process', async () => {
   const { putLock, owners, take, lock } = bench();
   await take();
   putLock([ownerPod('old')]);

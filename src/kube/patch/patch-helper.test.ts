@@ -27,7 +27,7 @@ function bench(more: Partial<Thing> = {}, metadata: Partial<Metadata> = {}) {
   return { api, before, patch, sent, current };
 }
 
-test('asks for nothing when nothing differs, and gives the object back', async () => {
+test('sends no request when nothing differs', async () => {
   const { api, before, patch } = bench();
   expect(await patch(structuredClone(before))).toEqual(before);
   expect(api.calls).toEqual([]);
@@ -86,7 +86,7 @@ test('gives back the object as the server has it now', async () => {
   expect(after).toMatchObject({ spec: { size: 2 }, status: { phase: 'x' } });
 });
 
-test('does not disturb what another writer changed elsewhere', async () => {
+test('keeps concurrent changes of other members', async () => {
   const { api, before, patch, current } = bench();
   api.put(things, { ...before, metadata: { ...before.metadata, labels: { theirs: '1' } } });
   await patch({ ...before, spec: { size: 2 } });
@@ -119,13 +119,13 @@ for (const [name, lock, change, isConflict] of locks) {
   });
 }
 
-test('our own first patch is no conflict for the second', async () => {
+test('the status patch does not conflict with the second patch', async () => {
   const { before, patch, current } = bench();
   await patch({ ...before, spec: { size: 2 }, status: { phase: 'x' } }, { lock: 'always' });
   expect(current()).toMatchObject({ spec: { size: 2 }, status: { phase: 'x' } });
 });
 
-test('cannot lock an object that says no version', async () => {
+test('does not lock an object without resourceVersion', async () => {
   const { api, before } = bench();
   const { resourceVersion: _, ...metadata } = before.metadata;
   const unversioned = { ...before, metadata };
@@ -157,13 +157,13 @@ test('hands its options on', async () => {
 
 const grow = (thing: Thing): Thing => ({ ...thing, spec: { ...thing.spec, size: (thing.spec?.size ?? 0) + 1 } });
 
-test('reads, changes and writes; tells what was and what is', async () => {
+test('changeObject returns the object before and after', async () => {
   const { api } = bench();
   const { before, after } = await changeObject(api, things, { key, change: grow });
   expect([before.spec?.size, after.spec?.size]).toEqual([1, 2]);
 });
 
-test('writes nothing when the change changes nothing', async () => {
+test('changeObject sends no patch when nothing changes', async () => {
   const { api } = bench();
   const { before, after } = await changeObject(api, things, { key, change: thing => thing });
   expect([before, api.calls.map(call => call.verb)]).toEqual([after, ['get']]);

@@ -31,7 +31,7 @@ test('takes a key that no relist would find, although it is full', async () => {
   expect(await handledNames()).toEqual(['a', 'b']);
 });
 
-test('says once that there is room again, when half of it is free', async () => {
+test('calls onRoom once when half of the queue is free', async () => {
   let calls = 0;
   const { queue } = queueBench({ maxKeys: 4, onRoom: () => (calls += 1) });
   for (let index = 0; index < 6; index += 1) queue.add(key(`k${index}`));
@@ -43,7 +43,7 @@ test('says once that there is room again, when half of it is free', async () => 
   expect(seen).toEqual([0, 1, 1, 1]);
 });
 
-test('says nothing of room when nothing was refused', async () => {
+test('does not call onRoom without a rejected key', async () => {
   let calls = 0;
   const { queue, handledNames } = queueBench({ maxKeys: 2, onRoom: () => (calls += 1) });
   for (const each of [a, b]) queue.add(each);
@@ -51,7 +51,7 @@ test('says nothing of room when nothing was refused', async () => {
   expect(calls).toBe(0);
 });
 
-test('whoever is reported of room can add at once', async () => {
+test('onRoom can add keys at once', async () => {
   const missed = [c];
   const { queue, handledNames } = queueBench({
     maxKeys: 2,
@@ -144,7 +144,7 @@ test('measures depth, adds, retries, and the time of waiting and of work', async
   expect(sumOf('workqueue_work_duration_seconds')).toMatchObject({ count: 1, sum: 5 });
 });
 
-test('whatever happens: no key in two hands, nothing lost, nothing left', async () => {
+test('no key is handed out twice or lost', async () => {
   const step = fc.record({
     do: fc.constantFrom('add', 'addAfter', 'take', 'done', 'retry', 'advance'),
     key: fc.nat(5),

@@ -33,7 +33,7 @@ test('hands a key to a worker that waits, and to one only', async () => {
   expect(await gotBy(second)).toBe('b');
 });
 
-test('a key added while a worker has it waits for that worker, then comes once more', async () => {
+test('a key added while a worker has it is handed out again afterwards', async () => {
   const { queue } = queueBench();
   queue.add(a);
   await queue.take();
@@ -181,7 +181,7 @@ test('waits twice as long after each failure, up to the bound', async () => {
   expect(waits).toEqual([5, 10, 20, 40, 80, 100, 100]);
 });
 
-test('starts at 5 ms and never waits longer than 5 minutes unless told otherwise', () => {
+test('the default backoff is 5 ms to 5 minutes', () => {
   const { queue } = queueBench();
   const waits = Array.from({ length: 100 }, () => queue.retry(a));
   expect([waits[0], waits[16], waits[17], waits[99]]).toEqual([5, 300_000, 300_000, 300_000]);
@@ -212,7 +212,7 @@ test('forget begins the series again', () => {
   expect([...waits, queue.retry(a)]).toEqual([5, 10, 5]);
 });
 
-test('forgetting a key no one knows is no error', () => {
+test('forget ignores an unknown key', () => {
   const { queue } = queueBench();
   queue.forget(a);
   expect([queue.failuresOf(a), queue.size]).toEqual([0, 0]);
@@ -248,7 +248,7 @@ test('a change that came while the key failed is worked on at once', async () =>
   expect(await gotBy(queue.take())).toBe('a');
 });
 
-test('failures of a key that left are forgotten, so that nothing piles up', async () => {
+test('drops the failures of a finished key', async () => {
   const { clock, queue, handledNames } = queueBench();
   queue.retry(a);
   await clock.advance(5);

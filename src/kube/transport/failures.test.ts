@@ -74,7 +74,7 @@ for (const [name, cause, code, words] of unreachables) {
   });
 }
 
-test('reports of a broken connection with the innermost words', () => {
+test('reports a lost connection with the innermost cause', () => {
   const error = broken('GET /x', new Error('outer', { cause: new Error('read ECONNRESET') }));
   expect(error).toMatchObject({ code: 'API_CONNECTION_BROKEN', message: 'GET /x: read ECONNRESET' });
 });

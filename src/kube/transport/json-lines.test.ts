@@ -27,7 +27,7 @@ test('reads a character that the network cut in two', () => {
     expect(parse([bytes.subarray(0, cut), bytes.subarray(cut)])).toEqual(['Grüße €𝄞']);
 });
 
-test('says whether a line was begun', () => {
+test('isPartial is true within a line', () => {
   const lines = new JsonLines('WATCH /x', 100);
   expect(lines.isPartial).toBe(false);
   expect([...lines.push(Buffer.from('1\n2'))]).toEqual([1]);
@@ -78,7 +78,7 @@ test('gives the same values however the text is cut', () => {
   );
 });
 
-test('throws nothing but an error with a code', () => {
+test('throws only AppErrors', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 5 }), chunks => {
       try {

@@ -32,7 +32,7 @@ for (const protocol of ['h2', 'http/1.1', 'plain'] as const) {
   });
 }
 
-test('gives the proxy the password of its address, decoded, and no one else', async () => {
+test('sends the decoded password to the proxy only', async () => {
   await using proxy = await startProxy();
   const { server, ask } = await through(`http://us%40er:p%3Aw@127.0.0.1:${proxy.port}`);
   await ask();

@@ -237,7 +237,7 @@ for (const [name, code] of [
   });
 }
 
-test('a stream that no one reads does not stop the others', async () => {
+test('an unread stream does not block the others', async () => {
   const large = 'x'.repeat(256 * 1024);
   const { server, open, ask } = await relayed({}, {}, (request, answer) => {
     if (request.path !== '/large') return json(answer, 200, {});
@@ -255,7 +255,7 @@ test('a stream that no one reads does not stop the others', async () => {
   expect(server.accepted()).toBe(1);
 });
 
-test('a hundred sessions that came and went leave nothing behind', async () => {
+test('a hundred closed sessions leave no connection', async () => {
   const { server, relay, ask } = await relayed({ pingIntervalMs: 5, pingTimeoutMs: 1000 });
   for (let turn = 0; turn < 100; turn += 1) {
     await ask();

@@ -285,7 +285,7 @@ for (const [name, serverOptions, more, code] of trust) {
   });
 }
 
-test('speaks HTTP/1.1 without TLS to an address that says http', async () => {
+test('uses HTTP/1.1 without TLS for an http URL', async () => {
   const { server, ask } = await connected(hello, { protocol: 'plain' });
   expect([await ask(), await ask()]).toMatchObject([{ status: 200 }, { status: 200 }]);
   expect(server.accepted()).toBe(1);
@@ -320,7 +320,7 @@ async function silentServer(): Promise<Server> {
   return server;
 }
 
-test('gives up connecting to a server that accepts and says nothing', async () => {
+test('connecting to a silent server ends at the timeout', async () => {
   const { port } = (await silentServer()).address() as { port: number };
   const transport = new Transport(connectionTo(`https://127.0.0.1:${port}`, ''), { connectTimeoutMs: 50 });
   await expect(transport.send({ method: 'GET', path: '/x', headers: {} }, {}, signal)).rejects.toMatchObject({
