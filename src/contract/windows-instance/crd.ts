@@ -31,27 +31,27 @@ const specSchema = object(
       maxLength: 253,
       pattern: addressPattern,
     }),
-    port: { type: 'integer', description: 'SSH port; 22 when absent.', minimum: 1, maximum: 65535 },
+    port: { type: 'integer', description: 'SSH port; default: 22.', minimum: 1, maximum: 65535 },
     username: text('Windows user with administrator rights.', { minLength: 1, maxLength: 256 }),
     keySecret: object(
       {
         name: text('Secret in the namespace of the operator.', { minLength: 1 }),
-        key: text('Key in that Secret; private-key.pem when absent.'),
+        key: text('Key in that Secret; default: private-key.pem.'),
       },
-      { description: 'Private key for SSH; the Secret cloud-private-key when absent.', required: ['name'] },
+      { description: 'Private key for SSH; default: the Secret cloud-private-key.', required: ['name'] },
     ),
-    hostKey: text('SSH host key known in advance, as `<type> <base64>`. Without it the first key seen is pinned.'),
-    hostname: text('Computer name to give the host before it joins.', {
+    hostKey: text('SSH host key known in advance, as `<type> <base64>`. Without it the first key is pinned.'),
+    hostname: text('New computer name of the host before it joins.', {
       maxLength: 15,
       pattern: computerNamePattern,
     }),
     source: object(
       {
-        kind: oneOf(instanceSources, 'What made this instance.'),
+        kind: oneOf(instanceSources, 'What created this instance.'),
         name: text('Name of the Machine, or key in windows-instances.'),
       },
       {
-        description: 'Set by the operator; absent or Direct when an administrator made the object.',
+        description: 'Set by the operator; missing or Direct when an administrator created the object.',
         required: ['kind'],
       },
     ),
@@ -71,7 +71,7 @@ const specSchema = object(
       ),
       { description: 'Taints for the Node, beside os=Windows:NoSchedule.' },
     ),
-    paused: { type: 'boolean', description: 'While true nothing is done to the host.' },
+    paused: { type: 'boolean', description: 'While true the operator does not change the host.' },
     servingNames: listOf(text('DNS name or IP address.', { minLength: 1, maxLength: 253 }), {
       description:
         'Further names for the serving certificate of the kubelet, beside node name and addresses of the host.',
@@ -98,7 +98,7 @@ const timelineSchema = object(
     name: text('Step of the journey.'),
     started: time('Start of the first attempt.'),
     finished: time('End of the successful attempt.'),
-    attempts: { type: 'integer', description: 'How often the step was tried.' },
+    attempts: { type: 'integer', description: 'Number of attempts.' },
     lastError: object(
       { code: text('Stable error code.'), message: text('What went wrong.'), remedy: text('What to do about it.') },
       { required: ['code', 'message', 'remedy'] },
@@ -119,37 +119,37 @@ const identitySchema = (description: string): Schema =>
 
 const tokenSchema = object(
   {
-    id: text('Id of the token as the API server writes it on requests.'),
-    use: oneOf(['kubelet', 'agent'], 'For which certificate it may ask.'),
+    id: text('Id of the token, as the API server writes it into requests.'),
+    use: oneOf(['kubelet', 'agent'], 'The certificate that it can request.'),
     expires: time('When it expires.'),
   },
   { required: ['id', 'use', 'expires'] },
 );
 
 const statusSchema = object({
-  phase: oneOf(instancePhases, 'Where the host is on its way.'),
-  step: text('Step that is being worked on.'),
-  nextAttempt: time('When a host that has failed is tried again, at the latest.'),
+  phase: oneOf(instancePhases, 'Phase of the host.'),
+  step: text('Current step.'),
+  nextAttempt: time('When a failed host is retried at the latest.'),
   progress: object(
-    { bytes: count('Bytes that are on the host.'), totalBytes: count('Bytes to upload.') },
-    { description: 'How far the upload under way has come.', required: ['bytes', 'totalBytes'] },
+    { bytes: count('Bytes uploaded.'), totalBytes: count('Bytes to upload.') },
+    { description: 'Progress of the current upload.', required: ['bytes', 'totalBytes'] },
   ),
   reboot: object(
-    { bootId: text('Boot of the host that was to end.'), because: text('Why the host was rebooted.') },
-    { description: 'The last reboot the operator asked for.', required: ['bootId', 'because'] },
+    { bootId: text('Boot of the host that the reboot ended.'), because: text('Why the host was rebooted.') },
+    { description: 'The last reboot that the operator requested.', required: ['bootId', 'because'] },
   ),
   node: text('Name of the Node.'),
   nodeUID: text('UID of the Node.'),
-  hostKey: text('SSH host key that is pinned, as `<type> <base64>`.'),
+  hostKey: text('Pinned SSH host key, as `<type> <base64>`.'),
   host: object(
     {
       name: text('Node name read from the host.'),
       addresses: listOf(text('Address that was dialed, or that of the default route.')),
     },
-    { description: 'What was read from the host over the pinned connection.', required: ['name', 'addresses'] },
+    { description: 'Read from the host over the pinned connection.', required: ['name', 'addresses'] },
   ),
   certifiedName: text('Node name for which a kubelet certificate of the host was approved.'),
-  tokens: listOf(tokenSchema, { description: 'Tokens that were handed to the host, without those that have expired.' }),
+  tokens: listOf(tokenSchema, { description: 'Tokens that were given to the host and have not expired.' }),
   agent: identitySchema('Key of the agent on the host.'),
   cloudNode: identitySchema('Key of cloud-node-manager on the host (Azure).'),
   ipv4: text('Address the name resolved to.'),
