@@ -94,7 +94,7 @@ for (const cas of [[], [undefined], ['', undefined]])
     expect(error?.remedy).toContain('oc get controllerconfigs');
   });
 
-test('throws nothing but an AppError, whatever the spec', () => {
+test('throws only AppErrors, whatever the spec', () => {
   const bundles = fc.oneof(fc.jsonValue(), fc.array(fc.record({ file: fc.string(), data: fc.jsonValue() })));
   const spec = fc.record({
     kubeAPIServerServingCAData: fc.oneof(fc.jsonValue(), fc.base64String()),

@@ -57,12 +57,12 @@ const served: [name: string, resource: (typeof asked)[number] | typeof nodes, wa
   ['a resource of the core', nodes, true],
 ];
 for (const [name, resource, want] of served) {
-  test(`tells whether the server knows ${name}`, async () => {
+  test(`reports whether the server knows ${name}`, async () => {
     expect((await detectCluster(serverWith(openshift), asked, signal)).serves(resource)).toBe(want);
   });
 }
 
-test('says no for what it was not asked about', async () => {
+test('reports no for what it was not asked about', async () => {
   const { serves } = await detectCluster(serverWith(openshift), [], signal);
   expect([serves(machines), serves(infrastructures)]).toEqual([false, true]);
 });
@@ -103,7 +103,7 @@ test.each([[{ gitVersion: 4 }], ['text'], [[]]])('refuses a version that is %j',
   });
 });
 
-test('ends when it is told to', async () => {
+test('stops when the signal is aborted', async () => {
   const stopped = AbortSignal.abort(new Error('enough'));
   const api = serverWith(openshift);
   const raw: typeof api.raw = (method, path) =>

@@ -15,13 +15,13 @@ function bench(maxSubjects?: number) {
   return { clock, said, hold };
 }
 
-test('says a thing once, however often it is found', () => {
+test('records an event once, however often it is found', () => {
   const { said, hold } = bench();
   for (let pass = 0; pass < 5; pass += 1) hold('a', 'bad name');
   expect(said).toEqual(['bad name']);
 });
 
-test('says what is new beside what holds already', () => {
+test('reports what is new beside what holds already', () => {
   const { said, hold } = bench();
   hold('a', 'one');
   hold('a', 'one', 'two');
@@ -29,7 +29,7 @@ test('says what is new beside what holds already', () => {
   expect(said).toEqual(['one', 'two']);
 });
 
-test('says it again when it had been over', () => {
+test('reports it again when it had been over', () => {
   const { said, hold } = bench();
   hold('a', 'one');
   hold('a');
@@ -39,7 +39,7 @@ test('says it again when it had been over', () => {
   expect(said).toEqual(['one', 'one', 'two', 'one']);
 });
 
-test('says the same of each subject', () => {
+test('reports the same of each subject', () => {
   const { said, hold } = bench();
   hold('a', 'one');
   hold('b', 'one');
@@ -47,7 +47,7 @@ test('says the same of each subject', () => {
   expect(said).toEqual(['one', 'one']);
 });
 
-test('says what still holds again before the server has forgotten it', async () => {
+test('reports what still holds again before the server has forgotten it', async () => {
   const { clock, said, hold } = bench();
   hold('a', 'one');
   await clock.advance(54 * 60_000);
@@ -59,7 +59,7 @@ test('says what still holds again before the server has forgotten it', async () 
   expect(said).toHaveLength(2);
 });
 
-test('tells the reason from the message', () => {
+test('reports the reason from the message', () => {
   const clock = manualClock();
   const said: string[] = [];
   const remarks = new EventDeduper({ recorder: { record: (_, { reason }) => void said.push(reason) }, clock });
@@ -73,7 +73,7 @@ test('remembers only so many subjects', () => {
   expect(said).toEqual(['a', 'b', 'c', 'a']);
 });
 
-test('tells whether any of it is news', () => {
+test('returns true when it recorded an event', () => {
   const { hold } = bench();
   expect([hold('a'), hold('a', 'one'), hold('a', 'one'), hold('a', 'one', 'two'), hold('a', 'two')]).toEqual([
     false,

@@ -82,7 +82,7 @@ const changes: [name: string, change: (api: WatchedApi) => void, want: object][]
   ],
 ];
 for (const [name, change, want] of changes) {
-  test(`tells of ${name}`, () => {
+  test(`reports ${name}`, () => {
     const { api, source } = setUpWith(openshiftCluster());
     let told = 0;
     source.onChange(() => (told += 1));
@@ -92,7 +92,7 @@ for (const [name, change, want] of changes) {
   });
 }
 
-test('tells nobody who does not want to be told any more', () => {
+test('reports no one who does not want to be told any more', () => {
   const { api, source } = setUpWith(openshiftCluster());
   let told = 0;
   const end = source.onChange(() => (told += 1));
@@ -118,7 +118,7 @@ const bundles: [name: string, bundle: PlainObject | undefined, want: object][] =
   ['that of another namespace is none', trustedCa('bundle', 'other'), { findings: [{ code: 'OBJECT_MISSING' }] }],
 ];
 for (const [name, bundle, want] of bundles) {
-  test(`tells of a cluster with a proxy ${name}`, () => {
+  test(`reports a cluster with a proxy ${name}`, () => {
     const { source } = setUpWith([...openshiftCluster(), ...(bundle ? [bundle] : [])], { proxy });
     expect(source.read()).toMatchObject(want);
   });

@@ -18,7 +18,7 @@ const dump = readObjects([
 
 const failure = (objects: typeof dump, wanted: Wanted) => errorOf(() => findObject(objects, wanted));
 
-test('tells objects of one kind and name apart by their group', () => {
+test('reports objects of one kind and name apart by their group', () => {
   expect(findObject(dump, network).apiVersion).toBe('config.openshift.io/v1');
   expect(findObject(dump, { ...network, group: 'operator.openshift.io' }).apiVersion).toBe('operator.openshift.io/v1');
 });
@@ -58,7 +58,7 @@ const missing: [name: string, wanted: Wanted, message: string, command: string][
   ],
 ];
 for (const [name, wanted, message, command] of missing)
-  test(`tells how to dump ${name} that is missing`, () => {
+  test(`prints how to dump ${name} that is missing`, () => {
     const error = failure([], wanted);
     expect(error).toMatchObject({ code: 'OBJECT_MISSING', message });
     expect(error?.remedy).toBe(`Add the output of: ${command}`);

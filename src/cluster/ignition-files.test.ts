@@ -110,7 +110,7 @@ test('gives back any text, compressed or not', () => {
   );
 });
 
-test('throws nothing but an AppError for gzip data with a byte changed', () => {
+test('throws only AppErrors for gzip data with a byte changed', () => {
   const good = gzipSync(cloudConfigText);
   fc.assert(
     fc.property(fc.nat(good.length - 1), fc.nat(255), (at, byte) => {
@@ -122,7 +122,7 @@ test('throws nothing but an AppError for gzip data with a byte changed', () => {
   );
 });
 
-test('throws nothing but an AppError for any source and compression', () => {
+test('throws only AppErrors for any source and compression', () => {
   const text = fc.oneof(
     fc.string(),
     fc.string().map(part => `data:;base64,${toBase64(part)}`),

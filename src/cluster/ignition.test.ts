@@ -271,7 +271,7 @@ test('names the MachineConfig whose kubelet unit has no command', () => {
   expect(message).toBe('MachineConfig rendered-worker-5d0c8f8b: kubelet.service: unit missing ExecStart');
 });
 
-test('throws nothing but an AppError, and shows nothing of the config, whatever it is', () => {
+test('throws only AppErrors, without content of the config', () => {
   const junk = fc.jsonValue().map(value => (typeof value === 'string' ? secretText : value));
   const section = fc.oneof(junk, fc.record({ units: junk, files: junk }), fc.record({ units: fc.array(junk) }));
   const config = fc.record({ ignition: fc.constant({ version: '3.4.0' }), systemd: section, storage: section });
@@ -284,7 +284,7 @@ test('throws nothing but an AppError, and shows nothing of the config, whatever 
   );
 });
 
-test('throws nothing but an AppError for JSON with a few characters changed', () => {
+test('throws only AppErrors for JSON with a few characters changed', () => {
   const text = JSON.stringify(
     (machineConfig({ files: [ignitionFile('/etc/a', 'A')] })['spec'] as PlainObject)['config'],
   );

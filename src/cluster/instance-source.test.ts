@@ -37,7 +37,7 @@ test('calls the same source the same, in whatever way it is written', () => {
   expect(instanceNames({ kind: 'ConfigMap', name: 'win1.EXAMPLE.com' })).toEqual(one);
 });
 
-test('tells a Machine from an entry of the same name', () => {
+test('reports a Machine from an entry of the same name', () => {
   const [, machine] = instanceNames({ kind: 'Machine', name: 'win1' });
   const [, entry] = instanceNames({ kind: 'ConfigMap', name: 'win1' });
   expect(machine).not.toBe(entry);

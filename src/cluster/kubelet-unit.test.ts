@@ -63,7 +63,7 @@ for (const [name, unit] of noCommands)
     expect(result.error.remedy).not.toBe('');
   });
 
-test('names the unit when nobody says where it is from', () => {
+test('names the unit when no one says where it is from', () => {
   expect(() => kubeletArguments('')).toThrow('kubelet.service: unit missing ExecStart');
 });
 
@@ -80,7 +80,7 @@ test('finds a value among any other options', () => {
   );
 });
 
-test('throws nothing but an AppError, whatever the unit', () => {
+test('throws only AppErrors, whatever the unit', () => {
   const pieces = fc.constantFrom(
     'ExecStart=',
     '\\\n',

@@ -98,7 +98,7 @@ test('shows no login of an address', () => {
   expect(findings[0]?.message).not.toContain('planted');
 });
 
-test('tells everything that is wrong at once', () => {
+test('reports everything that is wrong at once', () => {
   const { findings } = read({ apiServerURL: 'x', serviceCIDR: 'y', vxlanPort: 'z', clusterDNS: 'w' });
   expect(findings.map(({ code }) => code).sort()).toEqual([
     'API_SERVER_URL_MISSING',
@@ -108,7 +108,7 @@ test('tells everything that is wrong at once', () => {
   ]);
 });
 
-test('says what to create when there is no description', () => {
+test('reports what to create when there is no description', () => {
   const { facts, findings } = read(undefined);
   expect(facts).toBeUndefined();
   expect(findings).toHaveLength(1);

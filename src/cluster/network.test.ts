@@ -37,7 +37,7 @@ test('uses only the first service network of a dual-stack cluster', () => {
   expect(network).toEqual({ serviceCidr: '10.96.0.0/12', clusterDns: '10.96.0.10', vxlanPort: '' });
 });
 
-test('tells an unsupported network type before an unusable service network', () => {
+test('reports an unsupported network type before an unusable service network', () => {
   const error = errorOf(() => readNetwork(config({ networkType: 'OpenShiftSDN', serviceNetwork: [] }), operator()));
   expect(error?.code).toBe('NETWORK_TYPE_UNSUPPORTED');
 });
@@ -140,7 +140,7 @@ test('the DNS address lies ten above the base of every network that is large eno
   );
 });
 
-test('throws nothing but an AppError for any text as service network', () => {
+test('throws only AppErrors for any text as service network', () => {
   const texts = fc.oneof(
     fc.string(),
     fc.ipV6(),

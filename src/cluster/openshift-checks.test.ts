@@ -232,7 +232,7 @@ test('the version given wins over that of the Nodes', () => {
   });
 });
 
-test('of several Nodes the newest kubelet tells the version', () => {
+test('of several Nodes the newest kubelet decides the version', () => {
   const nodes = ['v1.33.1', 'v1.36.0', 'v1.9.9'].map((version, index) => linuxNode(`n-${index}`, version));
   const results = checkCluster(readObjects([...openshiftCluster({ node: null }), ...nodes]), settings);
   expect(results.find(({ check }) => check === 'API server version')?.detail).toBe('v1.36.0 (from the newest kubelet)');

@@ -39,7 +39,7 @@ test('writes nothing when that is said already', async () => {
   expect(api.calls.map(({ verb }) => verb)).toEqual(['get']);
 });
 
-test('goes on top of what somebody else has written meanwhile', async () => {
+test('continues top of concurrent writes of another client', async () => {
   const { api, instance, means, status } = bench();
   let left = 3;
   api.before = ({ verb }) => {
@@ -70,7 +70,7 @@ test('one that is gone is fine, any other failure is one', async () => {
   await expect(patchCondition(instance, news, means)).rejects.toThrow('Forbidden');
 });
 
-test('tells a phase where nobody has told one', async () => {
+test('reports a phase where none is set', async () => {
   const { api, instance, means, status } = bench();
   await patchCondition(instance, news, means, 'Failed');
   expect(status()?.phase).toBe('Configuring');

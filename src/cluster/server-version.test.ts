@@ -65,7 +65,7 @@ for (const version of garbage)
     expect(error?.remedy).toContain('gitVersion');
   });
 
-test('says so when it is our own kubelet version that cannot be read', () => {
+test('reports it is the kubelet version that cannot be read', () => {
   expect(failure('v1.36.2', 'unknown')?.message).toContain('unsupported kubelet version: "unknown"');
 });
 
@@ -96,7 +96,7 @@ test('the API server may be up to three minors newer than the kubelet, never old
   );
 });
 
-test('throws nothing but an AppError for any text', () => {
+test('throws only AppErrors for any text', () => {
   const texts = fc.oneof(fc.string(), fc.stringMatching(/^v?\d*\.?\d*\.?\d*[-+.a-z0-9]*$/));
   fc.assert(
     fc.property(texts, texts, (server, kubeletVersion) => {

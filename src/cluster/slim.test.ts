@@ -92,7 +92,7 @@ const odd: [name: string, spec: unknown][] = [
   ['no files', { config: { ignition: {}, systemd: { units: [] } } }],
 ];
 for (const [name, spec] of odd) {
-  test(`leaves a rendered config with ${name} to whoever can say what is wrong`, () => {
+  test(`leaves a rendered config with ${name} to the reader`, () => {
     const object = { metadata: { name: 'rendered-worker-1' }, spec } as MachineConfig;
     expect(slimMachineConfig(object)).toEqual(object);
   });

@@ -94,27 +94,27 @@ test('refuses a profile named like a member of every object', () => {
     expect(failure({ type })?.code).toBe('TLS_PROFILE_INVALID');
 });
 
-const adherences: [adherence: string, honoured: boolean][] = [
+const adherences: [adherence: string, honored: boolean][] = [
   ['', false],
   ['LegacyAdheringComponentsOnly', false],
   ['StrictAllComponents', true],
   ['SomethingNew', true],
   ['legacyadheringcomponentsonly', true],
 ];
-for (const [adherence, honoured] of adherences)
-  test(`${honoured ? 'honours' : 'ignores'} the profile under the policy ${JSON.stringify(adherence)}`, () => {
-    expect(honorsTlsProfile(adherence)).toBe(honoured);
+for (const [adherence, honored] of adherences)
+  test(`${honored ? 'honours' : 'ignores'} the profile under the policy ${JSON.stringify(adherence)}`, () => {
+    expect(honorsTlsProfile(adherence)).toBe(honored);
     const got = read({ tlsAdherence: adherence, tlsSecurityProfile: { type: 'Modern' } });
     expect(got.adherence).toBe(adherence);
     const { ciphers, minTlsVersion } = got;
-    expect(tlsInForce(got)).toEqual(honoured ? { ciphers, minTlsVersion } : undefined);
+    expect(tlsInForce(got)).toEqual(honored ? { ciphers, minTlsVersion } : undefined);
   });
 
 test('has no policy when none is written', () => {
   expect([read({}).adherence, read({ tlsAdherence: null }).adherence]).toEqual(['', '']);
 });
 
-test('a change of a profile that is not honoured changes nothing in force', () => {
+test('a change of a profile that is not honored changes nothing in force', () => {
   const before = tlsInForce(read({ tlsSecurityProfile: { type: 'Old' } }));
   const after = tlsInForce(
     read({ tlsSecurityProfile: { type: 'Modern' }, tlsAdherence: 'LegacyAdheringComponentsOnly' }),
@@ -123,7 +123,7 @@ test('a change of a profile that is not honoured changes nothing in force', () =
   expect(tlsInForce(read({ tlsAdherence: 'StrictAllComponents' }))).not.toEqual(before);
 });
 
-test('throws nothing but an AppError for any profile', () => {
+test('throws only AppErrors for any profile', () => {
   const type = fc.oneof(fc.constantFrom('Old', 'Modern', 'Custom'), fc.string(), fc.jsonValue());
   fc.assert(
     fc.property(

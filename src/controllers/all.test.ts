@@ -89,14 +89,14 @@ async function failing(facts: FixedFacts) {
   return { ...made, tries };
 }
 
-test('hosts are tried again at once when the private key comes', async () => {
+test('hosts are retried at once when the private key comes', async () => {
   const { api, tries } = await failing(fixedFacts());
   api.put(secrets, { metadata: { name: secretName.privateKey, namespace } });
   await settle();
   expect(tries()).toBe(2);
 });
 
-test('hosts are tried again at once when the cluster can be understood, and not at every change of it', async () => {
+test('hosts are retried at once when the cluster can be understood, and not at every change of it', async () => {
   const { facts, tries } = await failing(unknownFacts());
   facts.become({});
   await settle();

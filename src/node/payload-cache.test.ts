@@ -73,7 +73,7 @@ test('follows no link in its folder', async () => {
   expect(log.messages('warn')).toHaveLength(1);
 });
 
-test('never gives the whole of what has changed since it was checked, and makes it anew for the next', async () => {
+test('never gives the whole of what has changed since it was checked, and builds it again for the next', async () => {
   const content = randomBytes(700_000);
   const { open, cacheFolder } = await image({ contents: { [agentExe]: content } });
   const payload = await open();

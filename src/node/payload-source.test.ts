@@ -83,7 +83,7 @@ test('two who read at the same time do not disturb each other', async () => {
   for (const one of all) expect(one.equals(content)).toBe(true);
 });
 
-test('whoever stops reading in the middle leaves nothing open', async () => {
+test('a reader that stops in the middle leaves nothing open', async () => {
   const { open } = await image({ contents: { 'windows-instance-config-daemon.exe': randomBytes(900_000) } });
   const pieces = (await (await open()).agent()).content()[Symbol.asyncIterator]();
   const openFiles = () => readdirSync('/proc/self/fd').length;
@@ -153,7 +153,7 @@ test('refuses an agent that is not the one of the checksum', async () => {
   expect(await rejectionOf((await open()).agent())).toMatchObject({ code: 'PAYLOAD_DAMAGED' });
 });
 
-test('tells which program is missing', async () => {
+test('reports which program is missing', async () => {
   const { open, folder } = await image();
   await rm(join(folder, 'csi-proxy/csi-proxy.exe.tar.gz'));
   expect(await rejectionOf((await open()).files('None'))).toMatchObject({
@@ -163,7 +163,7 @@ test('tells which program is missing', async () => {
   });
 });
 
-test('tells that an archive is none', async () => {
+test('reports that an archive is none', async () => {
   const { open, folder } = await image();
   await writeFile(join(folder, 'csi-proxy/csi-proxy.exe.tar.gz'), 'no gzip');
   expect(await rejectionOf((await open()).files('None'))).toMatchObject({ code: 'PAYLOAD_UNREADABLE' });

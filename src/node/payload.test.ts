@@ -106,7 +106,7 @@ for (const [name, text, shown] of bad) {
   });
 }
 
-test('checksums: throws nothing but AppErrors, and gives only hashes in small letters', () => {
+test('checksums: throws only AppErrors, and gives only hashes in lower case', () => {
   const line = fc.tuple(fc.constantFrom(one, two, two.toUpperCase(), 'x'), fc.constantFrom('  ', ' '), fc.string());
   const text = fc.oneof(
     fc.string(),

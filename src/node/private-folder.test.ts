@@ -20,7 +20,7 @@ test('makes a folder for us alone, and its parents', async () => {
   await ensurePrivateFolder(folder);
 });
 
-test('takes a folder of ours that others can read, and lets nobody in any more', async () => {
+test('takes a folder of the operator that others can read, and makes it private', async () => {
   const folder = await place();
   await chmod(folder, 0o755);
   await ensurePrivateFolder(folder);
@@ -57,7 +57,7 @@ test.runIf(process.geteuid?.() === 0)('refuses a folder of somebody else', async
   });
 });
 
-test('says that a folder cannot be made', async () => {
+test('reports that a folder cannot be made', async () => {
   const root = await place();
   await writeFile(join(root, 'file'), '');
   expect(await rejectionOf(ensurePrivateFolder(join(root, 'file', 'cache')))).toMatchObject({

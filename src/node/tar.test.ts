@@ -62,7 +62,7 @@ test('ends the source as soon as it has what it wants', async () => {
   expect(isEnded).toBe(true);
 });
 
-test('whatever the bytes are, it gives a file or an error of ours', async () => {
+test('whatever the bytes are, it gives a file or an AppError', async () => {
   const archive = tarOf({ a: 'x'.repeat(600), b: 'y' });
   await fc.assert(
     fc.asyncProperty(fc.nat(archive.length - 1), fc.nat(255), async (at, byte) => {

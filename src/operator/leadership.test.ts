@@ -92,7 +92,7 @@ test('waits for a Go operator that leads, and leads when its pod is gone', async
   await leadership.release('free', signal);
 });
 
-test('says that its own pod cannot be found', async () => {
+test('reports that its own pod cannot be found', async () => {
   await expect(bench('nowhere')).rejects.toMatchObject({ code: 404 });
 });
 

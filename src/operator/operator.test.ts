@@ -81,7 +81,7 @@ test('makes its singletons with the rights of its manifests, and without the pri
   expect(JSON.stringify(operator.log.lines)).not.toContain('orbidden');
 });
 
-test('deletes the services ConfigMap of a version that nobody has, and puts a wrong one right', async () => {
+test('deletes the services ConfigMap of a version that no host runs, and repairs a wrong one', async () => {
   const { namespace } = scene;
   for (const name of ['windows-services-0.0.1-55657c8', `windows-services-${operatorVersion}`]) {
     const made = { metadata: { name, namespace }, data: { services: '[]', files: '[]' } };
@@ -107,7 +107,7 @@ test('makes user data as soon as there is a key, and shows the key nowhere', asy
   expect(JSON.stringify(operator.log.lines)).not.toContain(planted);
 });
 
-test('makes an instance of an entry and tells what became of it', async () => {
+test('makes an instance of an entry and tells what happened to it', async () => {
   const { namespace } = scene;
   const operator = await start();
   const data = { '10.7.7.7': 'username=Administrator' };
@@ -243,7 +243,7 @@ test('ends with the reason when the server is too old for its kubelet', async ()
   await expect(operator.ended).rejects.toMatchObject({ code: 'SERVER_VERSION_UNSUPPORTED' });
 });
 
-test('ends quietly when it is told to, and leaves the Lease to others', async () => {
+test('stops without an error when the signal is aborted, and leaves the Lease to others', async () => {
   const operator = await start();
   await eventually(async () => leads(operator)).toBe(true);
   await operator.stop();

@@ -56,7 +56,7 @@ function start(...flags: string[]) {
   return { child, ended, log: () => log };
 }
 
-test('runs as a process, is ready, and ends with 0 when it is told to', async () => {
+test('runs as a process, is ready, and exits with 0 after SIGTERM', async () => {
   const { child, ended, log } = start('--kubelet-version=v1.33.0');
   await expect.poll(log, { timeout: 20_000 }).toContain('Became the leader');
   const port = (server: string) =>

@@ -87,7 +87,7 @@ for (const [name, line, environment, want] of failures) {
   });
 }
 
-test('tells its own version before any other', async () => {
+test('logs its own version before any other', async () => {
   const { err, lines } = await run('--payload-dir /nowhere');
   expect(/"version"\s*:\s*"([^"]+)"/.exec(err)?.[1]).toBe('11.0.0-abc1234');
   expect(lines.slice(0, 2)).toMatchObject([
@@ -96,7 +96,7 @@ test('tells its own version before any other', async () => {
   ]);
 });
 
-test('tells how logs are rotated, where that is set', async () => {
+test('prints how logs are rotated, where that is set', async () => {
   const environment = { WATCH_NAMESPACE: 'wmco', SERVICES_LOG_FILE_SIZE: '100M' };
   const { lines } = await run('--payload-dir /nowhere', environment);
   expect(lines[2]).toMatchObject({ message: 'log rotation configured', fileSize: '100M' });

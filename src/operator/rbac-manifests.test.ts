@@ -30,7 +30,7 @@ test('makes an account, and a role with its binding for each place', () => {
   ]);
 });
 
-test('binds every role to the account, and to nobody else', () => {
+test('binds every role to the account, and to no other', () => {
   const manifests = rbacManifests([permission({}), permission({ in: { namespace: 'other' } })], 'wmco');
   for (const manifest of manifests.filter(({ kind }) => kind.endsWith('Binding'))) {
     expect(manifest).toMatchObject({

@@ -137,7 +137,7 @@ for (const [name, line, environment, code, word] of refused) {
   });
 }
 
-test('usual settings are those of an operator that was told nothing, but serves nothing', () => {
+test('default settings are those of an operator without flags, and without HTTP servers', () => {
   const told = settings('--metrics-bind-address=0 --health-probe-bind-address=0');
   expect(defaultSettings({ namespace: 'wmco', version: '11.0.0-abc' })).toEqual(told);
 });

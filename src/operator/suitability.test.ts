@@ -30,7 +30,7 @@ const versions: [version: string, fits: boolean][] = [
   ['', false],
 ];
 for (const [version, fits] of versions) {
-  test(`an API server of version ${JSON.stringify(version)} ${fits ? 'fits' : 'does not fit'} our kubelet`, () => {
+  test(`an API server of version ${JSON.stringify(version)} ${fits ? 'fits' : 'does not fit'} the kubelet of the payload`, () => {
     expect(errorOf(() => server(version))?.code).toBe(fits ? undefined : 'SERVER_VERSION_UNSUPPORTED');
   });
 }
@@ -41,7 +41,7 @@ test('another kubelet goes with other API servers', () => {
   expect(errorOf(() => checkServer(given, other))).toBeUndefined();
 });
 
-test('a cluster without our resource is told how to get it', () => {
+test('a cluster without the CRD is told how to get it', () => {
   expect(errorOf(() => server('v1.36.0', ({ plural }) => plural !== 'windowsinstances'))).toMatchObject({
     code: 'CLUSTER_UNSUITABLE',
     message: expect.stringContaining('windowsinstances'),
@@ -66,7 +66,7 @@ async function check(parts: Partial<ClusterParts> = {}, kind: 'openshift' | 'kub
   return { failure, isReady, log: recorded };
 }
 
-test('a healthy cluster is fine, and its platform is told', async () => {
+test('a healthy cluster is fine, and its platform is reported', async () => {
   const { failure, isReady, log } = await check();
   expect([failure, isReady]).toEqual([undefined, true]);
   expect(log.lines).toMatchObject([{ message: 'platform', fields: { type: 'None' } }]);
@@ -98,7 +98,7 @@ for (const [name, parts, code] of unsuitable) {
   });
 }
 
-test('tells all that is wrong before it ends', async () => {
+test('reports all that is wrong before it ends', async () => {
   const { log } = await check({
     networkConfig: networkConfig({ networkType: 'x' }),
     networkOperator: networkOperator(null),

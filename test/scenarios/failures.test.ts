@@ -24,7 +24,7 @@ const slowHosts: readonly FailingHost[] = [
     name: 'lost',
     faults: ['lost-in-reboot'],
     code: 'HOST_REBOOT_TIMEOUT',
-    message: /did not come back from the reboot within 30 min/,
+    message: /did not come back after the reboot within 30 min/,
     remedy: /once it is up again the journey goes on by itself/,
     fix: ({ host }) => host.switchOn(),
   },

@@ -19,7 +19,7 @@ function bench(...present: WindowsInstance[]) {
   return { api, means, get, messages, made: made ?? object };
 }
 
-test('creates an instance, and says so before', async () => {
+test('creates an instance, and logs it before', async () => {
   const { means, get, messages } = bench();
   expect(await applyPlan({ do: 'create', instance: object }, means)).toBe(done);
   expect(get()?.spec).toEqual(object.spec);
@@ -43,12 +43,12 @@ test('asks for nothing when there is nothing to do', async () => {
   expect(api.calls).toEqual([]);
 });
 
-test('comes again when it finds an object that it has not seen yet', async () => {
+test('requeues when it finds an object that it has not seen yet', async () => {
   const { means } = bench(object);
   expect(await applyPlan({ do: 'create', instance: object }, means)).toMatchObject({ after: 1000 });
 });
 
-test('comes again when the object it wants to change is gone', async () => {
+test('requeues when the object it wants to change is gone', async () => {
   const { means } = bench();
   const after = { ...object, spec: { ...object.spec, username: 'x' } };
   expect(await applyPlan({ do: 'update', before: object, after }, means)).toMatchObject({ after: 1000 });
@@ -69,7 +69,7 @@ test('deletes the very object', async () => {
   expect(api.calls).toMatchObject([{ verb: 'delete', name: 'win1', namespace: 'wmco' }]);
 });
 
-test('leaves one that was made anew under the same name', async () => {
+test('leaves one that was created again under the same name', async () => {
   const { api, means, get, made } = bench(object);
   api.remove(windowsInstances, 'win1', 'wmco');
   api.put(windowsInstances, object);

@@ -43,7 +43,7 @@ test('gives the host the name its source wants', () => {
   expect(plan([], [], { hostname: 'win1' })).toMatchObject({ instance: { spec: { hostname: 'win1' } } });
 });
 
-test('takes the other name when somebody has taken the first', () => {
+test('takes the other name when the first is taken', () => {
   expect(plan([], [direct])).toMatchObject({ do: 'create', instance: { metadata: { name: distinct } } });
   const machine = object(plain, { source: { kind: 'Machine', name: plain } });
   expect(plan([], [machine])).toMatchObject({ do: 'create', instance: { metadata: { name: distinct } } });
@@ -92,7 +92,7 @@ test('leaves alone what is not its own', () => {
   if (result.do === 'update') expect(result.after.metadata.annotations).toEqual({ ...annotations, note: 'x' });
 });
 
-test('follows a source that was made anew', () => {
+test('follows a source that was created again', () => {
   expect(plan([object(plain)], [], { sourceUid: 'other' })).toMatchObject({
     do: 'update',
     after: { metadata: { annotations: { [instanceAnnotation.sourceUid]: 'other' } } },

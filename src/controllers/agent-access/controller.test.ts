@@ -65,7 +65,7 @@ test('makes everything that agents share', async () => {
   expect(all()).toContain(`serviceaccounts ${namespace}/windows-instance-config-daemon`);
 });
 
-test('makes the account of kubelets where nobody else does', async () => {
+test('makes the account of kubelets on clusters without one', async () => {
   const { run, all } = begin(fixedFacts(), true);
   await run();
   expect(all()).toContain(`serviceaccounts ${namespace}/node-bootstrapper`);
@@ -145,7 +145,7 @@ for (const [name, end] of ends) {
   });
 }
 
-test('takes roles back of Nodes that went while nobody looked', async () => {
+test('takes roles back of Nodes that went while the operator was down', async () => {
   const { run, api, all } = begin();
   const labels = { 'app.kubernetes.io/part-of': 'wicd' };
   api.put(kinds.clusterRoles, { metadata: { name: roleOf('gone'), labels } });
@@ -153,7 +153,7 @@ test('takes roles back of Nodes that went while nobody looked', async () => {
   expect(all().join()).not.toContain('daemon:gone');
 });
 
-test('makes the role over to a Node that was made anew', async () => {
+test('makes the role over to a Node that was created again', async () => {
   const bench = begin();
   const { run, api } = bench;
   join(bench, 'win-1');
@@ -213,7 +213,7 @@ function snapshot(api: ReturnType<typeof begin>['api']): string[] {
     .sort();
 }
 
-test('puts right what the Go operator has left, though it bears no label of ours', async () => {
+test('repairs what the Go operator has left, though it bears no label of the operator', async () => {
   const { run, api, writes } = begin();
   const metadata = { name: 'windows-instance-config-daemon' };
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
@@ -331,7 +331,7 @@ for (const [name, verb, code, reason] of races) {
   });
 }
 
-test('tries again when the server refuses, and one Node does not hold up another', async () => {
+test('retries when the server refuses, and one Node does not hold up another', async () => {
   const bench = begin();
   const { run, api, clock, log } = bench;
   join(bench, 'bad');

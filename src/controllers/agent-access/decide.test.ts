@@ -45,7 +45,7 @@ const data: [name: string, data: Record<string, string>, want: boolean][] = [
   ['an empty one', {}, true],
 ];
 for (const [name, given, want] of data) {
-  test(`tells a services ConfigMap: ${name}`, () => expect(isOfGoOperator(given)).toBe(want));
+  test(`reports a services ConfigMap: ${name}`, () => expect(isOfGoOperator(given)).toBe(want));
 }
 
 const owner = { apiVersion: 'v1', kind: 'Node', name: 'win-1', uid: 'u' };

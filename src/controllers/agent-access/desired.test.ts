@@ -99,7 +99,7 @@ test('the agent of a Node has a role that goes with the Node', () => {
   });
 });
 
-test('what is shared belongs to nobody', () => {
+test('what is shared has no owner', () => {
   expect(sharedAccess(facts).flatMap(({ object }) => object.metadata.ownerReferences ?? [])).toEqual([]);
 });
 

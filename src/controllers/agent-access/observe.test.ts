@@ -94,7 +94,7 @@ test('finds objects of either scope, by kind, namespace and name', () => {
   expect([found(clusterRoles), found(roles, namespace), found(roles, 'other')]).toEqual(['cluster', 'own', undefined]);
 });
 
-test('does not find a role of the cluster that lacks our label', () => {
+test('does not find a role of the cluster that lacks the label of the operator', () => {
   const { api, sources } = setUp();
   api.put(clusterRoles, { metadata: { name: 'r' } });
   expect(findIn(sources, { resource: clusterRoles, object: { metadata: { name: 'r' } } })).toBeUndefined();

@@ -156,7 +156,7 @@ const allRules = [
   ...formerAccountClusterRules,
 ];
 
-test('nobody may read a Secret, write an event, approve a request, make a token or do anything', () => {
+test('no agent may read a Secret, write an event, approve a request, make a token or do anything', () => {
   const lines = allowedBy(allRules);
   expect(lines.filter(line => /secrets|events|approval|signers|serviceaccounts|roles|\* \*|pods/.test(line))).toEqual(
     [],
@@ -164,7 +164,7 @@ test('nobody may read a Secret, write an event, approve a request, make a token 
   expect(allRules.flatMap(({ verbs }) => verbs)).not.toContain('*');
 });
 
-test('nobody may write to a Node or a ConfigMap that is not named', () => {
+test('no agent may write to a Node or a ConfigMap that is not named', () => {
   const writes = allowedBy(allRules).filter(line => /^(update|patch|delete|create)/.test(line));
   expect(writes.filter(line => line.endsWith(' *'))).toEqual([`create ${csr} *`, `create ${csr} *`, `create ${csr} *`]);
 });

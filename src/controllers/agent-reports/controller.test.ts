@@ -260,7 +260,7 @@ const attacks: [string, object][] = [
   ['all at once', { metadata: { finalizers, ownerReferences, labels: { a: 'b' } }, binaryData: {}, immutable: true }],
 ];
 for (const [name, body] of attacks) {
-  test(`removes ${name} from a report at once, and goes on with it`, async () => {
+  test(`removes ${name} from a report at once, and continues with it`, async () => {
     const bench = await beginWithReport();
     await bench.write('win-1', { data: { version: 'v1' } });
     await bench.write('win-1', body);
@@ -298,7 +298,7 @@ for (const node of ['win-1', long]) {
     await until(async () => (await bench.report(node)) === undefined);
   });
 
-  test(`deletes what an instance has left while nobody looked, for a name of ${node.length} characters`, async () => {
+  test(`deletes what an instance has left while the operator was down, for a name of ${node.length} characters`, async () => {
     const bench = await begin();
     await bench.client.create(configMaps, newReport(node, namespace));
     bench.start();
@@ -313,7 +313,7 @@ const keeping: [string, object][] = [
 ];
 for (const [name, body] of keeping) {
   for (const node of ['win-1', long]) {
-    test(`deletes a report with ${name} that was left while nobody looked, for a name of ${node.length} characters`, async () => {
+    test(`deletes a report with ${name} that was left while the operator was down, for a name of ${node.length} characters`, async () => {
       const bench = await begin();
       await bench.client.create(configMaps, newReport(node, namespace));
       await bench.write(node, body);

@@ -45,7 +45,7 @@ for (const [name, report] of foreign) {
   });
 }
 
-test('a report that cannot be changed any more is made anew', () => {
+test('a report that cannot be changed any more is created again', () => {
   expect(repairOf({ ...clean, immutable: true })).toEqual({ do: 'recreate' });
   const held = withMetadata({ finalizers: ['evil.example.com/keep'] });
   expect(repairOf({ ...held, immutable: true })).toEqual({ do: 'recreate' });

@@ -35,7 +35,7 @@ test('a host that has got a kubelet certificate for one name gets none for anoth
   expect(stateOf(bench, 'csr-2')).toBe('pending');
 });
 
-test('a request is not approved when the host has got another name meanwhile', async () => {
+test('a request is not approved when the host has got another name', async () => {
   await using bench = await csrBench();
   await lists(bench, name, record);
   bench.api.before = async call => {
@@ -180,7 +180,7 @@ test('reports a name that no Node can have', async () => {
   ]);
 });
 
-test('reports a request that is no text, if it may be one of ours', async () => {
+test('reports a request that is no text, if it may be one of the operator', async () => {
   await using bench = await csrBench();
   const binary = (signerName: string) => ({ signerName, username: 'x', usages: [], request: '/w==' });
   await bench.put(certificateSigningRequests, { metadata: { name: 'ours' }, spec: binary(signer.kubeletClient) });
@@ -197,7 +197,7 @@ const ignored: [about: string, change: Change][] = [
   ['that is denied', { ...client, conditions: ['Denied'] }],
 ];
 for (const [about, change] of ignored) {
-  test(`says nothing of a request ${about}`, async () => {
+  test(`reports nothing of a request ${about}`, async () => {
     await using bench = await csrBench();
     await lists(bench, name, record);
     await bench.put(nodes, node('other', '10.0.0.1'));
@@ -320,7 +320,7 @@ test('never approves a client certificate for a Linux node, whatever its name', 
   expect(stateOf(bench)).toBe('pending');
 });
 
-test('tries again when the server does not take the approval', async () => {
+test('retries when the server does not take the approval', async () => {
   await using bench = await csrBench();
   await lists(bench, name, record);
   bench.api.before = ({ verb }) => {
@@ -347,7 +347,7 @@ test('heartbeats of Nodes and steps of instances cause no pass', async () => {
   expect(bench.api.calls).toEqual([]);
 });
 
-test('a Node that cannot be read stops nobody', async () => {
+test('a Node that cannot be read stops no other', async () => {
   await using bench = await csrBench();
   await bench.put(nodes, { metadata: { name: 'odd' }, status: { addresses: 5 as unknown as [] } });
   await lists(bench, name, record);

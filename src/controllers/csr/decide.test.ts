@@ -80,7 +80,7 @@ test('waits with a serving request until the names and addresses of the cluster 
   expect(brief(decide(agent, { reserved: undefined }))).toBe('approve');
 });
 
-test('says why it ignores a request', () => {
+test('reports why it ignores a request', () => {
   expect(decide(client, { conditions: ['Denied'] })).toEqual({ do: 'ignore', why: 'CSR is already approved/denied' });
   expect(decide(client, { commonNames: ['x'] })).toMatchObject({ why: 'common name "x" is not of a kubelet or agent' });
   expect(decide(client, { instance: undefined })).toMatchObject({

@@ -18,7 +18,7 @@ const odd: [about: string, base: Change, change: Change][] = [
   ['an unknown subject', client, { commonNames: [evil] }],
 ];
 for (const [about, base, change] of odd) {
-  test(`tells of ${about} in a short line of plain text`, () => {
+  test(`reports ${about} in a short line of plain text`, () => {
     const said = decide(base, change);
     const text = [said.do === 'approve' ? '' : said.why, said.do === 'refuse' ? said.event.message : ''].join('');
     expect(said.do).not.toBe('approve');

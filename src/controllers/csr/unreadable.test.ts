@@ -56,7 +56,7 @@ for (const [title, base, want] of strangers) {
   test(`of what cannot be read ${title}`, () => expect(brief(decide(base, { requestText: 'x' }))).toBe(want));
 }
 
-test('a user who asks with an extension that we do not read is nobody’s business', () => {
+test('a user who asks with an extension that we do not read is ignored', () => {
   const foreign = { ...agent, username: 'alice', signerName: signer.apiClient };
   expect(brief(decide(foreign, { ips: [[1, 2, 3, 4, 5]] }))).toBe('ignore');
 });

@@ -68,7 +68,7 @@ test('touches nothing of an entry that did not change', async () => {
   expect(bench.api.calls).toMatchObject([{ verb: 'create', name: '10.0.0.2' }]);
 });
 
-test('one bad entry stops no other, and is told once', async () => {
+test('one bad entry stops no other, and is reported once', async () => {
   await using bench = await started({ '10.0.0.1': 'password=x', '10.0.0.2': user, 'fd00-bad_name': user });
   expect(namesOf(bench)).toEqual(['10.0.0.2']);
   expect(bench.events).toEqual([
@@ -82,7 +82,7 @@ test('one bad entry stops no other, and is told once', async () => {
   expect(bench.events).toHaveLength(2);
 });
 
-test('tells of a bad entry again when it had been fixed', async () => {
+test('reports a bad entry again when it had been fixed', async () => {
   await using bench = await started({ '10.0.0.1': 'bad' });
   await listed(bench, {});
   await listed(bench, { '10.0.0.1': 'bad' });
@@ -109,7 +109,7 @@ test('two spellings of one name are one host: the first is used, the second told
   });
 });
 
-test('an instance that somebody deletes comes back', async () => {
+test('an instance that a user deletes comes back', async () => {
   await using bench = await started({ '10.0.0.1': user });
   bench.api.remove(windowsInstances, '10.0.0.1', namespace);
   await settle();
@@ -191,7 +191,7 @@ test('deletes nothing while the server does not tell what is listed', async () =
   expect(namesOf(bench)).toEqual([]);
 });
 
-test('one entry that the server refuses stops no other, and is tried again', async () => {
+test('one entry that the server refuses stops no other, and is retried', async () => {
   const bench = sourceBench();
   bench.api.before = ({ verb, name }) => {
     if (verb === 'create' && name === '10.0.0.1') throw refused(500, 'InternalError');

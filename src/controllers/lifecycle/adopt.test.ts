@@ -92,7 +92,7 @@ test('a Node that was set up with another host key is not adopted', async () => 
   const { lab, host } = await configuredLab({ [nodeAnnotation.sshHostKey]: printHostKey(anyKey()) });
   lab.start();
   await lab.add();
-  expect(await lab.failed('HOST_NAME_TAKEN')).toContain('Node win-5 was set up with another SSH host key');
+  expect(await lab.failed('HOST_NAME_TAKEN')).toContain('Node win-5 was configured with another SSH host key');
   const { status } = await lab.instance();
   expect([status?.node, status?.host, status?.version]).toEqual([undefined, undefined, undefined]);
   expectUntouched(host);
@@ -110,7 +110,7 @@ test('what the Node says of its version later changes no record', async () => {
   expect(recorded).toBe(old);
 });
 
-test('a host of ours that calls itself one of another version is not recorded as such', async () => {
+test('a host of the operator that calls itself one of another version is not recorded as such', async () => {
   const lab = await startJoinLab();
   lab.host();
   lab.start();

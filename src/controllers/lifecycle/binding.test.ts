@@ -58,7 +58,7 @@ test('a host with the name of a Node that has another host key is refused before
   const evil = await addImpostor(lab, 'win-5');
   lab.start();
   await lab.add();
-  expect(await lab.failed('HOST_NAME_TAKEN')).toContain('Node win-5 was set up with another SSH host key');
+  expect(await lab.failed('HOST_NAME_TAKEN')).toContain('Node win-5 was configured with another SSH host key');
   expect(host.verbs().filter(verb => verb !== 'inventory')).toEqual([]);
   expect(await lab.node()).toEqual(evil);
   // The remedy helps.

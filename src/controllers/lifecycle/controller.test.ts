@@ -66,7 +66,7 @@ test('a listed host becomes a Node with all its marks, schedulable, with few ses
   expect([host.connectionCount, host.openConnections, host.boots]).toEqual([1, 0, 1]);
 });
 
-test('the status tells the way, and the event is about the ConfigMap, once', async () => {
+test('the status shows the steps, and the event is about the ConfigMap, once', async () => {
   const { lab } = await joinedLab();
   const { status } = await lab.instance();
   const names = status?.timeline?.map(step => step.name) ?? [];
@@ -100,7 +100,7 @@ test('the host has every file, and the agent as a service of the exact command',
   });
 });
 
-test('a Machine gets no labels of ours, and its events are about the Machine', async () => {
+test('a Machine gets no labels of the operator, and its events are about the Machine', async () => {
   const lab = await startJoinLab();
   lab.host();
   lab.start();
@@ -246,7 +246,7 @@ test('services of another configuration are removed before anything is put in th
   expect((await host.model.services.list()).map(({ name }) => name)).not.toContain('old-service');
 });
 
-test('files of ours that are not wanted any more are removed from directories of ours only', async () => {
+test('files of the operator that are not wanted any more are removed from directories of the operator only', async () => {
   const { lab, host } = await joinedLab();
   const old = `${dir.registries}\\quay.io\\hosts.toml`;
   host.model.fileTexts.set(`${dir.k}\\mine.txt`, 'of somebody else');
@@ -296,7 +296,7 @@ test('a spec that changes on the way begins a new journey with it', async () => 
   expect((await lab.instance()).status?.observedGeneration).toBe(2);
 });
 
-test('an instance that is made anew takes its Node over: the record is made again, programs stay', async () => {
+test('an instance that is created again takes its Node over: the record is made again, programs stay', async () => {
   const { lab, host } = await joinedLab();
   const uid = (await lab.node())?.metadata.uid;
   const sent = host.uploads.length;

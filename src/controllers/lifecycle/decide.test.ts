@@ -67,7 +67,7 @@ for (const [name, object, seen, want] of cases) {
   );
 }
 
-test('says why it leaves a host alone', () => {
+test('reports why it leaves a host alone', () => {
   const decision = decide({
     instance: instance({}, deleted),
     node: undefined,

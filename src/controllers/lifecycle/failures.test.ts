@@ -239,7 +239,7 @@ test('a host that is put right joins by itself, and what was wrong is forgotten'
   expect(host.uploads.filter(path => path.endsWith('.exe'))).toHaveLength(1);
 });
 
-test('another failure is told, and so is the first one when it comes back', async () => {
+test('another failure is reported, and so is the first one when it comes back', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   host.faults.connect = () => fail(unreachable(address));

@@ -49,7 +49,7 @@ test('no command is sent to a host whose key cannot be recorded, and it joins on
   expect(lab.logged.messages('warn')).toContain('Status update failed; retrying');
 });
 
-test('a host is not rebooted while nobody can write down that it is', async () => {
+test('a host is not rebooted while no one can write down that it is', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.state.containersFeature = 'disabled';
@@ -115,7 +115,7 @@ test('an operator that is killed when all was done but to tell of it is followed
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
 });
 
-test('an instance that was made anew under the same name is another one', async () => {
+test('an instance that was created again under the same name is another one', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   const gate = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ test('an instance that was made anew under the same name is another one', async 
   expect(host.openConnections).toBe(0);
 });
 
-test('a server that fails while an instance is read is a failure that is tried again', async () => {
+test('a server that fails while an instance is read is a failure that is retried', async () => {
   const lab = await startJoinLab();
   lab.host();
   let left = 2;

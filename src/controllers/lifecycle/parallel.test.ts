@@ -26,7 +26,7 @@ async function countOf(lab: JoinLab, phase: string): Promise<number> {
   return items.filter(({ status }) => status?.phase === phase).length;
 }
 
-test('hosts that do not answer, or hang, keep nobody from joining', async () => {
+test('hosts that do not answer, or hang, keep no other from joining', async () => {
   const lab = await startJoinLab();
   await addMany(lab, 12, number => number % 4 === 0);
   const hung = lab.host(addressOf(1));
@@ -37,7 +37,7 @@ test('hosts that do not answer, or hang, keep nobody from joining', async () => 
   expect((await lab.instance('win-1')).status?.phase).toBe('Configuring');
 });
 
-test('a host that waits for the cluster keeps nobody from his turn', async () => {
+test('a host that waits for the cluster keeps no other from a slot', async () => {
   const lab = await startJoinLab();
   await addMany(lab, 4);
   lab.behavior.noNode = true;

@@ -253,7 +253,7 @@ for (const verb of ['inventory', 'secure', 'stage', 'install']) {
   });
 }
 
-test('a host that does not answer is tried again later, and its Node stays as it is', async () => {
+test('a host that does not answer is retried later, and its Node stays as it is', async () => {
   const away = await awayLab();
   const { lab, host } = away;
   host.faults.connect = () => {
@@ -297,7 +297,7 @@ for (const [name, code, change] of impostors) {
   });
 }
 
-test('a Node that goes meanwhile is configured again', async () => {
+test('a Node that goes is configured again', async () => {
   const away = await awayLab();
   const { lab } = away;
   await lab.client.delete(nodes, 'win-5');

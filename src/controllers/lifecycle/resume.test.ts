@@ -99,7 +99,7 @@ test('thirty kills at any moment of ten joins: all end ready, and nothing was do
   }
 }, 120_000);
 
-test('goes on at the step where it was: what was done is neither done nor sent again', async () => {
+test('continues at the step where it was: what was done is neither done nor sent again', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   const operator = lab.start();
@@ -140,7 +140,7 @@ test('an upload that came to its end is not repeated, although it was never stag
   expectOnce(host, 1);
 });
 
-test('bundles that nobody needs any more are removed', async () => {
+test('bundles that no one needs any more are removed', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.fileTexts.set(`${dir.incoming}\\${'ab'.repeat(32)}`, 'of an operator of before');

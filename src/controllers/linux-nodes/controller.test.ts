@@ -54,7 +54,7 @@ test('takes one that comes later, too', async () => {
   expect(annotations('n')).toEqual({});
 });
 
-test('one node that fails holds up no other, and is tried again', async () => {
+test('one node that fails holds up no other, and is retried', async () => {
   const { run, annotations, api, clock } = begin(
     nodeOf('linux', { [pubKeyHash]: 'x' }, 'bad'),
     nodeOf('linux', { [pubKeyHash]: 'x' }, 'good'),

@@ -86,7 +86,7 @@ test('follows a Machine whose address changes, and keeps what others have set', 
   expect(bench.instance('m1')?.spec).toMatchObject({ address: '10.0.0.99', paused: true, hostname: 'mine' });
 });
 
-test('an instance that somebody deletes comes back', async () => {
+test('an instance that a user deletes comes back', async () => {
   await using bench = await machineBench();
   await bench.machine();
   bench.api.remove(windowsInstances, 'm1', namespace);
@@ -94,7 +94,7 @@ test('an instance that somebody deletes comes back', async () => {
   expect(bench.instances()).toHaveLength(1);
 });
 
-test('tells of a name that Windows cannot take', async () => {
+test('reports a name that Windows cannot take', async () => {
   await using bench = await machineBench({ ...defaultSettings, platform: 'VSphere' });
   await bench.machine('windows-set-abcde');
   await bench.machine('win.set');
@@ -150,7 +150,7 @@ test('deletes nothing because of a watch that lags', async () => {
   expect(bench.instances()).toHaveLength(1);
 });
 
-test('a running Machine whose Node somebody deletes is not joined again', async () => {
+test('a running Machine whose Node a user deletes is not joined again', async () => {
   await using bench = await machineBench();
   await bench.running(1);
   expect(bench.instances()).toHaveLength(1);
@@ -172,7 +172,7 @@ test('a Node that only the watch does not know yet is not lost', async () => {
   expect(bench.instances()).toHaveLength(1);
 });
 
-test('a Machine that cannot be read is told, and stops no other', async () => {
+test('a Machine that cannot be read is reported, and stops no other', async () => {
   await using bench = await machineBench();
   await bench.machine('m1', { phase: 5 as unknown as string });
   await bench.machine('m2', { addresses: [{ type: 'InternalIP', address: '10.0.0.2' }] });

@@ -86,7 +86,7 @@ for (const [title, change, more, want, why] of decisions) {
   });
 }
 
-test('says how to reach the machine it configures', () => {
+test('reports how to reach the machine it configures', () => {
   const addresses = [
     { type: 'ExternalIP', address: '1.2.3.4' },
     { type: 'InternalIP', address: 'fd00::1' },
@@ -170,7 +170,7 @@ test('reports a machine that it may not replace, with what to do', () => {
   );
 });
 
-test('replaces a machine that refuses our key before it became a node, however the others are', () => {
+test('replaces a machine that refuses the key before it became a node, however the others are', () => {
   const unborn = machine(1, { phase: 'Provisioned', nodeRef: undefined });
   expect(decideReplacement(unborn, { ...facts, nodes: [] }, 'x')).toEqual({ do: 'replace', why: 'x' });
   expect(decideReplacement({ ...unborn, deleting: true }, facts, 'x')).toMatchObject({ do: 'nothing' });
@@ -229,7 +229,7 @@ test('names the host of a machine that is up to date, so that it stays looked af
   expect(decideMachine(ready, { ...facts, platform: 'VSphere' })).toMatchObject({ host: { newHostname: 'm1' } });
 });
 
-test('tells a machine that has lost its Node from one that has nothing to do', () => {
+test('reports a machine that has lost its Node from one that has nothing to do', () => {
   expect(decideMachine(ready, { ...facts, nodes: [] })).toMatchObject({ do: 'nothing', isLost: true });
   for (const decision of [
     decideMachine(ready, facts),

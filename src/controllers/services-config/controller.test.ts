@@ -45,7 +45,7 @@ test('does nothing when it is right', async () => {
   expect(writes()).toEqual([]);
 });
 
-test('makes it anew when somebody deletes it', async () => {
+test('builds it again when a user deletes it', async () => {
   const { run, api, own, writes } = begin();
   await run();
   api.remove(configMaps, name, namespace);
@@ -54,7 +54,7 @@ test('makes it anew when somebody deletes it', async () => {
   expect(writes()).toHaveLength(2);
 });
 
-test('replaces one with other content, and says so', async () => {
+test('replaces one with other content, and reports it', async () => {
   const { run, api, own, writes, log } = begin();
   api.put(configMaps, map({ data: { services: '[]', files: '[]' } }));
   await run();
@@ -85,7 +85,7 @@ test('waits for facts that are not there, and takes them as soon as they come', 
   expect(own()).toBeDefined();
 });
 
-test('looks again after a minute for what nobody could tell', async () => {
+test('checks again after a minute for what no one could tell', async () => {
   const { run, clock, log } = begin(unknownFacts());
   await run();
   await clock.advance(60_000);
@@ -188,7 +188,7 @@ for (const [text, verb, code, reason] of faults) {
   });
 }
 
-test('tries again after a failure of the server', async () => {
+test('retries after a failure of the server', async () => {
   const { run, api, clock, own, log } = begin();
   let left = 2;
   api.before = ({ verb }) => {

@@ -59,14 +59,14 @@ for (const [text, edit, same] of edits) {
   });
 }
 
-test('says why it replaces and why it waits, with the name of the ConfigMap', () => {
+test('reports why it replaces and why it waits, with the name of the ConfigMap', () => {
   const replaced = decide(see({ stored: [stored({ data: {} })] })).own;
   expect(replaced).toMatchObject({ do: 'replace', why: expect.stringContaining(name()) });
   const leaving = decide(see({ stored: [stored({ isDeleting: true })] })).own;
   expect(leaving).toMatchObject({ do: 'wait', why: expect.stringContaining(name()) });
 });
 
-test('tells nothing of proxy passwords when variables differ', () => {
+test('reports nothing of proxy passwords when variables differ', () => {
   const secret = { ...wanted, environment: { HTTPS_PROXY: 'http://u:planted@proxy' } };
   const { own: verdict } = decide(see({ stored: [stored({ data: printManifest(secret) })] }));
   expect(JSON.stringify(verdict)).not.toContain('planted');

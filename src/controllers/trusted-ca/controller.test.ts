@@ -22,7 +22,7 @@ test('makes an empty ConfigMap with the label, for the cluster to fill', async (
   expect(map()?.data).toBeUndefined();
 });
 
-test('makes it anew when somebody deletes it', async () => {
+test('builds it again when a user deletes it', async () => {
   const { run, map, api } = begin();
   await run();
   api.remove(configMaps, name, namespace);
@@ -60,7 +60,7 @@ test('is not troubled by one that came a moment ago', async () => {
   expect(log.messages('error')).toEqual([]);
 });
 
-test('tries again after a failure', async () => {
+test('retries after a failure', async () => {
   const { run, api, map, clock } = begin();
   let left = 1;
   api.before = ({ verb }) => {

@@ -38,7 +38,7 @@ test('makes the Secret when there is a key', async () => {
   expect(writes()).toEqual([`create ${machineApi}/windows-user-data`]);
 });
 
-test('waits for the key without failing, and goes on when it comes', async () => {
+test('waits for the key without failing, and continues when it comes', async () => {
   const { run, putKey, text, log } = begin();
   await run();
   expect(text()).toBe('');
@@ -48,7 +48,7 @@ test('waits for the key without failing, and goes on when it comes', async () =>
   expect(text()).toContain('ssh-ed25519');
 });
 
-test('waits for the platform, and goes on when it is known', async () => {
+test('waits for the platform, and continues when it is known', async () => {
   const { run, putKey, text, facts, writes } = begin(unknownFacts());
   await putKey();
   await run();
@@ -59,7 +59,7 @@ test('waits for the platform, and goes on when it is known', async () => {
   expect(text()).toContain('ssh-ed25519');
 });
 
-test('makes it anew when somebody deletes it', async () => {
+test('builds it again when a user deletes it', async () => {
   const { run, putKey, text, api } = begin();
   await putKey();
   await run();
@@ -103,7 +103,7 @@ test('writes the new key when the key changes', async () => {
   expect(text()).not.toBe(before);
 });
 
-test('says on the Secret what is wrong with its key, once, and rests until it changes', async () => {
+test('reports on the Secret what is wrong with its key, once, and rests until it changes', async () => {
   const { run, putKey, events, clock, log, text } = begin();
   await putKey('planted garbage');
   await run();
@@ -175,7 +175,7 @@ for (const [name, verb, code, reason] of races) {
   });
 }
 
-test('tries again when it is refused', async () => {
+test('retries when it is refused', async () => {
   const { run, putKey, api, clock, text, log } = begin();
   await putKey();
   let isBroken = true;

@@ -50,7 +50,7 @@ const broken: [name: string, data: Record<string, string>, code: string][] = [
   ['a public key', { 'private-key.pem': 'ssh-ed25519 AAAA' }, 'PRIVATE_KEY_UNREADABLE'],
 ];
 for (const [name, data, code] of broken) {
-  test(`says what is wrong with ${name}, and shows nothing of it`, () => {
+  test(`reports what is wrong with ${name}, and shows nothing of it`, () => {
     const { sources } = setUp(secret(namespace, secretName.privateKey, data));
     const error = errorOf(() => wantedUserData(sources, fixedFacts()));
     expect(error).toMatchObject({ code, remedy: expect.stringMatching(/\.$/) });

@@ -129,7 +129,7 @@ test('names get .exe once: renaming twice is renaming once', () => {
   );
 });
 
-test('throws nothing but an AppError, whatever the text', () => {
+test('throws only AppErrors, whatever the text', () => {
   const pieces = fc.constantFrom(
     'providers:',
     '\n',

@@ -32,7 +32,7 @@ for (const [member, value] of members) {
   });
 }
 
-test('lets nobody in without a certificate of the kubelet CA', () => {
+test('lets no one in without a certificate of the kubelet CA', () => {
   expect(config['authentication']).toMatchObject({
     anonymous: { enabled: false },
     x509: { clientCAFile: 'C:\\k\\kubelet-ca.crt' },

@@ -149,7 +149,7 @@ test('hybrid overlay asks the internal API server and knows its own node', () =>
   expect(dependencies).toEqual(['kubelet']);
 });
 
-test('log rotation reaches kubelet and kube-proxy, and nobody else', () => {
+test('log rotation reaches kubelet and kube-proxy, and no other', () => {
   const logRotation = { fileSize: '100Mi', fileAge: '168h', flushInterval: '5s' };
   const rotated = manifest({}, { logRotation }).services.filter(({ command }) =>
     command.includes('-log-file-size=100Mi'),
@@ -216,7 +216,7 @@ test('refuses to guess the API server', () => {
   expect(() => manifest({ apiServerUrl: '' })).toThrow(expect.objectContaining({ code: 'API_SERVER_URL_MISSING' }));
 });
 
-test('a platform nobody knows is handled without special cases, whatever its name', () => {
+test('a platform unknown is handled without special cases, whatever its name', () => {
   for (const platform of ['BareMetal', 'constructor', '__proto__', '']) {
     expect(manifest({ platform })).toEqual(manifest({ platform: 'None' }));
   }

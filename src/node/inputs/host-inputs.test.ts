@@ -89,7 +89,7 @@ const jwt = (jti: string) => `e30.${Buffer.from(JSON.stringify({ jti })).toStrin
 
 const tokenPath = (where: string, account: string) => `/api/v1/namespaces/${where}/serviceaccounts/${account}/token`;
 
-test('tells ids and ends of the tokens, so that they are recorded before the host gets them', async () => {
+test('reports ids and ends of the tokens, so that they are recorded before the host gets them', async () => {
   const { bring, api } = setUp();
   const [kubelet, agent] = ['2026-03-01T13:00:00Z', '2026-03-01T14:00:00Z'];
   const answer = (jti: string, expirationTimestamp: string) => ({ status: { token: jwt(jti), expirationTimestamp } });
@@ -102,7 +102,7 @@ test('tells ids and ends of the tokens, so that they are recorded before the hos
   expect(api.calls.filter(({ verb }) => verb === 'patch')).toEqual([]);
 });
 
-test('tells nothing of tokens without id, as clusters before 1.30 issue them', async () => {
+test('reports nothing of tokens without id, as clusters before 1.30 issue them', async () => {
   expect((await setUp().bring()).tokens).toEqual([]);
 });
 
@@ -118,7 +118,7 @@ test('seals user names with the key', async () => {
   expect(openUsername(inputs.sealUsername('Administrator'), pem)).toBe('Administrator');
 });
 
-test('tells the agent how large its logs may grow, where that is set', async () => {
+test('reports the agent how large its logs may grow, where that is set', async () => {
   const logRotation = { fileSize: '100Mi', fileAge: '', flushInterval: '' };
   expect((await setUp({ settings: { logRotation } }).bring()).agentLogMegabytes).toBe(105);
 });
@@ -196,7 +196,7 @@ const missing: [name: string, remove: (made: ReturnType<typeof setUp>) => void, 
   ['a pull secret that can be read', breakPullSecret, 'PULL_SECRET_MALFORMED', 'pull'],
 ];
 for (const [name, remove, code, message] of missing) {
-  test(`says that ${name} is missing`, async () => {
+  test(`reports that ${name} is missing`, async () => {
     const made = setUp();
     remove(made);
     const error = await rejectionOf(made.bring());
@@ -213,7 +213,7 @@ function breakPullSecret({ putSecret, api }: ReturnType<typeof setUp>): void {
   });
 }
 
-test('says what is wrong with the cluster, and how much more', async () => {
+test('reports what is wrong with the cluster, and how much more', async () => {
   const error = await rejectionOf(setUp({ facts: unknownFacts() }).bring());
   expect(error).toMatchObject({ code: 'RENDERED_WORKER_MISSING', message: 'no config' });
   const facts = fixedFacts();
@@ -260,7 +260,7 @@ const ownKeys: [name: string, data: Record<string, string> | undefined, key: str
   ['has something else', { 'private-key.pem': 'planted' }, undefined, 'PRIVATE_KEY_UNREADABLE'],
 ];
 for (const [name, data, key, code] of ownKeys) {
-  test(`says that the Secret of an instance ${name}`, async () => {
+  test(`reports that the Secret of an instance ${name}`, async () => {
     const { source, putSecret } = setUp();
     if (data !== undefined) putSecret(namespace, 'rack-7', data);
     const keySecret = { name: 'rack-7', ...(key !== undefined && { key }) };
@@ -270,7 +270,7 @@ for (const [name, data, key, code] of ownKeys) {
   });
 }
 
-test('shows nothing secret to whoever prints it', async () => {
+test('shows nothing secret when printed', async () => {
   const inputs = await setUp().bring();
   const shown = `${inspect(inputs, { depth: 9 })}${JSON.stringify(inputs)}`;
   for (const secret of ['kubelet-token', 'agent-token', 'tls key', 'PRIVATE KEY']) expect(shown).not.toContain(secret);

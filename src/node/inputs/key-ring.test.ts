@@ -102,7 +102,7 @@ for (const [name, data, want] of contents) {
   });
 }
 
-test('shows no key to whoever prints it', () => {
+test('shows no key when printed', () => {
   expect(inspect(ring(one, two).keyRing.keys(), { depth: 5 })).not.toContain('PRIVATE');
   expect(missingKey('Secret a/b').message).toContain('Secret a/b');
 });

@@ -62,14 +62,14 @@ for (const account of [agent, kubelet]) {
   });
 }
 
-test('asks anew each time, so that each host has a token of its own', async () => {
+test('requests a new one each time, so that each host has a token of its own', async () => {
   const { ask, api } = bench();
   await ask(agent);
   await ask(agent);
   expect(api.calls).toHaveLength(2);
 });
 
-test('says which token it is and when it expires', async () => {
+test('reports which token it is and when it expires', async () => {
   const { ask, api } = bench();
   const jwt = `e30.${Buffer.from('{"jti":"one"}').toString('base64url')}.c2ln`;
   api.paths.set(path(agent), { status: { token: jwt, expirationTimestamp: expires } });
@@ -187,7 +187,7 @@ test('takes the Secret of an account of others that is not there where lasting t
   expect((await goneAccount(true).ask(kubelet)).token.reveal()).toBe('stored token');
 });
 
-test('says which Secret of others is missing, and makes none', async () => {
+test('reports which Secret of others is missing, and makes none', async () => {
   const { ask, api } = lasting();
   expect(await rejectionOf(ask(kubelet))).toMatchObject({
     code: 'MATERIAL_MISSING',
@@ -196,7 +196,7 @@ test('says which Secret of others is missing, and makes none', async () => {
   expect(api.calls.some(({ verb }) => verb === 'create')).toBe(false);
 });
 
-test('says that a Secret of others is not filled', async () => {
+test('reports that a Secret of others is not filled', async () => {
   const { ask, api } = lasting();
   api.put(secrets, tokenSecret(kubelet, { data: {} }));
   expect(await rejectionOf(ask(kubelet))).toMatchObject({ code: 'MATERIAL_MISSING' });
@@ -253,7 +253,7 @@ for (const [name, more] of foreign) {
   });
 }
 
-test('gives up after a minute when nobody fills it', async () => {
+test('gives up after a minute when it is not filled', async () => {
   const { ask, api, clock } = lasting();
   const asked = rejectionOf(ask(agent));
   await clock.advance(59_000);
@@ -273,7 +273,7 @@ const races: [verb: string, code: number, reason: string][] = [
   ['delete', 409, 'Conflict'],
 ];
 for (const [verb, code, reason] of races) {
-  test(`goes on when ${verb} meets ${reason}`, async () => {
+  test(`continues when ${verb} meets ${reason}`, async () => {
     const { ask, api, clock } = lasting();
     if (verb === 'delete') api.put(secrets, tokenSecret(agent, { type: 'Opaque' }));
     let left = 1;
@@ -289,7 +289,7 @@ for (const [verb, code, reason] of races) {
   });
 }
 
-test('ends when it is told to', async () => {
+test('stops when the signal is aborted', async () => {
   const { ask, clock } = lasting();
   const stop = new AbortController();
   const asked = ask(agent, stop.signal).catch((error: unknown) => error);
@@ -298,7 +298,7 @@ test('ends when it is told to', async () => {
   expect(await asked).toMatchObject({ message: 'enough' });
 });
 
-test('shows no token to whoever prints it, nor in the log', async () => {
+test('shows no token when printed, nor in the log', async () => {
   const { ask, log } = bench();
   expect(inspect(await ask(agent))).not.toContain('short-lived');
   expect(JSON.stringify(log.lines)).not.toContain('short-lived');

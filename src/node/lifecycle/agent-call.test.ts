@@ -83,7 +83,7 @@ const failures: [string, Partial<CommandResult>, code: string, message: string, 
   ['with half a document', { stdout: '{"error": {"code": "USAGE"}}' }, 'AGENT_COMMAND_FAILED', 'exit code 1', 'stage'],
 ];
 for (const [name, result, code, message, remedy] of failures) {
-  test(`tells a failure that was told ${name}`, async () => {
+  test(`reports a failure that was told ${name}`, async () => {
     const error = await rejectionOf(callAgent(call({ exitCode: 1, ...result })));
     expect(error?.code).toBe(code);
     expect(error?.message).toContain(message);
@@ -97,7 +97,7 @@ test('never shows more than a little of what a host prints, and on one line', as
   for (const sign of ['\n', '\u001b']) expect(error?.message).not.toContain(sign);
 });
 
-test('whatever a host prints, it is an error of ours', async () => {
+test('whatever a host prints, it is an AppError', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string(), fc.string(), fc.integer({ min: 1, max: 255 }), async (stdout, stderr, exitCode) => {
       await callAgent(call({ stdout, stderr, exitCode })).then(

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { emptyReport, printReport, reportName } from '#contract/agent-report.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
-import type { Informer } from '#kube/informer/informer.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { DrainResult } from '#kube/drain/drain.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
@@ -19,8 +18,8 @@ function bench(node: Partial<Node> = {}, drained: Partial<DrainResult> = {}) {
   const drains: string[] = [];
   const cluster = createClusterNodes({
     client: api,
-    nodes: source as unknown as Informer<Node>,
-    configMaps: reports as unknown as Informer<ConfigMap>,
+    nodes: source,
+    configMaps: reports,
     namespace,
     drainer: {
       drain: async which => {
@@ -63,7 +62,7 @@ test('a Node that cannot be read takes no other along', () => {
   expect(cluster.list().map(node => node.name)).toEqual(['good']);
 });
 
-test('tells of changes, not of what is there, until it is told to end', () => {
+test('reports changes, not of what is there, until it is told to end', () => {
   const { source, reports, cluster } = bench();
   source.put({ metadata: { name: 'a' } });
   let told = 0;
@@ -100,7 +99,7 @@ const updates: [what: string, before: Partial<Node>, after: Partial<Node>, told:
   ['a cordon', {}, { spec: { unschedulable: true } }, 1],
 ];
 for (const [what, before, after, times] of updates) {
-  test(`tells ${times === 0 ? 'nobody' : 'all'} of ${what}`, () => {
+  test(`reports ${times === 0 ? 'no one' : 'all'} of ${what}`, () => {
     const { source, cluster } = bench();
     source.put({ metadata: { name }, ...before });
     let told = 0;
@@ -169,7 +168,7 @@ test('takes a Node in with one write: cordon, marks and taints', async () => {
   expect(patches()).toBe(1);
 });
 
-test('a cordon of somebody else is left to him', async () => {
+test('a cordon of a user stays', async () => {
   const { cluster, stored } = bench({ spec: { unschedulable: true } });
   await cluster.cordonAndLabel(name, marks, [], never);
   expect(stored()?.metadata.annotations).not.toHaveProperty(nodeAnnotation.cordoned);

@@ -66,7 +66,7 @@ test('adds up what all its connections have cost', async () => {
   expect(session.usage()).toEqual({ execSessions: 1, sftpSessions: 1, bytesSent: 3, bytesReceived: 0 });
 });
 
-test('opens another one when the last has ended meanwhile', async () => {
+test('opens another one when the last has ended', async () => {
   const { host, session } = bench();
   await session.connect(never);
   host.disconnect();
@@ -107,7 +107,7 @@ test('uploads the whole content again when the connection breaks in the middle',
   expect(metrics.read(hostMetrics.uploadedBytes, {})).toBe(5);
 });
 
-test('any other failure is not tried again', async () => {
+test('any other failure is not retried', async () => {
   const { host, session } = bench();
   host.faults.exec = () => {
     throw new AppError('HOST_COMMAND_TIMEOUT', 'late', { remedy: 'x' });
@@ -116,7 +116,7 @@ test('any other failure is not tried again', async () => {
   expect(host.commands).toHaveLength(1);
 });
 
-test('does nothing again for somebody who has given up', async () => {
+test('does nothing again after an abort', async () => {
   const { host, session } = bench();
   const stop = new AbortController();
   host.faults.exec = () => {
@@ -159,7 +159,7 @@ test('a connection that comes after its caller has given up is closed', async ()
   expect(host.openConnections).toBe(0);
 });
 
-test('tells whether a connection stands', async () => {
+test('reports whether a connection stands', async () => {
   const { host, session } = bench();
   expect(session.ended.aborted).toBe(true);
   await session.connect(never);
@@ -179,7 +179,7 @@ test('measures connections, and commands by their verb, failed ones too', async 
   expect(metrics.read(hostMetrics.connectSeconds, {})).toBe(1);
 });
 
-test('asks for the size of a file, once more when the connection breaks meanwhile', async () => {
+test('asks for the size of a file, once more when the connection breaks', async () => {
   const { host, clock, session } = bench();
   host.model.fileTexts.set('C:\\k\\x', 'abc');
   await session.connect(never);

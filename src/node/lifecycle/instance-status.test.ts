@@ -86,7 +86,7 @@ test('a failure tells code and remedy in both conditions', () => {
   });
 });
 
-test('a failure tells when it is tried again, and nothing else does', () => {
+test('a failure tells when it is retried, and nothing else does', () => {
   const again = { ...stamp, nextAttemptMs: stamp.nowMs + 4_200 };
   const status = failedStatus(view(), error, false, again)({});
   expect(status.nextAttempt).toBe('2026-03-01T12:00:05Z');

@@ -68,7 +68,7 @@ test('the node in the status of an earlier operator holds its name, too', () => 
   expect(claim('win', b)).toBe('a');
 });
 
-test('a record that came meanwhile goes before a claim', () => {
+test('a record that came goes before a claim', () => {
   const { claim, become } = bench(a, b);
   claim('win', a);
   become(a, instance('b', called('win')));

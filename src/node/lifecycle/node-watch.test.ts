@@ -20,7 +20,7 @@ test('gives at once what is there already', async () => {
   expect(listeners.size).toBe(0);
 });
 
-test('looks again after each change, and not in between', async () => {
+test('checks again after each change, and not in between', async () => {
   const { nodes, listeners, change } = bench();
   let looks = 0;
   const waiting = untilNodes(nodes, () => (++looks > 2 ? looks : undefined), never);
@@ -32,7 +32,7 @@ test('looks again after each change, and not in between', async () => {
   expect(listeners.size).toBe(0);
 });
 
-test('ends with the reason of whoever has given up', async () => {
+test('ends with the reason of the abort', async () => {
   const { nodes, listeners } = bench();
   const stop = new AbortController();
   const waiting = untilNodes(nodes, () => undefined, stop.signal);

@@ -97,7 +97,7 @@ test('writes nothing when nothing has changed', async () => {
   expect(patches()).toHaveLength(1);
 });
 
-test('keeps what others have written meanwhile', async () => {
+test('keeps what others have written', async () => {
   const { api, say, stored, logged } = bench();
   const now = api.peek(windowsInstances, name, 'ns');
   api.put(windowsInstances, { ...(now as WindowsInstance), status: { conditions: [condition('Resolved')] } });
@@ -107,7 +107,7 @@ test('keeps what others have written meanwhile', async () => {
   expect(logged.lines).toEqual([]);
 });
 
-test('a server that refuses is told again with the next news', async () => {
+test('a server that refuses is reported again with the next news', async () => {
   const { api, say, logged, stored } = bench();
   api.before = () => {
     throw refused(500, 'InternalError');
@@ -177,7 +177,7 @@ test('gives up after many conflicts in a row, without an end', async () => {
   expect(api.calls.length).toBeLessThan(60);
 });
 
-test('an object that is gone, or was made anew, is not written any more', async () => {
+test('an object that is gone, or was created again, is not written any more', async () => {
   const gone = bench();
   gone.api.remove(windowsInstances, name, 'ns');
   await gone.writer.write();

@@ -73,7 +73,7 @@ const limits: [limitMs: number, text: string][] = [
   [600_000, '10 min'],
 ];
 for (const [limitMs, text] of limits) {
-  test(`gives up a step after its limit of ${text}, tells it to stop, and says so`, async () => {
+  test(`gives up a step after its limit of ${text}, tells it to stop, and reports it`, async () => {
     const { run, clock } = bench();
     let signal: AbortSignal | undefined;
     const hanging = step('a', { limitMs, run: (_, turn) => ((signal = turn.signal), new Promise(() => undefined)) });
@@ -91,7 +91,7 @@ for (const [limitMs, text] of limits) {
   });
 }
 
-test('says what it means that the time is over', async () => {
+test('reports what it means that the time is over', async () => {
   const { run, clock } = bench();
   const timeout = {
     code: 'NODE_NOT_FOUND',
@@ -109,7 +109,7 @@ test('says what it means that the time is over', async () => {
   });
 });
 
-test('whoever ends the journey is not told of as a failure', async () => {
+test('an abort is not reported as a failure', async () => {
   const { run, stop, journal } = bench();
   const reason = new Error('leadership lost');
   const waiting = step('a', {
@@ -153,10 +153,10 @@ const thrown: [string, unknown, string, string][] = [
   ['whatever else', 'text', 'INTERNAL_ERROR', 'thrown: "text"'],
 ];
 for (const [name, what, code, message] of thrown) {
-  test(`tells ${name} with a code and what helps`, () => {
+  test(`reports ${name} with a code and what helps`, () => {
     const error = asAppError(what);
     expect([error.code, error.message]).toEqual([code, message]);
     expect(error.remedy).not.toBe('');
   });
 }
-test('an error of ours is the very same', () => expect(asAppError(own)).toBe(own));
+test('an AppError is the very same', () => expect(asAppError(own)).toBe(own));

@@ -52,7 +52,7 @@ test('lives from the start, and is ready later', async () => {
   expect(await get('/readyz')).toMatchObject({ code: 200, text: 'ok\n' });
 });
 
-test('tells nobody what troubles it, and is ready all the same', async () => {
+test('reports no one what troubles it, and is ready all the same', async () => {
   const { get } = await serve(['secrets.v1 namespace=wmco: forbidden']);
   for (const path of ['/readyz', '/healthz']) expect(await get(path)).toMatchObject({ code: 200, text: 'ok\n' });
 });

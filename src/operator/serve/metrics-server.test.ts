@@ -106,7 +106,7 @@ test('follows a profile that changes, without a restart', async () => {
   expect(await agrees(port, 'TLSv1.2')).toBe(true);
 });
 
-test('says "metrics server" in the log', async () => {
+test('reports "metrics server" in the log', async () => {
   const { log } = await serve('127.0.0.1');
   expect(log[0]?.message).toContain('metrics server');
 });

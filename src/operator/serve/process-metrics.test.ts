@@ -12,7 +12,7 @@ function bench() {
   return { metrics, look, text: () => printMetrics(metrics.all()), grow: () => (objects += 1) };
 }
 
-test('says nothing before it looks', () => expect(bench().text()).toBe(''));
+test('reports nothing before it looks', () => expect(bench().text()).toBe(''));
 
 test('takes memory, processor time and standstills of this process', () => {
   const { look, text } = bench();
@@ -24,7 +24,7 @@ test('takes memory, processor time and standstills of this process', () => {
   expect(value('nodejs_eventloop_delay_max_seconds')).toBeGreaterThanOrEqual(0);
 });
 
-test('tells what informers have done and hold', () => {
+test('reports what informers have done and hold', () => {
   const { look, text, grow } = bench();
   look();
   for (const [what, count] of Object.entries(counts))

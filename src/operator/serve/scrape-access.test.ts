@@ -40,7 +40,7 @@ const verdicts: [authorization: string, want: string][] = [
   ['Bearer a\nb', 'unknown'],
 ];
 for (const [authorization, want] of verdicts) {
-  test(`whoever shows ${JSON.stringify(authorization)} is ${want}`, async () => {
+  test(`a request with ${JSON.stringify(authorization)} is ${want}`, async () => {
     expect(await bench().access.check(authorization)).toBe(want);
   });
 }

@@ -36,11 +36,11 @@ test('is another one each time', () => {
   expect(other.key.reveal()).not.toBe(pair.key.reveal());
 });
 
-test('shows its key to nobody by accident', () => {
+test('shows its key to no log by accident', () => {
   expect(`${inspect(pair)}${JSON.stringify(pair)}`).not.toContain('PRIVATE KEY');
 });
 
-test('serves TLS to whoever trusts it', async () => {
+test('serves TLS to clients that trust it', async () => {
   const server = createServer({ cert: pair.certificate, key: pair.key.reveal() }, socket => socket.end('hello'));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };

@@ -34,7 +34,7 @@ for (const [name, path, options, want] of answers) {
   });
 }
 
-test('answers with another type of content when it is told one', async () => {
+test('answers with another type of content when it is reported one', async () => {
   const { url } = await serve(() => ({ code: 418, text: 'ä', contentType: 'text/x' }));
   expect(await ask(`${url}/`)).toEqual({ code: 418, text: 'ä', type: 'text/x' });
 });
@@ -52,7 +52,7 @@ test('serves TLS when it has a certificate', async () => {
   await expect(ask(`${url}/x`, { servername: 'here' })).rejects.toThrow(/self-signed/);
 });
 
-test('says where it listens', async () => {
+test('logs where it listens', async () => {
   const { lines } = await serve(echo);
   expect(lines[0]).toMatchObject({
     message: 'Starting test server',

@@ -48,7 +48,7 @@ test('a request that is gone, or another one of its name, is not approved', asyn
   expect(conditions()).toEqual([]);
 });
 
-test('tries again at once, and then a little later, when somebody else was faster', async () => {
+test('retries at once, and then a little later, when another client was faster', async () => {
   const { api, clock, made, means } = bench();
   let conflicts = 3;
   api.before = ({ verb }) => {
@@ -81,7 +81,7 @@ test('gives up when conflicts do not end, and at any other refusal at once', asy
   }
 });
 
-test('stops waiting when it is told to', async () => {
+test('stops waiting when the signal is aborted', async () => {
   const { api, made, means } = bench();
   const stop = new AbortController();
   api.before = ({ verb }) => {

@@ -127,7 +127,7 @@ test('one host does not keep another from being read', async () => {
   expect(dialed).toHaveLength(2);
 });
 
-test('records nothing on an instance that was made anew meanwhile', async () => {
+test('records nothing on an instance that was created again', async () => {
   const { ask, instance, recorded } = scene();
   await ask({ ...instance, metadata: { ...instance.metadata, uid: 'of the one before' } });
   expect(recorded()).toEqual(host);

@@ -34,7 +34,7 @@ const decided = (name: string, certificate?: string): CertificateSigningRequest 
 });
 const names = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `csr-${from + index}`);
 
-test('the newest requests of somebody are judged, and the oldest give way', () => {
+test('the newest requests of one requester are judged, and the oldest give way', () => {
   const { open, news, fed, judged } = scene();
   for (const name of names(25)) news.added(request(name));
   expect(judged()).toEqual(names(20, 5));

@@ -55,7 +55,7 @@ test('configures an accepted instance without a condition or an event', async ()
   expect(bench.events).toEqual([]);
 });
 
-test('tells what is wrong in a condition and in one event on the object itself', async () => {
+test('reports what is wrong in a condition and in one event on the object itself', async () => {
   await using bench = await started();
   await put(bench, 'win1', { address: 'a..b' });
   expect(accepted(bench, 'win1')).toMatchObject({
@@ -83,7 +83,7 @@ test('takes it back when it is fixed', async () => {
   expect(bench.events).toHaveLength(2);
 });
 
-test('tells of an entry that broke on the ConfigMap, and of it alone', async () => {
+test('reports an entry that broke on the ConfigMap, and of it alone', async () => {
   await using bench = await started();
   await listed(bench, { '10.0.0.1': 'username=core', '10.0.0.2': 'username=core' });
   await put(bench, '10.0.0.1', ofEntry('10.0.0.1'));
@@ -113,7 +113,7 @@ test('of two spellings of one entry one good one is enough', async () => {
   expect(accepted(bench, 'win1')).toBeUndefined();
 });
 
-test('the first of two sources keeps the host, the other is told', async () => {
+test('the first of two sources keeps the host, the other is reported', async () => {
   await using bench = await started();
   await put(bench, 'm1', { source: { kind: 'Machine', name: 'm1' } });
   await listed(bench, { '10.0.0.1': 'username=core' });
@@ -127,7 +127,7 @@ test('the first of two sources keeps the host, the other is told', async () => {
   expect(bench.events.map(text => text.split(' ')[0])).toEqual(['ConfigMap/windows-instances', 'WindowsInstance/mine']);
 });
 
-test('a Machine that comes second is told on the Machine', async () => {
+test('a Machine that comes second is reported on the Machine', async () => {
   await using bench = await started();
   await put(bench, 'mine');
   await put(bench, 'm1', { source: { kind: 'Machine', name: 'm1' } });
@@ -237,7 +237,7 @@ test('a Secret that cannot be read now says nothing about the instance', async (
   expect(accepted(bench, 'win1')?.reason).toBe('PRIVATE_KEY_MISSING');
 });
 
-test('says it again when somebody has wiped it away', async () => {
+test('reports it again when it was removed', async () => {
   await using bench = await started();
   await put(bench, 'win1', { username: '' });
   const before = bench.instance('win1') as WindowsInstance;
@@ -261,7 +261,7 @@ test('steps of the lifecycle cause no pass', async () => {
   expect(bench.api.calls).toEqual([]);
 });
 
-test('aborts a running journey when the entry of its host is broken, and goes on when it is fixed', async () => {
+test('aborts a running journey when the entry of its host is broken, and continues when it is fixed', async () => {
   await using bench = await started();
   await listed(bench, { '10.0.0.1': 'username=core' });
   await put(bench, '10.0.0.1', ofEntry('10.0.0.1'));

@@ -28,7 +28,7 @@ function setUp(facts = fixedFacts()) {
   return { api, facts, putKey, putText, ...machineSettings(api.informers, facts, namespace) };
 }
 
-test('tells platform, key and whether Machines get the right text', () => {
+test('reports platform, key and whether Machines get the right text', () => {
   const { settings, putKey, putText } = setUp();
   putKey();
   putText(right);
@@ -42,7 +42,7 @@ const texts: [name: string, text: string | undefined][] = [
   ['no Secret', undefined],
 ];
 for (const [name, text] of texts) {
-  test(`tells that Machines get ${name}`, () => {
+  test(`reports that Machines get ${name}`, () => {
     const { settings, putKey, putText } = setUp();
     putKey();
     if (text !== undefined) putText(text);
@@ -56,7 +56,7 @@ const unknown: [name: string, make: () => ReturnType<typeof setUp>][] = [
   ['a key that can be used', () => withKey(setUp(), 'garbage')],
 ];
 for (const [name, make] of unknown)
-  test(`tells nothing without ${name}`, () => expect(make().settings()).toBeUndefined());
+  test(`reports nothing without ${name}`, () => expect(make().settings()).toBeUndefined());
 
 function withKey(made: ReturnType<typeof setUp>, text?: string): ReturnType<typeof setUp> {
   made.putKey(text);
@@ -69,7 +69,7 @@ const causes: [name: string, change: (made: ReturnType<typeof setUp>) => void][]
   ['the platform', made => made.facts.become({ platform: 'AWS' })],
 ];
 for (const [name, change] of causes) {
-  test(`tells of a change of ${name}, until it is told to stop`, () => {
+  test(`reports a change of ${name}, until it is told to stop`, () => {
     const made = setUp();
     made.putKey();
     made.putText('x');

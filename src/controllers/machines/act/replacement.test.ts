@@ -71,7 +71,7 @@ test('replaces nothing while the user data is of the old key', async () => {
   expect(bench.events).toEqual([]);
 });
 
-test('tells once that a Machine without a MachineSet has to be replaced by hand', async () => {
+test('reports once that a Machine without a MachineSet has to be replaced by hand', async () => {
   await using bench = await machineBench();
   await bench.running(1, { [nodeAnnotation.pubKeyHash]: 'old' });
   const machine = bench.api.peek(machines, 'm1', namespaceName.machineApi) as Machine;
@@ -81,7 +81,7 @@ test('tells once that a Machine without a MachineSet has to be replaced by hand'
   expect(told).toEqual([expect.stringContaining('no MachineSet owns it')]);
 });
 
-test('tells of a deletion that the server refuses, and tries again', async () => {
+test('reports a deletion that the server refuses, and retries', async () => {
   await using bench = await machineBench();
   await bench.put(machineSets, { metadata: { name: 'set', ...inMachineApi }, spec: { replicas: 1 } });
   bench.api.before = ({ verb, resource }) => {
@@ -152,7 +152,7 @@ for (const [about, status] of harmless) {
   });
 }
 
-test('the five minutes begin anew when the host has let the operator in meanwhile', async () => {
+test('the five minutes begin anew when the host has let the operator in', async () => {
   await using bench = await machineBench();
   await bench.machine();
   await tellStatus(bench, refusing('HOST_REFUSED_KEY'));

@@ -80,9 +80,9 @@ const told: [name: string, objects: KubeObject[], want: string[]][] = [
 ];
 
 for (const [name, objects, want] of told)
-  test(`tells about ${name}`, () => expect(mirrorCaveats(objects)).toEqual(want));
+  test(`reports about ${name}`, () => expect(mirrorCaveats(objects)).toEqual(want));
 
-test('tells all that holds for one entry', () => {
+test('reports all that holds for one entry', () => {
   const caveats = mirrorCaveats(of(entry('a.io/x', ['z.io/x', 'm.io/y']), entry('a.io/y', ['m.io/y'])));
   expect(
     caveats.map(text => text.replace(/^.*?: (?:on )?Windows nodes (\w+ \w+).*$/s, '$1').replace(/^.*: /, '')),
@@ -93,7 +93,7 @@ test('takes both names of Docker Hub for one', () => {
   expect(mirrorCaveats(of(entry('a.io', ['registry-1.docker.io', 'docker.io'])))).toEqual([]);
 });
 
-test('says each thing once', () => {
+test('reports each thing once', () => {
   const some = fc.record({
     source: fc.constantFrom('a.io', 'a.io/x', 'b.io/y'),
     mirrors: fc.uniqueArray(fc.constantFrom('m.io/x', 'n.io', 'o.io/y'), { maxLength: 3 }),

@@ -45,7 +45,7 @@ test('keeps the order in which objects, entries and mirrors are listed', () => {
   ]);
 });
 
-test('says of each entry where it stands', () => {
+test('reports of each entry where it stands', () => {
   const objects = [digestSet('first', [entry('a.io', []), entry('b.io', [])]), tagSet('second', [entry('c.io', [])])];
   expect(readMirrorEntries(objects).entries.map(({ where }) => where)).toEqual([
     'ImageDigestMirrorSet first: spec.imageDigestMirrors[0]',
@@ -114,7 +114,7 @@ const refused: [name: string, entry: unknown, warning: string][] = [
 ];
 
 for (const [name, bad, warning] of refused) {
-  test(`leaves out ${name} and keeps its neighbours`, () => {
+  test(`leaves out ${name} and keeps its neighbors`, () => {
     const { entries, warnings } = summary(
       digestSet('bad', [entry('one.io', ['m.io']), bad, entry('two.io', ['n.io'])]),
     );

@@ -183,7 +183,7 @@ test('AWS: says why the route does not stay, and calls no program that cannot do
   );
 });
 
-test('AWS: waits for the installer and needs nobody at the screen', () => {
+test('AWS: waits for the installer and needs no user interaction', () => {
   expect(awsScript).toMatch(/Start-Process -FilePath 'msiexec\.exe' [^\n]*'\/i'[^\n]*'\/quiet'[^\n]* -Wait\n/);
 });
 

@@ -87,7 +87,7 @@ for (const [name, answer] of signs) {
   });
 }
 
-test('a program that never starts is told, after two attempts', async () => {
+test('a program that never starts is reported, after two attempts', async () => {
   const { lab, program } = await bench();
   lab.host.faults.exec = () => ({ exitCode: 5, stdout: '', stderr: 'Zugriff verweigert' });
   expect(await rejectionOf(lab.take(uploadAgent, takeInventory))).toMatchObject({
@@ -153,7 +153,7 @@ test.each<ErrorCode>(['HOST_FILE_DENIED', 'HOST_FILE_MISSING'])(
     lab.host.faults.upload = () => fail(code);
     expect(await rejectionOf(lab.take(uploadAgent))).toMatchObject({
       code: 'HOST_NOT_ADMINISTRATOR',
-      message: '10.0.0.5: the user has no rights of an administrator (m)',
+      message: '10.0.0.5: the user is not an administrator (m)',
     });
     expect(lab.host.commands).toEqual([]);
   },

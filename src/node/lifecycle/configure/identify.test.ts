@@ -64,14 +64,14 @@ test('records the name that the host tells now, the addresses and the tokens', a
   expect(bench.journey.nodeName).toBe('renamed');
 });
 
-test('says why a host does not know its name, and records nothing', async () => {
+test('reports why a host does not know its name, and records nothing', async () => {
   const bench = await benchWith({ nodeName: '' });
   bench.journey.inventory = { ...bench.journey.inventory, problems: ['node name: no answer'] };
   const before = bench.records.length;
   for (const step of [claimName, recordHost]) {
     expect(await rejectionOf(bench.take(step))).toMatchObject({
       code: 'HOST_VALUE_UNKNOWN',
-      message: '10.0.0.5: the node name of the host is not known: node name: no answer',
+      message: '10.0.0.5: the node name of the host is unknown: node name: no answer',
     });
   }
   expect(bench.records).toHaveLength(before);

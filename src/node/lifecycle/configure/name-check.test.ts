@@ -63,7 +63,7 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
   [
     'a name that is an address of another machine',
     'NODE_NAME_TAKEN',
-    'a name of Node cp-1',
+    'belongs to Node cp-1',
     { name: 'cp-1.corp.example', addressOf: 'Node cp-1' },
   ],
   ['another name than spec.hostname', 'NODE_NAME_CHANGED', 'spec.hostname is m-1', { wantedLabel: 'm-1' }],
@@ -76,7 +76,7 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
   [
     'a name that the host does not know',
     'HOST_VALUE_UNKNOWN',
-    'not known: node name: timeout',
+    'unknown: node name: timeout',
     { name: '', problems: ['node name: timeout'] },
   ],
   ['a name with an underscore', 'HOST_NAME_INVALID', '"win_5"', { name: 'win_5' }],
@@ -103,7 +103,7 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
   ['a name of the ingress', 'NODE_NAME_FORBIDDEN', 'domain', { name: 'console.apps.east.example.com', reserved }],
   ['an address of the service network', 'NODE_NAME_FORBIDDEN', '172.30.0.0/16', { name: '172.30.0.1', reserved }],
   ['the address of the API server', 'NODE_NAME_FORBIDDEN', 'an address', { name: '10.0.0.1', reserved }],
-  ['the name of another instance', 'NODE_NAME_TAKEN', 'win-5, which is the Node of other', { holder: 'other' }],
+  ['the name of another instance', 'NODE_NAME_TAKEN', 'win-5 is already the Node of other', { holder: 'other' }],
   [
     'the name of another instance, although its Node looks like the own one',
     'NODE_NAME_TAKEN',
@@ -113,7 +113,7 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
   [
     'a name that is not one of the Machine',
     'NODE_NAME_CHANGED',
-    'its Machine win-6 or win-6.internal',
+    'its Machine is win-6 or win-6.internal',
     { machineNames: ['win-6', 'win-6.internal'] },
   ],
   [
@@ -129,7 +129,7 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
     { recorded: { ...gone, isCertified: true } },
   ],
   ['the name of a Linux node', 'HOST_NAME_TAKEN', 'not a Windows node', { node: node({ [version]: 'v1' }, {}) }],
-  ['the name of a Node of another tool', 'HOST_NAME_TAKEN', 'not set up by this operator', { node: node({}) }],
+  ['the name of a Node of another tool', 'HOST_NAME_TAKEN', 'not configured by this operator', { node: node({}) }],
   [
     'the name of a Node with another host key',
     'HOST_NAME_TAKEN',

@@ -63,7 +63,7 @@ for (const [name, inventory, over] of fine) {
 }
 
 const refused: [string, ErrorCode, message: string, Partial<Inventory>][] = [
-  ['a simple user', 'HOST_NOT_ADMINISTRATOR', 'no rights of an administrator', { isAdministrator: false }],
+  ['a simple user', 'HOST_NOT_ADMINISTRATOR', 'not an administrator', { isAdministrator: false }],
   ['Windows Server 2016', 'HOST_SYSTEM_UNSUPPORTED', 'Windows 10.0.14393.1 (Server)', os('14393.1')],
   ['a build between two', 'HOST_SYSTEM_UNSUPPORTED', '25398', os('25398.1')],
   ['a build of which one is the beginning', 'HOST_SYSTEM_UNSUPPORTED', '203480', os('203480.999')],
@@ -79,13 +79,13 @@ const refused: [string, ErrorCode, message: string, Partial<Inventory>][] = [
   ['a clock ahead', 'HOST_CLOCK_WRONG', '6 min ahead of', { probe: { url: 'x', clockAheadMs: 360_000 } }],
   ['a clock behind', 'HOST_CLOCK_WRONG', '10 min behind', { probe: { url: 'x', clockAheadMs: -600_000 } }],
   [
-    'a kubelet of somebody else',
+    'a kubelet that WMCO did not install',
     'HOST_SERVICE_FOREIGN',
-    'somebody else: Kubelet',
+    'did not install: Kubelet',
     { services: [service('Kubelet', false)] },
   ],
   [
-    'an exporter of somebody else',
+    'an exporter that WMCO did not install',
     'HOST_SERVICE_FOREIGN',
     'windows_exporter',
     { services: [service('windows_exporter', false, 'stopped')] },
@@ -114,27 +114,27 @@ for (const [name, code, message, inventory] of refused) {
   });
 }
 
-test('says which update is missing, and which systems there are', () => {
-  expect(check(os('20348.1'))?.remedy).toContain('at least build 20348.681');
+test('reports which update is missing, and which systems there are', () => {
+  expect(check(os('20348.1'))?.remedy).toContain('build 20348.681 is the minimum');
   expect(check(os('14393.1'))?.remedy).toContain('Windows Server 2019 or Windows Server 2022 or Windows Server 2025');
 });
 
-test('tells all that is wrong, with the code of the first and the host named once', () => {
+test('reports all that is wrong, with the code of the first and the host named once', () => {
   const error = check({ ...os('14393.1'), isAdministrator: false, freeBytes: 0 });
   expect(error?.code).toBe('HOST_NOT_ADMINISTRATOR');
   expect(error?.message.match(/10\.0\.0\.5: /g)).toHaveLength(1);
   expect(error?.message.split('; ')).toHaveLength(3);
-  for (const words of ['Administrators', 'Windows Server 2022', 'Make room']) {
+  for (const words of ['Administrators', 'Windows Server 2022', 'Free space']) {
     expect(error?.remedy).toContain(words);
   }
 });
 
-test('does not tell of a port what it has told of the service', () => {
+test('does not report the port of a service that is reported already', () => {
   const error = check({ services: [service('kubelet', false)], portsInUse: [10_250] });
   expect(error?.message).not.toContain('listens');
 });
 
-test('throws nothing but errors of ours, whatever a host tells of itself', () => {
+test('throws only AppErrors, whatever a host reports', () => {
   const text = fc.string();
   const inventory = fc.record({
     isAdministrator: fc.boolean(),

@@ -13,7 +13,7 @@ import { enableContainers, reboot, rename } from './prepare-windows.ts';
 const begin = [connect, prepareFiles, uploadAgent, takeInventory];
 const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
 
-test('a host that does not come back from a reboot is told as such, with what it answers meanwhile', async () => {
+test('a host that does not come back from a reboot is reported, with what it answers', async () => {
   const bench = new JourneyBench();
   bench.host.model.state.containersFeature = 'disabled';
   bench.host.bootMs = 600_000;
@@ -25,7 +25,7 @@ test('a host that does not come back from a reboot is told as such, with what it
     .toContain('the host is not back yet: 10.0.0.5: the host does not answer');
   expect(await booting).toMatchObject({
     code: 'HOST_REBOOT_TIMEOUT',
-    message: '10.0.0.5 did not come back from the reboot within 30 min',
+    message: '10.0.0.5 did not come back after the reboot within 30 min',
   });
   expect(bench.reboots).toEqual([{ bootId: 'boot-1', because: 'the feature Containers' }]);
 });
@@ -65,7 +65,7 @@ test('an order whose answer is lost is as good as one that was answered', async 
   expect(bench.host.boots).toBe(2);
 });
 
-test('a reboot that Windows refuses is told', async () => {
+test('a reboot that Windows refuses is reported', async () => {
   const bench = new JourneyBench();
   bench.host.model.state.containersFeature = 'disabled';
   await bench.take(...begin, enableContainers);
@@ -92,7 +92,7 @@ test('a name that another key shows up under after the reboot is not waited for'
   expect(await rebooting).toMatchObject({ code: 'HOST_KEY_CHANGED' });
 });
 
-test('a rename that does not last is told after one reboot', async () => {
+test('a rename that does not last is reported after one reboot', async () => {
   const bench = new JourneyBench({ spec: { hostname: 'worker-7' } });
   bench.host.model.boot = () => void (bench.host.model.state.boots += 1);
   await bench.take(...begin, rename);

@@ -99,7 +99,7 @@ for (const [how, damage] of [
   ['replaced by a link', (file: string) => rm(file).then(() => symlink('/dev/null', file))],
   ['replaced by a folder', (file: string) => rm(file).then(() => mkdir(file))],
 ] as const) {
-  test(`a program that was ${how} in our cache is not installed, and is packed again for the next attempt`, async () => {
+  test(`a program that was ${how} in the payload cache is not installed, and is packed again for the next attempt`, async () => {
     const { open, cacheFolder } = await image();
     const payload = await open();
     const { lab, send } = await bench(0, await payload.files('None'));
@@ -127,7 +127,7 @@ for (const [name, code, waits, count] of failures) {
   });
 }
 
-test('a large bundle waits for a place, and says so; a small one does not', async () => {
+test('a large bundle waits for a place, and reports it; a small one does not', async () => {
   const large = await bench(5 * 1024 * 1024);
   const { uploads: slots } = large.lab.journey.deps.slots;
   const places = await Promise.all(Array.from({ length: 5 }, () => slots.take(large.lab.stop.signal)));

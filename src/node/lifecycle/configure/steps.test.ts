@@ -78,7 +78,7 @@ test('on one journey a host may not change its key, whatever is stored', async (
   expect(await rejectionOf(bench.take(connect))).toMatchObject({ code: 'HOST_KEY_CHANGED' });
 });
 
-test('things that are not known yet are mistakes of ours, not of the host', () => {
+test('things that are not known yet are internal errors, not errors of the host', () => {
   const { journey } = new JourneyBench();
   expect(() => journey.inventory).toThrow('not taken yet');
   expect(() => journey.prepared).toThrow('not prepared yet');
@@ -94,7 +94,7 @@ test('an agent that is not the one that was uploaded is not used', async () => {
   });
 });
 
-test('a Node that does not come in time is told with its name and what to look for', async () => {
+test('a Node that does not come in time is reported with its name and what to look for', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);
   bench.pace = 10_000;
@@ -142,7 +142,7 @@ test('the name that is sealed stays as long as the key is the same', async () =>
   });
 });
 
-test('a host key that cannot be taken out of the ConfigMap keeps nobody', async () => {
+test('a host key that cannot be taken out of the ConfigMap stops no journey', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);
   bench.putNode();
@@ -166,7 +166,7 @@ test('the desired version is written only where it is another', async () => {
   expect(bench.api.calls).toHaveLength(before);
 });
 
-test('a Node that is gone in the middle is told as such', async () => {
+test('a Node that is gone in the middle is reported', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);
   for (const step of [cordonAndLabelNode, desireVersion, releaseNode]) {
@@ -216,7 +216,7 @@ test('the size of log files is passed on to the service', async () => {
   });
 });
 
-test('an agent that does not come to its end is told with its last words, which show while it is waited for', async () => {
+test('an agent that does not come to its end is reported with its last words, which show while it is waited for', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);
   bench.pace = 20_000;
@@ -235,7 +235,7 @@ test('an agent that does not come to its end is told with its last words, which 
   expect(bench.host.openConnections).toBe(0);
 });
 
-test('an agent that never said a word is told as such', async () => {
+test('an agent that never said a word is reported', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);
   bench.pace = 20_000;
