@@ -1,6 +1,6 @@
-import { AppError, messageOf } from '#base/errors.ts';
+import { isHostName } from '#base/dns-name.ts';
+import { AppError, messageOf, shown } from '#base/errors.ts';
 import type { Waiting } from '#base/waiting/poll.ts';
-import { hostNameOf } from './host-name.ts';
 import type { Metadata, MetadataAnswer } from './metadata.ts';
 
 /** By IP address, so that DNS has no influence. */
@@ -73,4 +73,18 @@ function unknownName(cloud: string, cause: unknown): AppError {
     remedy: `Make sure that the host can reach ${server}; check its routes with: route.exe print.`,
     cause,
   });
+}
+
+/** Checks a host name, because it becomes part of a command line. */
+export function hostNameOf(answer: string, source: string): string {
+  // A cloud network with several domains returns one name for each.
+  const [name = ''] = answer.trim().split(/\s+/);
+  if (isHostName(name)) return name;
+  throw new AppError(
+    'HOST_VALUE_UNKNOWN',
+    `${shown(answer.trim())}, the name of this host in ${source}, is not a host name`,
+    {
+      remedy: 'Rename the host: use letters, digits and hyphens, with or without a DNS domain.',
+    },
+  );
 }

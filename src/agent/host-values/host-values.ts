@@ -1,9 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import type { HostVariableSource, Preparation } from '#contract/services/manifest.ts';
 import type { HostPorts, HostValues } from '../ports.ts';
-import { awsLocalHostname, gcpHostname } from './cloud-name.ts';
+import { awsLocalHostname, gcpHostname, hostNameOf } from './cloud-name.ts';
 import { excludeFromDefender, includeInDefender } from './defender.ts';
-import { hostNameOf } from './host-name.ts';
 import { httpMetadata, type Metadata } from './metadata.ts';
 import { writeNetworkFiles } from './network-files.ts';
 import { nodeIp } from './node-ip.ts';

@@ -30,6 +30,8 @@ export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: Win
   const windowsDirectory = windowsDirectoryOf(registry);
   const processes = openProcesses(koffi);
   const run = createProgramRunner(processes, clock);
+  const [adapters, listeningPorts] = [openAdapters(koffi), openListeners(koffi)];
+  const isAdministrator = openAdministratorCheck(koffi);
   return {
     services: openServiceManager(koffi),
     processes,
@@ -37,17 +39,14 @@ export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: Win
     certificates: openCertStore(koffi),
     files: createFiles({ clock, access: openFileAccess(koffi), startedMs: pid => processes.startedMs(pid) }),
     scripts: createScriptRunner(run, windowsDirectory),
-    system: createSystem({
-      registry,
-      computerName: openComputerName(koffi),
-      containers: createContainersFeature(run, windowsDirectory),
-      adapters: openAdapters(koffi),
-      isRunning: name => processes.isRunning(name),
-      isAdministrator: openAdministratorCheck(koffi),
-      listeningPorts: openListeners(koffi),
-      run,
-      windowsDirectory,
-    }),
+    system: {
+      ...createSystem({ registry, computerName: openComputerName(koffi), run, windowsDirectory }),
+      ...createContainersFeature(run, windowsDirectory),
+      adapters: async () => adapters(),
+      isProcessRunning: name => processes.isRunning(name),
+      isAdministrator: async () => isAdministrator(),
+      listeningPorts: async () => listeningPorts(),
+    },
     network: openHostNetwork(koffi, String.raw`${windowsDirectory}\System32`, clock),
   };
 }

@@ -1,21 +1,15 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AppError } from '#base/errors.ts';
-import type { Adapter, OperatingSystem, System } from '../ports.ts';
+import type { OperatingSystem, System } from '../ports.ts';
 import type { ComputerName } from './network/computer-name.ts';
 import { programs } from './process/programs.ts';
 import type { Registry } from './files/registry.ts';
 import { type RunProgram, runListed } from './process/run-program.ts';
-import type { ContainersFeature } from './windows-features.ts';
 
 export interface SystemParts {
   registry: Registry;
   computerName: ComputerName;
-  containers: ContainersFeature;
-  adapters: () => Adapter[];
-  isRunning: (name: string) => Promise<boolean>;
-  isAdministrator: () => boolean;
-  listeningPorts: () => number[];
   run: RunProgram;
   /** Such as `C:\Windows`. */
   windowsDirectory: string;
@@ -50,16 +44,19 @@ const namePairs: readonly Record<'now' | 'next', [key: string, name: string]>[] 
 const rebootCodes = { shutdownInProgress: 1115, shutdownScheduled: 1190 } as const;
 const maxReasonLength = 512;
 
-export function createSystem(parts: SystemParts): System {
-  const { registry, computerName, containers } = parts;
+type RegistrySystem = Pick<
+  System,
+  'hostName' | 'fqdn' | 'operatingSystem' | 'bootId' | 'pendingReboot' | 'freeBytes' | 'rename' | 'reboot'
+>;
+
+export function createSystem(parts: SystemParts): RegistrySystem {
+  const { registry, computerName } = parts;
   return {
-    ...containers,
     hostName: async () => computerName.hostName(),
     fqdn: async () => computerName.fqdn(),
     operatingSystem: async () => readOperatingSystem(registry),
     bootId: async () => registry.volatileKeyTime(bootKey).toString(16).padStart(16, '0'),
     pendingReboot: async () => pendingReboot(registry),
-    adapters: async () => parts.adapters(),
     freeBytes,
     async rename(name) {
       const next = nextName(registry) ?? computerName.hostName();
@@ -67,9 +64,6 @@ export function createSystem(parts: SystemParts): System {
       return isRenamePending(registry);
     },
     reboot: (delaySeconds, reason) => reboot(parts, delaySeconds, reason),
-    isProcessRunning: name => parts.isRunning(name),
-    isAdministrator: async () => parts.isAdministrator(),
-    listeningPorts: async () => parts.listeningPorts(),
   };
 }
 

@@ -3,13 +3,13 @@ import type { FeatureState, System } from '../ports.ts';
 import { type Program, programs } from './process/programs.ts';
 import { type ProgramResult, type RunProgram, runListed } from './process/run-program.ts';
 
-/** The optional Windows feature Containers. */
-export type ContainersFeature = Pick<System, 'containersFeature' | 'enableContainers'>;
-
 const feature = 'Containers';
 const rebootRequired = 3010;
 
-export function createContainersFeature(run: RunProgram, windowsDirectory: string): ContainersFeature {
+export function createContainersFeature(
+  run: RunProgram,
+  windowsDirectory: string,
+): Pick<System, 'containersFeature' | 'enableContainers'> {
   async function dism(program: Program, signal?: AbortSignal): Promise<ProgramResult> {
     const onTimeout = () => tooSlow(program.limitMs);
     const result = await runListed({ run, windowsDirectory, signal }, program, { feature }, onTimeout);

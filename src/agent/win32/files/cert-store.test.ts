@@ -43,10 +43,6 @@ class FakeStore {
       this.certificates = this.certificates.filter(certificate => certificate !== bytes);
       return 1;
     },
-    CertFreeCertificateContext: (context: bigint) => {
-      this.#release(context);
-      return 1;
-    },
     CertCloseStore: (_store: bigint, flags: number) => {
       this.openStores -= 1;
       if (this.#fails('CertCloseStore')) return 0;
