@@ -27,7 +27,9 @@ export function textFromBase64(encoded: string): string | undefined {
   return bytes === undefined ? undefined : fromUtf8(bytes);
 }
 
-/** Like `textFromBase64`, but only the form that encoders write: no line breaks, no stray bits in the last character. */
+/**
+ * Like `textFromBase64`, but only the form that encoders write: no line breaks, no stray bits in the last character.
+ */
 export function textFromCanonicalBase64(encoded: string): string | undefined {
   const text = textFromBase64(encoded);
   return text !== undefined && toBase64(text) === encoded ? text : undefined;

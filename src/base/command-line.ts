@@ -41,7 +41,9 @@ export interface ParsedLine<Name extends string = string> {
 
 const helpFlag = { short: 'h', help: 'print this help' } as const satisfies Flag;
 
-/** Parses `--name value`, `--name=value` and `-n value`, also with one dash, as in Go. Undefined when help is requested. */
+/**
+ * Parses `--name value`, `--name=value` and `-n value`, also with one dash, as in Go. Undefined when help is requested.
+ */
 export function parseCommandLine<F extends Flags>(
   line: CommandLine<F>,
   words: readonly string[],

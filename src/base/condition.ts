@@ -36,8 +36,8 @@ export function hasConditionStatus(
 }
 
 /**
- * Replaces the condition of this type, or appends it; duplicates of the type are removed. The time of transition changes only
- * with the status. Returns the same list when nothing changes, so that callers can skip the write.
+ * Replaces the condition of this type, or appends it; duplicates of the type are removed. The time of transition
+ * changes only with the status. Returns the same list when nothing changes, so that callers can skip the write.
  */
 export function setCondition(
   conditions: readonly Condition[] | undefined,

@@ -1,4 +1,7 @@
-/** Every error code a user can meet, with one sentence of meaning. docs/reference/errors.md is generated from this table. */
+/**
+ * Every error code a user can meet, with one sentence of meaning. docs/reference/errors.md is generated from this
+ * table.
+ */
 export const errorCodes = {
   // input of the command line and shapes of objects
   USAGE: 'The command line has an unknown command, flag or value.',

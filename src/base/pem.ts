@@ -49,8 +49,8 @@ function finish(scan: PemScan, block: { type: string; line: number; body: string
 export type OnlyPem = { ok: true; der: Uint8Array<ArrayBuffer> } | { ok: false; why: string };
 
 /**
- * Accepts exactly what `printPem` writes (the last line break is optional), so that every reader finds the same bytes. For texts that
- * other programs read as well; `scanPem` is for files written by users.
+ * Accepts exactly what `printPem` writes (the last line break is optional), so that every reader finds the same bytes.
+ * For texts that other programs read as well; `scanPem` is for files written by users.
  */
 export function readOnlyPem(type: string, text: string): OnlyPem {
   const whole = text.endsWith('\n') ? text : `${text}\n`;

@@ -1,5 +1,6 @@
 /**
- * Characters that affect a terminal: control characters, text direction, zero-width characters, Unicode line ends, lone surrogates.
+ * Characters that affect a terminal: control characters, text direction, zero-width characters, Unicode line ends, lone
+ * surrogates.
  */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 

@@ -32,8 +32,8 @@ export interface InventoryOptions {
 }
 
 /**
- * Command lines that the operator runs on a host with the agent program at this path. Every word is checked, so that a command means
- * the same in cmd.exe and in PowerShell and no value can inject a command.
+ * Command lines that the operator runs on a host with the agent program at this path. Every word is checked, so that a
+ * command means the same in cmd.exe and in PowerShell and no value can inject a command.
  */
 export function agentCommands(program: string) {
   const run = (...words: (string | false)[]) =>
@@ -48,13 +48,18 @@ export function agentCommands(program: string) {
     inventory: (options: InventoryOptions = {}) => run('inventory', ...inventoryFlags(options), ...json),
     /** Secures the folders of the operator, copies the program to where services run it, and returns an inventory. */
     secure: (options: InventoryOptions = {}) => run('secure', ...inventoryFlags(options), ...json),
-    /** Settings are kept when the host is configured again at once: removing and restoring them would take two reboots. */
+    /**
+     * Settings are kept when the host is configured again at once: removing and restoring them would take two reboots.
+     */
     cleanup: (namespace: string, settings: 'remove settings' | 'keep settings' = 'remove settings') =>
       run('cleanup', ...credentials(namespace), settings === 'keep settings' && '--keep-settings'),
     /** Fails when the kubelet would register under another name. */
     bootstrap: ({ version, namespace, node }: { version: string; namespace: string; node: string }) =>
       run('bootstrap', '--desired-version', version, ...credentials(namespace), '--node', node),
-    /** Creates the keys, creates or corrects and starts the agent's Windows service, and prints the hashes of the public keys. */
+    /**
+     * Creates the keys, creates or corrects and starts the agent's Windows service, and prints the hashes of the public
+     * keys.
+     */
     install: ({ newKey, keepCommand, ...options }: InstallOptions) =>
       run(
         'install',

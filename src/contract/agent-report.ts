@@ -3,8 +3,8 @@ import { sha256 } from '#base/sha256.ts';
 import type { EventText } from './events.ts';
 
 /**
- * What the agent reports about its host: one ConfigMap in the operator's namespace, created by the operator and updated by the agent.
- * It is evidence about this host only.
+ * What the agent reports about its host: one ConfigMap in the operator's namespace, created by the operator and updated
+ * by the agent. It is evidence about this host only.
  */
 export interface AgentReport {
   /** Operator version that the agent has applied; '' before the first. */

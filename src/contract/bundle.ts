@@ -4,8 +4,8 @@ import { Fields, jsonIn } from '#base/fields.ts';
 import { checkPlaces } from './host-path.ts';
 
 /**
- * Files for a host as one upload: eight bytes of magic, the length of the header in four, the header in JSON, then the packed content
- * of every entry in order. The SHA-256 of the bundle is sent separately.
+ * Files for a host as one upload: eight bytes of magic, the length of the header in four, the header in JSON, then the
+ * packed content of every entry in order. The SHA-256 of the bundle is sent separately.
  */
 
 export const bundleEncodings = ['none', 'zstd'] as const;

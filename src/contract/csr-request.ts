@@ -56,8 +56,8 @@ const alternativeNamesOid = '2.5.29.17';
 const attributesTag = 0xa0;
 
 /**
- * Parses the decoded text of `spec.request`. Signers parse the same text with another program, so it must not be ambiguous: a request
- * is rejected unless its parsed parts, written again, give the same text.
+ * Parses the decoded text of `spec.request`. Signers parse the same text with another program, so it must not be
+ * ambiguous: a request is rejected unless its parsed parts, written again, give the same text.
  */
 export function parseCertificateRequest(text: string, label = 'CSR'): CertificateRequest {
   const der = decodePem(text, label);

@@ -5,7 +5,10 @@ import { dir } from './paths.ts';
 const closed = [dir.staged];
 const open = [dir.k, dir.temp, dir.log];
 
-/** Throws the error of `invalid` for the first problem: a path that is not allowed, or two paths of the same file on Windows. */
+/**
+ * Throws the error of `invalid` for the first problem: a path that is not allowed, or two paths of the same file on
+ * Windows.
+ */
 export function checkPlaces(paths: readonly string[], invalid: (what: string) => Error): void {
   const files = new Set<string>();
   for (const path of paths) {

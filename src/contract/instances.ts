@@ -24,8 +24,8 @@ export type EntryResult =
   | { address: string; ok: false; error: AppError };
 
 /**
- * Parses the data of windows-instances without DNS queries. Entries are in the byte order of their keys; `label` names the ConfigMap
- * in messages.
+ * Parses the data of windows-instances without DNS queries. Entries are in the byte order of their keys; `label` names
+ * the ConfigMap in messages.
  */
 export function parseEntries(
   data: Readonly<Record<string, string>>,
@@ -45,7 +45,9 @@ export interface ResolvedInstances {
   failures: { address: string; error: AppError }[];
 }
 
-/** Combines entries, IPv4 addresses and Nodes. Of two entries of the same host the first is kept, the second reported. */
+/**
+ * Combines entries, IPv4 addresses and Nodes. Of two entries of the same host the first is kept, the second reported.
+ */
 export function resolveInstances(
   data: Readonly<Record<string, string>>,
   answers: Ipv4Answers,
@@ -127,7 +129,9 @@ const maxUsername = 256;
 /** A DNS name with a trailing dot. */
 const maxAddress = 254;
 
-/** Characters that Windows forbids in local user names, and control characters. An equals sign has always been allowed. */
+/**
+ * Characters that Windows forbids in local user names, and control characters. An equals sign has always been allowed.
+ */
 const forbiddenInUsername = /(["/[\]:;|,+*?<>\p{Cc}])/u;
 
 function checkUsername({ label, address }: Entry, username: string): void {

@@ -131,7 +131,10 @@ export function agentServiceAccountUser(namespace: string): string {
   return `${serviceAccountPrefix}${namespace}:${agentName}`;
 }
 
-/** Service account whose token a kubelet uses to request its first certificate. OpenShift has it; elsewhere the operator creates it. */
+/**
+ * Service account whose token a kubelet uses to request its first certificate. OpenShift has it; elsewhere the operator
+ * creates it.
+ */
 export const bootstrapperName = 'node-bootstrapper';
 
 export function bootstrapperUser(namespace: string): string {

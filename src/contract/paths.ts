@@ -17,7 +17,8 @@ export const dir = {
   /** Native code of the agent; only administrators can write here. The operator removes it. */
   agentNative: 'C:\\Program Files\\windows-instance-config-daemon',
   /**
-   * One folder per agent program, named by its hash. Only administrators can write below C:\Windows, so its content can be trusted.
+   * One folder per agent program, named by its hash. Only administrators can write below C:\Windows, so its content can
+   * be trusted.
    */
   agentPrograms: 'C:\\Windows\\windows-instance-config-daemon',
   /** Files of other users that were found in the operator's folders. Never executed. */

@@ -3,8 +3,8 @@ import { isRecord } from '#base/fields.ts';
 import { isServerAtLeast } from './server-version.ts';
 
 /**
- * The token that a CSR was created with. Since Kubernetes 1.30 every service account token has an id, which the server stores in the
- * CSR. So a token can be restricted to the host that it was issued for.
+ * The token that a CSR was created with. Since Kubernetes 1.30 every service account token has an id, which the server
+ * stores in the CSR. So a token can be restricted to the host that it was issued for.
  */
 export const credentialIdKey = 'authentication.kubernetes.io/credential-id';
 

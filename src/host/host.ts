@@ -7,7 +7,9 @@ export interface HostConnection extends AsyncDisposable {
   readonly facts: ConnectionFacts;
   /** Aborted when the connection ends; pending operations fail with its reason. */
   readonly ended: AbortSignal;
-  /** Runs a command in the default shell of the user, without standard input. Any exit code is a result, not an error. */
+  /**
+   * Runs a command in the default shell of the user, without standard input. Any exit code is a result, not an error.
+   */
   exec(command: string, options?: ExecOptions): Promise<CommandResult>;
   /** Replaces a file atomically. Missing folders are created. */
   upload(path: string, content: UploadContent, options?: UploadOptions): Promise<void>;

@@ -2,8 +2,8 @@ import type { Clock } from '#base/clock.ts';
 import type { Connect } from './host.ts';
 
 /**
- * Starts connections at intervals. A handshake takes a few milliseconds of CPU; hundreds at once would block the event loop. A slow
- * host does not delay the others.
+ * Starts connections at intervals. A handshake takes a few milliseconds of CPU; hundreds at once would block the event
+ * loop. A slow host does not delay the others.
  */
 export function paceConnects(connect: Connect, everyMs: number, clock: Pick<Clock, 'sleep'>): Connect {
   let next = Promise.resolve();

@@ -34,8 +34,8 @@ export interface ResolverOptions {
 }
 
 /**
- * Uses the hosts file, then the name servers (no thread needed, many queries at a time), then getaddrinfo. The latter knows search
- * domains and other sources, but each call blocks a thread, so only a few run at a time.
+ * Uses the hosts file, then the name servers (no thread needed, many queries at a time), then getaddrinfo. The latter
+ * knows search domains and other sources, but each call blocks a thread, so only a few run at a time.
  */
 export function createResolver(options: ResolverOptions): Resolver {
   const { clock, timeoutMs = 3000, cacheMs = 60_000, failureCacheMs = 10_000, hostsFile = '/etc/hosts' } = options;

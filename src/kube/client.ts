@@ -55,9 +55,9 @@ export interface DeleteOptions extends ObjectOptions {
 }
 
 /**
- * A client of an API server. An error of the server is an ApiError (see api-error.ts); a lost connection, a deadline and an abort have
- * their own errors. Objects are plain JSON as the server sent them; only lists and watches drop `metadata.managedFields`, a third of
- * every object.
+ * A client of an API server. An error of the server is an ApiError (see api-error.ts); a lost connection, a deadline
+ * and an abort have their own errors. Objects are plain JSON as the server sent them; only lists and watches drop
+ * `metadata.managedFields`, a third of every object.
  */
 export interface Client {
   get<T extends KubeResource>(

@@ -1,6 +1,9 @@
 import type { Clock } from '../clock.ts';
 
-/** A time limit for work in progress. Whoever starts one must end it: until then it listens to the signals of the callers. */
+/**
+ * A time limit for work in progress. Whoever starts one must end it: until then it listens to the signals of the
+ * callers.
+ */
 export interface Deadline {
   /** Aborted with the reason of a caller that gives up, or with the error when the time is over. */
   readonly signal: AbortSignal;

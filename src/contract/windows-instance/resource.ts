@@ -60,11 +60,14 @@ export interface TimelineStep {
 /** The conditions the operator sets. */
 export const instanceCondition = {
   /**
-   * False when source or spec are invalid, or another instance is the same host; the reason is the error code. Missing means
-   * accepted. The operator does not touch a rejected host.
+   * False when source or spec are invalid, or another instance is the same host; the reason is the error code. Missing
+   * means accepted. The operator does not touch a rejected host.
    */
   accepted: 'Accepted',
-  /** The host of a Machine has rejected the SSH key since the time of transition; after five minutes the Machine is replaced. */
+  /**
+   * The host of a Machine has rejected the SSH key since the time of transition; after five minutes the Machine is
+   * replaced.
+   */
   keyRefused: 'KeyRefused',
   /** The host is a Node and the agent has confirmed the version; otherwise the reason is the error code. */
   configured: 'Configured',
@@ -118,8 +121,8 @@ export interface InstanceRecord {
   hostKey?: string;
   host?: InstanceHost;
   /**
-   * Node name for which a kubelet certificate of this host was approved. A certificate cannot be revoked, so the host keeps the name,
-   * and no other host gets it, as long as the instance exists.
+   * Node name for which a kubelet certificate of this host was approved. A certificate cannot be revoked, so the host
+   * keeps the name, and no other host gets it, as long as the instance exists.
    */
   certifiedName?: string;
   tokens?: InstanceToken[];

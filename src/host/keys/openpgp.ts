@@ -5,8 +5,8 @@ import { packetTag, readPackets, writePacket } from './openpgp-packets.ts';
 export type Opened = { is: 'opened'; content: Uint8Array } | { is: 'wrong key' } | { is: 'damaged'; why: string };
 
 /**
- * Encrypts with a passphrase as `gpg -c` does: a random session key under a key derived from the passphrase, and the data
- * under the session key. Algorithms and parameters are those of the annotations in existing clusters.
+ * Encrypts with a passphrase as `gpg -c` does: a random session key under a key derived from the passphrase, and the
+ * data under the session key. Algorithms and parameters are those of the annotations in existing clusters.
  */
 export function encryptWithPassphrase(content: Uint8Array, passphrase: Uint8Array): Uint8Array {
   const salt = randomBytes(saltSize);

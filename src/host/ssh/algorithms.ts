@@ -1,8 +1,8 @@
 import { type HostKey, hostKeyAlgorithms } from '../host-key.ts';
 
 /**
- * What the operator offers in the handshake, best first: the algorithms of OpenSSH without those based on SHA-1. AES-GCM comes
- * first because CPUs accelerate it. Compression would only cost time: the payload is compressed.
+ * What the operator offers in the handshake, best first: the algorithms of OpenSSH without those based on SHA-1.
+ * AES-GCM comes first because CPUs accelerate it. Compression would only cost time: the payload is compressed.
  */
 export function offeredAlgorithms(pinned: HostKey | undefined): {
   kex: string[];

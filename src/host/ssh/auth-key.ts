@@ -7,7 +7,8 @@ import { authorizedKey } from '../keys/public-key.ts';
 export class Sha1Refused extends Error {}
 
 /**
- * A key in the form of the SSH library. The library cannot read PKCS#8, so it gets the public half only and `signer` signs for it.
+ * A key in the form of the SSH library. The library cannot read PKCS#8, so it gets the public half only and `signer`
+ * signs for it.
  */
 export function authKey({ publicKey, signer }: PrivateKey): ParsedKey {
   const parsed = ssh2.utils.parseKey(authorizedKey(publicKey));

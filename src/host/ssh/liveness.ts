@@ -2,8 +2,9 @@
 export const silentIntervals = 4;
 
 /**
- * Calls `onDead` after some intervals without received bytes. Any byte counts, since the answer to a keep-alive may queue behind
- * megabytes of a file. Intervals are counted, not time, so that a suspended process does not drop its connections.
+ * Calls `onDead` after some intervals without received bytes. Any byte counts, since the answer to a keep-alive may
+ * queue behind megabytes of a file. Intervals are counted, not time, so that a suspended process does not drop its
+ * connections.
  */
 export function watchForSilence(
   source: { readonly bytesRead: number },

@@ -3,7 +3,9 @@ import { connectionLost, sftpMissing } from './operation-failures.ts';
 
 type Done<T> = (error?: Error | null, value?: T) => void;
 
-/** One SFTP session with promises. Rejects pending requests when the session ends; the library would never answer them. */
+/**
+ * One SFTP session with promises. Rejects pending requests when the session ends; the library would never answer them.
+ */
 export class SftpSession {
   readonly #sftp: SFTPWrapper;
   readonly #pending = new Set<(error: Error) => void>();

@@ -29,7 +29,9 @@ interface Issued {
   expiresAt: number;
 }
 
-/** Runs a program for the credential, and again when it has expired or was rejected. Concurrent callers share one run. */
+/**
+ * Runs a program for the credential, and again when it has expired or was rejected. Concurrent callers share one run.
+ */
 export function pluginIdentity(plugin: ExecPlugin, context: PluginContext = {}): Identity {
   const { clock = systemClock } = context;
   let issued: Issued | undefined;

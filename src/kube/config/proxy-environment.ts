@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net';
 import { Secret } from '#base/secret.ts';
 
 /**
- * The proxy for a server; undefined for a direct connection. HTTPS_PROXY is for https, HTTP_PROXY for http; NO_PROXY lists names (with
- * their subdomains), addresses and networks, each with an optional port.
+ * The proxy for a server; undefined for a direct connection. HTTPS_PROXY is for https, HTTP_PROXY for http; NO_PROXY
+ * lists names (with their subdomains), addresses and networks, each with an optional port.
  */
 export function proxyFor(
   server: string,

@@ -19,8 +19,8 @@ export function fileText(path: string, what: string, maxAgeMs: number, clock: Cl
 }
 
 /**
- * Caches a text that another program replaces, and reads it again after `maxAgeMs`. If that fails, the last text stays in use, since
- * files vanish for a moment while they are replaced.
+ * Caches a text that another program replaces, and reads it again after `maxAgeMs`. If that fails, the last text stays
+ * in use, since files vanish for a moment while they are replaced.
  */
 export function changingText(look: () => Promise<string>, maxAgeMs: number, clock: Clock): TextSource {
   let known: { text: string; readAtMs: number } | undefined;

@@ -11,7 +11,9 @@ export interface Runnable {
 }
 
 export interface Leadership {
-  /** Resolves once this process leads, and renews the lease. `onLost` is called at most once, when leadership is lost. */
+  /**
+   * Resolves once this process leads, and renews the lease. `onLost` is called at most once, when leadership is lost.
+   */
   acquire(onLost: (why: Error) => void, signal: AbortSignal): Promise<void>;
   /** Stops renewing. Another process can lead at once (`free`) or after the lease has expired (`let expire`). */
   release(how: 'free' | 'let expire', signal: AbortSignal): Promise<void>;
@@ -35,8 +37,8 @@ export interface ManagerOptions {
 }
 
 /**
- * Starts the groups in order, each when the one before is ready, and stops them in reverse order, the lease last. Resolves when the
- * signal is aborted; rejects with the first failure, which stops everything.
+ * Starts the groups in order, each when the one before is ready, and stops them in reverse order, the lease last.
+ * Resolves when the signal is aborted; rejects with the first failure, which stops everything.
  */
 export async function runManager(options: ManagerOptions, signal: AbortSignal): Promise<void> {
   await new Manager(options, signal).run();

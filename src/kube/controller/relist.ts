@@ -1,8 +1,8 @@
 import type { Key } from '../resource.ts';
 
 /**
- * Enqueues all keys again after a full queue has rejected some: as many at a time as there is room for, and once more if keys were
- * rejected meanwhile.
+ * Enqueues all keys again after a full queue has rejected some: as many at a time as there is room for, and once more
+ * if keys were rejected meanwhile.
  */
 export class Relist {
   readonly #allKeys: () => Iterable<Key>;

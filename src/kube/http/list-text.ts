@@ -14,8 +14,9 @@ const metadataKey = Buffer.from('"metadata":');
 const managedFieldsKey = Buffer.from('"managedFields":');
 
 /**
- * Collects the text of a list without `metadata.managedFields` of its items, a third of every object that only the server needs.
- * Removing it before parsing costs almost no time. A list that is formatted in another way is not changed. One buffer serves all pages.
+ * Collects the text of a list without `metadata.managedFields` of its items, a third of every object that only the
+ * server needs. Removing it before parsing costs almost no time. A list that is formatted in another way is not
+ * changed. One buffer serves all pages.
  */
 export class ListText {
   readonly #name: string;

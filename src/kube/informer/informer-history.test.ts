@@ -90,7 +90,10 @@ function act(api: ScriptedApi, change: Step, informer: Informer<Thing>, witnesse
   }
 }
 
-/** How long to wait after these faults: a cut stream is found out when it is overdue, else there is one wait per fault to come. */
+/**
+ * How long to wait after these faults: a cut stream is found out when it is overdue, else there is one wait per fault
+ * to come.
+ */
 function patienceMs(steps: readonly Step[]): number {
   const faults = steps.filter(({ do: done }) => done === 'fail').length;
   return 15_000 * (1 + faults) + (steps.some(({ do: done }) => done === 'cut') ? 700_000 : 0);

@@ -1,8 +1,8 @@
 import { apiVersionOf, type KubeResource, type Resource } from '../resource.ts';
 
 /**
- * Prepares an object for a store: adds apiVersion and kind, which lists omit; removes managedFields, a fifth of the memory; freezes all
- * members. Modifies the object. Undefined for an object without a name.
+ * Prepares an object for a store: adds apiVersion and kind, which lists omit; removes managedFields, a fifth of the
+ * memory; freezes all members. Modifies the object. Undefined for an object without a name.
  */
 export function prepareObject<T extends KubeResource>(resource: Resource<T>, object: T): T | undefined {
   const metadata = object?.metadata as (T['metadata'] & { managedFields?: unknown }) | undefined;

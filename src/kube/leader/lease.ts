@@ -35,8 +35,8 @@ interface Term {
 }
 
 /**
- * Leader election with a Lease, as in client-go: the holder renews it, others wait until it has not changed for its duration. Uses only
- * differences of the local monotonic clock, so clocks need not be in sync.
+ * Leader election with a Lease, as in client-go: the holder renews it, others wait until it has not changed for its
+ * duration. Uses only differences of the local monotonic clock, so clocks need not be in sync.
  */
 export class LeaseLeadership implements Leadership {
   readonly #options: Required<LeaseOptions>;

@@ -25,8 +25,8 @@ const waits = { firstMs: 1000, maxMs: 16_000 };
 const callMs = 10_000;
 
 /**
- * The leader-for-life lock of the Go operator: a ConfigMap owned by the leading pod. Waits while the owner exists, then takes the lock,
- * so that a Go operator that a rollback brings back does not lead at the same time.
+ * The leader-for-life lock of the Go operator: a ConfigMap owned by the leading pod. Waits while the owner exists, then
+ * takes the lock, so that a Go operator that a rollback brings back does not lead at the same time.
  */
 export class LegacyLock {
   readonly #options: Required<Omit<LegacyLockOptions, 'pod'>> & Pick<LegacyLockOptions, 'pod'>;

@@ -1,8 +1,8 @@
 import { isRecord } from '#base/fields.ts';
 
 /**
- * The merge patch (RFC 7386) from one value to the other; undefined when they are equal. Lists are replaced as a whole. A member that
- * is null or undefined counts as missing: a merge patch cannot set one.
+ * The merge patch (RFC 7386) from one value to the other; undefined when they are equal. Lists are replaced as a whole.
+ * A member that is null or undefined counts as missing: a merge patch cannot set one.
  */
 export function mergePatch(before: unknown, after: unknown): unknown {
   if (!isRecord(before) || !isRecord(after)) return isSame(before, after) ? undefined : withoutNulls(after);

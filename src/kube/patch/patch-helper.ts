@@ -6,8 +6,8 @@ import { type Key, type KubeResource, keyOf, type Resource } from '../resource.t
 
 export interface PatchOptions extends CallOptions {
   /**
-   * When a concurrent write is a conflict. By default only if a list changes: a merge patch replaces the whole list and would drop
-   * entries of other writers.
+   * When a concurrent write is a conflict. By default only if a list changes: a merge patch replaces the whole list and
+   * would drop entries of other writers.
    */
   lock?: 'always' | 'lists';
 }
@@ -23,8 +23,8 @@ const serverMembers = new Set([
 ]);
 
 /**
- * Writes the difference of two states of an object; sends no request when they are equal. The status is written first, because the
- * object may be gone after its last finalizer is removed. Returns the object of the server.
+ * Writes the difference of two states of an object; sends no request when they are equal. The status is written first,
+ * because the object may be gone after its last finalizer is removed. Returns the object of the server.
  */
 export async function patchObject<T extends KubeResource>(
   client: Pick<Client, 'patch'>,

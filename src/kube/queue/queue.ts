@@ -41,8 +41,8 @@ export const queueMetrics = {
 } as const;
 
 /**
- * A work queue of keys. Equal keys are merged; a key added while a worker has it is handed out again afterwards, never to two workers
- * at once. Of several due times the earliest counts.
+ * A work queue of keys. Equal keys are merged; a key added while a worker has it is handed out again afterwards, never
+ * to two workers at once. Of several due times the earliest counts.
  */
 export class WorkQueue {
   readonly #entries = new Map<string, Entry>();
@@ -85,8 +85,8 @@ export class WorkQueue {
   }
 
   /**
-   * False when the queue is full or shut down. `always` is for a key that a relist would not find, such as that of a deleted object;
-   * there are never more of those than objects in memory.
+   * False when the queue is full or shut down. `always` is for a key that a relist would not find, such as that of a
+   * deleted object; there are never more of those than objects in memory.
    */
   add(key: Key, how: 'if there is room' | 'always' = 'if there is room'): boolean {
     const entry = this.#entryFor(key, how === 'always');

@@ -1,8 +1,8 @@
 import type { Secret } from '#base/secret.ts';
 
 /**
- * Address, trust and credentials for an API server, created by the functions of `../config`. Members are read for every request, after
- * `identity.current`: changes apply to the next request, over new connections.
+ * Address, trust and credentials for an API server, created by the functions of `../config`. Members are read for every
+ * request, after `identity.current`: changes apply to the next request, over new connections.
  */
 export interface Connection {
   /** Such as https://10.0.0.1:6443, with an optional path; no trailing slash. */

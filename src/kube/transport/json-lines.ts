@@ -5,7 +5,8 @@ import { invalidAnswer } from './failures.ts';
 const newline = 0x0a;
 
 /**
- * Splits chunks into lines and parses each as JSON. Lines are decoded as a whole, so that a character split between chunks is intact.
+ * Splits chunks into lines and parses each as JSON. Lines are decoded as a whole, so that a character split between
+ * chunks is intact.
  */
 export class JsonLines {
   readonly #name: string;

@@ -185,7 +185,10 @@ test('a stream under way in a session that is closing ends when the peer falls s
   });
 });
 
-/** A session that the server wanted to end, whose last stream has gone, and whose peer has fallen silent before it closed. */
+/**
+ * A session that the server wanted to end, whose last stream has gone, and whose peer has fallen silent before it
+ * closed.
+ */
 async function closing(options: TransportOptions) {
   const all = await relayed(options);
   const exchange = await all.open('/hold');
