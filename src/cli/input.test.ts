@@ -55,7 +55,7 @@ for (const [name, text, wanted] of documents) {
 const bad: [string, string, RegExp][] = [
   ['broken YAML', 'a: [1, 2\n', /standard input, document 1: not valid YAML or JSON: \w+ at line 2, column 1/],
   ['a key given twice', 'a: 1\na: 2\n', /DUPLICATE_KEY/],
-  ['a plain text', 'hello\n', /a text of 5 characters is not a Kubernetes object/],
+  ['a plain text', 'hello\n', /a string of 5 characters is not a Kubernetes object/],
   ['an object without kind', 'apiVersion: v1\nmetadata: {name: x}\n', /kind is missing; expected a string/],
   [
     'a label that is no text',
