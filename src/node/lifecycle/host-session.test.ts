@@ -127,7 +127,7 @@ test('does nothing again after an abort', async () => {
   expect(host.connectionCount).toBe(1);
 });
 
-test('a connection that stands when all is over already is closed', async () => {
+test('closes a connection that opens after the session was closed', async () => {
   const host = new LabHost(target.address);
   const { promise, resolve } = Promise.withResolvers<void>();
   const { session } = bench({
@@ -140,7 +140,7 @@ test('a connection that stands when all is over already is closed', async () => 
   connecting.catch(() => undefined);
   await session[Symbol.asyncDispose]();
   resolve();
-  await expect(connecting).rejects.toThrow('over');
+  await expect(connecting).rejects.toThrow('the session is closed');
   await settle();
   expect(host.openConnections).toBe(0);
 });
