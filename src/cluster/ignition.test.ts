@@ -174,7 +174,7 @@ for (const version of [...versions, 3.5, null, undefined, {}])
   });
 
 const noConfigs: [name: string, config: unknown][] = [
-  ['nothing', undefined],
+  ['missing', undefined],
   ['null', null],
   ['a text that is no JSON', `{"password": "${secretText}"`],
   ['a JSON text that is no object', JSON.stringify([secretText])],

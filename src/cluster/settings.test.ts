@@ -41,7 +41,7 @@ for (const name of [...badNames, undefined])
     const error = failure(name);
     expect(error?.code).toBe('SETTING_INVALID');
     expect(error?.message).toContain('WATCH_NAMESPACE is not a namespace name');
-    expect(error?.message).toContain(name === undefined ? 'nothing' : JSON.stringify(name));
+    expect(error?.message).toContain(name === undefined ? 'missing' : JSON.stringify(name));
     expect(error?.remedy).toContain('WATCH_NAMESPACE');
   });
 
