@@ -169,7 +169,7 @@ for (const version of [...versions, 3.5, null, undefined, {}])
     const error = errorOf(() => readWorkerConfig(withConfig({ ignition: { version } })));
     expect(error?.code).toBe('IGNITION_MALFORMED');
     expect(error?.message).toContain('MachineConfig rendered-worker-5d0c8f8b: ignition version is');
-    expect(error?.message).toContain(JSON.stringify(version) ?? 'nothing');
+    expect(error?.message).toContain(JSON.stringify(version) ?? 'missing');
     expect(error?.message).toContain('3.0 to 3.5');
   });
 
