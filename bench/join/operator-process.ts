@@ -7,7 +7,7 @@ import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '../../src/kube/controller/metrics.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { openPayload } from '../../src/node/payload-source.ts';
-import { stayLean } from '../../src/operator/memory.ts';
+import { limitMemory } from '../../src/operator/memory.ts';
 import { runOperator } from '../../src/operator/operator.ts';
 import { publishedNetwork } from '../../src/sandbox/machines/published-network.ts';
 import { routedConnect } from '../../src/sandbox/machines/routes.ts';
@@ -31,7 +31,7 @@ export interface OperatorFigures {
 }
 
 /** The operator in a separate process, with a payload of real files. */
-stayLean();
+limitMemory();
 const options = JSON.parse(process.argv[2] ?? '{}') as OperatorOptions;
 const client = createClient(loadKubeconfig(readFileSync(options.kubeconfigFile, 'utf8')));
 const { findRoute, names } = publishedNetwork(client);

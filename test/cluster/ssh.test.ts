@@ -112,7 +112,13 @@ for (const type of ['ed25519', 'ecdsa', 'rsa'] as const satisfies HostKeyType[])
 }
 
 const refusals: [name: string, config: string[], keys: readonly PrivateKey[], code: string, says: string][] = [
-  ['a key that is not authorized', [], strangers, 'HOST_REFUSED_KEY', '"Administrator" was rejected for key ssh-rsa SHA256:'],
+  [
+    'a key that is not authorized',
+    [],
+    strangers,
+    'HOST_REFUSED_KEY',
+    '"Administrator" was rejected for key ssh-rsa SHA256:',
+  ],
   ['too many keys', ['MaxAuthTries 1'], [...strangers, clientKey], 'HOST_REFUSED_KEY', 'was rejected'],
   [
     'a host for passwords',
