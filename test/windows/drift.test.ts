@@ -225,7 +225,7 @@ test('changes nothing while a reboot is pending', async () => {
   await scene.operator.annotate(node, { [nodeAnnotation.rebootRequired]: '' });
   await host.run('taskkill /f /im csi-proxy.exe');
   const saysSo = (count: number) => async () =>
-    agentLog(host).split('awaits a reboot').length > count ? true : undefined;
+    agentLog(host).split('is waiting for a reboot').length > count ? true : undefined;
   await scene.operator.waitFor('the agent to see it', saysSo(1));
   await scene.operator.nudge(node);
   await scene.operator.waitFor('the agent to look again', saysSo(2));

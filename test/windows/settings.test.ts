@@ -127,11 +127,11 @@ test('writes changes to registry and certificate store and requests a reboot fir
 
 test('applies no other changes until the reboot', async () => {
   const before = await seeServices(host);
-  const looks = agentLog(host).split('awaits a reboot').length;
+  const looks = agentLog(host).split('is waiting for a reboot').length;
   await host.run('taskkill /f /im csi-proxy.exe');
   await operator.nudge(node);
   await operator.waitFor('a look', async () =>
-    agentLog(host).split('awaits a reboot').length > looks ? true : undefined,
+    agentLog(host).split('is waiting for a reboot').length > looks ? true : undefined,
   );
   expect(await seeServices(host)).toMatchObject({ ...before, [serviceName.csiProxy]: { state: 'STOPPED', pid: 0 } });
   expect([requests.get(node), await operator.annotations(node)]).toEqual([

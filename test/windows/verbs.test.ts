@@ -45,9 +45,9 @@ test('prints help', async () => {
 });
 
 const wrong: [line: string, code: string, message: string][] = [
-  ['burn', 'USAGE', 'there is no verb "burn"'],
-  ['cleanup', 'USAGE', 'cleanup needs --kubeconfig and --namespace'],
-  ['inventory --force', 'USAGE', 'there is no flag "--force"'],
+  ['burn', 'USAGE', 'unknown command "burn"'],
+  ['cleanup', 'USAGE', 'missing --kubeconfig and --namespace'],
+  ['inventory --force', 'USAGE', 'unknown flag "--force"'],
   ['rename --name win_1', 'HOST_NAME_INVALID', 'win_1'],
   [
     'controller --windows-service --node win-1 --kubeconfig C:\\k\\none --namespace ns',
@@ -65,7 +65,7 @@ for (const [line, error, message] of wrong) {
   test(`fails with code 1 and a remedy: ${line.replace(`${file.agent} `, '')}`, async () => {
     const plain = await agent(line);
     expect([plain.code, plain.out]).toEqual([1, '']);
-    expect(plain.err).toMatch(new RegExp(`^${error}\\w*: .*\\n  -> .+\\n$`, 'm'));
+    expect(plain.err).toMatch(new RegExp(`^error: ${error === 'USAGE' ? '' : `${error}\\w*: `}.*\\n  -> .+\\n$`, 'm'));
     expect(plain.err).toContain(message);
     const { code, out } = await agent(`${line} -o json`);
     const want = { code: expect.stringContaining(error), message: expect.any(String), remedy: expect.any(String) };
