@@ -10,8 +10,8 @@ export default defineConfig({
           // One process and no isolation: the code has no top-level state, so files cannot disturb each other.
           pool: 'threads',
           isolate: false,
-          maxWorkers: 3,
-          testTimeout: 30_000,
+          maxWorkers: 2,
+          testTimeout: 60_000,
         },
       },
       {

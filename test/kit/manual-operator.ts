@@ -101,7 +101,7 @@ export abstract class ManualOperator {
 
   /** Polls until the result is not undefined. */
   async waitFor<T>(what: string, look: () => Promise<T | undefined>, limitMs = 120_000): Promise<T> {
-    for (const endMs = performance.now() + limitMs; ; await delay(50)) {
+    for (const endMs = performance.now() + limitMs; ; await delay(200)) {
       const found = await look();
       if (found !== undefined) return found;
       if (performance.now() > endMs) throw new Error(`timed out after ${limitMs} ms waiting for ${what}`);

@@ -146,7 +146,7 @@ for (const { what, do: harm, restarted } of harms) {
   });
 }
 
-const patient = { timeout: 40_000, interval: 200 };
+const patient = { timeout: 40_000, interval: 400 };
 
 /** Waits for a pass that finds the desired state. */
 async function passAfter(passes: number, isWanted: () => boolean): Promise<void> {

@@ -26,7 +26,7 @@ async function agent(line: string) {
   const plain = (text: string) => text.replaceAll('\r\n', '\n');
   return { code, out: plain(stdout), err: plain(stderr) };
 }
-const polling = { timeout: 60_000, interval: 200 };
+const polling = { timeout: 60_000, interval: 400 };
 const json = (text: string) => JSON.parse(text) as Record<string, unknown>;
 const inventoryOf = async () => parseInventory((await agent(installedAgent.inventory())).out, host.name);
 

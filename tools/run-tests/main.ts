@@ -26,8 +26,6 @@ const timesFile = join(cache, 'test-times.json');
 const programsFile = join(logFolder, 'programs.json');
 /** Where more files fail, it is no flake. */
 const maxRepeats = 3;
-/** What waits goes first whenever it wakes up: a busy computing lane must not make its timeouts pass. */
-const computingNice = 10;
 const reportOf = (log: string) => join(logFolder, `${log}.json`);
 const isCi = process.env['CI'] === 'true';
 const startMs = performance.now();
@@ -36,27 +34,27 @@ await rm(logFolder, { recursive: true, force: true });
 await mkdir(logFolder, { recursive: true });
 const times = await lastTimes();
 const results = new Map<Part, PartResult>();
-/** Resolves when the programs are found, or known to be missing. */
-const programs = Promise.withResolvers<Record<string, string | null>>();
-await Promise.all([runLane('computing'), runLane('waiting')]);
+await runParts();
 if (isCi) for (const [part, result] of results) results.set(part, await repeatFailures(part, result));
 await keepTimes();
 const inOrder = parts.flatMap(part => results.get(part) ?? []);
 console.log(printSummary(inOrder, { logFolder: 'test-results/', ms: performance.now() - startMs, isCi }));
 process.exitCode = overall(inOrder, isCi) === 'failed' ? 1 : 0;
 
-async function runLane(lane: Part['lane']): Promise<void> {
-  for (const part of parts.filter(each => each.lane === lane)) {
-    if (!isCi && overall([...results.values()], isCi) === 'failed') break;
-    results.set(part, await runPart(part));
-    if (part.name === 'programs') programs.resolve(await missingPrograms());
-  }
-  programs.resolve({});
+/** Each part starts when those it comes after are over. */
+async function runParts(): Promise<void> {
+  const over = new Map(parts.map(({ name }) => [name, Promise.withResolvers<void>()]));
+  const runOne = async (part: Part) => {
+    await Promise.all(part.after.map(name => over.get(name)?.promise));
+    if (isCi || overall([...results.values()], isCi) !== 'failed') results.set(part, await runPart(part));
+    over.get(part.name)?.resolve();
+  };
+  await Promise.all(parts.map(runOne));
 }
 
 async function runPart(part: Part): Promise<PartResult> {
   const { name, about, needs } = part;
-  const missing = needs === undefined ? undefined : (await programs.promise)[needs];
+  const missing = needs === undefined ? undefined : (await missingPrograms())[needs];
   const result = { name, ms: 0, failed: [], flaky: [] };
   if (typeof missing === 'string') {
     console.log(`\n== ${name}: not run: ${missing}\n`);
@@ -87,12 +85,16 @@ async function repeatFailures(part: Part, result: PartResult): Promise<PartResul
 }
 
 /** Shows the output line by line under the name of the part, and keeps it; gives whether the script succeeded. */
-async function runScript({ name, script, lane }: Part, log: string, args: readonly string[] = []): Promise<boolean> {
+async function runScript(
+  { name, script, isLowPriority }: Part,
+  log: string,
+  args: readonly string[] = [],
+): Promise<boolean> {
   const isVitest = script.startsWith('test:') && !['test:conformance', 'test:programs'].includes(script);
   const reporters = isVitest ? ['--reporter=default', '--reporter=json', `--outputFile.json=${reportOf(log)}`] : [];
   const color = process.stdout.isTTY ? { FORCE_COLOR: '1' } : {};
   const words = ['npm', 'run', '--silent', script, '--', ...reporters, ...args];
-  const nice = lane === 'computing' ? ['nice', '-n', String(computingNice)] : [];
+  const nice = isLowPriority ? ['nice', '-n', '10'] : [];
   const [program = '', ...rest] = [...nice, ...words];
   const child = spawn(program, rest, {
     cwd: root,

@@ -5,68 +5,52 @@ export interface Part {
   about: string;
   /** Run through npm. */
   script: string;
-  /** Parts of one lane run one after the other; the lanes run at the same time. */
-  lane: 'computing' | 'waiting';
-  /** Uses real processes and real time: in CI, a file that fails is run once more when all other parts are over. */
-  isRepeated: boolean;
+  /** Parts that must be over before this one starts; all other parts run at the same time. */
+  after: readonly string[];
   /** Key in the answer of `test:programs`: without these programs the part cannot run. */
   needs?: 'cluster' | 'windows';
+  /** Uses real processes and real time: in CI, a file that fails is run once more when all other parts are over. */
+  isRepeated?: boolean;
+  /** Leaves the processors to the others. */
+  isLowPriority?: boolean;
 }
 
 /**
- * One lane keeps the cores busy, the other mostly waits for services, leases and reboots. `programs` comes first in the lane that
- * waits, so that the first build of kube-apiserver runs beside the unit tests.
+ * Windows tests mostly wait for services and reboots, so the parts that compute run beside them. Unit tests run on clocks that
+ * are faster than real time and come first, with only the build of kube-apiserver beside them.
  */
 export const parts: readonly Part[] = [
   {
     name: 'programs',
     about: 'finds or builds kube-apiserver, etcd and Wine',
     script: 'test:programs',
-    lane: 'waiting',
-    isRepeated: false,
+    after: [],
+    isLowPriority: true,
   },
-  {
-    name: 'check',
-    about: 'types, lint, layers, format, unused code',
-    script: 'check',
-    lane: 'computing',
-    isRepeated: false,
-  },
-  {
-    name: 'unit',
-    about: 'unit and property tests, tests of the tools',
-    script: 'test:unit',
-    lane: 'computing',
-    isRepeated: false,
-  },
-  {
-    name: 'conformance',
-    about: 'rows of the specification',
-    script: 'test:conformance',
-    lane: 'computing',
-    isRepeated: false,
-  },
+  { name: 'check', about: 'types, lint, layers, format, unused code', script: 'check', after: [] },
+  { name: 'unit', about: 'unit and property tests, tests of the tools', script: 'test:unit', after: ['check'] },
+  { name: 'conformance', about: 'rows of the specification', script: 'test:conformance', after: ['unit'] },
   {
     name: 'windows',
     about: 'the agent as .exe under Wine',
     script: 'test:windows',
-    lane: 'waiting',
-    isRepeated: true,
+    after: ['programs', 'unit'],
     needs: 'windows',
+    isRepeated: true,
   },
   {
     name: 'scenario',
     about: 'operator and sandbox as users run them',
     script: 'test:scenario',
-    lane: 'computing',
+    after: ['conformance'],
     isRepeated: true,
   },
   {
     name: 'cluster',
     about: 'a real kube-apiserver',
     script: 'test:cluster',
-    lane: 'computing',
-    isRepeated: true,
+    after: ['programs', 'scenario'],
     needs: 'cluster',
+    isRepeated: true,
   },
 ];

@@ -121,6 +121,7 @@ test('progress of an upload shows in bytes, and the status is written about once
       agent: async () => ({ ...agent, bytes: whole.length, sha256: sha256(whole), content }),
     },
   });
+  const startMs = performance.now();
   await lab.add();
   await until(async () => (await lab.instance()).status?.phase === 'Ready');
   await informers.stop();
@@ -128,8 +129,9 @@ test('progress of an upload shows in bytes, and the status is written about once
   expect(bytes.length).toBeGreaterThan(3);
   expect(bytes).toEqual(bytes.toSorted((one, other) => one - other));
   expect(seen.at(-1)?.progress?.totalBytes).toBe(2000);
-  // Forty pieces in a second of the test are twenty seconds for the operator.
-  expect(seen.length).toBeLessThanOrEqual(26);
+  // The clock of the operator is twenty times faster.
+  const seconds = ((performance.now() - startMs) / 1000) * 20;
+  expect(seen.length).toBeLessThanOrEqual(seconds + 6);
   expect(host.uploads[0]).toContain('.exe');
 });
 

@@ -29,7 +29,7 @@ export class AgentService {
 
   /** Waits until it has no process and Windows knows. */
   async ended(limitMs = 40_000): Promise<void> {
-    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await delay(50)) {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await delay(200)) {
       if (this.pids().length === 0 && (await this.state()) === 'STOPPED') return;
     }
     throw new Error(`the agent on ${this.#host.name} is ${await this.state()} after ${limitMs} ms`);

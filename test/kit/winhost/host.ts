@@ -217,7 +217,7 @@ export class WindowsHost {
         const logs = `${this.#read('supervisor.log')}${this.#read('sshd.log')}`.split('\n').slice(-15).join('\n');
         throw new Error(`${this.name} did not reach ${what}:\n${logs}`);
       }
-      await delay(20);
+      await delay(50);
     }
   }
 }

@@ -136,7 +136,7 @@ export class Life {
     const running = this.host.run(command, { timeoutMs: 180_000 });
     await this.#appeared(running);
     const startMs = performance.now();
-    while (this.agent.pids().length > 0) await delay(10);
+    while (this.agent.pids().length > 0) await delay(50);
     const ms = performance.now() - startMs;
     await running;
     return { ms, wasHit };
