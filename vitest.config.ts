@@ -32,7 +32,7 @@ export default defineConfig({
           include: ['test/scenarios/**/*.test.ts'],
           // Each file starts sandboxes of its own, on loopback only; they share nothing but the machine.
           pool: 'forks',
-          maxWorkers: 3,
+          maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },

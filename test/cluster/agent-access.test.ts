@@ -388,5 +388,6 @@ test('the operator needs only the permissions of its manifests', () => {
     ({ fields }) => (fields['error'] as { code?: unknown } | undefined)?.code === 403,
   );
   expect(refusals.map(({ message }) => message)).toEqual([]);
-  expect(operator.log.messages('error')).toEqual([]);
+  const errors = operator.log.lines.filter(({ level }) => level === 'error');
+  expect(errors.map(({ message, fields }) => `${message}: ${String(fields['error'])}`)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import type { Client } from '../../src/kube/client.ts';
@@ -40,11 +41,15 @@ const removeService =
 
 /** Runs the command that the condition shows. */
 async function followKeyRemedy({ host, client, namespace }: Repair): Promise<void> {
-  const { items } = await client.list(windowsInstances, { namespace });
-  const instance = items.find(({ spec }) => spec.address === host.spec.address);
-  const { message = '' } = findCondition(instance?.status?.conditions, instanceCondition.configured) ?? {};
-  const [, name = '', body = ''] = /patch windowsinstance (\S+) .* -p '([^']+)'/.exec(message) ?? [];
-  if (body === '') throw new Error(`no command in ${JSON.stringify(message)}`);
+  const command = /patch windowsinstance (\S+) .* -p '([^']+)'/;
+  const messageNow = async () => {
+    const { items } = await client.list(windowsInstances, { namespace });
+    const instance = items.find(({ spec }) => spec.address === host.spec.address);
+    return findCondition(instance?.status?.conditions, instanceCondition.configured)?.message ?? '';
+  };
+  // While time is skipped, an attempt may end with a timeout of its step; the next one shows the command again.
+  const message = await vi.waitUntil(async () => command.exec(await messageNow()), { timeout: 60_000, interval: 200 });
+  const [, name = '', body = ''] = message;
   await client.patch(windowsInstances, name, { type: 'merge', body: JSON.parse(body) as object }, { namespace });
 }
 
@@ -79,7 +84,7 @@ export const failingHosts: readonly FailingHost[] = [
     faults: ['wrong-key'],
     code: 'HOST_REFUSED_KEY',
     message: /"Administrator" was rejected for key ssh-ed25519 SHA256:/,
-    remedy: /put the public key into C:\\ProgramData\\ssh\\administrators_authorized_keys/,
+    remedy: /add the line "ssh-ed25519 \S+" to C:\\ProgramData\\ssh\\administrators_authorized_keys/,
     fix: traits({ acceptsKey: true }),
   },
   {
@@ -136,7 +141,7 @@ export const failingHosts: readonly FailingHost[] = [
     faults: ['full-disk'],
     code: 'HOST_DISK_FULL',
     message: /./,
-    remedy: /Make room|larger disk/,
+    remedy: /Free space|larger disk/,
     fix: traits({ diskBytes: 80e9 }),
   },
   {
@@ -145,7 +150,7 @@ export const failingHosts: readonly FailingHost[] = [
     traits: { diskBytes: 1.5e9 },
     code: 'HOST_DISK_FULL',
     message: /drive C: has 1\.5 GB free and needs 2\.\d GB/,
-    remedy: /Make room on drive C:/,
+    remedy: /Free space on drive C:/,
     fix: traits({ diskBytes: 80e9 }),
   },
   {
@@ -169,7 +174,7 @@ export const failingHosts: readonly FailingHost[] = [
     traits: { os: { ...defaultTraits.os, build: '10.0.20348.169' } },
     code: 'HOST_SYSTEM_UNSUPPORTED',
     message: /10\.0\.20348\.169/,
-    remedy: /at least build 20348\.681 is needed/,
+    remedy: /build 20348\.681 is the minimum/,
     fix: ({ host }) => (host.state.os = { ...defaultTraits.os, build: '10.0.20348.681' }),
   },
   {
@@ -217,7 +222,7 @@ export const failingHosts: readonly FailingHost[] = [
     faults: ['busy-port'],
     code: 'HOST_PORT_TAKEN',
     message: /10250/,
-    remedy: /stop it for good/,
+    remedy: /stop it and disable its autostart/,
     fix: traits({ busyPorts: [] }),
   },
   {
@@ -233,7 +238,7 @@ export const failingHosts: readonly FailingHost[] = [
     traits: { mishaps: [{ kind: 'drop', on: 'secure', times: 1000 }] },
     code: 'HOST_CONNECTION_LOST',
     message: /connection was lost/,
-    remedy: /it is tried again/,
+    remedy: /Check that the host is up/,
     fix: traits({ mishaps: [] }),
   },
   {

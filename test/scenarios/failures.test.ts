@@ -25,7 +25,7 @@ const slowHosts: readonly FailingHost[] = [
     faults: ['lost-in-reboot'],
     code: 'HOST_REBOOT_TIMEOUT',
     message: /did not come back after the reboot within 30 min/,
-    remedy: /once it is up again the journey goes on by itself/,
+    remedy: /the operator continues once the host answers/,
     fix: ({ host }) => host.switchOn(),
   },
   {

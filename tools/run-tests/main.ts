@@ -45,7 +45,7 @@ process.exitCode = overall(inOrder, isCi) === 'failed' ? 1 : 0;
 async function runParts(): Promise<void> {
   const over = new Map(parts.map(({ name }) => [name, Promise.withResolvers<void>()]));
   const runOne = async (part: Part) => {
-    await Promise.all(part.after.map(name => over.get(name)?.promise));
+    for (const name of part.after) await over.get(name)?.promise;
     if (isCi || overall([...results.values()], isCi) !== 'failed') results.set(part, await runPart(part));
     over.get(part.name)?.resolve();
   };

@@ -16,8 +16,8 @@ export interface Part {
 }
 
 /**
- * Windows tests mostly wait for services and reboots, so the parts that compute run beside them. Unit tests run on clocks that
- * are faster than real time and come first, with only the build of kube-apiserver beside them.
+ * Unit and scenario tests run on clocks that are faster than real time, so nothing but the low-priority build of kube-apiserver
+ * runs beside them. Windows and cluster tests run on real time and wait a lot, so they run beside each other.
  */
 export const parts: readonly Part[] = [
   {
@@ -31,14 +31,6 @@ export const parts: readonly Part[] = [
   { name: 'unit', about: 'unit and property tests, tests of the tools', script: 'test:unit', after: ['check'] },
   { name: 'conformance', about: 'rows of the specification', script: 'test:conformance', after: ['unit'] },
   {
-    name: 'windows',
-    about: 'the agent as .exe under Wine',
-    script: 'test:windows',
-    after: ['programs', 'unit'],
-    needs: 'windows',
-    isRepeated: true,
-  },
-  {
     name: 'scenario',
     about: 'operator and sandbox as users run them',
     script: 'test:scenario',
@@ -51,6 +43,14 @@ export const parts: readonly Part[] = [
     script: 'test:cluster',
     after: ['programs', 'scenario'],
     needs: 'cluster',
+    isRepeated: true,
+  },
+  {
+    name: 'windows',
+    about: 'the agent as .exe under Wine',
+    script: 'test:windows',
+    after: ['programs', 'scenario'],
+    needs: 'windows',
     isRepeated: true,
   },
 ];

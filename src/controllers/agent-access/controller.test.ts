@@ -347,3 +347,19 @@ test('retries when the server refuses, and one Node does not hold up another', a
   await clock.advance(60_000);
   expect(api.peek(kinds.clusterRoles, roleOf('bad'))).toBeDefined();
 });
+
+test('creates a binding later when the API server does not see its new role yet', async () => {
+  const bench = begin();
+  const { run, api, clock, log } = bench;
+  join(bench, 'win-1');
+  let refusals = 0;
+  api.before = ({ verb, resource }) => {
+    if (verb !== 'create' || resource !== kinds.roleBindings.plural || refusals > 0) return;
+    refusals += 1;
+    throw refused(404, 'NotFound');
+  };
+  await run();
+  await clock.advance(500);
+  expect([refusals, log.messages('error')]).toEqual([1, []]);
+  expect(api.all(kinds.roleBindings)).toHaveLength(api.all(kinds.roles).length);
+});

@@ -98,8 +98,7 @@ const factsMs = 10_000;
 
 async function reconcileShared(sources: AccessInformers, parts: AgentAccessParts, pass: Pass): Promise<Outcome> {
   const wanted = sharedAccess({ ...observeShared(sources, parts), bootstrapper: parts.makesBootstrapper });
-  for (const each of wanted) await ensure(each, sources, parts, pass);
-  return done;
+  return ensureAll(wanted, sources, parts, pass);
 }
 
 async function reconcileNode(
@@ -116,17 +115,38 @@ async function reconcileNode(
   const facts = { namespace, isFormer: agent === 'former', hasCloudNodeManager: hasCloudNodeManager(platform ?? '') };
   const wanted = agent === 'none' ? [] : nodeAccess({ name, uid: node?.uid ?? '' }, facts);
   const all = nodeAccess({ name, uid: '' }, { ...facts, hasCloudNodeManager: true });
-  for (const each of wanted) await ensure(each, sources, parts, pass);
+  const outcome = await ensureAll(wanted, sources, parts, pass);
   for (const each of all.filter(one => !wanted.some(other => isSame(one, other)))) {
     const found = findIn(sources, each);
     if (found !== undefined) await deleteObject(parts.client, each.resource, found, pass.signal);
   }
-  return done;
+  return outcome;
 }
 
 function isSame(one: Wanted, other: Wanted): boolean {
   return one.resource.plural === other.resource.plural && one.object.metadata.name === other.object.metadata.name;
 }
+
+/** The API server checks a binding against its cache, in which a role that was just created may still be missing. */
+async function ensureAll(
+  wanted: readonly Wanted[],
+  sources: AccessInformers,
+  parts: ControllerParts,
+  pass: Pass,
+): Promise<Outcome> {
+  let outcome: Outcome = done;
+  for (const each of wanted) {
+    try {
+      await ensure(each, sources, parts, pass);
+    } catch (error) {
+      if (!isNotFound(error) || !/Binding$/.test(each.resource.kind)) throw error;
+      outcome = after(newRoleMs, `${each.resource.kind} ${each.object.metadata.name}: its role is not visible yet`);
+    }
+  }
+  return outcome;
+}
+
+const newRoleMs = 500;
 
 /** Creates or repairs the object, whether or not it is in the cache yet. */
 async function ensure(

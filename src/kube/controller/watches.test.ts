@@ -51,6 +51,15 @@ test('enqueues no key after the end', () => {
   expect([fed, source.handlerCount]).toEqual([[], 0]);
 });
 
+test('enqueues a key once per change, however often the object and its old version map to it', () => {
+  const { source, fed, start } = bench({ keys: () => [key('x'), key('x')] });
+  start();
+  source.put(object('a'));
+  source.put(object('a', { labels: { x: '1' } }));
+  source.remove(key('a'));
+  expect(fed).toEqual(['x', 'x', 'x!']);
+});
+
 test('feeds the keys that a change concerns', () => {
   const { source, fed, start } = bench({
     keys: ({ metadata }) => [key(`${metadata.name}-1`), key(`${metadata.name}-2`)],

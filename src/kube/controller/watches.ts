@@ -47,9 +47,10 @@ export function watching<T extends KubeResource>({ source, predicate = {}, keys 
     }
   }
 
+  /** Each key once: a worker may take the first at once, and would then work on the second again. */
   function keysFor(object: T, log: Log): Key[] {
     try {
-      return [...keysOf(object)];
+      return [...new Map([...keysOf(object)].map(key => [keyText(key), key])).values()];
     } catch (error) {
       log.error('Mapping an object to keys failed; ignoring its change', { object: keyText(keyOf(object)), error });
       return [];
@@ -66,9 +67,12 @@ export function watching<T extends KubeResource>({ source, predicate = {}, keys 
         },
         updated: (old, object) => {
           if (!passes(() => predicate.updated?.(old, object), log)) return;
-          for (const key of keysFor(object, log)) enqueue(key, 'if there is room');
+          const wanted = keysFor(object, log);
+          const known = new Set(wanted.map(keyText));
+          for (const key of wanted) enqueue(key, 'if there is room');
+          if (keys === undefined) return;
           // The old object may map to other keys, which a relist would not find.
-          if (keys !== undefined) for (const key of keysFor(old, log)) enqueue(key, 'always');
+          for (const key of keysFor(old, log)) if (!known.has(keyText(key))) enqueue(key, 'always');
         },
         deleted: object => {
           if (!passes(() => predicate.deleted?.(object), log)) return;

@@ -191,6 +191,8 @@ export class WindowsHost {
       StrictHostKeyChecking: 'yes',
       BatchMode: 'yes',
       ConnectTimeout: '10',
+      // Cheap to compute: hundreds of connections per run.
+      KexAlgorithms: 'curve25519-sha256',
       // A host that was switched off does not close connections.
       ServerAliveInterval: '5',
       // Errors of the connection itself, so that a 255 in a test report has its reason beside it.
