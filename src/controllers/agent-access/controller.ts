@@ -139,7 +139,7 @@ async function ensureAll(
     try {
       await ensure(each, sources, parts, pass);
     } catch (error) {
-      if (!isNotFound(error) || !/Binding$/.test(each.resource.kind)) throw error;
+      if (!isNotFound(error) || !each.resource.kind.endsWith('Binding')) throw error;
       outcome = after(newRoleMs, `${each.resource.kind} ${each.object.metadata.name}: its role is not visible yet`);
     }
   }

@@ -25,7 +25,7 @@ import { decide, type Decision, credentialsMs, type LifecycleFacts } from './dec
 import { createDeps } from './act/create-deps.ts';
 import { configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
-import { instanceChanges, instancesOf, isEntry, nodeChanges } from './observe.ts';
+import { hostChanges, instancesOf, isEntry, nodeChanges, specChanges } from './observe.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
@@ -79,7 +79,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const deps = createDeps(parts, limits);
   const conflicts = new EventDeduper(parts);
   const isAcceptanceStale = (instance: WindowsInstance) =>
-    isEntry(instance) && acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
+    acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
+  const isEntryStale = (instance: WindowsInstance) => isEntry(instance) && isAcceptanceStale(instance);
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store.list()).map(keyOf);
   return new Controller({
     ...parts,
@@ -88,13 +89,14 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     passTimeoutMs: journeyTimeoutMs,
     queue: { ...retryTimes, ...(random && { random }) },
     watches: [
+      watching({ source: instances, predicate: specChanges }),
+      // Other instances only where their acceptance changes: nothing else may end the backoff of a host.
       watching({
         source: instances,
-        predicate: instanceChanges,
-        keys: instance => [instance, ...acceptance.rivalsOf(instance)].map(keyOf),
+        predicate: hostChanges,
+        keys: instance => acceptance.rivalsOf(instance).filter(isAcceptanceStale).map(keyOf),
       }),
-      // Only where an edit changes the acceptance: an edit of one entry must not end the backoff of all others.
-      watching({ source: maps, keys: () => instances.store.list().filter(isAcceptanceStale).map(keyOf) }),
+      watching({ source: maps, keys: () => instances.store.list().filter(isEntryStale).map(keyOf) }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
       ...watches,
     ],

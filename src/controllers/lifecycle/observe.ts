@@ -7,8 +7,14 @@ import { changed, type Predicate } from '#kube/controller/predicate.ts';
 import type { Node } from '#kube/resources.ts';
 import { isRejected } from './condition.ts';
 
-/** The lifecycle itself writes the other fields of the status. */
-export const instanceChanges = changed(({ metadata, status }: WindowsInstance) => [
+/** Not the status, which the lifecycle writes itself. */
+export const specChanges = changed(({ metadata }: WindowsInstance) => [
+  metadata.generation,
+  metadata.deletionTimestamp,
+]);
+
+/** What decides which of several instances of one host is accepted. */
+export const hostChanges = changed(({ metadata, status }: WindowsInstance) => [
   metadata.generation,
   metadata.deletionTimestamp,
   status?.ipv4,

@@ -1,0 +1,28 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Starts the files that take minutes first, so that no worker is left alone with one of them at the end. */
+const long = [
+  'test/windows/kills.test.ts',
+  'test/windows/cleanup.test.ts',
+  'test/windows/rotation.test.ts',
+  'test/windows/operator.test.ts',
+  'test/windows/cycles.test.ts',
+  'test/windows/drift.test.ts',
+  'test/windows/settings.test.ts',
+  'test/cluster/leader.test.ts',
+  'test/cluster/informer.test.ts',
+  'test/scenarios/operator-kills.test.ts',
+  'test/scenarios/failures.test.ts',
+  'test/scenarios/sandbox-command.test.ts',
+  'src/controllers/lifecycle/resume.test.ts',
+];
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = long.findIndex(name => moduleId.endsWith(name));
+      return index === -1 ? long.length : index;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
