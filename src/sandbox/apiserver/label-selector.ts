@@ -14,8 +14,18 @@ export type LabelSelector = readonly Requirement[];
 /** Parses the `labelSelector` of a request; an empty string selects everything. */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.trim() === '') return [];
-  // Commas within parentheses separate values.
-  return text.split(/,(?![^(]*\))/).map(part => parseRequirement(part.trim()));
+  return splitRequirements(text).map(part => parseRequirement(part.trim()));
+}
+
+/** Splits at commas, except within the parentheses of a list. */
+function splitRequirements(text: string): string[] {
+  const parts: string[] = [];
+  let isInList = false;
+  for (const piece of text.split(',')) {
+    parts.push(isInList ? `${parts.pop()},${piece}` : piece);
+    isInList = (isInList || piece.includes('(')) && !piece.includes(')');
+  }
+  return parts;
 }
 
 const requirementPattern =
