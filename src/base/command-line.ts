@@ -42,20 +42,20 @@ export interface ParsedLine<Name extends string = string> {
 const helpFlag = { short: 'h', help: 'print this help' } as const satisfies Flag;
 
 /**
- * Parses `--name value`, `--name=value` and `-n value`, also with one dash, as in Go. Undefined when help is requested.
+ * Parses `--name value`, `--name=value`, `-n value` and `-nvalue`, also long names with one dash, as in Go; words after
+ * `--` are arguments. Undefined when help is requested.
  */
 export function parseCommandLine<F extends Flags>(
   line: CommandLine<F>,
   words: readonly string[],
 ): ParsedLine<keyof F & string> | undefined {
   const given = new Map<string, string[]>();
-  const rest = [...words];
-  let argument: string | undefined;
+  const end = [...words, '--'].indexOf('--');
+  const rest = words.slice(0, end);
+  const args: string[] = [];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (!isFlag(word)) {
-      if (line.argument === undefined || argument !== undefined)
-        throw usage(line, `unexpected argument ${shown(word)}`);
-      argument = word;
+      args.push(word);
       continue;
     }
     const [name, flag, value] = flagIn(word, line);
@@ -65,6 +65,8 @@ export function parseCommandLine<F extends Flags>(
     for (const each of values) check(line, name, flag, each);
     given.set(name, flag.isList ? [...(given.get(name) ?? []), ...values] : values);
   }
+  const [argument, unexpected] = [...(line.argument ? [] : [undefined]), ...args, ...words.slice(end + 1)];
+  if (unexpected !== undefined) throw usage(line, `unexpected argument ${shown(unexpected)}`);
   const missing = (line.required ?? []).filter(name => (given.get(name)?.[0] ?? '') === '');
   if (missing.length > 0) throw usage(line, `missing ${missing.map(name => `--${name}`).join(' and ')}`);
   const values = Object.entries<Flag>(line.flags).map(([name, flag]) => [
@@ -136,6 +138,9 @@ function flagIn(word: string, line: CommandLine): [name: string, flag: Flag, val
     const isShort = dashes === '-' && flag.short === spelled;
     if (name === spelled || isShort) return [name, flag, equals === -1 ? undefined : word.slice(equals + 1)];
   }
+  // As in `-oyaml`.
+  const attached = Object.entries(line.flags).find(([, { short, value }]) => value !== undefined && short === word[1]);
+  if (dashes === '-' && attached !== undefined) return [...attached, word.slice(2)];
   throw usage(line, `unknown flag ${shown(`${dashes}${spelled}`)}`);
 }
 

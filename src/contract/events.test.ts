@@ -100,7 +100,7 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     eventText.csrCrowd('"joe"', 20),
     'Warning',
     'CSRsTooMany',
-    '"joe" has more than 20 undecided requests: so many are judged at a time, and refusals are not told one by one. Find out who makes them',
+    '"joe" has more than 20 pending CSRs; only 20 are evaluated at a time, and refusals are not reported individually. Run kubectl get csr to find their source',
   ],
   [
     eventText.hostKeyChanged('10.1.42.1', 'Remove the pin.'),

@@ -57,7 +57,7 @@ export const eventText = {
   csrCrowd: (requester: string, limit: number) =>
     warning(
       'CSRsTooMany',
-      `${requester} has more than ${limit} undecided requests: so many are judged at a time, and refusals are not told one by one. Find out who makes them`,
+      `${requester} has more than ${limit} pending CSRs; only ${limit} are evaluated at a time, and refusals are not reported individually. Run kubectl get csr to find their source`,
     ),
   hostKeyChanged: (address: string, remedy: string) =>
     warning('SSHHostKeyChanged', `Host ${address} shows another SSH host key than the pinned one. ${remedy}`),

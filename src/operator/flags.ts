@@ -27,12 +27,12 @@ const flags = {
   'max-parallel-uploads': {
     value: 'number',
     default: '5',
-    help: 'hosts that upload files at the same time',
+    help: 'hosts that receive files at the same time',
   },
   'token-lifetime': {
     value: 'duration',
     default: '1h',
-    help: 'lifetime of tokens on hosts: a host can be off for this long and still rejoin by itself',
+    help: 'lifetime of the tokens with which hosts request their first certificates',
   },
   'allow-lasting-tokens': {
     help: 'use tokens that never expire if the cluster issues no short-lived ones; a risk: hosts keep access forever',

@@ -84,7 +84,7 @@ export const failingHosts: readonly FailingHost[] = [
     faults: ['wrong-key'],
     code: 'HOST_REFUSED_KEY',
     message: /"Administrator" was rejected for key ssh-ed25519 SHA256:/,
-    remedy: /add the line "ssh-ed25519 \S+" to C:\\ProgramData\\ssh\\administrators_authorized_keys/,
+    remedy: /add to C:\\ProgramData\\ssh\\administrators_authorized_keys .* the line "ssh-ed25519 \S+"/,
     fix: traits({ acceptsKey: true }),
   },
   {

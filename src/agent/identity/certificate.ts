@@ -70,6 +70,8 @@ export function subjectProblem(facts: CertificateFacts, { user, group }: Subject
 
 export function unusable(label: string, why: string): AppError {
   return new AppError('AGENT_CERTIFICATE_UNUSABLE', `${label}: ${why}`, {
-    remedy: 'Delete the file; the agent requests another certificate.',
+    remedy: label.startsWith('CertificateSigningRequest')
+      ? 'Check status.certificate of the request and the signer of the cluster (`kubectl get csr -o yaml`).'
+      : 'Delete the file; the agent requests another certificate.',
   });
 }

@@ -126,13 +126,13 @@ function isFinal(error: unknown): boolean {
 
 function notIssued(name: string | undefined, why: string): AppError {
   return new AppError('AGENT_CERTIFICATE_NOT_ISSUED', `${labelOf(name)} ${why}`, {
-    remedy: 'Run: kubectl describe csr. Its events have the reason; the agent requests another one.',
+    remedy: `Run \`kubectl describe csr${name === undefined ? '' : ` ${name}`}\` and check its events; the agent requests another one.`,
   });
 }
 
 function notInTime(name: string): AppError {
   return new AppError('AGENT_CERTIFICATE_NOT_ISSUED', `${labelOf(name)} was not signed within 15 minutes`, {
-    remedy: 'Check that the operator runs, and the events of the request; the agent requests another one.',
+    remedy: `Check that the operator runs, and run \`kubectl describe csr ${name}\`; the agent requests another one.`,
   });
 }
 

@@ -46,7 +46,7 @@ export async function ensureStopped(name: string, ports: ServicePorts, waiting: 
 export async function ensureRemoved(name: string, ports: ServicePorts, waiting: Waiting): Promise<void> {
   await ensureStopped(name, ports, waiting);
   if ((await ports.services.query(name)) === undefined) return;
-  await requestState(name, () => ports.services.remove(name), ports, []);
+  await requestState(name, () => ports.services.remove(name), ports, ['missing']);
   const gone = await poll(async () => ((await ports.services.query(name)) === undefined ? true : undefined), waiting);
   if (gone === undefined) throw notSettled(name, `still exists after ${waiting.patience.limitMs / 1000} s`);
 }
@@ -67,26 +67,26 @@ async function stopsInTime(name: string, stop: Stop, ports: ServicePorts, waitin
     // In a pending state Windows accepts no control code; that state ends by itself.
     if ((status.state === 'running' || status.state === 'paused') && !requested.has(status.pid)) {
       requested.add(status.pid);
-      await requestState(name, () => ports.services.stop(name), ports, ['stopped', 'stop-pending']);
+      await requestState(name, () => ports.services.stop(name), ports, ['stopped', 'stop-pending', 'missing']);
     }
     return undefined;
   }, waiting);
   return stopped ?? false;
 }
 
-/** Another program may have been faster: a failure counts only if the service is in none of the states, and not gone. */
+/** Another program may have been faster: a failure counts only if the service is in none of the states. */
 export async function requestState(
   name: string,
   act: () => Promise<void>,
   ports: ServicePorts,
-  fine: readonly ServiceState[],
+  fine: readonly (ServiceState | 'missing')[],
 ): Promise<boolean> {
   try {
     await act();
     return true;
   } catch (error) {
     const status = await ports.services.query(name);
-    if (status !== undefined && !fine.includes(status.state)) throw error;
+    if (!fine.includes(status?.state ?? 'missing')) throw error;
     return false;
   }
 }

@@ -35,7 +35,7 @@ export function parseArguments<T extends VerbLine>(words: readonly string[], ver
 
 /** Asked before anything is parsed: an error about the command line is printed in the requested form, too. */
 export function wantsJson(words: readonly string[]): boolean {
-  return /(^| )(-o|--output)[ =]json( |$)/.test(words.join(' '));
+  return /(^| )(-o[ =]?|--?output[ =])json( |$)/.test(words.join(' '));
 }
 
 const about = 'configures this Windows host as its cluster requests';

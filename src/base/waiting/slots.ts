@@ -12,6 +12,10 @@ export class Slots {
     return this.#taken;
   }
 
+  get free(): number {
+    return this.#count - this.#taken;
+  }
+
   get waiting(): number {
     return this.#waiting.size;
   }

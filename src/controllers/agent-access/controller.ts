@@ -135,12 +135,15 @@ async function ensureAll(
   pass: Pass,
 ): Promise<Outcome> {
   let outcome: Outcome = done;
+  let hasNewRole = false;
   for (const each of wanted) {
+    const { kind } = each.resource;
     try {
-      await ensure(each, sources, parts, pass);
+      const isNew = await ensure(each, sources, parts, pass);
+      hasNewRole ||= isNew && kind.endsWith('Role');
     } catch (error) {
-      if (!isNotFound(error) || !each.resource.kind.endsWith('Binding')) throw error;
-      outcome = after(newRoleMs, `${each.resource.kind} ${each.object.metadata.name}: its role is not visible yet`);
+      if (!hasNewRole || !isNotFound(error) || !kind.endsWith('Binding')) throw error;
+      outcome = after(newRoleMs, `${kind} ${each.object.metadata.name}: its role is not visible yet`);
     }
   }
   return outcome;
@@ -148,19 +151,19 @@ async function ensureAll(
 
 const newRoleMs = 500;
 
-/** Creates or repairs the object, whether or not it is in the cache yet. */
+/** Creates or repairs the object, whether or not it is in the cache yet; returns whether it created it. */
 async function ensure(
   wanted: Wanted,
   sources: AccessInformers,
   { client }: ControllerParts,
   pass: Pass,
-): Promise<void> {
+): Promise<boolean> {
   const { resource, object } = wanted;
   const { log, signal } = pass;
   const known = findIn(sources, wanted);
   const found = known ?? (await create(wanted, client, pass));
   const difference = found === undefined ? 'none' : differenceTo(object, found);
-  if (found === undefined || difference === 'none') return;
+  if (found === undefined || difference === 'none') return found === undefined;
   log.info('Repairing permissions of agents', { kind: resource.kind, object: keyText(keyOf(object)), difference });
   try {
     if (difference === 'recreate') {
@@ -171,6 +174,7 @@ async function ensure(
     // Another client was faster; the watch triggers the next pass.
     if (!isConflict(error) && !isAlreadyExists(error) && !isNotFound(error)) throw error;
   }
+  return false;
 }
 
 /** Returns the object that existed already; undefined when it created it. */

@@ -23,7 +23,7 @@ test('hundreds of bad requests of one agent are one event more than it may have,
   await bench.put(nodes, node('other', '10.0.0.7'));
   await lists(bench, name, recorded(name, '10.0.0.9'));
   const crowds = bench.events.filter(line => line.includes('CSRsTooMany'));
-  expect(crowds).toEqual([expect.stringContaining(`"system:wicd-node:${name}" has more than 20 undecided requests`)]);
+  expect(crowds).toEqual([expect.stringContaining(`"system:wicd-node:${name}" has more than 20 pending CSRs`)]);
   expect(bench.events.filter(line => line.includes('CSRRefused'))).toHaveLength(20);
   expect(bench.log.messages('warn')).toEqual(['Judging only some CSRs of one requester']);
   expect(bench.log.messages('info')).toHaveLength(20);

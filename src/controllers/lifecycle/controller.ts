@@ -65,6 +65,9 @@ export interface LifecycleLimits {
 
 const defaultLimits: LifecycleLimits = { joins: 20, uploads: 5, hosts: 200 };
 
+/** Workers beside the journeys, which take hours: a rejected host must be reported at once. */
+const shortPasses = 20;
+
 /** Safety net: every step has its own limit. */
 const journeyTimeoutMs = 6 * 3_600_000;
 
@@ -85,12 +88,12 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   return new Controller({
     ...parts,
     name: 'lifecycle',
-    concurrency: limits.hosts,
+    concurrency: limits.hosts + shortPasses,
     passTimeoutMs: journeyTimeoutMs,
     queue: { ...retryTimes, ...(random && { random }) },
     watches: [
       watching({ source: instances, predicate: specChanges }),
-      // Other instances only where their acceptance changes: nothing else may end the backoff of a host.
+      // Only where the acceptance changes: nothing else may end the backoff of a host.
       watching({
         source: instances,
         predicate: hostChanges,
@@ -147,7 +150,8 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
   const next = decide(facts);
   switch (next.do) {
     case 'leave':
-      pass.log.info('Skipping host', { why: next.why });
+      // Rejected hosts are checked again every half minute.
+      pass.log.debug('Skipping host', { why: next.why });
       return done;
     case 'pause':
       return patchStatus(instance, pausedStatus, work, pass);
@@ -177,6 +181,9 @@ function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' 
 
 /** Decides again with a fresh read: a reboot or certificate that was just recorded must not be missed. */
 async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
+  const { hosts } = work.deps.slots;
+  if (hosts.free === 0) return after(fullMs, 'as many hosts as allowed have a journey');
+  using _slot = await hosts.take(pass.signal);
   const instance = await getFresh(cached, work.client, { signal: pass.signal });
   if (instance === undefined) return done;
   const next = decide(cachedFacts(instance, work));
@@ -191,6 +198,7 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
 }
 
 const staleMs = 1000;
+const fullMs = 5000;
 
 async function reportNode(
   instance: WindowsInstance,

@@ -32,7 +32,7 @@ const decisions: [string, Partial<MachineView>, Partial<MachineFacts>, MachineDe
   ['configures a provisioned machine', fresh, {}, 'configure'],
   ['finishes a node that was never configured', {}, withNode1({}), 'configure'],
   ['upgrades a node of another version', {}, withNode1({ ...configured, [nodeAnnotation.version]: 'v0' }), 'configure'],
-  ['leaves a node that is up to date', {}, {}, 'nothing', /up to date/],
+  ['leaves a node that is up to date', {}, {}, 'skip', /up to date/],
   ['replaces a machine with another key', {}, withNode1(otherKey), 'replace', /another key/],
   [
     'replaces a machine whose key was cleared',
@@ -55,28 +55,22 @@ const decisions: [string, Partial<MachineView>, Partial<MachineFacts>, MachineDe
     { nodes: [node(1, otherKey), node(2), node(3, {})] },
     'replace',
   ],
-  ['leaves a deleting machine, whatever its key', { deleting: true }, withNode1(otherKey), 'nothing', /being deleted/],
-  ['leaves a machine nobody would replace', { machineSet: undefined }, withNode1(otherKey), 'nothing', /no MachineSet/],
+  ['leaves a deleting machine, whatever its key', { deleting: true }, withNode1(otherKey), 'skip', /being deleted/],
+  ['leaves a machine nobody would replace', { machineSet: undefined }, withNode1(otherKey), 'skip', /no MachineSet/],
   ['waits for the node reference', { nodeRef: undefined }, {}, 'wait', /names no Node/],
-  ['leaves a machine whose node is gone', {}, { nodes: [] }, 'nothing', /Node n1 does not exist/],
-  [
-    'leaves a machine whose node was made anew',
-    {},
-    { nodes: [{ ...node(1), uid: 'new' }] },
-    'nothing',
-    /does not exist/,
-  ],
-  ['leaves a machine that is being provisioned', { phase: 'Provisioning' }, {}, 'nothing', /phase is Provisioning/],
-  ['leaves a failed machine', { phase: 'Failed' }, {}, 'nothing', /phase is Failed/],
-  ['leaves a phase in other case', { phase: 'running' }, {}, 'nothing', /phase is running/],
-  ['leaves a machine without a phase', { phase: undefined }, {}, 'nothing', /no phase/],
-  ['leaves a machine to be ignored', { labels: { ...labels, [machineLabel.ignore]: 'true' } }, {}, 'nothing', /ignore/],
-  ['leaves a Linux machine', { labels: {} }, {}, 'nothing', /os-id/],
-  ['leaves a machine without address', { addresses: [] }, {}, 'nothing', /no internal IPv4/],
+  ['leaves a machine whose node is gone', {}, { nodes: [] }, 'skip', /Node n1 does not exist/],
+  ['leaves a machine whose node was made anew', {}, { nodes: [{ ...node(1), uid: 'new' }] }, 'skip', /does not exist/],
+  ['leaves a machine that is being provisioned', { phase: 'Provisioning' }, {}, 'skip', /phase is Provisioning/],
+  ['leaves a failed machine', { phase: 'Failed' }, {}, 'skip', /phase is Failed/],
+  ['leaves a phase in other case', { phase: 'running' }, {}, 'skip', /phase is running/],
+  ['leaves a machine without a phase', { phase: undefined }, {}, 'skip', /no phase/],
+  ['leaves a machine to be ignored', { labels: { ...labels, [machineLabel.ignore]: 'true' } }, {}, 'skip', /ignore/],
+  ['leaves a Linux machine', { labels: {} }, {}, 'skip', /os-id/],
+  ['leaves a machine without address', { addresses: [] }, {}, 'skip', /no internal IPv4/],
   ['waits for the user data', fresh, { userDataIsCurrent: false }, 'wait', /windows-user-data/],
   ['waits for the provider ID', { ...fresh, providerId: undefined }, {}, 'wait', /no provider ID/],
   ['waits for a provider ID that is not empty', { ...fresh, providerId: '' }, {}, 'wait', /no provider ID/],
-  ['needs no user data for a node that is up to date', {}, { userDataIsCurrent: false }, 'nothing', /up to date/],
+  ['needs no user data for a node that is up to date', {}, { userDataIsCurrent: false }, 'skip', /up to date/],
 ];
 for (const [title, change, more, want, why] of decisions) {
   test(title, () => {
@@ -162,7 +156,7 @@ test('waits for its turn with the event administrators know', () => {
 test('reports a machine that it may not replace, with what to do', () => {
   const decision = decideReplacement(machine(1, { machineSet: undefined }), facts, 'it refuses our key');
   expect(decision).toMatchObject({
-    do: 'nothing',
+    do: 'skip',
     error: { code: 'MACHINE_OWNER_MISSING', message: 'Machine m1: it refuses our key, but no MachineSet owns it' },
   });
   expect((decision as { error: { remedy: string } }).error.remedy).toMatch(
@@ -173,7 +167,7 @@ test('reports a machine that it may not replace, with what to do', () => {
 test('replaces a machine that refuses the key before it became a node, however the others are', () => {
   const unborn = machine(1, { phase: 'Provisioned', nodeRef: undefined });
   expect(decideReplacement(unborn, { ...facts, nodes: [] }, 'x')).toEqual({ do: 'replace', why: 'x' });
-  expect(decideReplacement({ ...unborn, deleting: true }, facts, 'x')).toMatchObject({ do: 'nothing' });
+  expect(decideReplacement({ ...unborn, deleting: true }, facts, 'x')).toMatchObject({ do: 'skip' });
 });
 
 function machineObject(more: { metadata?: object; spec?: object; status?: object }): ReturnType<typeof readObject> {
@@ -225,12 +219,12 @@ for (const [field, more] of unreadable) {
 const host = { address: '10.0.0.1', username: 'Administrator', newHostname: undefined };
 
 test('names the host of a machine that is up to date, so that it stays looked after', () => {
-  expect(decideMachine(ready, facts)).toMatchObject({ do: 'nothing', host });
+  expect(decideMachine(ready, facts)).toMatchObject({ do: 'skip', host });
   expect(decideMachine(ready, { ...facts, platform: 'VSphere' })).toMatchObject({ host: { newHostname: 'm1' } });
 });
 
 test('reports a machine that has lost its Node from one that has nothing to do', () => {
-  expect(decideMachine(ready, { ...facts, nodes: [] })).toMatchObject({ do: 'nothing', isLost: true });
+  expect(decideMachine(ready, { ...facts, nodes: [] })).toMatchObject({ do: 'skip', isLost: true });
   for (const decision of [
     decideMachine(ready, facts),
     decideMachine({ ...ready, phase: 'Failed' }, facts),

@@ -84,18 +84,18 @@ export type MachineDecision =
   | { do: 'replace'; why: string }
   | { do: 'wait'; why: string; event?: EventText }
   /** With its host while its Node exists; `isLost` when its Node was deleted. */
-  | { do: 'nothing'; why: string; error?: AppError; host?: MachineHost; isLost?: true };
+  | { do: 'skip'; why: string; error?: AppError; host?: MachineHost; isLost?: true };
 
 export function decideMachine(machine: MachineView, facts: MachineFacts): MachineDecision {
-  if (machine.deleting) return { do: 'nothing', why: 'it is being deleted' };
+  if (machine.deleting) return { do: 'skip', why: 'it is being deleted' };
   const unfit = whyNotAccepted(machine);
-  if (unfit !== undefined) return { do: 'nothing', why: unfit };
+  if (unfit !== undefined) return { do: 'skip', why: unfit };
   if (machine.phase === 'Provisioned') return configure(machine, facts);
-  if (machine.phase !== 'Running') return { do: 'nothing', why: `its phase is ${machine.phase}` };
+  if (machine.phase !== 'Running') return { do: 'skip', why: `its phase is ${machine.phase}` };
   if (machine.nodeRef === undefined) return { do: 'wait', why: 'it is Running, but the Machine API names no Node yet' };
   const node = nodeOf(machine, facts.nodes);
   if (node === undefined) {
-    return { do: 'nothing', why: `its Node ${machine.nodeRef.name} does not exist`, isLost: true };
+    return { do: 'skip', why: `its Node ${machine.nodeRef.name} does not exist`, isLost: true };
   }
   if (!isConfigured(node)) return configure(machine, facts);
   if (node.annotations[nodeAnnotation.pubKeyHash] !== facts.pubKeyHash) {
@@ -103,7 +103,7 @@ export function decideMachine(machine: MachineView, facts: MachineFacts): Machin
   }
   if (!isUpToDate(node, facts.version)) return configure(machine, facts);
   const host = hostOf(machine, facts);
-  return { do: 'nothing', why: 'it is up to date', ...(host && { host }) };
+  return { do: 'skip', why: 'it is up to date', ...(host && { host }) };
 }
 
 /** For a Machine that no retry can help: replace it now, later, or leave it to an administrator. */
@@ -114,11 +114,11 @@ export function decideReplacement(machine: MachineView, facts: MachineFacts, why
     const event = eventText.machineDeletionRestricted(machine.name, maxUnhealthy);
     return { do: 'wait', why: `${why}; ${deletion.why}`, event };
   }
-  if (deletion.because === 'deleting') return { do: 'nothing', why: deletion.why };
+  if (deletion.because === 'deleting') return { do: 'skip', why: deletion.why };
   const error = new AppError('MACHINE_OWNER_MISSING', `Machine ${machine.name}: ${why}, but ${deletion.why}`, {
     remedy: `Run \`oc delete machine ${machine.name} -n openshift-machine-api\` when the node can go, or use a MachineSet.`,
   });
-  return { do: 'nothing', why: deletion.why, error };
+  return { do: 'skip', why: deletion.why, error };
 }
 
 /** How many Machines of a MachineSet may be without a working node. */

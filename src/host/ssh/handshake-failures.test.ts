@@ -54,7 +54,7 @@ const cases: [
     { isAuthenticating: true, error: error('Too many authentication failures', { code: 2 }) },
     'HOST_REFUSED_KEY',
     'SSH login as "Administrator" was rejected',
-    new RegExp(`add the line "${RegExp.escape(printPublicKey(key.publicKey))}"`),
+    new RegExp(`the line "${RegExp.escape(printPublicKey(key.publicKey))}"`),
   ],
   [
     'a host that accepts passwords only',

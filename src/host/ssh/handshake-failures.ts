@@ -76,7 +76,7 @@ const rows: readonly Row[] = [
     problem: ({ username, offeredKeys }) =>
       `SSH login as ${shown(username)} was rejected for key ${offeredKeys.map(describeKey).join(' and ')}`,
     remedy: ({ offeredKeys }) =>
-      `Check the user name, and add the line "${offeredKeys.slice(0, 1).map(printPublicKey).join('')}" to C:\\ProgramData\\ssh\\administrators_authorized_keys on the host; only Administrators and SYSTEM may write to that file.`,
+      `Check the user name, and add to C:\\ProgramData\\ssh\\administrators_authorized_keys on the host, to which only Administrators and SYSTEM may write, the line "${offeredKeys.slice(0, 1).map(printPublicKey).join('')}".`,
   },
   {
     matches: ({ firstLine }) => /^(Exceeded MaxStartups|Not allowed at this time)/.test(firstLine),

@@ -51,7 +51,7 @@ test('no time means no ring', async () => {
   expect([rings, clock.sleepers()]).toEqual([[], 0]);
 });
 
-test('a cancelled alarm leaves no timer and does not ring', async () => {
+test('a canceled alarm leaves no timer and does not ring', async () => {
   const { clock, rings, alarm } = started();
   alarm.setFor(10);
   alarm.cancel();
@@ -60,7 +60,7 @@ test('a cancelled alarm leaves no timer and does not ring', async () => {
   expect(rings).toEqual([]);
 });
 
-test('can be set after it was cancelled, for a later time too', async () => {
+test('can be set after it was canceled, for a later time too', async () => {
   const { clock, rings, alarm } = started();
   alarm.setFor(10);
   alarm.cancel();

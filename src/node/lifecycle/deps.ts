@@ -36,6 +36,8 @@ export interface LifecycleDeps {
 export interface LifecycleSlots {
   joins: Slots;
   uploads: Slots;
+  /** Hosts with a journey, including those that wait. */
+  hosts: Slots;
 }
 
 export interface HostInputSource {

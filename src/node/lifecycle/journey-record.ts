@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import type { NodeView } from '#contract/node.ts';
+import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import type { InstancePhase, InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import { mergeRecord } from '../record.ts';
@@ -99,7 +99,8 @@ export class JourneyRecord implements AsyncDisposable {
   #view() {
     const { journal, ipv4 } = this;
     // A name that is only claimed may still turn out to be that of another Node.
-    const node = this.#options.nodes.get(this.known.host?.name ?? '')?.name;
+    const found = this.#options.nodes.get(this.known.host?.name ?? '');
+    const node = found !== undefined && isWindowsNode(found) ? found.name : undefined;
     return { journal, reboot: this.#reboot, ipv4, node, record: this.#changes };
   }
 }

@@ -12,6 +12,7 @@ import { keyOf } from '#kube/resource.ts';
 import type { ConfigMap } from '#kube/resources.ts';
 import { loadInstanceKey } from '#node/inputs/private-key.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
+import { isRejected } from '../condition.ts';
 import { acceptanceProblem, hostsOf } from '#node/acceptance-problem.ts';
 
 export interface AcceptanceOptions {
@@ -25,13 +26,17 @@ export interface AcceptanceOptions {
 
 const byHost = 'host';
 
+function indexByHost(instance: WindowsInstance): string[] {
+  return hostsOf(instance);
+}
+
 /** Decides whether the operator configures the host of an instance. */
 export class Acceptance {
   readonly #options: AcceptanceOptions;
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
-    options.instances.addIndex(byHost, instance => hostsOf(instance));
+    options.instances.addIndex(byHost, indexByHost);
   }
 
   /** Looks at caches only. */
@@ -55,12 +60,12 @@ export class Acceptance {
   /** Calls back when caches show a reason to reject the instance. */
   follow(instance: WindowsInstance, onRejected: () => void): Disposable {
     const { instances, maps } = this.#options;
-    const hosts = new Set(hostsOf(instance));
+    const current = () => instances.store.get(keyOf(instance)) ?? instance;
     const check = () => {
-      const now = instances.store.get(keyOf(instance)) ?? instance;
-      if (this.knownProblem(now) !== undefined) onRejected();
+      if (this.knownProblem(current()) !== undefined) onRejected();
     };
     const checkIfRival = (...versions: WindowsInstance[]) => {
+      const hosts = new Set(hostsOf(current()));
       if (versions.some(other => hostsOf(other).some(host => hosts.has(host)))) check();
     };
     const ends = [
@@ -104,7 +109,10 @@ async function keyProblem(
     return undefined;
   } catch (error) {
     if (isAppError(error) && keyErrors.includes(error.code)) return error;
-    throw error;
+    signal.throwIfAborted();
+    // The journey reads the key too and reports the error; only an instance that is rejected must stay so.
+    if (isRejected(instance)) throw error;
+    return undefined;
   }
 }
 

@@ -11,7 +11,7 @@ import { NodeNames } from '#node/lifecycle/node-names.ts';
 import type { LifecycleLimits, LifecycleParts } from '../controller.ts';
 
 /** Everything that journeys share. */
-export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
+export function createDeps(parts: LifecycleParts, { joins, uploads, hosts }: LifecycleLimits): LifecycleDeps {
   const { client, informers, namespace, connect, resolver, inputs, payload, machineNames, clock, log, metrics } = parts;
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
@@ -28,7 +28,7 @@ export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleL
       drainer: new Drainer({ client, clock, log }),
     }),
     hostKeys: createHostKeyStore(parts),
-    slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
+    slots: { joins: new Slots(joins), uploads: new Slots(uploads), hosts: new Slots(hosts) },
     bundleHashes: new BundleHashCache(),
     names: new NodeNames({
       holders: name => instances.store.byIndex(byNode, name),

@@ -67,8 +67,10 @@ export async function runJourney(
   const rejection = new AbortController();
   using _rejection = acceptance.follow(instance, () => rejection.abort(changed));
   const signal = AbortSignal.any([pass.signal, change.signal, rejection.signal]);
-  await using record = new JourneyRecord(instance, { client, clock, log, nodes, phase: kind.phase });
+  const record = new JourneyRecord(instance, { client, clock, log, nodes, phase: kind.phase });
   await using journey = new ConfigureJourney(instance, deps, record);
+  // Ends before the journey closes its connection: the next leader may write the status by then.
+  await using _record = record;
   try {
     await kind.run(journey, { journal: record.journal, signal, clock, log, metrics });
   } catch (thrown) {

@@ -96,7 +96,7 @@ export class MachineSource {
         return this.#replace(observed, decision.why, pass);
       case 'wait':
         return result(after(waitMs, decision.why), ...(decision.event ? [decision.event] : []));
-      case 'nothing':
+      case 'skip':
         pass.log.debug('Skipping Machine', { why: decision.why });
         if (decision.host !== undefined) return this.#ensure(observed, decision.host, pass);
         if (decision.error !== undefined) return result(done, deletionFailure(observed.object, decision.error));
@@ -162,7 +162,7 @@ export class MachineSource {
     if (decision.do === 'wait') {
       return result(after(waitMs, decision.why), ...(decision.event ? [decision.event] : []));
     }
-    const error = decision.do === 'nothing' ? decision.error : undefined;
+    const error = decision.do === 'skip' ? decision.error : undefined;
     return result(done, ...(error ? [deletionFailure(object, error)] : []));
   }
 

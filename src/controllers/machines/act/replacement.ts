@@ -40,7 +40,7 @@ export class Replacement {
     const { items } = await client.listAll(machines, { ...windowsMachines, signal: pass.signal });
     const all = items.map(withKind);
     const object = all.find(({ metadata }) => metadata.name === name && metadata.uid === uid);
-    if (object === undefined) return { do: 'nothing', why: 'it is gone' };
+    if (object === undefined) return { do: 'skip', why: 'it is gone' };
     const machine = readMachine(readObject(object));
     const decision = decideReplacement(machine, observeMachine(machine, all, this.#stores, settings), why);
     if (decision.do === 'replace') await this.#delete(object, why, pass);
