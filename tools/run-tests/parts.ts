@@ -9,7 +9,7 @@ export interface Part {
   after: readonly string[];
   /** Key in the answer of `test:programs`: without these programs the part cannot run. */
   needs?: 'cluster' | 'windows';
-  /** Uses real processes and real time: in CI, a file that fails is run once more when all other parts are over. */
+  /** Depends on real time: in CI, a file that fails is run once more when all other parts are over. */
   isRepeated?: boolean;
   /** Leaves the processors to the others. */
   isLowPriority?: boolean;
@@ -28,7 +28,13 @@ export const parts: readonly Part[] = [
     isLowPriority: true,
   },
   { name: 'check', about: 'types, lint, layers, format, unused code', script: 'check', after: [] },
-  { name: 'unit', about: 'unit and property tests, tests of the tools', script: 'test:unit', after: ['check'] },
+  {
+    name: 'unit',
+    about: 'unit and property tests, tests of the tools',
+    script: 'test:unit',
+    after: ['check'],
+    isRepeated: true,
+  },
   { name: 'conformance', about: 'rows of the specification', script: 'test:conformance', after: ['unit'] },
   {
     name: 'scenario',
