@@ -41,7 +41,7 @@ test('another kubelet goes with other API servers', () => {
   expect(errorOf(() => checkServer(given, other))).toBeUndefined();
 });
 
-test('a cluster without the CRD is told how to get it', () => {
+test('reports a missing CRD and names its manifest', () => {
   expect(errorOf(() => server('v1.36.0', ({ plural }) => plural !== 'windowsinstances'))).toMatchObject({
     code: 'CLUSTER_UNSUITABLE',
     message: expect.stringContaining('windowsinstances'),

@@ -2,7 +2,8 @@ import type { ServiceConfig } from '../../src/agent/ports.ts';
 import type { Program } from '../../src/sandbox/machines/host/process.ts';
 import { SimulatedProcesses } from '../../src/sandbox/machines/host/processes.ts';
 import { type ServiceRecord, SimulatedServices } from '../../src/sandbox/machines/host/services.ts';
-import { idleProgram, untilAborted } from '../../src/sandbox/machines/programs/idle.ts';
+import { whenAborted } from '../../src/base/waiting/deadline.ts';
+import { idleProgram } from '../../src/sandbox/machines/programs/idle.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
 const times = { serviceStartMs: 400, serviceStopMs: 200 };
@@ -20,12 +21,12 @@ const programs: Record<string, Program> = {
   'idle.exe': idleProgram,
   'failing.exe': async () => 1,
   'unready.exe': async life => {
-    await untilAborted(life.signal);
+    await whenAborted(life.signal);
     return 0;
   },
   'slow-end.exe': async life => {
     life.ready();
-    await untilAborted(life.signal);
+    await whenAborted(life.signal);
     await new Promise(resolve => setImmediate(resolve));
     return 0;
   },

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { systemClock, timestamp } from '../../src/base/clock.ts';
 import { byteOrder } from '../../src/base/compare.ts';
+import { whenAborted } from '../../src/base/waiting/deadline.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
@@ -87,7 +87,7 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
 }
 
 async function aborted(signal: AbortSignal): Promise<never> {
-  await once(signal, 'abort');
+  await whenAborted(signal);
   throw signal.reason;
 }
 

@@ -23,20 +23,22 @@ export interface AgentCertificate extends CertificateFacts {
   readonly clientCertificate: ClientCertificate;
 }
 
+const deleteFile = 'Delete the file; the agent requests another certificate.';
+
 /** Parses a stored file: certificates, leaf first, and one private key. No message quotes the content. */
-export function readCertificate(text: string, label: string): AgentCertificate {
+export function readCertificate(text: string, label: string, remedy = deleteFile): AgentCertificate {
   const { blocks, broken } = scanPem(text);
   const [bad] = broken;
-  if (bad !== undefined) throw unusable(label, `line ${bad.line} ${bad.why}`);
+  if (bad !== undefined) throw unusable(label, `line ${bad.line} ${bad.why}`, remedy);
   const certificates = blocks.filter(block => block.type === 'CERTIFICATE');
   const [key, ...more] = blocks.filter(block => block.type.endsWith('PRIVATE KEY'));
-  if (certificates.length === 0) throw unusable(label, 'contains no certificate');
+  if (certificates.length === 0) throw unusable(label, 'contains no certificate', remedy);
   if (key === undefined || more.length > 0)
-    throw unusable(label, `contains ${more.length > 0 ? 'several keys' : 'no key'}`);
+    throw unusable(label, `contains ${more.length > 0 ? 'several keys' : 'no key'}`, remedy);
   const certificate = certificates.map(({ type, der }) => printPem(type, der)).join('');
   const clientCertificate = { certificate, key: new Secret(printPem(key.type, key.der)) };
   const problem = pairProblem(certificate, clientCertificate.key.reveal());
-  if (problem !== undefined) throw unusable(label, problem);
+  if (problem !== undefined) throw unusable(label, problem, remedy);
   return { clientCertificate, ...factsOf(certificate) };
 }
 
@@ -68,10 +70,6 @@ export function subjectProblem(facts: CertificateFacts, { user, group }: Subject
   return facts.hasAlternativeNames ? 'has subject alternative names' : undefined;
 }
 
-export function unusable(label: string, why: string): AppError {
-  return new AppError('AGENT_CERTIFICATE_UNUSABLE', `${label}: ${why}`, {
-    remedy: label.startsWith('CertificateSigningRequest')
-      ? 'Check status.certificate of the request and the signer of the cluster (`kubectl get csr -o yaml`).'
-      : 'Delete the file; the agent requests another certificate.',
-  });
+export function unusable(label: string, why: string, remedy = deleteFile): AppError {
+  return new AppError('AGENT_CERTIFICATE_UNUSABLE', `${label}: ${why}`, { remedy });
 }

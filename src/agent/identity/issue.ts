@@ -29,6 +29,9 @@ const issueTimeoutMs = 15 * 60_000;
 /** Length of one watch; then the request is read again, in case the stream has lost an event. */
 const watchSeconds = 300;
 
+const checkSigner =
+  'Check status.certificate of the request and the signer of the cluster (`kubectl get csr -o yaml`).';
+
 /** Requests a certificate, waits for it and checks that it is for this subject and key, and valid now. */
 export async function issueCertificate(options: IssueOptions, signal: AbortSignal): Promise<AgentCertificate> {
   const { client, clock, log, subject, key, durationMs } = options;
@@ -39,7 +42,7 @@ export async function issueCertificate(options: IssueOptions, signal: AbortSigna
   log.info('Waiting for certificate', { CertificateSigningRequest: name, user: subject.user });
   const limit = { clock, ms: issueTimeoutMs, error: () => notInTime(name), signal };
   const certificate = await withDeadline(limit, within => certificateOf(created, options, within));
-  const issued = readCertificate(`${certificate}\n${key.pem.reveal()}`, labelOf(name));
+  const issued = readCertificate(`${certificate}\n${key.pem.reveal()}`, labelOf(name), checkSigner);
   checkIssued(issued, options, name);
   return issued;
 }

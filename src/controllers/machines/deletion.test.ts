@@ -17,7 +17,7 @@ const health: [string, Partial<MachineView>, unfinished: string[], boolean][] = 
   ['not a machine without phase', { phase: undefined }, [], false],
   ['not a deleting machine', { deleting: true }, [], false],
   ['not a machine whose node is missing', { nodeRef: { name: 'gone', uid: '' } }, [], false],
-  ['not a machine whose node was made anew', { nodeRef: { name: 'n1', uid: 'old' } }, [], false],
+  ['not a machine whose node was recreated', { nodeRef: { name: 'n1', uid: 'old' } }, [], false],
   ['a machine whose reference has no UID', { nodeRef: { name: 'n1', uid: '' } }, [], true],
 ];
 for (const [title, change, names, want] of health) {

@@ -37,7 +37,7 @@ test('sees services ConfigMaps only', () => {
   expect(stored).toEqual([{ name: 'windows-services-v1', data: { a: 'b' }, immutable: true, isDeleting: false }]);
 });
 
-test('sees one without anything in it, and one that is on its way out', () => {
+test('observes an empty ConfigMap and one that is being deleted', () => {
   const metadata = { name: 'windows-services-v2', deletionTimestamp: '2026-03-01T12:00:00Z' };
   expect(seen([map('windows-services-v1'), { metadata }]).stored).toEqual([
     { name: 'windows-services-v1', data: {}, immutable: false, isDeleting: false },

@@ -9,7 +9,7 @@ const cases: [name: string, seen: Partial<TrustedCaFacts>, want: string][] = [
   ['labels one without labels', { labels: {} }, 'label'],
   ['labels one with other labels', { labels: { a: 'b' } }, 'label'],
   ['corrects another value', { labels: { [label]: 'false' } }, 'label'],
-  ['leaves one that is on its way out', { labels: {}, isDeleting: true }, 'keep'],
+  ['keeps one that is being deleted', { labels: {}, isDeleting: true }, 'keep'],
 ];
 for (const [name, seen, want] of cases) {
   test(name, () => expect(decide({ labels: {}, isDeleting: false, ...seen })).toBe(want));

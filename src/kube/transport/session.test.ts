@@ -116,7 +116,7 @@ test('loses the streams of a session that the server ends with an error, and goe
   expect(server.accepted()).toBe(2);
 });
 
-test('a request that meets a session on its way out is sent again on another', async () => {
+test('a request on a session that is closing is sent again on another', async () => {
   const { server, ask } = await relayed();
   await ask();
   for (let turn = 0; turn < 10; turn += 1) {

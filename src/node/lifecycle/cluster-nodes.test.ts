@@ -62,7 +62,7 @@ test('a Node that cannot be read takes no other along', () => {
   expect(cluster.list().map(node => node.name)).toEqual(['good']);
 });
 
-test('reports changes, not of what is there, until it is told to end', () => {
+test('reports changes, not existing Nodes, until the listener is removed', () => {
   const { source, reports, cluster } = bench();
   source.put({ metadata: { name: 'a' } });
   let told = 0;

@@ -69,7 +69,7 @@ const causes: [name: string, change: (made: ReturnType<typeof setUp>) => void][]
   ['the platform', made => made.facts.become({ platform: 'AWS' })],
 ];
 for (const [name, change] of causes) {
-  test(`reports a change of ${name}, until it is told to stop`, () => {
+  test(`reports a change of ${name}, until the listener is removed`, () => {
     const made = setUp();
     made.putKey();
     made.putText('x');

@@ -152,7 +152,7 @@ for (const [about, status] of harmless) {
   });
 }
 
-test('the five minutes begin anew when the host has let the operator in', async () => {
+test('a successful login restarts the five minutes', async () => {
   await using bench = await machineBench();
   await bench.machine();
   await tellStatus(bench, refusing('HOST_REFUSED_KEY'));

@@ -3,7 +3,7 @@ import { agentProgramHash } from '#contract/paths.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';
 import { offsetClock } from '../clocks.ts';
 import { programName } from '../programs/command-line.ts';
-import { untilAborted } from '../programs/idle.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import type { Route } from '../routes.ts';
 import { type Output, runCommand } from '../ssh/shell.ts';
 import { SimulatedSshd } from '../ssh/sshd.ts';
@@ -198,7 +198,7 @@ export class SimulatedHost {
     if (mishap === undefined) return;
     if (mishap === 'drop') this.cutConnections();
     else if (mishap === 'power cut') this.cutPower();
-    else await untilAborted(closed);
+    else await whenAborted(closed);
     throw new Error(mishap);
   }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { settle } from '../../../../test/kit/manual-clock.ts';
-import { untilAborted } from '../programs/idle.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import { type Program, SimulatedProcess, whileAlive } from './process.ts';
 import { SimulatedProcesses } from './processes.ts';
 
 const idle: Program = async life => {
-  await untilAborted(life.signal);
+  await whenAborted(life.signal);
   return 7;
 };
 const start = (program: Program) => new SimulatedProcess(4, ['a.exe'], program);

@@ -10,7 +10,8 @@ import { SimulatedProcesses } from '../host/processes.ts';
 import { defaultTimes } from '../times.ts';
 import { defaultTraits } from '../traits.ts';
 import { connectFrom } from './connect.ts';
-import { idleProgram, untilAborted } from './idle.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
+import { idleProgram } from './idle.ts';
 import type { ProgramHost } from './program-host.ts';
 
 let cluster: EmbeddedCluster;
@@ -87,5 +88,5 @@ test('an idle program is ready at once and stops on request', async () => {
 });
 
 test('an aborted signal is not waited for', async () => {
-  await expect(untilAborted(AbortSignal.abort())).resolves.toBeUndefined();
+  await expect(whenAborted(AbortSignal.abort())).resolves.toBeUndefined();
 });

@@ -5,7 +5,7 @@ import type { Program, ProgramLife } from '../host/process.ts';
 import type { HostState } from '../host/state.ts';
 import { flagValue } from './command-line.ts';
 import { connectFrom } from './connect.ts';
-import { untilAborted } from './idle.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import type { ProgramHost } from './program-host.ts';
 
 const pollMs = 500;
@@ -27,7 +27,7 @@ export function hybridOverlayProgram(words: readonly string[], host: ProgramHost
       if (!life.signal.aborted) log.error('Failed to create HNS networks', { error });
       return life.signal.aborted ? 0 : 1;
     }
-    await untilAborted(life.signal);
+    await whenAborted(life.signal);
     return 0;
   };
 }
