@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/kit/longest-first.ts';
 
 /** A busy machine must not fail a test: polls end as soon as their condition holds. */
-const expect = { poll: { timeout: 30_000, interval: 50 } };
+const expect = { poll: { timeout: 60_000, interval: 50 } };
 
 export default defineConfig({
   test: {
@@ -17,7 +17,7 @@ export default defineConfig({
           pool: 'threads',
           isolate: false,
           maxWorkers: 2,
-          testTimeout: 60_000,
+          testTimeout: 180_000,
         },
       },
       {
@@ -53,7 +53,7 @@ export default defineConfig({
           // Makes Wine, the doubles and the agent; each file starts hosts of its own, which mostly wait.
           globalSetup: 'test/kit/winhost/global-setup.ts',
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 300_000,
           hookTimeout: 420_000,
         },

@@ -22,7 +22,8 @@ function commandLine(unit: string, subject: string): string[] {
   const start = /^[ \t]*ExecStart=(?=[ \t]*\S)/m.exec(text);
   if (start === null) {
     throw new AppError('KUBELET_UNIT_MALFORMED', `${subject}: unit missing ExecStart`, {
-      remedy: 'Wait until the machine config operator renders a worker config with a complete kubelet unit.',
+      remedy:
+        'Wait until the machine config operator renders a worker config with a complete kubelet unit; check with `oc get machineconfigpool worker`.',
     });
   }
   const [line = ''] = text.slice(start.index + start[0].length).split(/(?<!\\)\n/, 1);

@@ -93,7 +93,8 @@ export class OpenshiftObjects {
     const bundle = configMap.fields.object('data').string(trustedCaKey);
     if (bundle !== undefined) return bundle;
     throw new AppError('FIELD_INVALID', `${configMap.label}: data[${JSON.stringify(trustedCaKey)}] is missing`, {
-      remedy: 'Wait until the cluster network operator injects the bundle.',
+      remedy:
+        'Wait until the cluster network operator injects the bundle; check with `oc get clusteroperator network`.',
     });
   }
 

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { silentLog } from '#base/log.ts';
 import { systemClock } from '#base/clock.ts';
+import { silentLog } from '#base/log.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { secretName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
-import { createClient } from '#kube/http-client.ts';
 import { noMetrics } from '#kube/controller/metrics.ts';
+import { createClient } from '#kube/http-client.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import * as kinds from '#kube/resources.ts';
+import { hostInputSource } from '#node/inputs/host-inputs.ts';
 import { startEmbeddedCluster } from '#sandbox/embedded-cluster.ts';
 import { fixedFacts } from '../../test/kit/fixed-facts.ts';
 import { newPrivateKey } from '../../test/kit/new-private-key.ts';
 import { networkOperator, openshiftCluster } from '../../test/kit/openshift-objects.ts';
 import { makeSecret, type OperatorScene, operatorScene, operatorVersion } from '../../test/kit/operator-scene.ts';
 import { ask } from '../../test/kit/running-server.ts';
-import { hostInputSource } from '#node/inputs/host-inputs.ts';
 import { defaultSettings } from './settings.ts';
 
 const opened: OperatorScene[] = [];
@@ -52,7 +52,7 @@ async function found<T extends KubeResource>(
   }
 }
 
-const eventually = (look: () => Promise<unknown>) => expect.poll(look, { timeout: 15_000, interval: 50 });
+const eventually = (look: () => Promise<unknown>) => expect.poll(look, { interval: 50 });
 
 async function start(...given: Parameters<OperatorScene['start']>) {
   const operator = await scene.start(...given);

@@ -58,7 +58,7 @@ function start(...flags: string[]) {
 
 test('runs as a process, is ready, and exits with 0 after SIGTERM', async () => {
   const { child, ended, log } = start('--kubelet-version=v1.33.0');
-  await expect.poll(log, { timeout: 20_000 }).toContain('Became the leader');
+  await expect.poll(log).toContain('Became the leader');
   const port = (server: string) =>
     new RegExp(`"Starting ${server}","address":"127\\.0\\.0\\.1:(\\d+)"`).exec(log())?.[1];
   expect(await ask(`http://127.0.0.1:${port('health server')}/readyz`)).toMatchObject({ code: 200 });

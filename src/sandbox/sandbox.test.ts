@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isAppError } from '#base/errors.ts';
-import type { Client } from '#kube/client.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
+import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
 import { configMaps, nodes, secrets } from '#kube/resources.ts';
@@ -126,7 +126,7 @@ test('Machines wait for their user data and become hosts that accept its key', a
   const line = `${publicKey.type} ${Buffer.from(publicKey.blob).toString('base64')}`;
   const stringData = { userData: `<powershell>\n$key = @'\n${line}\n'@\n</powershell>` };
   await sandbox.client.create(secrets, { metadata: { name: 'windows-user-data', namespace }, stringData });
-  await expect.poll(phases, { timeout: 10_000 }).toEqual(['Provisioned', 'Provisioned']);
+  await expect.poll(phases).toEqual(['Provisioned', 'Provisioned']);
   const { items } = await sandbox.client.list(machines, { namespace });
   for (const { status } of items) {
     const address = status?.addresses?.[0]?.address ?? '';
@@ -138,7 +138,7 @@ test('Machines wait for their user data and become hosts that accept its key', a
   const name = items[0]?.metadata.name ?? '';
   await sandbox.client.delete(machines, name, { namespace });
   await expect.poll(() => sandbox.hosts.some(({ spec }) => spec.name === name)).toBe(false);
-  await expect.poll(async () => (await phases()).length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(async () => (await phases()).length).toBe(2);
 });
 
 const refusals: [string, SandboxOptions, RegExp][] = [

@@ -51,7 +51,7 @@ async function addHost(name: string): Promise<void> {
 }
 const asAgent = (node: string) =>
   createClient(loadKubeconfig(cluster.kubeconfigFor(`system:wicd-node:${node}`, ['system:wicd-nodes'])));
-const eventually = (look: () => Promise<unknown>) => expect.poll(look, { timeout: 30_000, interval: 100 });
+const eventually = (look: () => Promise<unknown>) => expect.poll(look, { interval: 100 });
 const codeOf = (call: Promise<unknown>) =>
   call.then(
     () => 200,

@@ -5,8 +5,8 @@ import { file } from '../../src/contract/paths.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { certificateSigningRequests, configMaps, nodes } from '../../src/kube/resources.ts';
 import {
-  agentAccount,
   type AgentBench,
+  agentAccount,
   containerd,
   isMarked,
   kubelet,
@@ -15,10 +15,10 @@ import {
   nodeName,
   startAgentController,
   statesOf,
-  until,
   wanted,
 } from '../kit/agent-bench.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
+import { until } from '../kit/until.ts';
 
 const { rebootRequired } = nodeAnnotation;
 const proxy = { HTTP_PROXY: 'http://proxy' };
@@ -47,7 +47,7 @@ test('bootstraps a host against a real API server', async () => {
 test('gets a certificate, configures the host and reports the version', async () => {
   await bench.register(wanted('v1'));
   start();
-  await until(() => isMarked(bench, 'v1'), 30_000);
+  await until(() => isMarked(bench, 'v1'));
   expect(await statesOf(bench)).toEqual(running);
   const { items } = await bench.client.list(certificateSigningRequests);
   expect(items.map(({ spec }) => spec.username)).toEqual([agentAccount]);
@@ -55,7 +55,7 @@ test('gets a certificate, configures the host and reports the version', async ()
 
 test('needs no request for another certificate while it has one', async () => {
   start();
-  await until(() => bench.logged.messages('info').filter(text => text === 'Host is configured').length > 1, 30_000);
+  await until(() => bench.logged.messages('info').filter(text => text === 'Host is configured').length > 1);
   expect((await bench.client.list(certificateSigningRequests)).items.length).toBe(1);
 });
 
@@ -63,35 +63,35 @@ test('follows another version and a recreated ConfigMap', async () => {
   start();
   await bench.publish('v2', [containerd]);
   await bench.annotate(wanted('v2'));
-  await until(() => isMarked(bench, 'v2'), 30_000);
+  await until(() => isMarked(bench, 'v2'));
   await bench.client.delete(configMaps, 'windows-services-v2', { namespace });
   const changed = { ...kubelet, command: 'changed.exe' };
   await bench.publish('v2', [containerd, changed]);
-  await until(async () => (await bench.host.services.query('kubelet'))?.config.command === 'changed.exe', 30_000);
+  await until(async () => (await bench.host.services.query('kubelet'))?.config.command === 'changed.exe');
 });
 
 test('requests a reboot, waits for it, and finishes', async () => {
   await bench.publish('v3', [containerd], proxy);
   const first = start();
   await bench.annotate(wanted('v3'));
-  await until(async () => (await bench.annotations())[rebootRequired] === '', 30_000);
+  await until(async () => (await bench.annotations())[rebootRequired] === '');
   await first.end();
   await bench.host.reboot();
   start();
-  await until(() => isMarked(bench, 'v3'), 30_000);
-  await until(async () => (await bench.events()).some(event => event.startsWith('RebootRequested: ')), 10_000);
+  await until(() => isMarked(bench, 'v3'));
+  await until(async () => (await bench.events()).some(event => event.startsWith('RebootRequested: ')));
 });
 
 test('keeps services running without the API server, and follows the Node afterwards', async () => {
   start();
   const before = bench.logged.messages('info').length;
-  await until(() => bench.logged.messages('info').slice(before).includes('Host is configured'), 30_000);
+  await until(() => bench.logged.messages('info').slice(before).includes('Host is configured'));
   await bench.stopApproving();
   await cluster.kill('kube-apiserver');
   await cluster.restart('kube-apiserver');
   await bench.publish('v4', [containerd, kubelet], proxy);
   await bench.annotate(wanted('v4'));
-  await until(() => isMarked(bench, 'v4'), 60_000);
+  await until(() => isMarked(bench, 'v4'));
 });
 
 test('cleans up the host, reports the needed reboot, and does not touch the Node', async () => {

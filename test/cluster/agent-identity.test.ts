@@ -157,7 +157,7 @@ test('reports an expired certificate and token, and recovers with a fresh token'
   write(kubeconfigPath, { token: 'stale' });
   await delay(Math.max(0, lifeMs));
   const identity = await start();
-  await expect.poll(() => identity.state.lastError, { timeout: 10_000 }).toBeDefined();
+  await expect.poll(() => identity.state.lastError).toBeDefined();
   expect(identity.state.lastError).toMatchObject({
     code: 'AGENT_UNIDENTIFIED',
     message: expect.stringContaining(`${kubeconfigPath}: the API server rejects it`),

@@ -201,7 +201,7 @@ test.runIf(hasControllerManager)('a request is approved by its own path, signed,
   const conditions = [{ type: 'Approved', status: 'True', reason: 'Test', message: 'approved by a test' }];
   await client.replace(certificateSigningRequests, { ...made, status: { conditions } }, { subresource: 'approval' });
   const signed = async () => (await client.get(certificateSigningRequests, name)).status?.certificate ?? '';
-  await expect.poll(signed, { timeout: 30_000 }).not.toBe('');
+  await expect.poll(signed).not.toBe('');
   const certificate = Buffer.from(await signed(), 'base64').toString();
   const certified = clientOf({
     current: () => Promise.resolve({ clientCertificate: { certificate, key: new Secret(key) } }),
@@ -222,7 +222,7 @@ test.runIf(hasControllerManager)('a token Secret is filled in', async () => {
     type: 'kubernetes.io/service-account-token',
   });
   const keys = async () => Object.keys((await client.get(secrets, 'filled', place)).data ?? {}).sort();
-  await expect.poll(keys, { timeout: 30_000 }).toEqual(['ca.crt', 'namespace', 'token']);
+  await expect.poll(keys).toEqual(['ca.crt', 'namespace', 'token']);
 });
 
 test.runIf(hasControllerManager)('what belongs to a deleted object goes with it', async () => {

@@ -274,9 +274,7 @@ test('deletes dependents by propagation policy', async () => {
   await client.create(configMaps, { metadata: { name: 'orphan', namespace, ownerReferences } });
   await client.delete(configMaps, 'owner', { ...place, propagationPolicy: 'Orphan' });
   await expect
-    .poll(async () => (await client.get(configMaps, 'orphan', place)).metadata.ownerReferences ?? [], {
-      timeout: 20_000,
-    })
+    .poll(async () => (await client.get(configMaps, 'orphan', place)).metadata.ownerReferences ?? [])
     .toEqual([]);
 });
 

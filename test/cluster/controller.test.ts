@@ -1,33 +1,25 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findCondition, setCondition } from '../../src/base/condition.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
-import { findCondition, setCondition } from '../../src/base/condition.ts';
 import { Controller } from '../../src/kube/controller/controller.ts';
+import { runManager } from '../../src/kube/controller/manager.ts';
+import { done } from '../../src/kube/controller/reconcile.ts';
+import { watching } from '../../src/kube/controller/watches.ts';
 import { EventRecorder, referenceTo } from '../../src/kube/events/events.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { Informers } from '../../src/kube/informer/informers.ts';
 import { LeaseLeadership } from '../../src/kube/leader/lease.ts';
-import { runManager } from '../../src/kube/controller/manager.ts';
 import { changeObject, patchObject } from '../../src/kube/patch/patch-helper.ts';
-import { done } from '../../src/kube/controller/reconcile.ts';
 import { configMaps, events, type KubeEvent, namespaces, nodes } from '../../src/kube/resources.ts';
 import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
-import { watching } from '../../src/kube/controller/watches.ts';
+import { until } from '../kit/until.ts';
 
 let client: Client;
 beforeAll(() => {
   client = createClient(loadKubeconfig(sharedKubeconfig()));
 });
 afterAll(() => client.close());
-
-async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt += 1) {
-    if (await isSo()) return;
-    await delay(50);
-  }
-  throw new Error(`it never became so that ${what}`);
-}
 
 test('informer, controller, leader election and events bring every object to the desired state', async () => {
   const namespace = 'controller-all';

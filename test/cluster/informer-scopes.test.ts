@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
@@ -6,8 +5,9 @@ import { createClient } from '../../src/kube/http-client.ts';
 import { Informer } from '../../src/kube/informer/informer.ts';
 import { Informers } from '../../src/kube/informer/informers.ts';
 import type { Resource } from '../../src/kube/resource.ts';
-import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
 import { type ConfigMap, configMaps, namespaces } from '../../src/kube/resources.ts';
+import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
+import { until } from '../kit/until.ts';
 
 let client: Client;
 let informers: Informers;
@@ -33,12 +33,6 @@ const make = (name: string, namespace: string, labels: Record<string, string> = 
   client.create(configMaps, { metadata: { name, namespace, labels }, data: { value: '0' } });
 const patch = (name: string, body: object) =>
   client.patch(configMaps, name, { type: 'merge', body }, { namespace: here });
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + 10_000;
-  while (!isTrue() && performance.now() < deadlineMs) await delay(10);
-  expect(isTrue()).toBe(true);
-}
 
 test('watches only one namespace', async () => {
   const informer = informers.get(configMaps, { namespace: here });

@@ -71,9 +71,7 @@ test('leaves no processes when the test is killed', async () => {
   const { pids, folder } = JSON.parse(await firstLine(child)) as { pids: number[]; folder: string };
   expect([...pids.map(isAlive), existsSync(folder)]).toEqual([true, true, true]);
   child.kill('SIGKILL');
-  await expect
-    .poll(() => [...pids.map(isAlive), existsSync(folder)], { timeout: 10_000 })
-    .toEqual([false, false, false]);
+  await expect.poll(() => [...pids.map(isAlive), existsSync(folder)]).toEqual([false, false, false]);
 });
 
 async function firstLine({ stdout }: ChildProcess): Promise<string> {

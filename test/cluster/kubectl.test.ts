@@ -134,10 +134,10 @@ for (const [index, binary] of binaries.entries()) {
     });
     const path = await file(`${name}.json`, configMap(name, {}));
     await says(/created/, 'apply', '-f', path);
-    await expect.poll(() => seen, { timeout: 10_000 }).toMatch(new RegExp(`${name} +0`));
+    await expect.poll(() => seen).toMatch(new RegExp(`${name} +0`));
     await file(`${name}.json`, configMap(name, { k: 'v' }));
     await says(/configured/, 'apply', '-f', path);
-    await expect.poll(() => seen, { timeout: 10_000 }).toMatch(new RegExp(`${name} +1`));
+    await expect.poll(() => seen).toMatch(new RegExp(`${name} +1`));
     child.kill();
     await new Promise(resolve => child.once('close', resolve));
   });

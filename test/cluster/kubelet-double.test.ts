@@ -137,7 +137,7 @@ function approving(...names: string[]): RecordsApprover {
   return startRecordsApprover(admin, { operatorNamespace: defaultNamespace, hosts });
 }
 
-const patient = { timeout: 30_000, interval: 100 };
+const patient = { timeout: 60_000, interval: 100 };
 const nodeNow = (name: string): Promise<Node | undefined> => admin.get(nodes, name).catch(() => undefined);
 const readyOf = async (name: string): Promise<Condition | undefined> =>
   findCondition((await nodeNow(name))?.status?.conditions, 'Ready');
@@ -246,7 +246,7 @@ test('is ready only while containerd runs and the network is configured', async 
     vi.waitFor(
       async () => expect(await readyOf('win2')).toMatchObject({ status, message: expect.stringMatching(message) }),
       {
-        timeout: 15_000,
+        timeout: 60_000,
         interval: 100,
       },
     );

@@ -1,27 +1,27 @@
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { runController } from '#agent/controller/run.ts';
 import { createHostValues } from '#agent/host-values/host-values.ts';
 import { createKey } from '#agent/identity/key.ts';
+import { runAgent } from '#agent/verbs/run.ts';
+import type { VerbDeps } from '#agent/verbs/verb.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { AgentReport } from '#contract/agent-report.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import { type Service, service } from '#contract/services/manifest.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
-import type { VerbDeps } from '#agent/verbs/verb.ts';
-import { runAgent } from '#agent/verbs/run.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
-import { configMaps, namespaces, type Node, nodes } from '#kube/resources.ts';
+import { configMaps, type Node, namespaces, nodes } from '#kube/resources.ts';
 import { startEmbeddedCluster } from '../../src/sandbox/embedded-cluster.ts';
 import { AgentRecords } from './agent-records.ts';
 import { AgentRights } from './agent-rights.ts';
 import { startRecordsApprover } from './approve-requests.ts';
+import { fastClock } from './fast-clock.ts';
 import { ModelHost } from './model-host.ts';
 import { type RecordedLog, recordedLog } from './recorded-log.ts';
 import { makeReport, readReport, startMirroring } from './report-mirror.ts';
-import { fastClock } from './scripted-client.ts';
 
 export const namespace = 'wmco';
 export const nodeName = 'win-1';
@@ -217,11 +217,6 @@ export function startAgentController({ host, world, logged }: AgentBench, clock:
   };
   onTestFinished(async () => void (await end()));
   return { end, ended, ready };
-}
-
-/** Waits for something to become so. */
-export async function until(isSo: () => unknown, ms = 20_000): Promise<void> {
-  await expect.poll(async () => Boolean(await isSo()), { timeout: ms, interval: 20 }).toBe(true);
 }
 
 /** Whether the version was reported, and the operator has written it to the Node. */

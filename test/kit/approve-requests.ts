@@ -4,6 +4,7 @@ import { readNode } from '../../src/contract/node.ts';
 import { readObject } from '../../src/contract/object.ts';
 import type { CsrDecision } from '../../src/controllers/csr/decide.ts';
 import type { Client } from '../../src/kube/client.ts';
+import { Informers } from '../../src/kube/informer/informers.ts';
 import { type CertificateSigningRequest, certificateSigningRequests, nodes } from '../../src/kube/resources.ts';
 import { AgentRecords } from './agent-records.ts';
 import { nodeOf } from './csr-facts.ts';
@@ -42,26 +43,36 @@ export function startApprover(
 ): Approver {
   const ending = new AbortController();
   const { signal } = ending;
-  const decided: string[] = [];
+  const decided = new Map<string, string>();
+  const informers = new Informers({ client, backoff: { minMs: 10, maxMs: 200, resetAfterMs: 1 } });
+  const requests = informers.get(certificateSigningRequests);
+  const isPending = ({ metadata, status }: CertificateSigningRequest) =>
+    !status?.conditions?.length && !decided.has(metadata.uid ?? '');
+  const approve = async (request: CertificateSigningRequest) => {
+    const condition = await conditionFor(request);
+    if (condition === undefined) return;
+    decided.set(request.metadata.uid ?? '', await patchApproval(client, request, condition));
+  };
+  informers.start();
   const running = (async () => {
     while (!signal.aborted) {
-      try {
-        const { items } = await client.listAll(certificateSigningRequests, { signal });
-        for (const request of items.filter(({ status }) => !status?.conditions?.length)) {
-          const condition = await conditionFor(request);
-          if (condition !== undefined) decided.push(await patchApproval(client, request, condition));
-        }
-      } catch {
-        // The API server is away, or the test is over.
-      }
+      // The API server is away, the request is gone, or the test is over.
+      for (const request of requests.store.list().filter(isPending)) await approve(request).catch(() => undefined);
       await delay(everyMs, undefined, { signal }).catch(() => undefined);
     }
   })();
   const stop = async () => {
     ending.abort();
     await running;
+    await informers.stop();
   };
-  return { decided, stop, [Symbol.asyncDispose]: stop };
+  return {
+    get decided() {
+      return [...decided.values()];
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
 }
 
 /**

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { toBase64 } from '../../src/base/bytes.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
-import { defaultNamespace, nodeLabel } from '../../src/contract/names.ts';
 import { lifetimeLimit } from '../../src/contract/certificate-lifetime.ts';
+import { defaultNamespace, nodeLabel } from '../../src/contract/names.ts';
 import { writesTokenIds } from '../../src/contract/token-id.ts';
 import { csrController, permissions } from '../../src/controllers/csr/controller.ts';
 import type { Client } from '../../src/kube/client.ts';
@@ -25,6 +25,7 @@ import { grant } from './grant.ts';
 import { postAs } from './impersonation.ts';
 import { recordedLog } from './recorded-log.ts';
 import { type SkippingClock, skippingClock } from './skipping-clock.ts';
+import { until } from './until.ts';
 
 /** A cluster, real or embedded, as far as these rows need one. */
 export interface CsrCluster {
@@ -204,7 +205,11 @@ async function compare({ admin, request, want, controller: { messages, clock } }
   const isDecided = before.some(({ type }) => type === 'Approved' || type === 'Denied');
   const isRefused = want.because?.do === 'refuse';
   if (isDecided) await delay(500);
-  else if (isRefused) await until(async () => messages().includes('Refusing CSR'), `${name} is refused`, clock);
+  else if (isRefused)
+    await until(
+      skipping(() => messages().includes('Refusing CSR'), clock),
+      `${name} is refused`,
+    );
   else await until(async () => messages().includes('Ignoring CSR'), `${name} is ignored`);
   const reported = async () =>
     (await admin.list(kinds.events, { namespace: 'default' })).items
@@ -217,11 +222,11 @@ async function compare({ admin, request, want, controller: { messages, clock } }
 }
 
 /** Skips the waits of the operator: half a minute passes twice a second. */
-async function until(isSo: () => Promise<boolean>, what: string, clock?: SkippingClock): Promise<void> {
-  for (let attempt = 1; attempt <= 400; attempt += 1) {
-    if (await isSo()) return;
-    await delay(25);
-    if (attempt % 20 === 0) clock?.skip(31_000);
-  }
-  throw new Error(`it never became so that ${what}`);
+function skipping(isSo: () => boolean, clock?: SkippingClock): () => boolean {
+  let attempts = 0;
+  return () => {
+    attempts += 1;
+    if (attempts % 25 === 0) clock?.skip(31_000);
+    return isSo();
+  };
 }

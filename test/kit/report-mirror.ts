@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AgentReport, isReportName, parseReport, reportName } from '../../src/contract/agent-report.ts';
+import { type AgentReport, parseReport, reportName } from '../../src/contract/agent-report.ts';
 import { nodeAnnotation } from '../../src/contract/names.ts';
-import { isAlreadyExists, isNotFound } from '../../src/kube/api-error.ts';
+import { isAlreadyExists } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
+import { Informers } from '../../src/kube/informer/informers.ts';
 import { configMaps, type Node, nodes } from '../../src/kube/resources.ts';
 
 const { version, rebootRequired } = nodeAnnotation;
@@ -32,10 +33,19 @@ export function startMirroring(client: Client, namespace: string): AsyncDisposab
   const stop = new AbortController();
   const { signal } = stop;
   const marked = new Set<string>();
+  const informers = new Informers({ client, backoff: { minMs: 10, maxMs: 200, resetAfterMs: 1 } });
+  const [reports, seen] = [informers.get(configMaps, { namespace }), informers.get(nodes)];
+  const look = async (node: Node) => {
+    const { name = '' } = node.metadata;
+    const report = reports.store.get({ namespace, name: reportName(name) });
+    if (report === undefined || changes(node, parseReport(report.data), marked) === undefined) return;
+    await mirror(client, namespace, name, marked);
+  };
+  informers.start();
   const running = (async () => {
     while (!signal.aborted) {
       // The API server may be away for a while.
-      await mirrorAll(client, namespace, marked, signal).catch(() => undefined);
+      for (const node of seen.store.list()) await look(node).catch(() => undefined);
       await delay(everyMs, undefined, { signal }).catch(() => undefined);
     }
   })();
@@ -43,33 +53,29 @@ export function startMirroring(client: Client, namespace: string): AsyncDisposab
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the mirror ends'));
       await running;
+      await informers.stop();
     },
   };
 }
 
-async function mirrorAll(client: Client, namespace: string, marked: Set<string>, signal: AbortSignal): Promise<void> {
-  const { items } = await client.listAll(configMaps, { namespace, signal });
-  const reports = items.filter(({ metadata }) => isReportName(metadata.name ?? ''));
-  if (reports.length === 0) return;
-  for (const node of (await client.listAll(nodes, { signal })).items) {
-    const found = reports.find(({ metadata }) => metadata.name === reportName(node.metadata.name ?? ''));
-    if (found !== undefined) await mirror(client, node, parseReport(found.data), marked);
-  }
+/** Reads both again: what the watches have seen may be old. */
+async function mirror(client: Client, namespace: string, name: string, marked: Set<string>): Promise<void> {
+  const report = await readReport(client, namespace, name);
+  const node = await client.find(nodes, name);
+  const annotations = node && changes(node, report, marked);
+  if (annotations === undefined) return;
+  if (report.rebootRequired) marked.add(name);
+  else marked.delete(name);
+  await client.patch(nodes, name, { type: 'merge', body: { metadata: { annotations } } });
 }
 
-async function mirror(client: Client, node: Node, report: AgentReport, marked: Set<string>): Promise<void> {
-  const { name = '', annotations: has = {} } = node.metadata;
+function changes({ metadata }: Node, report: AgentReport, marked: ReadonlySet<string>): object | undefined {
+  const { name = '', annotations: has = {} } = metadata;
   const annotations = {
     ...(report.version !== '' && has[version] !== report.version && { [version]: report.version }),
     ...(report.rebootRequired && !(rebootRequired in has) && { [rebootRequired]: '' }),
     // A mark that a test has made is its own to remove.
     ...(!report.rebootRequired && marked.has(name) && { [rebootRequired]: null }),
   };
-  if (Object.keys(annotations).length === 0) return;
-  if (report.rebootRequired) marked.add(name);
-  else marked.delete(name);
-  const body = { metadata: { annotations } };
-  await client.patch(nodes, name, { type: 'merge', body }).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error;
-  });
+  return Object.keys(annotations).length === 0 ? undefined : annotations;
 }

@@ -1,10 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { type ClientOptions, createClient } from '../../src/kube/http-client.ts';
 import type { Resource } from '../../src/kube/resource.ts';
 import type { Connection } from '../../src/kube/transport/connection.ts';
-import { scaledClock } from '../../src/sandbox/machines/clocks.ts';
 import { type Handler, startServer, type TestServer } from './tls-server.ts';
 
 export const nodes: Resource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false };
@@ -23,5 +21,3 @@ export async function clientTo(
   });
   return { client, server, seen: server.seen };
 }
-
-export const fastClock = (speed: number): Clock => scaledClock(systemClock, speed);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { systemClock, timestamp } from '../../src/base/clock.ts';
 import { byteOrder } from '../../src/base/compare.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { whenAborted } from '../../src/base/waiting/deadline.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName } from '../../src/contract/names.ts';
@@ -9,14 +10,13 @@ import { instanceCondition } from '../../src/contract/windows-instance/resource.
 import * as entries from '../../src/controllers/instances/controller.ts';
 import * as lifecycle from '../../src/controllers/lifecycle/controller.ts';
 import * as machineSource from '../../src/controllers/machines/controller.ts';
-import type { ControllerParts } from '../../src/kube/controller/parts.ts';
 import type { Resolver } from '../../src/host/resolver.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { findCondition } from '../../src/base/condition.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { runManager } from '../../src/kube/controller/manager.ts';
 import { noMetrics } from '../../src/kube/controller/metrics.ts';
+import type { ControllerParts } from '../../src/kube/controller/parts.ts';
 import { EventRecorder } from '../../src/kube/events/events.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { Informers } from '../../src/kube/informer/informers.ts';
@@ -26,6 +26,7 @@ import { installDefinitions } from './cluster/openshift-crds.ts';
 import type { CsrCluster } from './csr-rows.ts';
 import { grant } from './grant.ts';
 import { recordedLog } from './recorded-log.ts';
+import { until } from './until.ts';
 
 const namespace = 'sources';
 const user = 'sources-operator';
@@ -105,13 +106,6 @@ const eventsAbout = async ({ admin }: SourceSetup, where: string, name: string) 
     .filter(({ involvedObject }) => involvedObject.name === name)
     .map(({ reason, message }) => `${reason} ${message}`);
 
-async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt += 1) {
-    if (await isSo()) return;
-    await delay(25);
-  }
-  throw new Error(`it never became so that ${what}`);
-}
 const untilNames = (world: SourceSetup, ...want: string[]) =>
   until(async () => (await names(world)).join() === want.sort(byteOrder).join(), `there are ${want.join()}`);
 

@@ -20,7 +20,7 @@ afterAll(async () => {
   await sandbox?.stop();
 });
 
-const patient = { timeout: 30_000, interval: 50 };
+const patient = { interval: 50 };
 
 async function hostWith(mishaps: Mishap[]) {
   count += 1;

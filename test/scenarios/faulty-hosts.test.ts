@@ -30,7 +30,7 @@ function hostWith(...faults: FaultName[]): Promise<SimulatedHost> {
 }
 
 const join = (host: SimulatedHost) => operator.join(host.spec.address);
-const patient = { timeout: 30_000, interval: 50 };
+const patient = { interval: 50 };
 
 /** The error code; that of the agent is on its standard error. */
 async function codeOf(act: () => Promise<unknown>): Promise<string> {

@@ -40,7 +40,7 @@ afterAll(async () => {
   await sandbox?.stop();
 });
 
-const patient = { timeout: 30_000, interval: 100 };
+const patient = { interval: 100 };
 const readyOf = async (name: string) => findCondition((await operator.node(name)).status?.conditions, 'Ready');
 
 test('three hosts, one listed by DNS name, become Nodes at once', () => {

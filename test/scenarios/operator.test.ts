@@ -79,9 +79,7 @@ test('scaling a MachineSet adds and removes Nodes', async () => {
   };
   await replicas(2);
   await expect
-    .poll(async () => (await operator.client.list(machines, { namespace })).items.map(({ status }) => status?.phase), {
-      timeout: 20_000,
-    })
+    .poll(async () => (await operator.client.list(machines, { namespace })).items.map(({ status }) => status?.phase))
     .toEqual(['Running', 'Running']);
   expect(sandbox.hosts).toHaveLength(5);
   await operator.client.patch(
@@ -90,8 +88,8 @@ test('scaling a MachineSet adds and removes Nodes', async () => {
     { type: 'merge', body: { spec: { replicas: 0 } } },
     { namespace },
   );
-  await expect.poll(() => sandbox.hosts.length, { timeout: 20_000 }).toBe(3);
-  await expect.poll(async () => (await operator.client.list(nodes)).items.length, { timeout: 20_000 }).toBe(3 + 2);
+  await expect.poll(() => sandbox.hosts.length).toBe(3);
+  await expect.poll(async () => (await operator.client.list(nodes)).items.length).toBe(3 + 2);
 });
 
 test('renames the host of a Machine on Nutanix with one reboot', async () => {

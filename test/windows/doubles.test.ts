@@ -53,7 +53,7 @@ test('faults: fails to start, starts and stops slowly, crashes, does not stop', 
 
   await host.lab.setFault('faulty', 'fail-start', 0);
   await host.exec('sc start faulty');
-  await expect.poll(() => stateOf('faulty'), { timeout: 15_000 }).toBe('STOPPED');
+  await expect.poll(() => stateOf('faulty')).toBe('STOPPED');
   expect(events().at(-1)).toBe('fails');
   await host.lab.clearFaults();
 
@@ -61,15 +61,15 @@ test('faults: fails to start, starts and stops slowly, crashes, does not stop', 
   await host.lab.setFault('faulty', 'slow-stop', 5000);
   await host.exec('sc start faulty');
   expect(await stateOf('faulty')).toBe('START_PENDING');
-  await expect.poll(() => stateOf('faulty'), { timeout: 15_000 }).toBe('RUNNING');
+  await expect.poll(() => stateOf('faulty')).toBe('RUNNING');
   await host.exec('sc stop faulty');
   expect(await stateOf('faulty')).toBe('STOP_PENDING');
-  await expect.poll(() => stateOf('faulty'), { timeout: 15_000 }).toBe('STOPPED');
+  await expect.poll(() => stateOf('faulty')).toBe('STOPPED');
   await host.lab.clearFaults();
 
   await host.lab.setFault('faulty', 'crash-after', 100);
   await host.exec('sc start faulty');
-  await expect.poll(() => stateOf('faulty'), { timeout: 15_000 }).toBe('STOPPED');
+  await expect.poll(() => stateOf('faulty')).toBe('STOPPED');
   expect(events().at(-1)).toBe('crash');
   await host.lab.clearFaults();
 
@@ -78,7 +78,7 @@ test('faults: fails to start, starts and stops slowly, crashes, does not stop', 
   await host.exec('sc stop faulty');
   expect(events().at(-1)).toBe('ignores-stop');
   expect(await stateOf('faulty')).toBe('RUNNING');
-  await expect.poll(() => stateOf('faulty'), { timeout: 15_000 }).toBe('STOPPED');
+  await expect.poll(() => stateOf('faulty')).toBe('STOPPED');
   await host.lab.clearFaults();
 });
 
@@ -91,7 +91,7 @@ test('kube-log-runner runs a service that reports to the service manager itself'
   expect(await host.run('tasklist')).toMatch(/kube-log-runner\.exe[^]*carried\.exe/);
   await host.run('sc stop carried');
   expect(await stateOf('carried')).toBe('STOPPED');
-  await expect.poll(() => host.run('tasklist'), { timeout: 15_000 }).not.toContain('kube-log-runner.exe');
+  await expect.poll(() => host.run('tasklist')).not.toContain('kube-log-runner.exe');
   expect(host.lab.serviceEvents('carried')[0]?.command).toBe('C:\\k\\carried.exe --windows-service');
 });
 
@@ -108,7 +108,7 @@ test('the Host Networking Service stores networks and endpoints', async () => {
   await host.lab.setOverlay('10.132.7.0/24');
   await createService('hybrid-overlay-node');
   await host.run('sc start hybrid-overlay-node');
-  await expect.poll(() => host.drive.list('C:\\lab\\hns\\networks'), { timeout: 15_000 }).toHaveLength(2);
+  await expect.poll(() => host.drive.list('C:\\lab\\hns\\networks')).toHaveLength(2);
   const networks = (await ask('GET /networks')).Output as { ID: string; Name: string }[];
   const overlay = networks.find(({ Name }) => Name === 'OVNKubernetesHybridOverlayNetwork');
   expect(overlay).toMatchObject({

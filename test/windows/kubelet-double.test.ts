@@ -56,7 +56,7 @@ function kubeletCommand(): string {
 }
 
 const certificatePath = `${dir.kubeletPki}kubelet-client-current.pem`;
-const patient = { timeout: 30_000, interval: 250 };
+const patient = { timeout: 60_000, interval: 250 };
 const state = async () => /STATE\s+: \d\s+(\w+)/.exec(await host.run('sc query kubelet'))?.[1];
 const logText = () => host.drive.read(file.kubeletLog) ?? '';
 const ready = async () => findCondition((await world.client.get(nodes, host.name)).status?.conditions, 'Ready')?.status;

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import type { Client } from '#kube/client.ts';
-import { configMaps } from '#kube/resources.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
-import { namespaces } from '#kube/resources.ts';
+import { configMaps, namespaces } from '#kube/resources.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { until } from '../../../test/kit/until.ts';
 import { startApiServer } from '../../sandbox/apiserver/server.ts';
 import { ManifestWatch, type ManifestWatchOptions } from './manifest-watch.ts';
 
@@ -48,7 +48,6 @@ async function watchOn(over: Partial<ManifestWatchOptions> = {}) {
   const remove = (version: string) => client.delete(configMaps, `windows-services-${version}`, { namespace });
   return { watch, client, asked, changes, put, remove };
 }
-const until = (isSo: () => boolean) => expect.poll(isSo, { interval: 10, timeout: 5000 }).toBe(true);
 
 test('gives the ConfigMap of a version, with what it is', async () => {
   const { watch, put, changes } = await watchOn();

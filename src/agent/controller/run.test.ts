@@ -15,11 +15,11 @@ import {
   startAgentBench,
   startAgentController,
   statesOf,
-  until,
   wanted,
 } from '../../../test/kit/agent-bench.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { forgetVersion, makeReport } from '../../../test/kit/report-mirror.ts';
-import { fastClock } from '../../../test/kit/scripted-client.ts';
+import { until } from '../../../test/kit/until.ts';
 import { knownGoodFile } from '../known-good.ts';
 import { copyPath, writeRecord } from '../stage/record.ts';
 

@@ -9,9 +9,9 @@ import {
   nodeName,
   startAgentBench,
   statesOf,
-  until,
 } from '../../../test/kit/agent-bench.ts';
-import { fastClock } from '../../../test/kit/scripted-client.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
+import { until } from '../../../test/kit/until.ts';
 import { createHostValues } from '../host-values/host-values.ts';
 import { saveKnownGood } from '../known-good.ts';
 import { enroll } from './start.ts';

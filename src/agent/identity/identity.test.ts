@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { file } from '#contract/paths.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
-import { file } from '#contract/paths.ts';
 import { certificateSigningRequests, nodes } from '#kube/resources.ts';
 import {
   agentKey,
@@ -13,10 +13,11 @@ import {
   showsKey,
   storedText,
 } from '../../../test/kit/agent-certificates.ts';
-import { enrol, type Enrolment } from '../../../test/kit/enrolment.ts';
+import { type Enrolment, enrol } from '../../../test/kit/enrolment.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
 import { ModelFiles } from '../../../test/kit/model-files.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { until } from '../../../test/kit/until.ts';
 import { startEmbeddedCluster } from '../../sandbox/embedded-cluster.ts';
 import { factsOf } from './certificate.ts';
 import { type AgentIdentity, type IdentityOptions, startIdentity } from './identity.ts';
@@ -84,10 +85,6 @@ async function world(): Promise<VerbDeps & Awaited<ReturnType<typeof cluster>>> 
 
 async function withToken(given: VerbDeps): Promise<void> {
   given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig({ token: await given.enrolment.token(86_400) }));
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  await expect.poll(isSo, { timeout: 10_000, interval: 5 }).toBe(true);
 }
 
 /** Lets time go by, but not while the rotation waits for the server: that takes real time, which would become hours. */

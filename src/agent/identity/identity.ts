@@ -148,7 +148,9 @@ function currentCertificate(rotation: Rotation): CredentialSource {
 }
 
 function noCertificate(): AppError {
-  return new AppError('AGENT_UNIDENTIFIED', 'the agent has no valid certificate', { remedy: 'Wait for the next one.' });
+  return new AppError('AGENT_UNIDENTIFIED', 'the agent has no valid certificate', {
+    remedy: 'Check the certificate requests of the agent: kubectl get csr.',
+  });
 }
 
 function certificateOf(rotation: Rotation, clock: Clock): Identity {

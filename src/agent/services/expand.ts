@@ -9,7 +9,8 @@ export type Values = Readonly<Record<string, string>>;
 export function resolveNodeVariables(node: unknown, variables: readonly NodeVariable[]): Record<string, string> {
   if (node === undefined) {
     throw new AppError('NODE_NOT_FOUND', 'the Node that provides variables does not exist', {
-      remedy: 'Wait until the kubelet has registered the Node.',
+      remedy:
+        'Wait until the kubelet has registered the Node; check pending certificate requests with `kubectl get csr`.',
     });
   }
   return Object.fromEntries(variables.map(({ name, jsonPath }) => [name, nodeValue(node, name, jsonPath)]));

@@ -27,5 +27,5 @@ export class Failures {
 }
 
 function remedyOf(error: Error | undefined): string {
-  return error instanceof AppError ? error.remedy : 'Wait; the agent retries within two minutes.';
+  return error instanceof AppError ? error.remedy : 'Check the log of the agent; it retries within two minutes.';
 }

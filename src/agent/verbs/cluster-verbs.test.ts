@@ -13,7 +13,7 @@ import {
   startAgentBench,
   wanted,
 } from '../../../test/kit/agent-bench.ts';
-import { fastClock } from '../../../test/kit/scripted-client.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { knownGoodFile, saveKnownGood } from '../known-good.ts';
 import { stateFile } from '../state.ts';
 import type { VerbDeps } from './verb.ts';

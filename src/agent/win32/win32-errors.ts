@@ -43,8 +43,8 @@ interface KnownError {
 
 type Advice = Pick<KnownError, 'code' | 'remedy'>;
 
-const waits = 'Wait; this usually resolves by itself.';
-const log: Advice = { remedy: 'Check its log.' };
+const waits = 'Wait two minutes: the agent tries again. If it fails every time, reboot the host.';
+const log: Advice = { remedy: 'Check its log below C:\\var\\log on the host.' };
 const program: Advice = { remedy: 'Check that the program in its command exists on the host.' };
 const memory: KnownError = { meaning: 'not enough memory', remedy: 'Free memory on the host.' };
 const dependency: Advice = {
@@ -135,5 +135,8 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
   },
   1450: { meaning: 'not enough system resources', remedy: 'Free memory on the host or reboot it.' },
   4390: { meaning: 'it is a link', remedy: 'Remove the link with rmdir, which keeps its target.' },
-  1722: { meaning: 'the service manager cannot be reached', remedy: 'Wait, or reboot the host.' },
+  1722: {
+    meaning: 'the service manager cannot be reached',
+    remedy: 'Reboot the host if it lasts longer than a minute.',
+  },
 };

@@ -98,7 +98,7 @@ function show(words: string[], { factory }: Stage, size?: TerminalSize): Show {
   return {
     terminal,
     ended,
-    prints: text => expect.poll(() => terminal.text(), { timeout: 25_000, interval: 20 }).toMatch(text),
+    prints: text => expect.poll(() => terminal.text(), { interval: 20 }).toMatch(text),
   };
 }
 

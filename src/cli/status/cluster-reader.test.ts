@@ -7,12 +7,12 @@ import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
 import { configMaps, nodes } from '#kube/resources.ts';
+import { startEmbeddedCluster } from '#sandbox/embedded-cluster.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
 import { instanceOf, nodeOf } from '../../../test/kit/status-views.ts';
-import { startEmbeddedCluster } from '#sandbox/embedded-cluster.ts';
-import { watchCluster, readCluster } from './cluster-reader.ts';
+import { readCluster, watchCluster } from './cluster-reader.ts';
 
 let cluster: StatusCluster;
 const never = new AbortController().signal;
@@ -74,25 +74,23 @@ test('follows changes', async () => {
   await cluster.putInstance(instanceOf('10.0.0.1', { phase: 'Configuring' }));
   await cluster.putNode('win-1');
   await cluster.list({ '10.0.0.2': 'username=x' });
-  await expect.poll(() => followed.view().instances[0]?.status?.phase, { timeout: 20_000 }).toBe('Configuring');
-  await expect.poll(() => followed.view().nodes.length, { timeout: 20_000 }).toBe(1);
-  await expect.poll(() => followed.view().entries, { timeout: 20_000 }).toEqual({ '10.0.0.2': 'username=x' });
+  await expect.poll(() => followed.view().instances[0]?.status?.phase).toBe('Configuring');
+  await expect.poll(() => followed.view().nodes.length).toBe(1);
+  await expect.poll(() => followed.view().entries).toEqual({ '10.0.0.2': 'username=x' });
   expect(changes).toBeGreaterThanOrEqual(3);
   await cluster.client.delete(windowsInstances, '10.0.0.1', { namespace: cluster.namespace });
-  await expect.poll(() => followed.view().instances, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => followed.view().instances).toEqual([]);
   end();
   const before = changes;
   await cluster.client.delete(nodes, 'win-1');
-  await expect.poll(() => followed.view().nodes, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => followed.view().nodes).toEqual([]);
   expect(changes).toBe(before);
 });
 
 test('notes a lost connection while it follows', async () => {
   await using followed = await watchCluster(parts(), never);
   await cluster.sandbox.stop();
-  await expect
-    .poll(() => followed.view().notes.join(), { timeout: 30_000 })
-    .toContain('Lost connection to the cluster; retrying: ');
+  await expect.poll(() => followed.view().notes.join()).toContain('Lost connection to the cluster; retrying: ');
 }, 60_000);
 
 test('stops following at once when aborted', async () => {

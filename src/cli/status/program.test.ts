@@ -152,7 +152,7 @@ async function watched(
   return running;
 }
 const prints = (terminal: RecordedTerminal, text: string | RegExp) =>
-  expect.poll(() => terminal.text(), { timeout: 25_000, interval: 20 }).toMatch(text);
+  expect.poll(() => terminal.text(), { interval: 20 }).toMatch(text);
 
 test('-w prints a line with the time of day for each change', async () => {
   const { code, out } = await watched(['-w'], undefined, async terminal => {

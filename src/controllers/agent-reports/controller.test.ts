@@ -15,17 +15,17 @@ import { createClient } from '#kube/http-client.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import {
   type ConfigMap,
-  configMaps,
   type CustomResourceDefinition,
+  configMaps,
   customResourceDefinitions,
   namespaces,
   nodes,
   type ObjectReference,
 } from '#kube/resources.ts';
-import { startEmbeddedCluster } from '../../sandbox/embedded-cluster.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
-import { fastClock } from '../../../test/kit/scripted-client.ts';
+import { until } from '../../../test/kit/until.ts';
+import { startEmbeddedCluster } from '../../sandbox/embedded-cluster.ts';
 import { agentReportsController } from './controller.ts';
 import { newReport, reportLabels } from './decide.ts';
 

@@ -4,9 +4,9 @@ import { dir } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { printPublicKey } from '#host/keys/public-key.ts';
 import { type Node, nodes } from '#kube/resources.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
 import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { anyKey, type LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
+import { until } from '../../../test/kit/until.ts';
 
 const old = '10.0.0-old';
 

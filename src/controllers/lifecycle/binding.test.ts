@@ -3,9 +3,9 @@ import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { printPublicKey } from '#host/keys/public-key.ts';
 import { events, type Node, nodes } from '#kube/resources.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
 import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { anyKey, LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
+import { until } from '../../../test/kit/until.ts';
 
 /** A Node whose kubelet reports an address that is not its own. */
 async function addImpostor(lab: JoinLab, name = 'evil'): Promise<Node> {

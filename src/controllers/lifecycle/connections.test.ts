@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { printPublicKey } from '#host/keys/public-key.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
 import { address, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
 import { type LabHost, lost } from '../../../test/kit/lifecycle/lab-host.ts';
+import { until } from '../../../test/kit/until.ts';
 
 const refused = { exitCode: 1, stdout: '', stderr: '' };
 

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { agentName, configMapName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
-import { authorizedKey, printPublicKey } from '#host/keys/public-key.ts';
 import { printHostKey } from '#host/host-key.ts';
-import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { authorizedKey, printPublicKey } from '#host/keys/public-key.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
 import { address, type JoinLab, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import type { LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
+import { until } from '../../../test/kit/until.ts';
 
 const phaseOf = async (lab: JoinLab, name?: string) => (await lab.instance(name)).status?.phase;
 const isReady = (lab: JoinLab, name?: string) => until(async () => (await phaseOf(lab, name)) === 'Ready');
@@ -47,7 +47,7 @@ async function loseVersion(lab: JoinLab): Promise<void> {
   await isReady(lab);
 }
 
-test('a listed host becomes a Node with all its marks, schedulable, with few sessions', async () => {
+test('a listed host becomes a schedulable Node with all labels and annotations, in few SSH sessions', async () => {
   const { lab, host } = await joinedLab();
   const node = await lab.node();
   expect(node?.metadata.labels).toMatchObject({ [nodeLabel.byoh]: 'true', [nodeLabel.worker]: '' });
@@ -111,7 +111,7 @@ test('a Machine gets no labels of the operator, and its events are about the Mac
   expect(await lab.events()).toEqual(['Machine machine-1: MachineSetup: Machine machine-1 configured successfully']);
 });
 
-test('an instance made by an administrator: DNS name, key in advance, labels, taints, another port', async () => {
+test('supports an instance with a DNS name, a pinned key, labels, taints and another port', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   lab.hosts.set('win.example.com', host);
@@ -164,7 +164,7 @@ test('a host without Containers and with another name is rebooted once for both'
   expect(host.verbs().length + 2).toBeLessThanOrEqual(15);
 });
 
-test('a reboot that variables or certificates need is made on the way, after the Node is drained', async () => {
+test('drains the Node before a reboot for variables or certificates', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   lab.behavior.settingsReboot = true;
@@ -190,7 +190,7 @@ test('a Node that an administrator has cordoned stays cordoned', async () => {
   expect(marksOf(node)).not.toHaveProperty(nodeAnnotation.cordoned);
 });
 
-test('a Node that has lost its version gets it back without a program sent, a service stopped or a reboot', async () => {
+test('restores a lost version annotation without an upload, a stopped service or a reboot', async () => {
   const { lab, host } = await joinedLab();
   const [sent, calls] = [host.uploads.length, host.model.services.calls.length];
   await loseVersion(lab);
@@ -201,7 +201,7 @@ test('a Node that has lost its version gets it back without a program sent, a se
   expect(host.boots).toBe(1);
 });
 
-test('a host whose Node was deleted is cleaned, so that its kubelet registers again', async () => {
+test('cleans a host whose Node was deleted so that its kubelet registers again', async () => {
   const { lab, host } = await joinedLab();
   const before = host.commands.length;
   await lab.client.delete(nodes, 'win-5');
@@ -211,7 +211,7 @@ test('a host whose Node was deleted is cleaned, so that its kubelet registers ag
   expect(host.commands[before + 2]).toContain('--keep-settings');
 });
 
-test('a Node that was made again is configured only when the agent has confirmed the version for it', async () => {
+test('a recreated Node is configured only when the agent has reported the version for it', async () => {
   const { lab, host } = await joinedLab();
   lab.behavior.noVersion = true;
   await lab.client.delete(nodes, 'win-5');
@@ -226,7 +226,7 @@ test('a Node that was made again is configured only when the agent has confirmed
   await isReady(lab);
 });
 
-test('services of another configuration are removed before anything is put in their place', async () => {
+test('removes services of another configuration before it installs new ones', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.services
@@ -246,7 +246,7 @@ test('services of another configuration are removed before anything is put in th
   expect((await host.model.services.list()).map(({ name }) => name)).not.toContain('old-service');
 });
 
-test('files of the operator that are not wanted any more are removed from directories of the operator only', async () => {
+test('removes outdated files, and only from directories of the operator', async () => {
   const { lab, host } = await joinedLab();
   const old = `${dir.registries}\\quay.io\\hosts.toml`;
   host.model.fileTexts.set(`${dir.k}\\mine.txt`, 'of somebody else');
@@ -258,7 +258,7 @@ test('files of the operator that are not wanted any more are removed from direct
   expect([host.model.fileTexts.has(old), host.model.fileTexts.has(`${dir.k}\\mine.txt`)]).toEqual([false, true]);
 });
 
-test('nothing is done to a paused host until it is not paused any more', async () => {
+test('does nothing to a paused host until it is resumed', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   lab.start();
@@ -274,7 +274,7 @@ test('nothing is done to a paused host until it is not paused any more', async (
   await isReady(lab);
 });
 
-test('an instance that is deleted on the way is let go of at once, and its connection closed', async () => {
+test('stops the journey of a deleted instance at once and closes its connection', async () => {
   const { lab, host, goOn } = await stagingLab();
   await lab.client.delete(windowsInstances, 'win-5', { namespace });
   await until(() => host.openConnections === 0);
@@ -285,7 +285,7 @@ test('an instance that is deleted on the way is let go of at once, and its conne
   expect(await lab.events()).toEqual([]);
 });
 
-test('a spec that changes on the way begins a new journey with it', async () => {
+test('a spec that changes during a journey starts a new one', async () => {
   const { lab, host, goOn } = await stagingLab();
   const body = { spec: { labels: { zone: 'b' } } };
   await lab.client.patch(windowsInstances, 'win-5', { type: 'merge', body }, { namespace });
@@ -296,7 +296,7 @@ test('a spec that changes on the way begins a new journey with it', async () => 
   expect((await lab.instance()).status?.observedGeneration).toBe(2);
 });
 
-test('an instance that is created again takes its Node over: the record is made again, programs stay', async () => {
+test('a recreated instance adopts its Node: the record is written again, programs stay', async () => {
   const { lab, host } = await joinedLab();
   const uid = (await lab.node())?.metadata.uid;
   const sent = host.uploads.length;
@@ -312,7 +312,7 @@ test('an instance that is created again takes its Node over: the record is made 
   expect([host.boots, (await lab.node())?.spec?.unschedulable]).toEqual([1, undefined]);
 });
 
-test('a Node of another version is left to the upgrade, and told as such', async () => {
+test('a Node of another version is left alone and reported', async () => {
   const { lab, host } = await joinedLab();
   lab.behavior.noVersion = true;
   await lab.report({ version: '10.0.0-old' });
@@ -328,7 +328,7 @@ async function reportNode(lab: JoinLab, status: string): Promise<void> {
   await lab.client.patch(nodes, 'win-5', { type: 'merge', body }, { subresource: 'status' });
 }
 
-test('a Node that is not ready shows in the condition, and again when it is', async () => {
+test('the condition follows the readiness of the Node', async () => {
   const { lab, host } = await joinedLab();
   await reportNode(lab, 'False');
   await until(async () => (await readyOf(lab))?.reason === 'NodeNotReady');
@@ -338,7 +338,7 @@ test('a Node that is not ready shows in the condition, and again when it is', as
   expect(host.connectionCount).toBe(1);
 });
 
-test('a Node that was left cordoned by a journey that ended too early is released', async () => {
+test('uncordons a Node that an interrupted journey left cordoned', async () => {
   const { lab, host } = await joinedLab();
   await lab.patchNode({ spec: { unschedulable: true }, metadata: { annotations: { [nodeAnnotation.cordoned]: '' } } });
   await until(async () => (await lab.node())?.spec?.unschedulable === undefined);
@@ -346,7 +346,7 @@ test('a Node that was left cordoned by a journey that ended too early is release
   expect(host.connectionCount).toBe(1);
 });
 
-test('heartbeats of Nodes cause no pass, and a host at rest costs nothing', async () => {
+test('heartbeats of Nodes cause no reconcile pass, and an idle host no request', async () => {
   const { lab } = await joinedLab();
   await new Promise(wait => setTimeout(wait, 50));
   const passes = () => lab.logged.lines.length;
@@ -367,7 +367,7 @@ test('heartbeats of Nodes cause no pass, and a host at rest costs nothing', asyn
   expect((await lab.instance()).metadata.resourceVersion).toBe(resourceVersion);
 });
 
-test('conditions that others have set stay', async () => {
+test('keeps conditions of other controllers', async () => {
   const lab = await startJoinLab();
   lab.host();
   const instance = await lab.add();

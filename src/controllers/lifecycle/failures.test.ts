@@ -6,9 +6,9 @@ import { configMapName, nodeLabel } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
 import { address, type JoinLab, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
 import { anyKey, type LabHost, unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
+import { until } from '../../../test/kit/until.ts';
 
 type Arrange = (lab: JoinLab, host: LabHost) => void | Promise<void>;
 
@@ -195,7 +195,7 @@ test('a changed host key has an event of its own', async () => {
   await until(async () => (await lab.events()).some(line => line.includes('SSHHostKeyChanged')));
 });
 
-test('preflight tells everything that is wrong at once', async () => {
+test('preflight reports all problems at once', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.files.diskBytes = 1e6;
@@ -230,7 +230,7 @@ async function mendedLab(): Promise<{ lab: JoinLab; host: LabHost }> {
   return { lab, host };
 }
 
-test('a host that is put right joins by itself, and what was wrong is forgotten', async () => {
+test('a repaired host joins without further action, and its failure is cleared', async () => {
   const { lab, host } = await mendedLab();
   const { status } = await lab.instance();
   expect(status?.timeline?.every(({ lastError }) => lastError === undefined)).toBe(true);
@@ -256,7 +256,7 @@ test('another failure is reported, and so is the first one when it comes back', 
   expect(new Set(codes)).toEqual(new Set(['HOST_UNREACHABLE', 'HOST_REFUSED_KEY']));
 });
 
-test('a Machine that does not answer yet is waited for without alarm', async () => {
+test('waits for a Machine that does not answer yet without reporting a failure', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   host.faults.connect = attempt => (attempt < 4 ? fail(unreachable(address)) : undefined);
@@ -268,7 +268,7 @@ test('a Machine that does not answer yet is waited for without alarm', async () 
   expect((await lab.events()).filter(line => line.includes('Failure'))).toEqual([]);
 });
 
-test('a Machine whose host refuses us for other reasons has an event of its kind, with the details beside', async () => {
+test('records an event of the right kind, with details, when the host of a Machine rejects the login', async () => {
   const lab = await startJoinLab();
   lab.host().model.isAdministrator = false;
   lab.start();
@@ -291,7 +291,7 @@ test('rejects an instance without a user name before it connects', async () => {
   expect(host.connectionCount).toBe(0);
 });
 
-test('a name that leads nowhere says so, and the host is not asked for', async () => {
+test('reports a name without an address and does not connect', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   lab.start();
@@ -300,7 +300,7 @@ test('a name that leads nowhere says so, and the host is not asked for', async (
   expect(host.connectionCount).toBe(0);
 });
 
-test('inputs that cannot be prepared are a failure like any other', async () => {
+test('reports inputs that cannot be prepared as a failure', async () => {
   const lab = await startJoinLab();
   lab.host();
   lab.inputs = () => fail(new AppError('PRIVATE_KEY_MISSING', 'Secret x has no key', { remedy: 'Make one.' }));
@@ -311,7 +311,7 @@ test('inputs that cannot be prepared are a failure like any other', async () => 
   expect(timeline?.at(-1)).toMatchObject({ name: 'prepare files', lastError: { code: 'PRIVATE_KEY_MISSING' } });
 });
 
-test('a reboot that does not help is not repeated', async () => {
+test('does not repeat a reboot that had no effect', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.state.containersFeature = 'disabled';

@@ -5,9 +5,9 @@ import type { WindowsInstanceSpec } from '#contract/windows-instance/resource.ts
 import { printHostKey } from '#host/host-key.ts';
 import { printPublicKey } from '#host/keys/public-key.ts';
 import { configMaps, nodes } from '#kube/resources.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
 import { address, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
 import { anyKey } from '../../../test/kit/lifecycle/lab-host.ts';
+import { until } from '../../../test/kit/until.ts';
 
 /** The patch in the command of a remedy. */
 function patchIn(message: string): { spec: WindowsInstanceSpec } {

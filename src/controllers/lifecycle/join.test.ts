@@ -5,8 +5,8 @@ import { ApiError } from '#kube/api-error.ts';
 import type { Client, Patch, WriteOptions } from '#kube/client.ts';
 import type { Resource } from '#kube/resource.ts';
 import { nodes } from '#kube/resources.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
 import { address, type JoinLab, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { until } from '../../../test/kit/until.ts';
 
 const phaseOf = async (lab: JoinLab) => (await lab.instance()).status?.phase;
 const isReady = (lab: JoinLab) => until(async () => (await phaseOf(lab)) === 'Ready');
@@ -49,7 +49,7 @@ test('no command is sent to a host whose key cannot be recorded, and it joins on
   expect(lab.logged.messages('warn')).toContain('Status update failed; retrying');
 });
 
-test('a host is not rebooted while no one can write down that it is', async () => {
+test('does not reboot a host while the reboot cannot be recorded', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   host.model.state.containersFeature = 'disabled';
@@ -72,7 +72,7 @@ test('a host is not rebooted while no one can write down that it is', async () =
   expect(host.boots).toBe(2);
 });
 
-test('a success that could not be told is told by the next pass, and is no failure', async () => {
+test('a success whose status write failed is written by the next pass, and is not a failure', async () => {
   const lab = await startJoinLab();
   lab.host();
   let isDown = false;
@@ -94,7 +94,7 @@ test('a success that could not be told is told by the next pass, and is no failu
   expect((await lab.instance()).status?.timeline?.some(({ lastError }) => lastError !== undefined)).toBe(false);
 });
 
-test('an operator that is killed when all was done but to tell of it is followed by one that tells', async () => {
+test('an operator killed right before the last status write is followed by one that writes it', async () => {
   const lab = await startJoinLab();
   lab.host();
   const operator = { current: undefined as ReturnType<JoinLab['start']> | undefined };
@@ -115,7 +115,7 @@ test('an operator that is killed when all was done but to tell of it is followed
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
 });
 
-test('an instance that was created again under the same name is another one', async () => {
+test('an instance recreated under the same name is a new one', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   const gate = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ test('an instance that was created again under the same name is another one', as
   expect(host.openConnections).toBe(0);
 });
 
-test('a server that fails while an instance is read is a failure that is retried', async () => {
+test('an API error while an instance is read is retried', async () => {
   const lab = await startJoinLab();
   lab.host();
   let left = 2;
@@ -151,7 +151,7 @@ test('a server that fails while an instance is read is a failure that is retried
   expect(left).toBeLessThan(0);
 });
 
-test('marks that the server refuses are told as the refusal of the server', async () => {
+test('reports annotations that the API server rejects with its error', async () => {
   const lab = await startJoinLab();
   lab.host();
   const client = faulty(lab.client, (verb, resource) => {
@@ -169,7 +169,7 @@ test('marks that the server refuses are told as the refusal of the server', asyn
   expect(conditions?.[0]?.message).toContain('nodes is forbidden');
 });
 
-test('a Node that is deleted and registered again while its agent is waited for is set up anew', async () => {
+test('configures a Node again that was recreated while the operator waited for its agent', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   lab.behavior.noVersion = true;
@@ -187,7 +187,7 @@ test('a Node that is deleted and registered again while its agent is waited for 
   await isReady(lab);
 });
 
-test('a stop in good order closes the connection, and says nothing of a failure', async () => {
+test('a clean stop closes the connection and reports no failure', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   host.faults.exec = command => (command.includes(' bootstrap ') ? new Promise(() => undefined) : undefined);

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
-import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { controllerMetrics } from '#kube/controller/controller.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import { hostMetrics } from '#node/lifecycle/host-session.ts';
 import { stepMetrics } from '#node/lifecycle/step.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
 import { type JoinLab, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
 import { memoryPayload } from '../../../test/kit/lifecycle/memory-payload.ts';
+import { until } from '../../../test/kit/until.ts';
 
 const addressOf = (number: number) => `10.0.1.${number}`;
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms));
@@ -72,7 +72,7 @@ test('no more hosts than allowed are set up at once, and those that wait say so'
   });
   informers.start();
   lab.start({ limits: { joins: 3 } });
-  await until(async () => (await countOf(lab, 'Ready')) === 8, 40_000);
+  await until(async () => (await countOf(lab, 'Ready')) === 8);
   await informers.stop();
   expect(most).toBe(3);
   expect([...messages].some(text => text.startsWith('queued: 3 hosts are being configured'))).toBe(true);
@@ -154,11 +154,11 @@ test('twenty hosts join at once, each in its own Node', async () => {
   const lab = await startJoinLab();
   await addMany(lab, 20);
   lab.start();
-  await until(async () => (await countOf(lab, 'Ready')) === 20, 60_000);
+  await until(async () => (await countOf(lab, 'Ready')) === 20);
   const { items } = await lab.client.list(windowsInstances, { namespace });
   expect(new Set(items.map(({ status }) => status?.node)).size).toBe(20);
   for (const host of lab.hosts.values()) {
     expect([host.connectionCount, host.openConnections]).toEqual([1, 0]);
     expect(host.commands.length + 1).toBeLessThanOrEqual(15);
   }
-}, 90_000);
+});

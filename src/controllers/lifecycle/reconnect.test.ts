@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import type { Clock } from '#base/clock.ts';
 import { Secret } from '#base/secret.ts';
+import { whenAborted } from '#base/waiting/deadline.ts';
 import { pathKey } from '#contract/host-path.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import type { InstanceIdentity, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { whenAborted } from '#base/waiting/deadline.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { reconnectSteps } from '#node/lifecycle/configure/steps.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { anyKey, type LabHost, unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
 import { memoryPayload } from '../../../test/kit/lifecycle/memory-payload.ts';
-import { fastClock } from '../../../test/kit/scripted-client.ts';
+import { until } from '../../../test/kit/until.ts';
 
 const ended = '2026-01-01T00:00:00Z';
 

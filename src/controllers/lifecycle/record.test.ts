@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { dir, file } from '#contract/paths.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import type { Client, Patch } from '#kube/client.ts';
 import { ApiError } from '#kube/api-error.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
+import type { Client, Patch } from '#kube/client.ts';
 import { address, type JoinLab, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
 import type { LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
+import { until } from '../../../test/kit/until.ts';
 
 /** What is recorded whenever something comes to the host, or is asked of it. */
 function observe(lab: JoinLab, host: LabHost, name?: string): { what: string; status: WindowsInstanceStatus }[] {

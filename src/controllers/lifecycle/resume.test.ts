@@ -3,13 +3,13 @@ import { AppError } from '#base/errors.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import type { Connect } from '#host/host.ts';
-import { until } from '../../../test/kit/agent-bench.ts';
 import { type JoinLab, type LabOperator, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import type { LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
 import { memoryPayload } from '../../../test/kit/lifecycle/memory-payload.ts';
+import { until } from '../../../test/kit/until.ts';
 
 const phaseOf = async (lab: JoinLab, name?: string) => (await lab.instance(name)).status?.phase;
-const isReady = (lab: JoinLab, name?: string) => until(async () => (await phaseOf(lab, name)) === 'Ready', 25_000);
+const isReady = (lab: JoinLab, name?: string) => until(async () => (await phaseOf(lab, name)) === 'Ready');
 
 /** What must be true of a host however often the operator was killed on the way. */
 function expectOnce(host: LabHost, boots: number): void {
@@ -46,7 +46,7 @@ async function killAt(number: number): Promise<'killed' | 'was done before'> {
   });
   operator = lab.start({ client });
   await lab.add();
-  await until(async () => acts >= number || (await phaseOf(lab)) === 'Ready', 20_000);
+  await until(async () => acts >= number || (await phaseOf(lab)) === 'Ready');
   const outcome = acts >= number ? 'killed' : 'was done before';
   await operator.kill();
   lab.start();
@@ -64,7 +64,7 @@ test('wherever the operator is killed, the next one ends the join: no second reb
     outcomes.push(...(await Promise.all(batch)));
   }
   expect(outcomes.filter(outcome => outcome === 'killed').length).toBeGreaterThan(20);
-}, 120_000);
+});
 
 /** Numbers that look random and are the same in every run. */
 function numbers(seed: number): () => number {
@@ -97,7 +97,7 @@ test('thirty kills at any moment of ten joins: all end ready, and nothing was do
     expect(host.boots).toBeLessThanOrEqual(2);
     expectOnce(host, host.boots);
   }
-}, 120_000);
+});
 
 test('continues at the step where it was: what was done is neither done nor sent again', async () => {
   const lab = await startJoinLab();

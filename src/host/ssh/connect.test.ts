@@ -11,6 +11,7 @@ import {
   startSshServer,
   startTcpServer,
 } from '../../../test/kit/ssh-server.ts';
+import { until } from '../../../test/kit/until.ts';
 import type { ConnectOptions, HostTarget } from '../host.ts';
 import { parsePrivateKey } from '../keys/private-key.ts';
 import { writeWire } from '../keys/ssh-wire.ts';
@@ -54,13 +55,6 @@ async function failureOf(
   return error;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  for (let round = 0; !condition(); round += 1) {
-    expect(round).toBeLessThan(200);
-    await new Promise(resolve => setTimeout(resolve, 10));
-  }
-}
-
 test('connect returns host key, accepted key and software of the host', async () => {
   await using server = await startSshServer({ ident: 'OpenSSH_for_Windows_9.5 Win32' });
   const facts = await factsOf(server);
@@ -87,7 +81,7 @@ const keyTypes: [name: string, text: string][] = [
   ['Ed25519 in PKCS#8', generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })],
 ];
 for (const [name, text] of keyTypes) {
-  test(`gets in with a key of type ${name}`, async () => {
+  test(`logs in with a key of type ${name}`, async () => {
     const key = parsePrivateKey(text);
     await using server = await startSshServer({ authorized: [key] });
     expect((await factsOf(server, { privateKeys: [key] })).acceptedKey).toEqual(key.publicKey);
@@ -115,7 +109,7 @@ for (const [name, pinned] of [
   ['another key', foreign],
   ['a key of another type', previous],
 ] as const) {
-  test(`a host for which ${name} is pinned is refused before anybody logs in`, async () => {
+  test(`rejects a host for which ${name} is pinned before it logs in`, async () => {
     const attempts: string[] = [];
     await using server = await startSshServer({ onAttempt: method => attempts.push(method) });
     const error = await failureOf(server.port, { pinnedKey: pinned.key.publicKey });
@@ -225,7 +219,7 @@ const slow: [name: string, onSocket: (socket: Socket) => void][] = [
   ],
 ];
 for (const [name, onSocket] of slow) {
-  test(`a host that ${name} is given up in time`, async () => {
+  test(`fails in time for a host that ${name}`, async () => {
     let closed = false;
     await using server = await startTcpServer(socket => {
       socket.on('close', () => {
@@ -275,7 +269,7 @@ const invalid: [name: string, target: Partial<HostTarget>, code: string][] = [
   ['without private key', { privateKeys: [] }, 'PRIVATE_KEY_MISSING'],
   ['with a pinned DSA key', { pinnedKey: dsa }, 'HOST_ALGORITHM_MISMATCH'],
 ];
-test.each(invalid)('a target %s is refused before anything is dialled', async (_, target, code) => {
+test.each(invalid)('rejects a target %s before it connects', async (_, target, code) => {
   expect((await failureOf(22, { address: 'never.invalid', ...target })).code).toBe(code);
 });
 

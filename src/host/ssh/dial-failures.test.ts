@@ -40,7 +40,7 @@ const oddities: [name: string, thrown: unknown, says: string][] = [
   ['nothing', undefined, '("undefined")'],
   ['null', null, '("null")'],
 ];
-test.each(oddities)('%s is still told', (_, thrown, says) => {
+test.each(oddities)('reports %s', (_, thrown, says) => {
   expect(dialFailure(peer, thrown).code).toBe('HOST_UNREACHABLE');
   expect(dialFailure(peer, thrown).message).toContain(says);
 });

@@ -2,6 +2,7 @@ import type { ServerChannel } from 'ssh2';
 import { expect, test } from 'vitest';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { makeKey, type SshServer, type SshServerSettings, startSshServer } from '../../../test/kit/ssh-server.ts';
+import { until } from '../../../test/kit/until.ts';
 import type { HostConnection } from '../host.ts';
 import { connect } from './connect.ts';
 
@@ -43,13 +44,6 @@ const says =
     channel.write(out, () => exits(0)(channel, ''));
   };
 const hangs: Program = () => undefined;
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let round = 0; !condition(); round += 1) {
-    expect(round).toBeLessThan(200);
-    await new Promise(resolve => setTimeout(resolve, 10));
-  }
-}
 
 for (const code of [0, 1, 2, 255, 9009, 0xc0000005, 0xffffffff]) {
   test(`an exit code of ${code} is a result`, async () => {

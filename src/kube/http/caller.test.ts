@@ -1,7 +1,8 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { Secret } from '#base/secret.ts';
-import { clientTo, fastClock, nodes, pods } from '../../../test/kit/scripted-client.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
+import { clientTo, nodes, pods } from '../../../test/kit/scripted-client.ts';
 import { type Handler, json } from '../../../test/kit/tls-server.ts';
 import type { ClientOptions } from '../http-client.ts';
 import type { Identity } from '../transport/connection.ts';

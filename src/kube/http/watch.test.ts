@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { clientTo, fastClock, nodes } from '../../../test/kit/scripted-client.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
+import { clientTo, nodes } from '../../../test/kit/scripted-client.ts';
 import { type Answer, json, streamOf } from '../../../test/kit/tls-server.ts';
 import type { WatchOptions } from '../client.ts';
 import type { ClientOptions } from '../http-client.ts';

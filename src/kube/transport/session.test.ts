@@ -7,9 +7,9 @@ import {
   connectionTo,
   type Handler,
   json,
+  type ServerOptions,
   startServer,
   streamOf,
-  type ServerOptions,
 } from '../../../test/kit/tls-server.ts';
 import { readChunks, readText } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -211,7 +211,7 @@ test('a session that is closing is not kept for a peer that has fallen silent', 
   const sockets = () => getActiveResourcesInfo().filter(name => name === 'TCPSocketWrap').length;
   await closing({ pingIntervalMs: 400, pingTimeoutMs: 100 });
   const before = sockets();
-  await expect.poll(sockets, { timeout: 5000 }).toBeLessThan(before);
+  await expect.poll(sockets).toBeLessThan(before);
 });
 
 test('reports a TCP reset in the middle of a stream, and goes on with another connection', async () => {

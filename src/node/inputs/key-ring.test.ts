@@ -32,41 +32,41 @@ function ring(...texts: string[]) {
 
 test('holds the key of the Secret', () => expect(ring(one).held()).toEqual([1]));
 
-test('holds the key before it as well once it has changed, the present one first', () => {
+test('keeps the previous key after a change, the current one first', () => {
   expect(ring(one, two).held()).toEqual([2, 1]);
 });
 
-test('holds no more than one key before', () => expect(ring(one, two, three).held()).toEqual([3, 2]));
+test('keeps only one previous key', () => expect(ring(one, two, three).held()).toEqual([3, 2]));
 
-test('has nothing before it when only something else changed', () => {
+test('has no previous key when only other fields changed', () => {
   const { put, held } = ring(one);
   put(one, { metadata: { name: secretName.privateKey, namespace, uid: 'u', labels: { a: 'b' } } });
   expect(held()).toEqual([1]);
 });
 
-test('keeps the key before over changes of something else', () => {
+test('keeps the previous key when only other fields change', () => {
   const { put, held } = ring(one, two);
   put(two, { metadata: { name: secretName.privateKey, namespace, uid: 'u', labels: { a: 'b' } } });
   expect(held()).toEqual([2, 1]);
 });
 
-test('holds the key of a Secret that was deleted and made anew', () => {
+test('has the key of a recreated Secret', () => {
   const { put, held, remove } = ring(one);
   remove();
   put(two, { metadata: { name: secretName.privateKey, namespace, uid: 'v' } });
   expect(held()).toEqual([2, 1]);
 });
 
-test('holds one key when the same comes back', () => {
+test('has one key when the same key returns', () => {
   const { put, held, remove } = ring(one);
   remove();
   put(one);
   expect(held()).toEqual([1]);
 });
 
-test('turns round when the change is taken back', () => expect(ring(one, two, one).held()).toEqual([1, 2]));
+test('swaps the keys when the change is reverted', () => expect(ring(one, two, one).held()).toEqual([1, 2]));
 
-test('passes over what was no key', () => {
+test('skips values that are not keys', () => {
   const { put, held } = ring(one);
   put('garbage');
   expect(() => held()).toThrow();
@@ -74,7 +74,7 @@ test('passes over what was no key', () => {
   expect(held()).toEqual([2, 1]);
 });
 
-test('has no key without a Secret, and says which to create', () => {
+test('has no key without a Secret, and names the Secret to create', () => {
   expect(errorOf(() => ring().keyRing.keys())).toMatchObject({
     code: 'PRIVATE_KEY_MISSING',
     message: `Secret ${namespace}/cloud-private-key does not exist`,
@@ -82,7 +82,7 @@ test('has no key without a Secret, and says which to create', () => {
   });
 });
 
-test('has no key any more when the Secret is deleted', () => {
+test('has no key after the Secret is deleted', () => {
   const { keyRing, remove } = ring(one);
   remove();
   expect(errorOf(() => keyRing.keys())?.code).toBe('PRIVATE_KEY_MISSING');

@@ -62,7 +62,7 @@ for (const account of [agent, kubelet]) {
   });
 }
 
-test('requests a new one each time, so that each host has a token of its own', async () => {
+test('requests a new token each time, so that every host has its own', async () => {
   const { ask, api } = bench();
   await ask(agent);
   await ask(agent);
@@ -80,11 +80,14 @@ test('a token without an id, as before Kubernetes 1.30, has none', async () => {
   expect(await bench().ask(agent)).toMatchObject({ id: undefined, expires });
 });
 
-test.each([[undefined], [''], ['soon']])('counts from now where the server says %s of the end', async given => {
-  const { ask, api, clock } = bench();
-  api.paths.set(path(agent), { status: { token: 't', expirationTimestamp: given } });
-  expect(Date.parse((await ask(agent)).expires ?? '')).toBe(clock.now() + 3_600_000);
-});
+test.each([[undefined], [''], ['soon']])(
+  'counts the lifetime from now when the server returns %s as expiry',
+  async given => {
+    const { ask, api, clock } = bench();
+    api.paths.set(path(agent), { status: { token: 't', expirationTimestamp: given } });
+    expect(Date.parse((await ask(agent)).expires ?? '')).toBe(clock.now() + 3_600_000);
+  },
+);
 
 const without: [name: string, code: number, reason: string, remedy: string][] = [
   ['does not know such requests', 404, 'NotFound', '--allow-lasting-tokens'],
@@ -140,7 +143,7 @@ for (const allowLasting of [false, true]) {
   }
 }
 
-test.each([[500], [401], [429], [503]])('passes a failure of the server on: %d', async code => {
+test.each([[500], [401], [429], [503]])('returns an API error unchanged: %d', async code => {
   const { ask, api } = bench();
   api.before = () => {
     throw refused(code, 'Failure');
@@ -148,13 +151,13 @@ test.each([[500], [401], [429], [503]])('passes a failure of the server on: %d',
   await expect(ask(agent)).rejects.toMatchObject({ code });
 });
 
-test('refuses an answer without a token', async () => {
+test('rejects a response without a token', async () => {
   const { ask, api } = bench();
   api.paths.set(path(agent), { status: {} });
   expect(await rejectionOf(ask(agent))).toMatchObject({ code: 'FIELD_INVALID' });
 });
 
-test('waits for its own account to be made, and makes no Secret for one that is not there', async () => {
+test('waits until its own ServiceAccount exists, and creates no Secret before', async () => {
   const { ask, api } = bench();
   api.before = ({ verb }) => {
     if (verb === 'raw') throw refused(404, 'NotFound', { name: 'agent', kind: 'serviceaccounts' });
@@ -176,18 +179,18 @@ const goneAccount = (allowLasting: boolean) => {
   return made;
 };
 
-test('waits for an account of others that is not there', async () => {
+test('waits for a missing ServiceAccount that it does not own', async () => {
   expect(await rejectionOf(goneAccount(false).ask(kubelet))).toMatchObject({
     code: 'MATERIAL_MISSING',
     message: 'ServiceAccount mco/node-bootstrapper does not exist',
   });
 });
 
-test('takes the Secret of an account of others that is not there where lasting tokens are allowed', async () => {
+test('uses the Secret of a missing ServiceAccount when lasting tokens are allowed', async () => {
   expect((await goneAccount(true).ask(kubelet)).token.reveal()).toBe('stored token');
 });
 
-test('reports which Secret of others is missing, and makes none', async () => {
+test('reports a missing Secret that it does not own, and creates none', async () => {
   const { ask, api } = lasting();
   expect(await rejectionOf(ask(kubelet))).toMatchObject({
     code: 'MATERIAL_MISSING',
@@ -196,7 +199,7 @@ test('reports which Secret of others is missing, and makes none', async () => {
   expect(api.calls.some(({ verb }) => verb === 'create')).toBe(false);
 });
 
-test('reports that a Secret of others is not filled', async () => {
+test('reports a Secret without a token that it does not own', async () => {
   const { ask, api } = lasting();
   api.put(secrets, tokenSecret(kubelet, { data: {} }));
   expect(await rejectionOf(ask(kubelet))).toMatchObject({ code: 'MATERIAL_MISSING' });
@@ -213,7 +216,7 @@ function fillAfter(api: MemoryApi, looks: number): void {
   };
 }
 
-test('makes the Secret of its own account and waits until it is filled', async () => {
+test('creates the Secret of its own ServiceAccount and waits for the token', async () => {
   const { ask, api, clock } = lasting();
   fillAfter(api, 3);
   const asked = ask(agent);
@@ -226,7 +229,7 @@ test('makes the Secret of its own account and waits until it is filled', async (
   expect(api.calls.filter(({ verb }) => verb === 'create')).toHaveLength(1);
 });
 
-test('takes one that is there and filled at once', async () => {
+test('uses an existing Secret with a token at once', async () => {
   const { ask, api } = lasting();
   api.put(secrets, tokenSecret(agent));
   expect((await ask(agent)).ca).toBe('stored ca');
@@ -253,7 +256,7 @@ for (const [name, more] of foreign) {
   });
 }
 
-test('gives up after a minute when it is not filled', async () => {
+test('fails after a minute without a token', async () => {
   const { ask, api, clock } = lasting();
   const asked = rejectionOf(ask(agent));
   await clock.advance(59_000);
@@ -304,12 +307,12 @@ test('shows no token when printed, nor in the log', async () => {
   expect(JSON.stringify(log.lines)).not.toContain('short-lived');
 });
 
-test('may make tokens of two accounts only, and touches no Secret', () => {
+test('has permission for tokens of two ServiceAccounts only, and for no Secret', () => {
   expect(permissions.flatMap(({ resources }) => resources)).toEqual(['serviceaccounts/token', 'serviceaccounts/token']);
   for (const { names } of permissions) expect(names?.length).toBeGreaterThan(0);
 });
 
-test('with lasting tokens reads and deletes the Secrets of tokens only', () => {
+test('with lasting tokens, has permission for the token Secrets only', () => {
   const named = lastingTokenPermissions.filter(({ verbs }) => !verbs.includes('create'));
   for (const { names = [] } of named) {
     expect(names.length).toBeGreaterThan(0);

@@ -45,7 +45,7 @@ const reportWith = (...messages: string[]): ConfigMap => ({
   }),
 });
 
-test('lists what the watch has brought, read once', () => {
+test('lists the Nodes of the watch, each parsed once', () => {
   const { source, cluster } = bench();
   source.put({
     metadata: { name: 'a', labels: { x: 'y' } },
@@ -55,7 +55,7 @@ test('lists what the watch has brought, read once', () => {
   expect(cluster.list()[0]).toBe(cluster.list()[0]);
 });
 
-test('a Node that cannot be read takes no other along', () => {
+test('an invalid Node does not affect others', () => {
   const { source, cluster } = bench();
   source.put({ metadata: { name: 'bad' }, status: { addresses: 'none' } } as unknown as Node);
   source.put({ metadata: { name: 'good' } });
@@ -142,7 +142,7 @@ for (const [what, data, annotations] of clears) {
   });
 }
 
-test('has nothing to clear where report and Node are gone, and tells what else goes wrong', async () => {
+test('clears nothing when report and Node are gone, and reports other errors', async () => {
   const { api, cluster } = bench();
   await cluster.clearReport('gone', 'version', never);
   api.before = () => {
@@ -153,7 +153,7 @@ test('has nothing to clear where report and Node are gone, and tells what else g
 
 const marks = { labels: { [nodeLabel.worker]: '' }, annotations: { [nodeAnnotation.pubKeyHash]: 'h' } };
 
-test('takes a Node in with one write: cordon, marks and taints', async () => {
+test('prepares a Node with one write: cordon, annotations and taints', async () => {
   const { cluster, stored, patches } = bench({ metadata: { name, labels: { a: 'b' } } });
   await cluster.cordonAndLabel(name, marks, [{ key: 'gpu', effect: 'NoSchedule' }], never);
   expect(stored()).toMatchObject({
@@ -168,7 +168,7 @@ test('takes a Node in with one write: cordon, marks and taints', async () => {
   expect(patches()).toBe(1);
 });
 
-test('a cordon of a user stays', async () => {
+test('keeps the cordon of a user', async () => {
   const { cluster, stored } = bench({ spec: { unschedulable: true } });
   await cluster.cordonAndLabel(name, marks, [], never);
   expect(stored()?.metadata.annotations).not.toHaveProperty(nodeAnnotation.cordoned);
@@ -176,7 +176,7 @@ test('a cordon of a user stays', async () => {
   expect(stored()?.spec?.unschedulable).toBe(true);
 });
 
-test('releases what it has cordoned, and takes the mark of an upgrade away', async () => {
+test('uncordons what it has cordoned, and removes the upgrade annotation', async () => {
   const { cluster, stored } = bench({
     metadata: { name, labels: { [nodeLabel.upgrading]: 'true', a: 'b' }, annotations: { c: 'd' } },
     spec: { podCIDR: '10.0.0.0/24' },
@@ -188,7 +188,7 @@ test('releases what it has cordoned, and takes the mark of an upgrade away', asy
   expect(stored()?.metadata.annotations).toEqual({ c: 'd', [nodeAnnotation.pubKeyHash]: 'h' });
 });
 
-test('has nothing to write where there is nothing to release', async () => {
+test('writes nothing when there is nothing to uncordon', async () => {
   const { cluster, patches } = bench();
   await cluster.release(name, never);
   expect(patches()).toBe(0);
@@ -230,7 +230,7 @@ for (const [what, before, after] of taints) {
   });
 }
 
-test('begins again when the kubelet was faster', async () => {
+test('retries when the kubelet has changed the Node meanwhile', async () => {
   const { api, cluster, stored } = bench();
   let conflicts = 5;
   api.before = ({ verb }) => {

@@ -49,7 +49,7 @@ const error = new AppError('HOST_DISK_FULL', '10.0.0.5: full', { remedy: 'Make r
 const conditionsOf = ({ conditions }: WindowsInstanceStatus) =>
   Object.fromEntries((conditions ?? []).map(({ type, status, reason, message }) => [type, [status, reason, message]]));
 
-test('on the way: phase, step, timeline, address, and what is waited for', () => {
+test('during a journey: phase, step, timeline, address, and what it waits for', () => {
   const status = configuringStatus(view({ step: 'find node', waitsFor: 'the kubelet', node: 'win-5' }), stamp)({});
   expect(status).toMatchObject({
     phase: 'Configuring',
@@ -66,7 +66,7 @@ test('on the way: phase, step, timeline, address, and what is waited for', () =>
   expect(status.conditions?.[0]).toMatchObject({ lastTransitionTime: now, observedGeneration: 3 });
 });
 
-test('progress and reboot are there while they are, and gone afterwards', () => {
+test('shows progress and reboot only while they last', () => {
   const reboot = { bootId: 'b', because: 'x' };
   const journal = { ...view().journal, progress: { bytes: 1, totalBytes: 2 } };
   const before = configuringStatus(view({ journal, reboot }), stamp)({});
@@ -77,7 +77,7 @@ test('progress and reboot are there while they are, and gone afterwards', () => 
   expect(after).not.toHaveProperty('step');
 });
 
-test('a failure tells code and remedy in both conditions', () => {
+test('shows code and remedy of a failure in both conditions', () => {
   const status = failedStatus(view({ step: 'bootstrap' }), error, false, stamp)({});
   expect(status).toMatchObject({ phase: 'Failed', step: 'bootstrap' });
   expect(conditionsOf(status)).toEqual({
@@ -86,7 +86,7 @@ test('a failure tells code and remedy in both conditions', () => {
   });
 });
 
-test('a failure tells when it is retried, and nothing else does', () => {
+test('only a failure shows the time of the next attempt', () => {
   const again = { ...stamp, nextAttemptMs: stamp.nowMs + 4_200 };
   const status = failedStatus(view(), error, false, again)({});
   expect(status.nextAttempt).toBe('2026-03-01T12:00:05Z');
@@ -95,14 +95,14 @@ test('a failure tells when it is retried, and nothing else does', () => {
     expect(next(status)).not.toHaveProperty('nextAttempt');
 });
 
-test('a host that may still come is not a failed one', () => {
+test('a host that may still start has not failed', () => {
   expect(conditionsOf(failedStatus(view(), error, true, stamp)({}))).toMatchObject({
     Configured: ['Unknown', 'HOST_DISK_FULL', expect.any(String)],
     Ready: ['False', 'HOST_DISK_FULL', expect.any(String)],
   });
 });
 
-test('another attempt leaves the failure to be read until its step is behind', () => {
+test('another attempt shows the last failure until its step succeeds', () => {
   const before = failedStatus(view({ timeline: [done, broken] }), error, false, stamp)({});
   const again = configuringStatus(view({ step: 'connect', timeline: [done, broken] }), stamp)(before);
   expect(conditionsOf(again)).toMatchObject({ Configured: ['False', 'HOST_DISK_FULL', expect.any(String)] });
@@ -163,7 +163,7 @@ for (const [name, before, running, want] of versions) {
   test(`records ${name}`, () => expect(readyStatus(node(running), 'v2', stamp)(before).version).toBe(want));
 }
 
-test('what a journey has recorded is in every status, and the end of a certificate stays with its key', () => {
+test('every status has what the journey recorded, and a certificate expiry stays with its key', () => {
   const host = { name: 'win-5', addresses: ['10.0.0.5'] };
   const before = { hostKey: 'old', agent: { ...identity, certificateEnds: now } };
   const made = view({ record: { hostKey: 'new', host, agent: identity } });
@@ -182,19 +182,19 @@ test('a reconnect has a phase of its own', () => {
   expect(configuringStatus(view(), stamp, 'Reconnecting')({}).phase).toBe('Reconnecting');
 });
 
-test('at the end of the way the whole timeline is kept', () => {
+test('keeps the whole timeline at the end of a journey', () => {
   const status = joinedStatus(view({ reboot: { bootId: 'b', because: 'x' } }), node('v2'), 'v2', stamp)({ step: 'x' });
   expect(status).toMatchObject({ phase: 'Ready', timeline: [done], version: 'v2', ipv4: '10.0.0.5' });
   expect(status).not.toHaveProperty('reboot');
 });
 
-test('paused keeps what is known, and says why nothing is done', () => {
+test('a paused host keeps its status and shows the reason', () => {
   const status = pausedStatus(stamp)({ phase: 'Failed', step: 'x', timeline: [broken], node: 'win-5' });
   expect(status).toMatchObject({ phase: 'Paused', timeline: [broken], node: 'win-5' });
   expect(conditionsOf(status)).toEqual({ Ready: ['Unknown', 'Paused', expect.stringContaining('spec.paused')] });
 });
 
-test('conditions of others stay, and times move only with the state', () => {
+test('keeps conditions of others, and changes times only with the state', () => {
   const other = { type: 'Resolved', status: 'True' as const, reason: 'r', message: '', lastTransitionTime: 'then' };
   const first = configuringStatus(view({ step: 'a' }), stamp)({ conditions: [other] });
   const later = { ...stamp, nowMs: stamp.nowMs + 60_000 };
@@ -205,12 +205,12 @@ test('conditions of others stay, and times move only with the state', () => {
   expect(third.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime).toBe('2026-03-01T12:01:00Z');
 });
 
-test('words that are too long are cut', () => {
+test('cuts messages that are too long', () => {
   const long = new AppError('STEP_TIMEOUT', 'm'.repeat(5000), { remedy: 'r' });
   expect(failedStatus(view(), long, false, stamp)({}).conditions?.[0]?.message).toHaveLength(1500);
 });
 
-test('nothing is said of a generation that is not known', () => {
+test('omits an unknown generation', () => {
   const status = configuringStatus(view(), { generation: undefined, nowMs: 0 })({});
   expect(status).not.toHaveProperty('observedGeneration');
 });

@@ -27,7 +27,7 @@ function bench() {
   return { ...run, run, stop, logged };
 }
 
-test('takes the steps in their order, and tells of each before it is taken', async () => {
+test('runs the steps in order and reports each before it runs', async () => {
   const { run, journal, logged } = bench();
   const did: SetUpOptions = [];
   await runSteps([step('a'), step('b')], did, run);
@@ -42,7 +42,7 @@ test('takes the steps in their order, and tells of each before it is taken', asy
   ]);
 });
 
-test('leaves out what is met, by what is known at that point', async () => {
+test('skips steps that are done, as known at that point', async () => {
   const { run, journal } = bench();
   const did: SetUpOptions = [];
   await runSteps(
@@ -54,7 +54,7 @@ test('leaves out what is met, by what is known at that point', async () => {
   expect(journal.timeline().map(({ name }) => name)).toEqual(['a', 'c']);
 });
 
-test('ends with the first failure, which is in the journal and the figures', async () => {
+test('ends with the first failure, which is in the timeline and the metrics', async () => {
   const { run, journal, metrics } = bench();
   const did: SetUpOptions = [];
   const failing = step('b', {
@@ -91,7 +91,7 @@ for (const [limitMs, text] of limits) {
   });
 }
 
-test('reports what it means that the time is over', async () => {
+test('reports a timeout with the error of the step', async () => {
   const { run, clock } = bench();
   const timeout = {
     code: 'NODE_NOT_FOUND',
@@ -123,7 +123,7 @@ test('an abort is not reported as a failure', async () => {
   expect(journal.timeline()[0]).not.toHaveProperty('lastError');
 });
 
-test('takes no step once the journey is over', async () => {
+test('runs no step after the journey is aborted', async () => {
   const { run, stop } = bench();
   stop.abort(new Error('over'));
   const did: SetUpOptions = [];
@@ -131,7 +131,7 @@ test('takes no step once the journey is over', async () => {
   expect(did).toEqual([]);
 });
 
-test('hands notes and progress on to the journal', async () => {
+test('passes notes and progress to the record', async () => {
   const { run, journal } = bench();
   const seen: unknown[] = [];
   const telling = step('a', {
@@ -159,4 +159,4 @@ for (const [name, what, code, message] of thrown) {
     expect(error.remedy).not.toBe('');
   });
 }
-test('an AppError is the very same', () => expect(asAppError(own)).toBe(own));
+test('returns an AppError unchanged', () => expect(asAppError(own)).toBe(own));

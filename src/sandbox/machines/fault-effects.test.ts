@@ -4,10 +4,10 @@ import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { serviceName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import type { HostConnection } from '#host/host.ts';
+import { installedAgent } from '../../../test/kit/installed-agent.ts';
 import { startHost, type TestHost } from '../../../test/kit/simulated-host.ts';
 import { type FaultName, faults, findFault } from './faults.ts';
 import { defaultTimes } from './times.ts';
-import { installedAgent } from '../../../test/kit/installed-agent.ts';
 
 /** What each fault does to a client of the host. The compiler checks that none is missing. */
 
@@ -21,7 +21,7 @@ interface Met extends TestHost {
   stateOf(name: string): Promise<string | undefined>;
 }
 
-const patient = { timeout: 5000, interval: 10 };
+const patient = { interval: 10 };
 const upload = (bytes: number) => (connection: HostConnection) =>
   connection.upload('C:\\k\\file', Buffer.alloc(bytes), { stallTimeoutMs: 2000 });
 const nothing = async () => undefined;

@@ -28,19 +28,20 @@ import { createClient } from '../../../src/kube/http-client.ts';
 import { Informers } from '../../../src/kube/informer/informers.ts';
 import {
   type ConfigMap,
-  configMaps,
   type CustomResourceDefinition,
+  configMaps,
   customResourceDefinitions,
   events,
-  namespaces,
   type Node,
+  namespaces,
   nodes,
 } from '../../../src/kube/resources.ts';
 import type { HostInputs } from '../../../src/node/lifecycle/deps.ts';
 import { startEmbeddedCluster } from '../../../src/sandbox/embedded-cluster.ts';
-import { containerd, kubelet, kubeProxy, until } from '../agent-bench.ts';
+import { containerd, kubelet, kubeProxy } from '../agent-bench.ts';
+import { fastClock } from '../fast-clock.ts';
 import { recordedLog } from '../recorded-log.ts';
-import { fastClock } from '../scripted-client.ts';
+import { until } from '../until.ts';
 import { LabHost, newKey, unreachable } from './lab-host.ts';
 import { memoryPayload } from './memory-payload.ts';
 

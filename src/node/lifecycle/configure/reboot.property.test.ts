@@ -5,11 +5,11 @@ import type { InstanceReboot } from '#contract/windows-instance/resource.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { LabHost } from '../../../../test/kit/lifecycle/lab-host.ts';
 import type { Step } from '../step.ts';
-import { uploadAgent, takeInventory } from './agent-program.ts';
+import { takeInventory, uploadAgent } from './agent-program.ts';
 import { rebootForSettings } from './agent-service.ts';
 import { connect } from './connect.ts';
-import { prepareFiles, packPrograms } from './prepare-files.ts';
 import type { ConfigureJourney } from './journey.ts';
+import { packPrograms, prepareFiles } from './prepare-files.ts';
 import { enableContainers, reboot, rename } from './prepare-windows.ts';
 import { stageFiles, stagePrograms } from './stage.ts';
 
@@ -108,4 +108,4 @@ test('however often operators are killed on the way, a host is rebooted once for
     ),
     { numRuns: 40, seed: 20_260_301 },
   );
-}, 120_000);
+});

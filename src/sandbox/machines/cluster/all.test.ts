@@ -7,8 +7,8 @@ import { authorizedKey } from '#host/keys/public-key.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import { type Node, nodes, secrets } from '#kube/resources.ts';
 import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
-import { makeKey } from '../../../../test/kit/ssh-server.ts';
 import { startOpenshiftApi } from '../../../../test/kit/openshift-api.ts';
+import { makeKey } from '../../../../test/kit/ssh-server.ts';
 import { scaledClock } from '../clocks.ts';
 import { findFault } from '../faults.ts';
 import { Fleet } from '../fleet.ts';
@@ -65,7 +65,7 @@ async function scene(machineFaults: Parameters<typeof clusterControllers>[0]['ma
   return made;
 }
 
-const patient = { timeout: 10_000, interval: 20 };
+const patient = { interval: 20 };
 
 test('a MachineSet becomes hosts that boot and answer', async () => {
   await using made = await scene();

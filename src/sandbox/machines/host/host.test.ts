@@ -3,12 +3,12 @@ import { parseInventory } from '#contract/inventory.ts';
 import { agentName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import type { HostConnection } from '#host/host.ts';
+import { installedAgent } from '../../../../test/kit/installed-agent.ts';
 import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { findFault } from '../faults.ts';
 import { defaultTraits } from '../traits.ts';
-import { installedAgent } from '../../../../test/kit/installed-agent.ts';
 
-const patient = { timeout: 5000, interval: 10 };
+const patient = { interval: 10 };
 
 /** A host on which the agent is, with a connection to it. */
 async function withAgent(

@@ -6,7 +6,7 @@ import { file } from '#contract/paths.ts';
 import { scaledClock } from '../clocks.ts';
 import { stampOf } from '../programs/stamp.ts';
 import { defaultTimes } from '../times.ts';
-import { type Traits, defaultTraits } from '../traits.ts';
+import { defaultTraits, type Traits } from '../traits.ts';
 import { ContentStore } from './content-store.ts';
 import { SimulatedFiles } from './files.ts';
 import { Launcher } from './launcher.ts';
@@ -196,7 +196,7 @@ test('services have all permissions regardless of the user', async () => {
   const command = `${file.agent} controller --windows-service --log-dir C:\\l --kubeconfig C:\\none --namespace x --node win-1`;
   const process = made.launcher.launch(command, agentName);
   await expect.poll(() => made.launcher.logLines.join('\n')).toContain('Starting');
-  await expect.poll(() => made.launcher.logLines.join('\n'), { timeout: 5000 }).toContain('does not exist');
+  await expect.poll(() => made.launcher.logLines.join('\n')).toContain('does not exist');
   expect(made.launcher.logLines.join('\n')).not.toContain('ACCESS_DENIED');
   process?.kill();
   await made.launcher.settled();

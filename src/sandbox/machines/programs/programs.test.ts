@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
+import { findCondition } from '#base/condition.ts';
 import { hnsNetwork, nodeAnnotation, windowsTaint } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import type { Client } from '#kube/client.ts';
-import { findCondition } from '#base/condition.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
 import { certificateSigningRequests, clusterRoleBindings, nodes } from '#kube/resources.ts';
+import { startApprover } from '../../../../test/kit/approve-requests.ts';
 import { recordedLog } from '../../../../test/kit/recorded-log.ts';
 import { startHost } from '../../../../test/kit/simulated-host.ts';
-import { startApprover } from '../../../../test/kit/approve-requests.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../embedded-cluster.ts';
 import { hostPorts } from '../host/ports.ts';
 import { SimulatedProcesses } from '../host/processes.ts';
@@ -98,7 +98,7 @@ const kubeletWords = (name: string) => [
   `--hostname-override=${name}`,
   '--node-ip=10.0.0.11',
 ];
-const patient = { timeout: 15_000, interval: 50 };
+const patient = { interval: 50 };
 const readyOf = async (name: string) => findCondition((await admin.get(nodes, name)).status?.conditions, 'Ready');
 
 test('the kubelet registers its Node with requested certificates', async () => {

@@ -1,12 +1,12 @@
-import { connect as dialTcp } from 'node:net';
 import { once } from 'node:events';
+import { connect as dialTcp } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { agentProgram, dir, file } from '#contract/paths.ts';
-import { makeKey } from '../../../../test/kit/ssh-server.ts';
-import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
-import { findFault, type FaultName } from '../faults.ts';
 import { installedAgent } from '../../../../test/kit/installed-agent.ts';
+import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
+import { makeKey } from '../../../../test/kit/ssh-server.ts';
+import { type FaultName, findFault } from '../faults.ts';
 
 const hostWith = (fault: FaultName) => startHost(findFault(fault));
 
@@ -68,7 +68,7 @@ test('shows the same host key each time, through reboots and power cuts', async 
     await using connection = await made.connect();
     keys.push(Buffer.from(connection.facts.hostKey.blob).toString('base64'));
     made.host.cutPower();
-    await expect.poll(() => made.host.isOn, { timeout: 5000 }).toBe(true);
+    await expect.poll(() => made.host.isOn).toBe(true);
   }
   expect(new Set(keys).size).toBe(1);
 });
