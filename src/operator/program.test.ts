@@ -8,6 +8,8 @@ import { startEmbeddedCluster } from '#sandbox/embedded-cluster.ts';
 import { operatorProgram } from './program.ts';
 
 let folder: string;
+/** The default cache may belong to another user of this machine. */
+const payload = () => `--payload-dir ${folder} --payload-cache-dir ${join(folder, 'cache')}`;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wmco-program-'));
   const names = ['', 'AWS', 'Azure'].flatMap(platform => payloadFor(platform).map(({ name }) => name));
@@ -68,16 +70,11 @@ const failures: [name: string, line: () => string, environment: Record<string, s
   ],
   [
     'no kubeconfig',
-    () => `--payload-dir ${folder} --kubeconfig /nowhere`,
+    () => `${payload()} --kubeconfig /nowhere`,
     { WATCH_NAMESPACE: 'wmco' },
     { error: { code: 'INPUT_UNREADABLE', message: 'kubeconfig /nowhere cannot be read' } },
   ],
-  [
-    'no cluster around it',
-    () => `--payload-dir ${folder}`,
-    { WATCH_NAMESPACE: 'wmco' },
-    { error: { code: 'SETTING_INVALID' } },
-  ],
+  ['no cluster around it', payload, { WATCH_NAMESPACE: 'wmco' }, { error: { code: 'SETTING_INVALID' } }],
 ];
 for (const [name, line, environment, want] of failures) {
   test(`fails with code 1 and one line for ${name}`, async () => {
@@ -108,7 +105,7 @@ test('prints how logs are rotated, where that is set', async () => {
 test('fails when the cluster is not for it', async () => {
   await using cluster = await startEmbeddedCluster();
   await writeFile(join(folder, 'kubeconfig'), cluster.kubeconfigFor());
-  const words = `--payload-dir ${folder} --kubeconfig ${join(folder, 'kubeconfig')}`;
+  const words = `${payload()} --kubeconfig ${join(folder, 'kubeconfig')}`;
   const { code, lines } = await run(words);
   expect(code).toBe(1);
   expect(lines.at(-1)).toMatchObject({ error: { code: 'SERVER_VERSION_UNSUPPORTED' } });

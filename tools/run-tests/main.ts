@@ -46,7 +46,8 @@ async function runParts(): Promise<void> {
   const over = new Map(parts.map(({ name }) => [name, Promise.withResolvers<void>()]));
   const runOne = async (part: Part) => {
     for (const name of part.after) await over.get(name)?.promise;
-    if (isCi || overall([...results.values()], isCi) !== 'failed') results.set(part, await runPart(part));
+    const failed = isCi ? undefined : [...results.values()].find(({ outcome }) => outcome === 'failed');
+    results.set(part, failed === undefined ? await runPart(part) : notRun(part, `${failed.name} failed`));
     over.get(part.name)?.resolve();
   };
   await Promise.all(parts.map(runOne));
@@ -55,11 +56,7 @@ async function runParts(): Promise<void> {
 async function runPart(part: Part): Promise<PartResult> {
   const { name, about, needs } = part;
   const missing = needs === undefined ? undefined : (await missingPrograms())[needs];
-  const result = { name, ms: 0, failed: [], flaky: [] };
-  if (typeof missing === 'string') {
-    console.log(`\n== ${name}: not run: ${missing}\n`);
-    return { ...result, outcome: 'not run', reason: missing };
-  }
+  if (typeof missing === 'string') return notRun(part, missing);
   const last = times[name];
   console.log(`\n== ${name}: ${about}${last === undefined ? '' : ` (${timeText(last)} last time)`}\n`);
   const partStartMs = performance.now();
@@ -67,7 +64,12 @@ async function runPart(part: Part): Promise<PartResult> {
   const ms = performance.now() - partStartMs;
   const outcome = isPassed ? 'passed' : 'failed';
   console.log(`\n== ${name}: ${outcome} after ${timeText(ms)}\n`);
-  return { ...result, outcome, ms, failed: isPassed ? [] : await readFailures(name) };
+  return { name, ms, outcome, failed: isPassed ? [] : await readFailures(name), flaky: [] };
+}
+
+function notRun({ name }: Part, reason: string): PartResult {
+  console.log(`\n== ${name}: not run: ${reason}\n`);
+  return { name, ms: 0, outcome: 'not run', reason, failed: [], flaky: [] };
 }
 
 /** Runs failed files once more, alone on the machine; those that pass then are flaky. */
