@@ -10,7 +10,7 @@ test: install
 check: install
 	npm run check
 
-# A cluster, the operator, six simulated Windows hosts and two Machines, without root and without network.
+# A cluster, the operator, six simulated Windows hosts and two Machines, without root; only the installation needs network.
 sandbox: install
 	@./wmco sandbox
 

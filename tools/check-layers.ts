@@ -72,22 +72,22 @@ function importProblem(path: string, { from, typeOnly }: Import): string[] {
 
 function layerProblem(path: string, from: string, typeOnly: boolean, allowed: readonly string[]): string[] {
   const [layer = '', target = ''] = [path.split('/')[0], from.slice(1).split('/')[0]];
-  if (target !== layer && !allowed.includes(target)) return [`${layer} may not import ${target} (${from})`];
+  if (target !== layer && !allowed.includes(target)) return [`${layer} must not import ${target} (${from})`];
   if (!path.startsWith('node/desired/')) {
     const decidesOnly = layer === 'cli' && target === 'controllers' && !from.endsWith('/decide.ts');
     return decidesOnly ? [`the command line may import only decide.ts of a controller, not ${from}`] : [];
   }
   if (target === 'cluster' && !typeOnly) return [`node/desired may import only types of cluster (${from})`];
-  if (['kube', 'host'].includes(target)) return [`node/desired may not import ${target} (${from})`];
+  if (['kube', 'host'].includes(target)) return [`node/desired must not import ${target} (${from})`];
   return target === 'node' && !from.startsWith('#node/desired/')
-    ? [`node/desired may not leave its folder (${from})`]
+    ? [`node/desired must not leave its folder (${from})`]
     : [];
 }
 
 function detourProblem(path: string, from: string): string[] {
   const target = normalize(join(dirname(path), from)).replaceAll(sep, '/');
   const leaves = path.startsWith('node/desired/') && !target.startsWith('node/desired/');
-  return leaves ? [`node/desired may not leave its folder (${from})`] : [];
+  return leaves ? [`node/desired must not leave its folder (${from})`] : [];
 }
 
 function libraryProblem(path: string, from: string): string[] {
@@ -100,11 +100,11 @@ function libraryProblem(path: string, from: string): string[] {
 function ambientProblems(path: string, text: string, imports: readonly Import[]): string[] {
   const node = imports
     .filter(item => item.from.startsWith('node:'))
-    .map(item => `pure code may not import ${item.from}`);
+    .map(item => `pure code must not import ${item.from}`);
   const impure = /\b(Date\.now|new Date\(\)|Math\.random|process\.|performance\.|setTimeout|fetch\()/.exec(
     withoutComments(text),
   );
-  return [...node, ...(impure ? [`pure code may not use ${impure[1] ?? ''}`] : [])].map(what => `${what} (${path})`);
+  return [...node, ...(impure ? [`pure code must not use ${impure[1] ?? ''}`] : [])].map(what => `${what} (${path})`);
 }
 
 const writes = String.raw`(?:\.(?:set|add|delete|clear|push|pop|shift|unshift|splice|sort|reverse|fill)\(|\[[^\]]*\] =[^=]|(?:\.\w+)+ =[^=])`;
@@ -115,7 +115,7 @@ const harmless = ['Error', 'Map', 'RegExp', 'Set', 'TextDecoder', 'TextEncoder',
 /** Relies on the formatter: only what stands at the left margin is at top level. `code` has no comments. */
 export function stateProblems(code: string): string[] {
   const problems = /^(?:export )?(?:let|var) /m.test(code) ? ['pure code may hold no state at top level'] : [];
-  if (/\b(?:async|await)\b/.test(code)) problems.push('pure code may not wait');
+  if (/\b(?:async|await)\b/.test(code)) problems.push('pure code must not wait');
   for (const [, name = '', type = '', , made] of code.matchAll(constants)) {
     const isWritten = new RegExp(String.raw`(?<![\w.#])${name}${writes}|Object\.assign\(${name}\b`).test(code);
     if (isWritten) problems.push(`pure code may hold no state at top level: ${name} is written`);

@@ -133,8 +133,7 @@ test('skips pods of DaemonSets and mirror pods, and waits for terminating ones',
   await pod('going', {}, { terminationGracePeriodSeconds: 30 });
   await client.delete(pods, 'going', { namespace });
   const drained = new Drainer({ client, timeoutMs: 20_000, pollMs: 200 }).drain(node);
-  await delay(1500);
-  expect(await left()).toEqual(['daemon', 'going', 'mirror']);
+  await expect.poll(left).toEqual(['daemon', 'going', 'mirror']);
   await client.delete(pods, 'going', { namespace, gracePeriodSeconds: 0 });
   const result = await drained;
   expect(result.gone.map(each => each.name).sort()).toEqual(['data', 'finished', 'going']);

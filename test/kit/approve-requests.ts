@@ -117,8 +117,9 @@ async function patchApproval(
   { metadata }: CertificateSigningRequest,
   condition: object,
 ): Promise<string> {
-  const { name = '' } = metadata;
-  const body = { status: { conditions: [condition] } };
+  const { name = '', uid } = metadata;
+  // Another request of this name is not meant.
+  const body = { metadata: { uid }, status: { conditions: [condition] } };
   await client.patch(certificateSigningRequests, name, { type: 'merge', body }, { subresource: 'approval' });
   return name;
 }

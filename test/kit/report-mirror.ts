@@ -64,9 +64,9 @@ async function mirror(client: Client, namespace: string, name: string, marked: S
   const node = await client.find(nodes, name);
   const annotations = node && changes(node, report, marked);
   if (annotations === undefined) return;
+  await client.patch(nodes, name, { type: 'merge', body: { metadata: { annotations } } });
   if (report.rebootRequired) marked.add(name);
   else marked.delete(name);
-  await client.patch(nodes, name, { type: 'merge', body: { metadata: { annotations } } });
 }
 
 function changes({ metadata }: Node, report: AgentReport, marked: ReadonlySet<string>): object | undefined {

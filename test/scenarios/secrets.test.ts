@@ -208,7 +208,7 @@ test('the error about a proxy that rejects a login does not contain the login', 
   expectNoSecrets(planted, [{ where: 'error', text: inspectedText(error) }]);
 });
 
-test('finds a secret in every encoding', () => {
+test('no way to print a Secret shows its value', () => {
   const held = { secret: new Secret(password), list: [new Secret(token)] };
   expectNoSecrets(
     planted,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certificateSigningRequests } from '../../src/kube/resources.ts';
 import { makeCsr } from '../kit/csr.ts';
@@ -72,5 +73,7 @@ test('the approver approves every certificate request until it stops', async () 
   await expect.poll(() => certificateOf('early')).not.toBe('');
   await approver.stop();
   await ask('late');
+  // Longer than an approver needs.
+  await delay(500);
   expect([approver.decided, await certificateOf('late')]).toEqual([['early'], '']);
 });

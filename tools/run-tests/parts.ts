@@ -16,8 +16,8 @@ export interface Part {
 }
 
 /**
- * Unit and scenario tests run on clocks that are faster than real time, so nothing but the low-priority build of kube-apiserver
- * runs beside them. Windows and cluster tests run on real time and wait a lot, so they run beside each other.
+ * Unit and scenario tests run on clocks that are faster than real time, so only the low-priority build of kube-apiserver runs
+ * beside them. Windows and cluster tests run on real time and wait a lot, so they run beside each other.
  */
 export const parts: readonly Part[] = [
   {

@@ -28,6 +28,11 @@ test('a file that could not be set up counts, although none of its tests failed'
   expect(failedFiles({ testResults: results }, '/p')).toEqual([{ path: 'c.test.ts', failures: ['    no cluster'] }]);
 });
 
+test('a file without results counts: its process died', () => {
+  const results = [{ name: '/p/d.test.ts', status: 'passed', message: '', assertionResults: [] }];
+  expect(failedFiles({ testResults: results }, '/p').map(({ path }) => path)).toEqual(['d.test.ts']);
+});
+
 const part = (name: string, more: Partial<PartResult> = {}): PartResult => ({
   name,
   outcome: 'passed',

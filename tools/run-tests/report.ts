@@ -36,7 +36,10 @@ export interface PartResult {
 const shownLines = 50;
 
 export function failedFiles(report: VitestReport, root: string): FailedFile[] {
-  const failed = report.testResults.filter(({ status }) => status !== 'passed');
+  // A file whose process died is reported as passed, without results.
+  const failed = report.testResults.filter(
+    ({ status, assertionResults }) => status !== 'passed' || assertionResults.length === 0,
+  );
   return failed.map(({ name, message = '', assertionResults }) => {
     const failures = assertionResults
       .filter(({ status }) => status === 'failed')
@@ -81,7 +84,7 @@ export function printSummary(results: readonly PartResult[], { logFolder, ms: to
   ].join('\n');
 }
 
-/** In CI a part that was not run is a failure: nobody reads the list of a green run. */
+/** In CI a part that was not run is a failure: the list of a green run is not read. */
 export function overall(results: readonly PartResult[], isCi: boolean): Outcome {
   if (results.some(({ outcome }) => outcome === 'failed' || (isCi && outcome === 'not run'))) return 'failed';
   return results.some(({ flaky }) => flaky.length > 0) ? 'passed, with flaky files' : 'passed';

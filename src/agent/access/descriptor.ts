@@ -69,7 +69,7 @@ function readEntries(view: DataView, listAt: number): AccessEntry[] {
 function readEntry(view: DataView, at: number): AccessEntry {
   const allows = typeAllows.get(view.getUint8(at));
   const inheritOnly = (view.getUint8(at + 1) & inheritOnlyFlag) !== 0;
-  // An unknown type could allow anything to anyone.
+  // An unknown type could allow anything to any user.
   if (allows === undefined) return { allows: true, sid: '', mask: right.all, inheritOnly: false };
   return { allows, sid: readSid(view, at + 8), mask: view.getUint32(at + 4, true), inheritOnly };
 }

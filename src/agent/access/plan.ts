@@ -59,7 +59,7 @@ function wrongRights({ entries }: Descriptor, wanted: Access): string | undefine
   return denied === undefined ? undefined : `does not give full control to ${denied}`;
 }
 
-/** The first entry that gives anyone but administrators more rights than allowed. */
+/** The first entry that gives others than administrators more rights than allowed. */
 function excessRights(
   entries: readonly AccessEntry[] | undefined,
   allowed: number,

@@ -5,7 +5,7 @@ import type { Log } from '#base/log.ts';
 import type { EventText } from '#contract/events.ts';
 import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
 import { type KnownGood, saveKnownGood } from '../known-good.ts';
-import { type AgentPorts, type PassOptions, type PassOutcome, reconcileOnce } from '../reconcile/reconcile-host.ts';
+import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
 import { failureEvent, outcomeEvent, repairEvent, securedEvent } from './events.ts';
 
@@ -55,7 +55,7 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
   return async (_key, { log, signal }: Pass): Promise<Outcome> => {
     const waiting: Waiting = { clock, signal, patience: servicePatience };
     try {
-      const outcome = await reconcileOnce(ports, optionsFor(log), waiting);
+      const outcome = await reconcileHost(ports, optionsFor(log), waiting);
       log.info(...logLine(outcome));
       const event = outcomeEvent(outcome);
       if (event !== undefined) record(event);

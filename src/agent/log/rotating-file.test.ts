@@ -166,8 +166,11 @@ test('survives a place that cannot be written to, and reports how much was lost'
 test('survives a full disk', () => {
   const { clock } = logFile();
   const file = new RotatingFile({ path: '/dev/full', maxBytes: 0, keep: 1, header: () => ['#'], clock });
-  for (let count = 0; count < 10; count += 1) file.write('lost');
-  file.close();
+  const writeAll = () => {
+    for (let count = 0; count < 10; count += 1) file.write('lost');
+    file.close();
+  };
+  expect(writeAll).not.toThrow();
 });
 
 test('leaves no handle open after a failure', async () => {

@@ -4,7 +4,7 @@ import { file } from '#contract/paths.ts';
 import { service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
-import { reconcileOnce } from './reconcile-host.ts';
+import { reconcileHost } from './reconcile-host.ts';
 
 const kubelet = service({ name: 'kubelet', command: 'kubelet.exe', bootstrap: true });
 const cloudNodeManager = service({
@@ -24,7 +24,7 @@ test('starts cloud-node-manager when its certificate is there, and waits with th
   const settled: string[] = [];
   const onServicesSettled = async ({ version }: { version: string }) => void settled.push(version);
   const options = { caBundle: '', readyPatience: { everyMs: 1000, limitMs: 5000 }, onServicesSettled };
-  const pass = () => reconcileOnce(host, options, host.waiting());
+  const pass = () => reconcileHost(host, options, host.waiting());
   expect(await pass()).toEqual({ did: 'wait', for: 'a client certificate for cloud-node-manager' });
   expect([await runs(host), host.report.version, settled]).toEqual([['kubelet.exe'], '', []]);
   host.fileTexts.set(file.cloudNodeCertificate, 'certificate and key');

@@ -6,7 +6,7 @@ import { printManifest } from '#contract/services/print.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
-import { type PassOptions, reconcileOnce } from './reconcile-host.ts';
+import { type PassOptions, reconcileHost } from './reconcile-host.ts';
 
 const other = service({ name: 'other', command: 'other.exe', priority: 1 });
 
@@ -24,7 +24,7 @@ function publish(host: ModelHost, over: Partial<ServicesManifest>): void {
 
 const options = { caBundle: '', readyPatience: { everyMs: 1000, limitMs: 5000 } };
 const pass = (host: ModelHost, over: Partial<PassOptions> = {}) =>
-  reconcileOnce(host, { ...options, ...over }, host.waiting());
+  reconcileHost(host, { ...options, ...over }, host.waiting());
 const runs = async (host: ModelHost) =>
   (await host.services.list()).filter(({ state }) => state === 'running').map(({ config }) => config.command);
 

@@ -9,7 +9,7 @@ import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { readState } from '../state.ts';
-import { type PassOutcome, reconcileOnce } from './reconcile-host.ts';
+import { type PassOutcome, reconcileHost } from './reconcile-host.ts';
 
 const { desiredVersion, version, rebootRequired } = nodeAnnotation;
 const kubelet = service({ name: 'kubelet', command: 'kubelet.exe', bootstrap: true });
@@ -43,7 +43,7 @@ function publish(host: ModelHost, over: Partial<ServicesManifest>): void {
 
 const options = { caBundle: '', readyPatience: { everyMs: 1000, limitMs: 5000 } };
 const pass = (host: ModelHost, over: object = {}): Promise<PassOutcome> =>
-  reconcileOnce(host, { ...options, ...over }, host.waiting());
+  reconcileHost(host, { ...options, ...over }, host.waiting());
 const withBundle = (host: ModelHost, text: string) => {
   host.fileTexts.set(file.caBundle, text);
   return { caBundle: file.caBundle };

@@ -56,7 +56,7 @@ export type PassOutcome =
   | { did: 'configure'; version: string };
 
 /** One pass of the controller: from the annotations of the Node to the configured host, or up to a required reboot. */
-export async function reconcileOnce(ports: AgentPorts, options: PassOptions, waiting: Waiting): Promise<PassOutcome> {
+export async function reconcileHost(ports: AgentPorts, options: PassOptions, waiting: Waiting): Promise<PassOutcome> {
   const object = await ports.cluster.node();
   const node = viewOf(object);
   const reported = await startReport(ports);

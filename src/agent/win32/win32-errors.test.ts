@@ -5,11 +5,11 @@ import { win32, windowsError } from './win32-errors.ts';
 const cases: [number: number, code: string, remedy: RegExp][] = [
   [2, 'WINDOWS_CALL_FAILED', /program in its command/],
   [5, 'WINDOWS_ACCESS_DENIED', /Administrators/],
-  [32, 'WINDOWS_CALL_FAILED', /^Wait two minutes: the agent tries again/],
+  [32, 'WINDOWS_CALL_FAILED', /^Reboot the host if the error persists/],
   [112, 'WINDOWS_CALL_FAILED', /Free space/],
   [193, 'WINDOWS_CALL_FAILED', /upload the file again/],
   [258, 'WINDOWS_CALL_FAILED', /reboot/],
-  [1051, 'WINDOWS_CALL_FAILED', /^Wait two minutes: the agent tries again/],
+  [1051, 'WINDOWS_CALL_FAILED', /^Reboot the host if the error persists/],
   [1053, 'WINDOWS_SERVICE_START_TIMEOUT', /log/],
   [1057, 'WINDOWS_CALL_FAILED', /LocalSystem/],
   [1058, 'WINDOWS_SERVICE_DISABLED', /sc\.exe config kubelet start= demand/],

@@ -43,7 +43,7 @@ interface KnownError {
 
 type Advice = Pick<KnownError, 'code' | 'remedy'>;
 
-const waits = 'Wait two minutes: the agent tries again. If it fails every time, reboot the host.';
+const waits = 'Reboot the host if the error persists for more than a few minutes.';
 const log: Advice = { remedy: 'Check its log below C:\\var\\log on the host.' };
 const program: Advice = { remedy: 'Check that the program in its command exists on the host.' };
 const memory: KnownError = { meaning: 'not enough memory', remedy: 'Free memory on the host.' };

@@ -107,11 +107,12 @@ test('a token that is replaced on disk is used after a minute, or at once when t
 });
 
 test('keeps the token while its file is missing', async () => {
-  const { client, clock, folder } = await withFiles({ tokenFile: 'token' }, { token: 'one' }, answer);
+  const { client, clock, folder, server } = await withFiles({ tokenFile: 'token' }, { token: 'one' }, answer);
   await client.get(nodes, 'n');
   await rm(join(folder, 'token'));
   await clock.advance(120_000);
   await client.get(nodes, 'n');
+  expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer one', 'Bearer one']);
 });
 
 test('a file that was never there is named', async () => {

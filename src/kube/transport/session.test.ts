@@ -185,6 +185,8 @@ test('a stream under way in a session that is closing ends when the peer falls s
   });
 });
 
+const countSockets = () => getActiveResourcesInfo().filter(name => name === 'TCPSocketWrap').length;
+
 /**
  * A session that the server wanted to end, whose last stream has gone, and whose peer has fallen silent before it
  * closed.
@@ -192,12 +194,13 @@ test('a stream under way in a session that is closing ends when the peer falls s
 async function closing(options: TransportOptions) {
   const all = await relayed(options);
   const exchange = await all.open('/hold');
+  const socketsBefore = countSockets();
   for (const session of all.server.sessions) session.goaway();
   await delay(50);
   all.relay.freeze();
   exchange.cancel();
   await delay(50);
-  return all;
+  return { ...all, socketsBefore };
 }
 
 test('closing does not wait for a peer that has fallen silent', async () => {
@@ -208,10 +211,8 @@ test('closing does not wait for a peer that has fallen silent', async () => {
 });
 
 test('a session that is closing is not kept for a peer that has fallen silent', async () => {
-  const sockets = () => getActiveResourcesInfo().filter(name => name === 'TCPSocketWrap').length;
-  await closing({ pingIntervalMs: 400, pingTimeoutMs: 100 });
-  const before = sockets();
-  await expect.poll(sockets).toBeLessThan(before);
+  const { socketsBefore } = await closing({ pingIntervalMs: 400, pingTimeoutMs: 100 });
+  await expect.poll(countSockets).toBeLessThan(socketsBefore);
 });
 
 test('reports a TCP reset in the middle of a stream, and goes on with another connection', async () => {

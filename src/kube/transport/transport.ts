@@ -120,11 +120,11 @@ export class Transport {
 
   #dialChannel(settings: ConnectionSettings): Promise<Channel> {
     const target: DialTarget = { ...settings, server: new URL(settings.server) };
-    const dialled = (signal: AbortSignal) => dial(target, signal);
+    const dialTarget = (signal: AbortSignal) => dial(target, signal);
     return this.#connecting(settings.server, async signal => {
-      const { socket, protocol } = await dialled(signal);
+      const { socket, protocol } = await dialTarget(signal);
       if (protocol === 'h2') return Session.start(target.server.origin, socket, this.#options, signal);
-      const dialMore = () => this.#connecting(settings.server, async within => (await dialled(within)).socket);
+      const dialMore = () => this.#connecting(settings.server, async within => (await dialTarget(within)).socket);
       return new Http1Channel(target.server, socket, dialMore);
     });
   }

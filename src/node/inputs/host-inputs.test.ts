@@ -162,10 +162,12 @@ test('needs neither mirrors nor a pull secret where the cluster has no such thin
   expect(textOf(inputs, file.bootstrapKubeconfig)).toContain('kubelet-token');
 });
 
-test('on OpenShift a missing pull secret is no trouble without mirrors', async () => {
+test('on OpenShift the pull secret is not needed without mirrors', async () => {
   const { bring, api } = setUp();
+  const paths = (inputs: Awaited<ReturnType<typeof bring>>) => inputs.files.files.map(({ path }) => path);
+  const before = paths(await bring());
   api.remove(secrets, 'pull-secret', 'openshift-config');
-  await bring();
+  expect(paths(await bring())).toEqual(before);
 });
 
 const missing: [name: string, remove: (made: ReturnType<typeof setUp>) => void, code: string, message: string][] = [

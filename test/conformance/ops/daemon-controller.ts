@@ -3,7 +3,7 @@ import { bootstrap } from '../../../src/agent/bootstrap.ts';
 import { type Certificate, parseBundle, printBundle } from '../../../src/agent/certificates/bundle.ts';
 import { applySettings, observeCertificates, readBundle } from '../../../src/agent/host-settings.ts';
 import { planEnvironment } from '../../../src/agent/environment/plan.ts';
-import { reconcileOnce } from '../../../src/agent/reconcile/reconcile-host.ts';
+import { reconcileHost } from '../../../src/agent/reconcile/reconcile-host.ts';
 import { resolveNodeVariables } from '../../../src/agent/services/expand.ts';
 import { printPem } from '../../../src/base/pem.ts';
 import { nodeAnnotation } from '../../../src/contract/names.ts';
@@ -84,7 +84,7 @@ export const ops: Record<string, Operation> = {
 };
 
 async function pass(host: ModelHost, caBundle = ''): Promise<void> {
-  await reconcileOnce(host, { caBundle, readyPatience: { everyMs: 1000, limitMs: 5000 } }, host.waiting());
+  await reconcileHost(host, { caBundle, readyPatience: { everyMs: 1000, limitMs: 5000 } }, host.waiting());
 }
 
 function hostWith(services: Record<string, Input>): ModelHost {

@@ -43,7 +43,7 @@ export function apiServerFlags(layout: Layout): string[] {
     `--service-account-signing-key-file=${folder}/service-accounts.key`,
     '--allow-privileged=true',
     '--profiling=false',
-    // Every group that is served costs processor time at each start: of the beta ones only what a test uses.
+    // Every group that is served costs processor time at each start: of the beta ones only what tests and the server itself use.
     '--runtime-config=api/beta=false,policy/v1beta1=true,discovery.k8s.io/v1beta1=true',
     '--enable-priority-and-fairness=false',
     ...(layout.admissionPlugins.length > 0 ? [`--enable-admission-plugins=${layout.admissionPlugins.join(',')}`] : []),

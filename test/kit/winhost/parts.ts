@@ -22,7 +22,7 @@ const wineVersion = 'wine-10.0-r3';
 const makeTimeoutMs = 20 * 60_000;
 const unusedMs = 7 * 24 * 3_600_000;
 
-/** Makes what is missing: under a minute the first time, milliseconds from then on. Prints progress on the error output. */
+/** Makes what is missing: one to two minutes the first time, milliseconds from then on. Prints progress on the error output. */
 export async function makeParts(cache = join(homedir(), '.cache', 'windows-machine-config-operator')): Promise<Parts> {
   if (process.getuid?.() !== 0) {
     throw new Error('needs root, for namespaces, mounts and network links: run it with sudo');

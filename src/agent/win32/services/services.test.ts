@@ -208,7 +208,10 @@ test.each(tolerated)('succeeds to %s when %s fails with %i: another program was 
 });
 
 test('ignores the removal of a missing service', async () => {
-  await open()[1].remove('a');
+  const [windows, services] = open();
+  windows.install('b');
+  await services.remove('a');
+  expect([windows.handles.size, [...windows.services.keys()]]).toEqual([0, ['b']]);
 });
 
 test('removes a service when its last handle is closed', async () => {

@@ -21,7 +21,7 @@ interface RequesterQueue {
 }
 
 /**
- * Limits how many requests of one requester are judged at a time, because anyone can create as many as they like. A new request is
+ * Limits how many requests of one requester are judged at a time, because every user can create any number. A new request is
  * judged at once and displaces the oldest, so that old requests cannot keep a host with the same requester from its certificate.
  * Displaced requests return as soon as others are decided.
  */
