@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
 import { readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { file } from '#contract/paths.ts';
+import { openFilesAt } from '../../test/kit/open-files.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
 import { bytesOf, every, image, defaultContent } from '../../test/kit/payload-image.ts';
 import { payloadFor } from './payload.ts';
@@ -84,14 +84,14 @@ test('two who read at the same time do not disturb each other', async () => {
 });
 
 test('a reader that stops in the middle leaves nothing open', async () => {
-  const { open } = await image({ contents: { 'windows-instance-config-daemon.exe': randomBytes(900_000) } });
+  const { open, folder } = await image({ contents: { 'windows-instance-config-daemon.exe': randomBytes(900_000) } });
   const pieces = (await (await open()).agent()).content()[Symbol.asyncIterator]();
-  const openFiles = () => readdirSync('/proc/self/fd').length;
-  const before = openFiles();
+  const root = dirname(folder);
+  expect(openFilesAt(root)).toBe(0);
   await pieces.next();
-  expect(openFiles()).toBe(before + 1);
+  expect(openFilesAt(root)).toBe(1);
   await pieces.return?.();
-  expect(openFiles()).toBe(before);
+  expect(openFilesAt(root)).toBe(0);
 });
 
 test('takes programs that lie there as they are, too', async () => {

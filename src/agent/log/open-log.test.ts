@@ -4,7 +4,6 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -17,6 +16,7 @@ import { constants } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { openFilesAt } from '../../../test/kit/open-files.ts';
 import { identityOf, type Open, openLog } from './open-log.ts';
 
 /** A folder with a file of another program, and the place of a log beside it. */
@@ -112,14 +112,12 @@ test('opens no device, and no folder that is a link', () => {
 });
 
 test('leaves no handle open when it rejects', () => {
-  const { victim, path } = bench();
-  const count = () => readdirSync('/proc/self/fd').length;
-  const before = count();
+  const { folder, victim, path } = bench();
   const insist: Open = (at, flags) => {
     rmSync(path, { force: true });
     linkSync(victim, path);
     return openSync(at, flags);
   };
   expect(() => openLog(path, insist)).toThrow(/second name/);
-  expect(count()).toBe(before);
+  expect(openFilesAt(folder)).toBe(0);
 });

@@ -1,11 +1,9 @@
 import {
   chmodSync,
-  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -18,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
+import { openFilesAt } from '../../../test/kit/open-files.ts';
 import { RotatingFile, type RotatingFileOptions } from './rotating-file.ts';
 
 /** A log file in a folder of its own, with a head of one line of two bytes. */
@@ -175,18 +174,12 @@ test('survives a full disk', () => {
 
 test('leaves no handle open after a failure', async () => {
   const { clock } = logFile();
-  const probe = () => {
-    const handle = openSync('/dev/null', 'r');
-    closeSync(handle);
-    return handle;
-  };
-  const before = probe();
   const file = new RotatingFile({ path: '/dev/full', maxBytes: 0, keep: 1, header: () => ['#'], clock });
   for (let count = 0; count < 20; count += 1) {
     file.write('lost');
     await clock.advance(1000);
   }
-  expect(probe()).toBe(before);
+  expect(openFilesAt('/dev/full')).toBe(0);
 });
 
 test('can be closed twice, and opens again for the next line', () => {
