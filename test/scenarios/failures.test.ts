@@ -190,7 +190,20 @@ test('reports failures that appear after half an hour', async () => {
     }
     return reported.size === slowHosts.length;
   };
-  await skipUntil(areReported, 60 * 60_000);
+  const left = async () => {
+    const waiting = slowHosts.filter(({ name }) => !reported.has(name));
+    return Promise.all(waiting.map(async ({ name }) => (await instanceOf(name))?.status));
+  };
+  let [before, quietRounds] = ['', 0];
+  while (!(await areReported())) {
+    const waiting = await left();
+    const now = JSON.stringify(waiting.map(status => [status?.phase, status?.step]));
+    quietRounds = now === before ? quietRounds + 1 : 0;
+    before = now;
+    // Not while steps are taken: on a busy machine an attempt would end in another step.
+    if (quietRounds > 40 || waiting.every(status => status?.phase === 'Failed')) clock.skip(30_000);
+    await delay(50);
+  }
   for (const slow of slowHosts) await checkReported(slow, reported.get(slow.name));
 }, 180_000);
 
@@ -229,7 +242,7 @@ test('each host becomes a Node after its remedy is applied', async () => {
     before = now;
     // Skips time only while no host is being configured.
     const isIdle = waiting.every(({ status }) => status?.phase === 'Failed');
-    if (isIdle || quietRounds > 15) clock.skip(isIdle ? 15_000 : 45_000);
+    if (isIdle || quietRounds > 30) clock.skip(isIdle ? 15_000 : 45_000);
     await delay(100);
   }
   expect((await left()).map(({ metadata, status }) => [metadata.name, status?.step, status?.conditions])).toEqual([]);
