@@ -1,13 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { identity, signer } from '../../src/contract/names.ts';
 import { readNode } from '../../src/contract/node.ts';
 import { readObject } from '../../src/contract/object.ts';
 import type { CsrDecision } from '../../src/controllers/csr/decide.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { Informers } from '../../src/kube/informer/informers.ts';
 import { type CertificateSigningRequest, certificateSigningRequests, nodes } from '../../src/kube/resources.ts';
 import { AgentRecords } from './agent-records.ts';
 import { nodeOf } from './csr-facts.ts';
+import { startFollowing } from './follow.ts';
 
 export interface ApproverOptions {
   operatorNamespace: string;
@@ -41,11 +40,7 @@ export function startApprover(
   conditionFor: ConditionFor = () => approvedByTest,
   everyMs = 100,
 ): Approver {
-  const ending = new AbortController();
-  const { signal } = ending;
   const decided = new Map<string, string>();
-  const informers = new Informers({ client, backoff: { minMs: 10, maxMs: 200, resetAfterMs: 1 } });
-  const requests = informers.get(certificateSigningRequests);
   const isPending = ({ metadata, status }: CertificateSigningRequest) =>
     !status?.conditions?.length && !decided.has(metadata.uid ?? '');
   const approve = async (request: CertificateSigningRequest) => {
@@ -53,19 +48,14 @@ export function startApprover(
     if (condition === undefined) return;
     decided.set(request.metadata.uid ?? '', await patchApproval(client, request, condition));
   };
-  informers.start();
-  const running = (async () => {
-    while (!signal.aborted) {
+  const following = startFollowing(client, everyMs, informers => {
+    const { store } = informers.get(certificateSigningRequests);
+    return async () => {
       // The API server is away, the request is gone, or the test is over.
-      for (const request of requests.store.list().filter(isPending)) await approve(request).catch(() => undefined);
-      await delay(everyMs, undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  const stop = async () => {
-    ending.abort();
-    await running;
-    await informers.stop();
-  };
+      for (const request of store.list().filter(isPending)) await approve(request).catch(() => undefined);
+    };
+  });
+  const stop = async () => following[Symbol.asyncDispose]();
   return {
     get decided() {
       return [...decided.values()];

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type AgentReport, parseReport, reportName } from '../../src/contract/agent-report.ts';
 import { nodeAnnotation } from '../../src/contract/names.ts';
 import { isAlreadyExists } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { Informers } from '../../src/kube/informer/informers.ts';
 import { configMaps, type Node, nodes } from '../../src/kube/resources.ts';
+import { startFollowing } from './follow.ts';
 
 const { version, rebootRequired } = nodeAnnotation;
 const everyMs = 50;
@@ -30,32 +29,21 @@ export async function forgetVersion(client: Client, namespace: string, node: str
 
 /** Writes to the Nodes what their agents report, as the operator does; until it is stopped. */
 export function startMirroring(client: Client, namespace: string): AsyncDisposable {
-  const stop = new AbortController();
-  const { signal } = stop;
   const marked = new Set<string>();
-  const informers = new Informers({ client, backoff: { minMs: 10, maxMs: 200, resetAfterMs: 1 } });
-  const [reports, seen] = [informers.get(configMaps, { namespace }), informers.get(nodes)];
-  const look = async (node: Node) => {
-    const { name = '' } = node.metadata;
-    const report = reports.store.get({ namespace, name: reportName(name) });
-    if (report === undefined || changes(node, parseReport(report.data), marked) === undefined) return;
-    await mirror(client, namespace, name, marked);
-  };
-  informers.start();
-  const running = (async () => {
-    while (!signal.aborted) {
+  return startFollowing(client, everyMs, informers => {
+    const { store: reports } = informers.get(configMaps, { namespace });
+    const { store: seen } = informers.get(nodes);
+    const look = async (node: Node) => {
+      const { name = '' } = node.metadata;
+      const report = reports.get({ namespace, name: reportName(name) });
+      if (report === undefined || changes(node, parseReport(report.data), marked) === undefined) return;
+      await mirror(client, namespace, name, marked);
+    };
+    return async () => {
       // The API server may be away for a while.
-      for (const node of seen.store.list()) await look(node).catch(() => undefined);
-      await delay(everyMs, undefined, { signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort(new Error('the mirror ends'));
-      await running;
-      await informers.stop();
-    },
-  };
+      for (const node of seen.list()) await look(node).catch(() => undefined);
+    };
+  });
 }
 
 /** Reads both again: what the watches have seen may be old. */

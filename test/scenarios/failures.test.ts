@@ -102,11 +102,21 @@ const configuredReason = (instance: WindowsInstance | undefined) =>
 const reasonOf = async (name: string) => configuredReason(await instanceOf(name));
 const phaseOf = async (name: string) => (await instanceOf(name))?.status?.phase;
 
-/** Advances the clock in steps until the condition holds. */
-async function skipUntil(holds: () => Promise<boolean>, limitMs: number): Promise<void> {
-  for (let leftMs = limitMs; leftMs > 0 && !(await holds()); leftMs -= 30_000) {
-    clock.skip(30_000);
-    await delay(50);
+/**
+ * Skips time until no host is left, but only while those that are left wait: on a busy machine an attempt would end in
+ * another step.
+ */
+async function skipWhileWaiting(left: () => Promise<WindowsInstance[]>): Promise<void> {
+  let [before, quietRounds] = ['', 0];
+  for (let round = 0; round < 2000; round += 1) {
+    const waiting = await left();
+    if (waiting.length === 0) return;
+    const now = JSON.stringify(waiting.map(({ status }) => [status?.phase, status?.step, status?.progress]));
+    quietRounds = now === before ? quietRounds + 1 : 0;
+    before = now;
+    const isIdle = waiting.every(({ status }) => status?.phase === 'Failed');
+    if (isIdle || quietRounds > 30) clock.skip(isIdle ? 15_000 : 45_000);
+    await delay(100);
   }
 }
 
@@ -183,27 +193,17 @@ test('reports the failure of a Machine on the Machine and the details on the ins
 test('reports failures that appear after half an hour', async () => {
   // The next attempt may fail with another code.
   const reported = new Map<string, WindowsInstance>();
-  const areReported = async () => {
+  const left = async () => {
+    const waiting: WindowsInstance[] = [];
     for (const { name, code } of slowHosts) {
       const instance = await instanceOf(name);
-      if (instance !== undefined && configuredReason(instance) === code) reported.set(name, instance);
+      if (instance === undefined) throw new Error(`there is no instance for ${name}`);
+      if (configuredReason(instance) === code) reported.set(name, instance);
+      if (!reported.has(name)) waiting.push(instance);
     }
-    return reported.size === slowHosts.length;
+    return waiting;
   };
-  const left = async () => {
-    const waiting = slowHosts.filter(({ name }) => !reported.has(name));
-    return Promise.all(waiting.map(async ({ name }) => (await instanceOf(name))?.status));
-  };
-  let [before, quietRounds] = ['', 0];
-  while (!(await areReported())) {
-    const waiting = await left();
-    const now = JSON.stringify(waiting.map(status => [status?.phase, status?.step]));
-    quietRounds = now === before ? quietRounds + 1 : 0;
-    before = now;
-    // Not while steps are taken: on a busy machine an attempt would end in another step.
-    if (quietRounds > 40 || waiting.every(status => status?.phase === 'Failed')) clock.skip(30_000);
-    await delay(50);
-  }
+  await skipWhileWaiting(left);
   for (const slow of slowHosts) await checkReported(slow, reported.get(slow.name));
 }, 180_000);
 
@@ -211,7 +211,10 @@ test('reports failures that appear after half an hour', async () => {
 const leastMs = (retry: number) => 0.75 * Math.min(5000 * 2 ** retry, 300_000);
 
 test('retries a failing host with backoff up to five minutes', async () => {
-  await skipUntil(async () => false, 40 * 60_000);
+  for (let skippedMs = 0; skippedMs < 40 * 60_000; skippedMs += 30_000) {
+    clock.skip(30_000);
+    await delay(50);
+  }
   for (const name of ['refused', 'no-ssh', 'wrong-key', 'password', 'no-admin', 'clock-skew', 'foreign-1']) {
     const times = attempts.get(sandbox.host(name).spec.address) ?? [];
     const gapsMs = times.slice(1).map((ms, index) => ms - (times[index] ?? 0));
@@ -233,17 +236,6 @@ test('each host becomes a Node after its remedy is applied', async () => {
   const [machine] = sandbox.hosts.filter(({ spec }) => spec.name.startsWith('winworker'));
   machine?.change({ isAdministrator: true });
   const left = async () => (await operator.instances()).filter(({ status }) => status?.phase !== 'Ready');
-  let [before, quietRounds] = ['', 0];
-  for (let round = 0; round < 2000; round += 1) {
-    const waiting = await left();
-    if (waiting.length === 0) break;
-    const now = JSON.stringify(waiting.map(({ status }) => [status?.phase, status?.step, status?.progress]));
-    quietRounds = now === before ? quietRounds + 1 : 0;
-    before = now;
-    // Skips time only while no host is being configured.
-    const isIdle = waiting.every(({ status }) => status?.phase === 'Failed');
-    if (isIdle || quietRounds > 30) clock.skip(isIdle ? 15_000 : 45_000);
-    await delay(100);
-  }
+  await skipWhileWaiting(left);
   expect((await left()).map(({ metadata, status }) => [metadata.name, status?.step, status?.conditions])).toEqual([]);
 }, 240_000);

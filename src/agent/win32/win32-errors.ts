@@ -43,7 +43,7 @@ interface KnownError {
 
 type Advice = Pick<KnownError, 'code' | 'remedy'>;
 
-const waits = 'Reboot the host if the error persists for more than a few minutes.';
+const reboot = 'Reboot the host if the error persists for more than a few minutes.';
 const log: Advice = { remedy: 'Check its log below C:\\var\\log on the host.' };
 const program: Advice = { remedy: 'Check that the program in its command exists on the host.' };
 const memory: KnownError = { meaning: 'not enough memory', remedy: 'Free memory on the host.' };
@@ -67,7 +67,7 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
   6: { meaning: 'the handle is not valid' },
   8: memory,
   14: memory,
-  32: { meaning: 'another process uses the file', remedy: waits },
+  32: { meaning: 'another process uses the file', remedy: reboot },
   87: { meaning: 'a parameter is not valid' },
   112: { meaning: 'the disk is full', remedy: 'Free space on the disk of the host.' },
   122: { meaning: 'the buffer is too small' },
@@ -82,15 +82,15 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
     meaning: 'it has not ended in time',
     remedy: 'Check for a debugger or virus scanner that protects it; if it persists, reboot the host.',
   },
-  1051: { meaning: 'services that depend on it are running', remedy: waits },
-  1052: { meaning: 'the service does not accept the request', remedy: waits },
+  1051: { meaning: 'services that depend on it are running', remedy: reboot },
+  1052: { meaning: 'the service does not accept the request', remedy: reboot },
   1053: {
     meaning: 'the service did not respond in time',
     code: 'WINDOWS_SERVICE_START_TIMEOUT',
     remedy: 'Check its log, and whether its program starts when run manually.',
   },
-  1055: { meaning: 'the service database is locked', remedy: waits },
-  1056: { meaning: 'the service is already running', remedy: waits },
+  1055: { meaning: 'the service database is locked', remedy: reboot },
+  1056: { meaning: 'the service is already running', remedy: reboot },
   1057: { meaning: 'the account of the service does not exist, or the password is wrong', ...account },
   1058: {
     meaning: 'the service is disabled',
@@ -103,8 +103,8 @@ const knownErrors: Readonly<Record<number, KnownError>> = {
     code: 'WINDOWS_SERVICE_MISSING',
     remedy: 'Wait: the agent creates missing services in its next pass.',
   },
-  1061: { meaning: 'the service cannot be controlled at this moment', remedy: waits },
-  1062: { meaning: 'the service has not been started', remedy: waits },
+  1061: { meaning: 'the service cannot be controlled at this moment', remedy: reboot },
+  1062: { meaning: 'the service has not been started', remedy: reboot },
   1063: {
     meaning: 'the process was not started by the service manager',
     code: 'WINDOWS_NOT_A_SERVICE',

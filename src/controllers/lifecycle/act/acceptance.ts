@@ -26,17 +26,13 @@ export interface AcceptanceOptions {
 
 const byHost = 'host';
 
-function indexByHost(instance: WindowsInstance): string[] {
-  return hostsOf(instance);
-}
-
 /** Decides whether the operator configures the host of an instance. */
 export class Acceptance {
   readonly #options: AcceptanceOptions;
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
-    options.instances.addIndex(byHost, indexByHost);
+    options.instances.addIndex(byHost, hostsOf);
   }
 
   /** Looks at caches only. */

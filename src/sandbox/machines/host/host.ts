@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { agentProgramHash } from '#contract/paths.ts';
-import { withDeadline } from '#base/waiting/deadline.ts';
+import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 import { offsetClock } from '../clocks.ts';
 import { programName } from '../programs/command-line.ts';
-import { whenAborted } from '#base/waiting/deadline.ts';
 import type { Route } from '../routes.ts';
 import { type Output, runCommand } from '../ssh/shell.ts';
 import { SimulatedSshd } from '../ssh/sshd.ts';
