@@ -111,7 +111,8 @@ const fullStatus: Required<WindowsInstanceStatus> = {
   phase: 'Ready',
   step: 'uncordon',
   nextAttempt: '',
-  progress: { bytes: 1, totalBytes: 2 },
+  progress: { bytes: 1, totalBytes: 2, started: '' },
+  activity: { since: '', waitsFor: '', usualSeconds: 1, limitSeconds: 2, remedy: '' },
   reboot: { bootId: 'boot-1', because: 'it is renamed' },
   node: 'win1',
   nodeUID: 'u-1',
@@ -128,7 +129,14 @@ const fullStatus: Required<WindowsInstanceStatus> = {
     { type: 'Ready', status: 'True', reason: 'Joined', message: '', lastTransitionTime: '', observedGeneration: 1 },
   ],
   timeline: [
-    { name: 'connect', started: '', finished: '', attempts: 1, lastError: { code: 'X', message: '', remedy: '' } },
+    {
+      name: 'connect',
+      started: '',
+      firstStarted: '',
+      finished: '',
+      attempts: 1,
+      lastError: { code: 'X', message: '', remedy: '' },
+    },
   ],
 };
 

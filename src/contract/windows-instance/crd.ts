@@ -96,7 +96,8 @@ const conditionSchema = object(
 const timelineSchema = object(
   {
     name: text('Step of the journey.'),
-    started: time('Start of the first attempt.'),
+    started: time('Start of the latest attempt.'),
+    firstStarted: time('Start of the first attempt, if there were several.'),
     finished: time('End of the successful attempt.'),
     attempts: { type: 'integer', description: 'Number of attempts.' },
     lastError: object(
@@ -131,8 +132,25 @@ const statusSchema = object({
   step: text('Current step.'),
   nextAttempt: time('When a failed host is retried at the latest.'),
   progress: object(
-    { bytes: count('Bytes uploaded.'), totalBytes: count('Bytes to upload.') },
+    {
+      bytes: count('Bytes uploaded.'),
+      totalBytes: count('Bytes to upload.'),
+      started: time('When the first byte was sent.'),
+    },
     { description: 'Progress of the current upload.', required: ['bytes', 'totalBytes'] },
+  ),
+  activity: object(
+    {
+      since: time('Start of this attempt of the step.'),
+      waitsFor: text('What the step waits for.'),
+      usualSeconds: count('How long the step usually takes. Not set for steps whose duration cannot be known.'),
+      limitSeconds: count('The step fails after this time.'),
+      remedy: text('What to check; set when the step has taken more than twice the usual time.'),
+    },
+    {
+      description: 'What the current step does, and how long that usually takes.',
+      required: ['since', 'limitSeconds'],
+    },
   ),
   reboot: object(
     { bootId: text('Boot of the host that the reboot ended.'), because: text('Why the host was rebooted.') },

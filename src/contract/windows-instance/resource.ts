@@ -51,7 +51,10 @@ export interface WindowsInstanceSpec {
 
 export interface TimelineStep {
   name: string;
+  /** Start of the latest attempt. */
   started: string;
+  /** Start of the first attempt; only set when there were several. */
+  firstStarted?: string;
   finished?: string;
   attempts: number;
   lastError?: { code: string; message: string; remedy: string };
@@ -79,6 +82,21 @@ export const instanceCondition = {
 export interface InstanceProgress {
   bytes: number;
   totalBytes: number;
+  /** When the first byte was sent. */
+  started?: string;
+}
+
+/** What the current step does, and how long that usually takes. */
+export interface InstanceActivity {
+  /** Start of this attempt of the step. */
+  since: string;
+  waitsFor?: string;
+  /** Not set for steps whose duration cannot be known, such as waiting in a queue. */
+  usualSeconds?: number;
+  /** The step fails after this time. */
+  limitSeconds: number;
+  /** Set when the step has taken more than twice the usual time. */
+  remedy?: string;
 }
 
 /** A reboot that the operator requested; recorded before the request, so that it is not repeated in another boot. */
@@ -138,6 +156,7 @@ export interface WindowsInstanceStatus extends InstanceRecord {
   /** When a failed host is retried at the latest. */
   nextAttempt?: string;
   progress?: InstanceProgress;
+  activity?: InstanceActivity;
   reboot?: InstanceReboot;
   node?: string;
   ipv4?: string;

@@ -73,8 +73,10 @@ export function isTransientFailure(instance: WindowsInstance, error: AppError, n
   if (!/^HOST_(UNREACHABLE|NOT_SSH|HANDSHAKE_FAILED|REFUSED_KEY|WANTS_PASSWORD|CONNECTION_LOST)$/.test(error.code)) {
     return false;
   }
-  const since = (step: string) =>
-    nowMs - Date.parse(instance.status?.timeline?.find(({ name }) => name === step)?.started ?? '');
+  const since = (step: string) => {
+    const { started = '', firstStarted = started } = instance.status?.timeline?.find(({ name }) => name === step) ?? {};
+    return nowMs - Date.parse(firstStarted);
+  };
   if (instance.status?.reboot !== undefined && since('reboot') < rebootGraceMs) return true;
   if (instance.status?.reboot !== undefined && since('reboot for settings') < rebootGraceMs) return true;
   // Without a timeline this is the first attempt.

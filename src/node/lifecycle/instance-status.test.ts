@@ -33,11 +33,14 @@ const broken: TimelineStep = {
   lastError: { code: 'X', message: 'm', remedy: 'r' },
 };
 const view = (
-  over: Partial<JourneyView> & { step?: string; waitsFor?: string; timeline?: TimelineStep[] } = {},
+  over: Partial<JourneyView> & { step?: string; waitsFor?: string; remedy?: string; timeline?: TimelineStep[] } = {},
 ): JourneyView => {
-  const { step, waitsFor, timeline = [done], ...rest } = over;
+  const { step, waitsFor, remedy, timeline = [done], ...rest } = over;
+  const times = { since: now, usualSeconds: 30, limitSeconds: 600 };
+  const activity =
+    step === undefined ? undefined : { ...times, ...(waitsFor && { waitsFor }), ...(remedy && { remedy }) };
   return {
-    journal: { step, waitsFor, progress: undefined, timeline: () => timeline },
+    journal: { step, activity, progress: undefined, timeline: () => timeline },
     reboot: undefined,
     ipv4: '10.0.0.5',
     node: undefined,
@@ -64,6 +67,27 @@ test('during a journey: phase, step, timeline, address, and what it waits for', 
     Ready: ['False', 'Configuring', 'find node: the kubelet'],
   });
   expect(status.conditions?.[0]).toMatchObject({ lastTransitionTime: now, observedGeneration: 3 });
+});
+
+test('a slow step has its own reason, with the usual time, the limit and the remedy', () => {
+  const slow = view({ step: 'find node', waitsFor: 'the kubelet', remedy: 'Check the kubelet.' });
+  const status = configuringStatus(slow, stamp)({});
+  expect(conditionsOf(status)).toEqual({
+    Configured: ['False', 'Configuring', 'The host is being configured.'],
+    Ready: ['False', 'SlowStep', 'find node: the kubelet; usually 30 s, limit 10 min. Check the kubelet.'],
+  });
+  expect(status.activity).toMatchObject({
+    since: now,
+    usualSeconds: 30,
+    limitSeconds: 600,
+    remedy: 'Check the kubelet.',
+  });
+  for (const change of [
+    readyStatus(undefined, 'v', stamp),
+    pausedStatus(stamp),
+    failedStatus(view(), error, false, stamp),
+  ])
+    expect(change(status)).not.toHaveProperty('activity');
 });
 
 test('shows progress and reboot only while they last', () => {

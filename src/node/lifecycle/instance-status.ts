@@ -1,5 +1,6 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
+import { shortDuration } from '#base/short-duration.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
@@ -19,7 +20,7 @@ export type StatusChange = (before: WindowsInstanceStatus) => WindowsInstanceSta
 
 /** The state of a journey. */
 export interface JourneyView {
-  journal: Pick<Journal, 'step' | 'timeline' | 'progress' | 'waitsFor'>;
+  journal: Pick<Journal, 'step' | 'timeline' | 'progress' | 'activity'>;
   reboot: InstanceReboot | undefined;
   ipv4: string | undefined;
   node: string | undefined;
@@ -31,6 +32,8 @@ export interface JourneyView {
 export const conditionReason = {
   joined: 'Joined',
   configuring: 'Configuring',
+  /** The current step takes more than twice the usual time. */
+  slowStep: 'SlowStep',
   paused: 'Paused',
   nodeNotReady: 'NodeNotReady',
   otherVersion: 'OtherVersion',
@@ -53,19 +56,28 @@ export function configuringStatus(
   phase: InstancePhase = 'Configuring',
 ): StatusChange {
   const { journal } = view;
-  const { step, waitsFor } = journal;
-  const activity = `${step ?? 'between steps'}${waitsFor === undefined ? '' : `: ${waitsFor}`}`;
+  const isSlow = journal.activity?.remedy !== undefined;
   const hasFailed = journal.timeline().some(({ lastError }) => lastError !== undefined);
-  const condition = { status: 'False', reason: conditionReason.configuring, message: activity } as const;
+  const configuring = { status: 'False', reason: conditionReason.configuring } as const;
+  const reason = isSlow ? conditionReason.slowStep : conditionReason.configuring;
   return before => {
     const conditions: NewCondition[] = [
       ...(hasFailed && before.conditions
         ? []
-        : [{ ...condition, type: instanceCondition.configured, message: configuringMessage }]),
-      { ...condition, type: instanceCondition.ready },
+        : [{ ...configuring, type: instanceCondition.configured, message: configuringMessage }]),
+      { ...configuring, type: instanceCondition.ready, reason, message: activityMessage(journal) },
     ];
     return withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
   };
+}
+
+/** `find node: the kubelet registers its Node; usually 30 s, limit 10 min. Check …` */
+function activityMessage({ step = 'between steps', activity }: JourneyView['journal']): string {
+  const { waitsFor, usualSeconds, limitSeconds = 0, remedy } = activity ?? {};
+  const doing = waitsFor === undefined ? step : `${step}: ${waitsFor}`;
+  if (remedy === undefined || usualSeconds === undefined) return doing;
+  const [usual, limit] = [usualSeconds, limitSeconds].map(seconds => shortDuration(seconds * 1000));
+  return `${doing}; usually ${usual}, limit ${limit}. ${remedy}`;
 }
 
 /** Failed until the next attempt. A transient failure is not reported as one yet: a host may need time to boot. */
@@ -92,7 +104,7 @@ export function failedStatus(
 /** The Node is in service and no journey runs. */
 export function readyStatus(node: NodeView | undefined, version: string, stamp: StatusStamp): StatusChange {
   return before => {
-    const { step: _step, progress: _progress, reboot: _reboot, nextAttempt: _next, ...rest } = before;
+    const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
     const recorded = running === version ? version : (before.version ?? (isAdopted(before) ? running : undefined));
     const status = {
@@ -121,7 +133,7 @@ export function pausedStatus(stamp: StatusStamp): StatusChange {
     message: 'spec.paused is true; the operator does not change the host',
   };
   return before => {
-    const { step: _step, progress: _progress, nextAttempt: _next, ...rest } = before;
+    const { step: _s, progress: _p, activity: _a, nextAttempt: _n, ...rest } = before;
     const ready = { ...condition, type: instanceCondition.ready, status: 'Unknown' } as const;
     return withConditions({ ...rest, phase: 'Paused' }, [ready], stamp);
   };
@@ -156,15 +168,16 @@ function restConditions(node: NodeView | undefined, version: string): NewConditi
 }
 
 function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsInstanceStatus {
-  const { step: _step, progress: _progress, reboot: _reboot, nextAttempt: _next, ...rest } = before;
+  const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, ...rest } = before;
   const { journal, reboot, ipv4, node, record } = view;
-  const { step, progress } = journal;
+  const { step, progress, activity } = journal;
   return {
     ...rest,
     ...mergeRecord(before, record),
     timeline: journal.timeline(),
     ...(step !== undefined && { step }),
     ...(progress !== undefined && { progress }),
+    ...(activity !== undefined && { activity }),
     ...(reboot !== undefined && { reboot }),
     ...(ipv4 !== undefined && { ipv4 }),
     ...(node !== undefined && { node }),

@@ -1,9 +1,15 @@
 import type { Clock } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
-import type { InstanceProgress, TimelineStep } from '#contract/windows-instance/resource.ts';
+import type { InstanceActivity, InstanceProgress, TimelineStep } from '#contract/windows-instance/resource.ts';
 
 /** What changed: a step began or failed, or a detail of the running one. */
 export type JournalChange = 'step' | 'detail';
+
+/** How long a step usually takes, and when it fails. */
+export interface StepTimes {
+  usualMs?: number;
+  limitMs: number;
+}
 
 /** Longer messages only fill the object. */
 const maxMessageLength = 800;
@@ -15,6 +21,8 @@ export class Journal {
   readonly #steps: Map<string, TimelineStep>;
   #step: string | undefined;
   #note: string | undefined;
+  #times: (StepTimes & { sinceMs: number }) | undefined;
+  #remedy: string | undefined;
   #progress: InstanceProgress | undefined;
 
   constructor(before: readonly TimelineStep[], clock: Clock, onChange: (change: JournalChange) => void) {
@@ -28,9 +36,17 @@ export class Journal {
     return this.#step;
   }
 
-  /** What the step waits for. */
-  get waitsFor(): string | undefined {
-    return this.#note;
+  /** Not set between steps and after a failure. */
+  get activity(): InstanceActivity | undefined {
+    if (this.#times === undefined) return undefined;
+    const { sinceMs, usualMs, limitMs } = this.#times;
+    return {
+      since: new Date(sinceMs).toISOString(),
+      limitSeconds: seconds(limitMs),
+      ...(usualMs !== undefined && { usualSeconds: seconds(usualMs) }),
+      ...(this.#note !== undefined && { waitsFor: this.#note }),
+      ...(this.#remedy !== undefined && { remedy: this.#remedy }),
+    };
   }
 
   get progress(): InstanceProgress | undefined {
@@ -41,10 +57,17 @@ export class Journal {
     return [...this.#steps.values()];
   }
 
-  begin(name: string): void {
-    const { started = this.#now(), attempts = 0, lastError } = this.#steps.get(name) ?? {};
-    this.#steps.set(name, { name, started, attempts: attempts + 1, ...(lastError && { lastError }) });
+  begin(name: string, times: StepTimes): void {
+    const { started: before, firstStarted = before, attempts = 0, lastError } = this.#steps.get(name) ?? {};
+    this.#steps.set(name, {
+      name,
+      started: this.#now(),
+      ...(firstStarted !== undefined && { firstStarted }),
+      attempts: attempts + 1,
+      ...(lastError && { lastError }),
+    });
     this.#switchTo(name);
+    this.#times = { ...times, sinceMs: this.#clock.now() };
     this.#onChange('step');
   }
 
@@ -78,19 +101,28 @@ export class Journal {
     this.#onChange('detail');
   }
 
+  /** The step takes much longer than usual. */
+  slow(remedy: string): void {
+    this.#remedy = shortened(remedy);
+    this.#onChange('step');
+  }
+
   report(progress: InstanceProgress): void {
-    this.#progress = progress;
+    this.#progress = { ...progress, started: this.#progress?.started ?? this.#now() };
     this.#onChange('detail');
   }
 
   #close(name: string): void {
-    const { started = this.#now(), attempts = 1 } = this.#steps.get(name) ?? {};
-    this.#steps.set(name, { name, started, finished: this.#now(), attempts });
+    const { started = this.#now(), firstStarted, attempts = 1 } = this.#steps.get(name) ?? {};
+    const first = firstStarted === undefined ? {} : { firstStarted };
+    this.#steps.set(name, { name, started, ...first, finished: this.#now(), attempts });
   }
 
   #switchTo(step: string | undefined): void {
     this.#step = step;
     this.#note = undefined;
+    this.#times = undefined;
+    this.#remedy = undefined;
     this.#progress = undefined;
   }
 
@@ -101,4 +133,8 @@ export class Journal {
 
 function shortened(text: string): string {
   return text.length <= maxMessageLength ? text : `${text.slice(0, maxMessageLength - 3)}...`;
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1000);
 }

@@ -14,6 +14,7 @@ const step = (name: string, over: Partial<Step<SetUpOptions>> = {}): Step<SetUpO
   name,
   description: 'something',
   limitMs: 1000,
+  remedy: () => 'Check it.',
   run: async deps => void deps.push(name),
   ...over,
 });
@@ -96,17 +97,33 @@ test('reports a timeout with the error of the step', async () => {
   const timeout = {
     code: 'NODE_NOT_FOUND',
     message: (deps: SetUpOptions) => `no Node for ${deps[0]}`,
-    remedy: 'Look.',
   } as const;
-  const hanging = step('a', { timeout, run: () => new Promise(() => undefined) });
+  const hanging = step('a', { timeout, remedy: deps => `Check ${deps[0]}.`, run: () => new Promise(() => undefined) });
   const ended = rejectionOf(runSteps([hanging], ['win-1'], run));
   await settle();
   await clock.advance(1000);
   expect(await ended).toMatchObject({
     code: 'NODE_NOT_FOUND',
     message: 'no Node for win-1 within 1 s',
-    remedy: 'Look.',
+    remedy: 'Check win-1.',
   });
+});
+
+test('gives a remedy after twice the usual time, and only while the step runs', async () => {
+  const { run, clock, journal } = bench();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const slow = step('a', { usualMs: 300, limitMs: 5000, run: () => promise, remedy: deps => `Check ${deps[0]}.` });
+  const ended = runSteps([slow, step('b', { usualMs: 1 })], ['win-1'], run);
+  await settle();
+  await clock.advance(599);
+  expect(journal.activity).toMatchObject({ limitSeconds: 5 });
+  expect(journal.activity?.remedy).toBeUndefined();
+  await clock.advance(1);
+  expect(journal.activity?.remedy).toBe('Check win-1.');
+  resolve();
+  await ended;
+  await clock.advance(5000);
+  expect(journal.activity).toBeUndefined();
 });
 
 test('an abort is not reported as a failure', async () => {
@@ -138,11 +155,11 @@ test('passes notes and progress to the record', async () => {
     run: async (_, { note, report }) => {
       note('waiting');
       report({ bytes: 1, totalBytes: 3 });
-      seen.push(journal.waitsFor, journal.progress);
+      seen.push(journal.activity?.waitsFor, journal.progress);
     },
   });
   await runSteps([telling], [], run);
-  expect(seen).toEqual(['waiting', { bytes: 1, totalBytes: 3 }]);
+  expect(seen).toEqual(['waiting', { bytes: 1, totalBytes: 3, started: expect.any(String) }]);
 });
 
 const own = new AppError('USAGE', 'own', { remedy: 'r' });

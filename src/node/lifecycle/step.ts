@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, shown } from '#base/errors.ts';
+import { shortDuration } from '#base/short-duration.ts';
 import type { Log } from '#base/log.ts';
 import type { InstanceProgress } from '#contract/windows-instance/resource.ts';
 import { appErrorOf } from '#kube/app-error.ts';
@@ -13,9 +14,13 @@ export interface Step<J> {
   name: string;
   /** For people. */
   description: string;
+  /** How long it takes on a healthy host; not set when that cannot be known. */
+  usualMs?: number;
   limitMs: number;
   /** The error after `limitMs`; defaults to STEP_TIMEOUT. */
   timeout?: StepTimeout<J>;
+  /** What to check when the step takes more than twice the usual time, or fails with a timeout. */
+  remedy(journey: J): string;
   /** True if the step can be skipped, judged by what is known already; asked before each attempt. */
   isDone?(journey: J): boolean;
   /** Idempotent: it can be interrupted anywhere and run again. */
@@ -26,7 +31,6 @@ export interface StepTimeout<J> {
   code: ErrorCode;
   /** What did not happen; the time limit is appended. */
   message(journey: J): string;
-  remedy: string;
 }
 
 /** What a step is given while it works. */
@@ -65,7 +69,9 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
   const measure = (result: 'done' | 'failed') =>
     metrics.observe(stepMetrics.seconds, { step: step.name, result }, (clock.monotonicMs() - startMs) / 1000);
   log.info('Running step', { step: step.name });
-  journal.begin(step.name);
+  journal.begin(step.name, step);
+  const ended = new AbortController();
+  void hintWhenSlow(step, journey, run, ended.signal);
   try {
     const error = () => timeoutError(step, journey);
     await withDeadline({ clock, ms: step.limitMs, error, signal }, within =>
@@ -82,20 +88,32 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
     journal.fail(step.name, error);
     measure('failed');
     throw error;
+  } finally {
+    ended.abort();
   }
   journal.finish(step.name);
   measure('done');
 }
 
-function timeoutError<J>({ name, limitMs, timeout }: Step<J>, journey: J): AppError {
-  const message = timeout?.message(journey) ?? `step ${shown(name)} did not finish`;
-  return new AppError(timeout?.code ?? 'STEP_TIMEOUT', `${message} within ${limitText(limitMs)}`, {
-    remedy: timeout?.remedy ?? 'Check the log of the operator for what the step waited for.',
-  });
+/** The administrator need not wait for the limit to learn what to check. */
+async function hintWhenSlow<J>(
+  step: Step<J>,
+  journey: J,
+  { journal, clock }: StepRun,
+  ended: AbortSignal,
+): Promise<void> {
+  if (step.usualMs === undefined) return;
+  await clock.sleep(slowFactor * step.usualMs, ended).catch(() => undefined);
+  if (!ended.aborted) journal.slow(step.remedy(journey));
 }
 
-function limitText(ms: number): string {
-  return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
+const slowFactor = 2;
+
+function timeoutError<J>({ name, limitMs, timeout, remedy }: Step<J>, journey: J): AppError {
+  const message = timeout?.message(journey) ?? `step ${shown(name)} did not finish`;
+  return new AppError(timeout?.code ?? 'STEP_TIMEOUT', `${message} within ${shortDuration(limitMs)}`, {
+    remedy: remedy(journey),
+  });
 }
 
 /** Turns whatever was thrown into an error with a code and a remedy. */

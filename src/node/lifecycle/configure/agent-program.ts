@@ -9,6 +9,7 @@ import { askAgent, callAgent } from '../agent-call.ts';
 import type { Step, StepTurn } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { notAdministrator } from './preflight.ts';
+import { checkCommand, checkUpload } from './remedies.ts';
 
 /** The agent hashes all managed files, perhaps on a slow disk. */
 const inventoryMs = 180_000;
@@ -18,7 +19,9 @@ const secureMs = 2 * inventoryMs;
 export const uploadAgent: Step<ConfigureJourney> = {
   name: 'agent program',
   description: 'uploads the agent to a folder that only administrators can write to, unless it is there',
+  usualMs: 60_000,
   limitMs: 60 * 60_000,
+  remedy: checkUpload,
   async run(journey, turn) {
     const { agent } = journey.prepared;
     if ((await journey.host.fileSize(programOf(journey), turn.signal)) !== agent.bytes) await upload(journey, turn);
@@ -28,7 +31,9 @@ export const uploadAgent: Step<ConfigureJourney> = {
 export const takeInventory: Step<ConfigureJourney> = {
   name: 'inventory',
   description: 'has the agent report everything about the host in one call; it changes nothing',
+  usualMs: 30_000,
   limitMs: 70 * 60_000,
+  remedy: checkCommand,
   async run(journey, turn) {
     const { signal } = turn;
     journey.inventory = await verifiedInventory(journey, signal).catch(async (error: unknown) => {
@@ -47,7 +52,9 @@ export const takeInventory: Step<ConfigureJourney> = {
 export const secureFolders: Step<ConfigureJourney> = {
   name: 'secure folders',
   description: 'has the agent secure the managed folders and copy itself into place',
+  usualMs: 30_000,
   limitMs: 15 * 60_000,
+  remedy: checkCommand,
   async run(journey, { signal }) {
     journey.inventory = await secure(journey, signal);
     checkPlaced(journey, journey.inventory);

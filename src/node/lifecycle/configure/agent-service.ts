@@ -12,6 +12,7 @@ import { askForInventory } from './agent-program.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { rebootTimeout } from './prepare-windows.ts';
 import { rebootOnce } from './reboot.ts';
+import { checkAgent, checkCommand, checkReboot } from './remedies.ts';
 
 const installMs = 4 * 60_000;
 const settings = 'variables and certificates';
@@ -25,10 +26,11 @@ const versionTimeout: StepTimeout<ConfigureJourney> = {
     const report = event === undefined ? 'its agent reported no event' : `last event of its agent: ${event}`;
     return `Node ${node?.name} did not reach version ${prepared.inputs.version} (${report})`;
   },
-  remedy: 'Check the events of the Node (`kubectl describe node`) and the logs in C:\\var\\log\\wicd on the host.',
 };
 
-const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'timeout' | 'isDone'> = {
+const untilVersion: Pick<Step<ConfigureJourney>, 'usualMs' | 'limitMs' | 'timeout' | 'isDone' | 'remedy'> = {
+  usualMs: 60_000,
+  remedy: checkAgent,
   limitMs: 20 * 60_000,
   timeout: versionTimeout,
   isDone: ({ node, prepared }) => isUpToDate(node, prepared.inputs.version),
@@ -56,7 +58,9 @@ function installStep(description: string, modeFor: (journey: ConfigureJourney) =
   return {
     name: 'agent service',
     description,
+    usualMs: 20_000,
     limitMs: 5 * 60_000,
+    remedy: checkCommand,
     run: (journey, turn) => install(journey, modeFor(journey), turn),
   };
 }
@@ -103,7 +107,9 @@ export const awaitSettings: Step<ConfigureJourney> = {
 export const rebootForSettings: Step<ConfigureJourney> = {
   name: 'reboot for settings',
   description: 'drains the Node and reboots the host if the agent requested it',
+  usualMs: 5 * 60_000,
   limitMs: 45 * 60_000,
+  remedy: checkReboot,
   timeout: rebootTimeout,
   isDone: ({ node }) => node === undefined || !awaitsReboot(node),
   async run(journey, turn) {

@@ -3,6 +3,7 @@ import type { NodeView } from '#contract/node.ts';
 import { callAgent } from '../agent-call.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
+import { checkCommand } from './remedies.ts';
 
 const cleanupMs = 15 * 60_000;
 
@@ -26,7 +27,9 @@ export function needsCleanup({ inventory, node, version, awaitsNode }: CleanupFa
 export const cleanUp: Step<ConfigureJourney> = {
   name: 'clean-up',
   description: 'stops and removes services of an earlier configuration; variables and certificates stay',
+  usualMs: 60_000,
   limitMs: 20 * 60_000,
+  remedy: checkCommand,
   isDone(journey) {
     const { inventory, node, prepared, record } = journey;
     const { version } = prepared.inputs;

@@ -6,11 +6,14 @@ import { fingerprint, printPublicKey } from '#host/keys/public-key.ts';
 import { ipv4Of } from '#host/resolver.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
+import { checkCluster, checkConnection } from './remedies.ts';
 
 export const connect: Step<ConfigureJourney> = {
   name: 'connect',
   description: 'resolves the name, connects by SSH with the operator’s key, checks the host key or pins the first one',
+  usualMs: 30_000,
   limitMs: 90_000,
+  remedy: checkConnection,
   run: async (journey, { signal }) => void (await journey.host.connect(signal)),
 };
 
@@ -18,6 +21,7 @@ export const acquireSlot: Step<ConfigureJourney> = {
   name: 'queued',
   description: 'waits for a free slot when the maximum number of hosts is being configured',
   limitMs: 2 * 3_600_000,
+  remedy: checkCluster,
   async run(journey, { signal, note }) {
     const { joins } = journey.deps.slots;
     note(`${joins.taken} hosts are being configured, ${joins.waiting} are ahead in the queue`);

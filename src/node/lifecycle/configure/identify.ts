@@ -9,13 +9,16 @@ import { addTokens } from '../../record.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkName } from './name-check.ts';
+import { checkCluster } from './remedies.ts';
 
 const shortMs = 60_000;
 
 export const claimName: Step<ConfigureJourney> = {
   name: 'node name',
   description: 'checks that no other Node has the name of the host, before anything is installed',
+  usualMs: 10_000,
   limitMs: shortMs,
+  remedy: checkCluster,
   async run(journey) {
     // The preflight reports a user without administrator rights, who cannot read names either.
     if (!journey.inventory.isAdministrator) return;
@@ -34,7 +37,9 @@ export const claimName: Step<ConfigureJourney> = {
 export const recordHost: Step<ConfigureJourney> = {
   name: 'record host',
   description: 'records node name, addresses and token ids, which decide about certificate requests of the host',
+  usualMs: 10_000,
   limitMs: shortMs,
+  remedy: checkCluster,
   async run(journey) {
     const { inventory, record, prepared, deps } = journey;
     const name = reportedName(inventory);

@@ -6,18 +6,19 @@ import { printHostKey } from '#host/host-key.ts';
 import { untilNodes } from '../node-watch.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
+import { checkCluster, checkRegistration } from './remedies.ts';
 
 const shortMs = 2 * 60_000;
 
 export const findNode: Step<ConfigureJourney> = {
   name: 'find node',
   description: 'waits for the Node that the kubelet of the host registers',
+  usualMs: 30_000,
   limitMs: 10 * 60_000,
+  remedy: checkRegistration,
   timeout: {
     code: 'NODE_NOT_FOUND',
     message: ({ address, nodeName }) => `${address}: Node ${nodeName} was not registered`,
-    remedy:
-      'Check pending certificate requests (`kubectl get csr`), their events, and the log of the kubelet on the host.',
   },
   isDone: ({ node }) => node !== undefined,
   async run(journey, { signal, note }) {
@@ -29,7 +30,9 @@ export const findNode: Step<ConfigureJourney> = {
 export const cordonAndLabelNode: Step<ConfigureJourney> = {
   name: 'mark node',
   description: 'cordons the Node and sets labels, annotations and taints',
+  usualMs: 5_000,
   limitMs: shortMs,
+  remedy: checkCluster,
   async run(journey, { signal }) {
     const { joinedNode: node, deps, instance, record } = journey;
     await deps.nodes.cordonAndLabel(node.name, marksFor(journey, node), instance.spec.taints ?? [], signal);
@@ -44,7 +47,9 @@ export const cordonAndLabelNode: Step<ConfigureJourney> = {
 export const desireVersion: Step<ConfigureJourney> = {
   name: 'desired version',
   description: 'annotates the Node with the version that the agent has to apply, before the agent starts',
+  usualMs: 5_000,
   limitMs: shortMs,
+  remedy: checkCluster,
   isDone: ({ node, prepared }) => node?.annotations[nodeAnnotation.desiredVersion] === prepared.inputs.version,
   async run({ joinedNode, deps, prepared }, { signal }) {
     const annotations = { [nodeAnnotation.desiredVersion]: prepared.inputs.version };
@@ -55,7 +60,9 @@ export const desireVersion: Step<ConfigureJourney> = {
 export const releaseNode: Step<ConfigureJourney> = {
   name: 'uncordon',
   description: 'uncordons the Node, unless an administrator cordoned it',
+  usualMs: 5_000,
   limitMs: shortMs,
+  remedy: checkCluster,
   async run({ joinedNode, deps, instance }, { signal }) {
     await deps.nodes.release(joinedNode.name, signal);
     try {

@@ -4,19 +4,21 @@ import { askAgent } from '../agent-call.ts';
 import type { StepTimeout, Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { rebootOnce, wasRebooted } from './reboot.ts';
+import { checkCommand, checkReboot } from './remedies.ts';
 
 const [renameMs, featureMs] = [120_000, 30 * 60_000];
 
 export const rebootTimeout: StepTimeout<ConfigureJourney> = {
   code: 'HOST_REBOOT_TIMEOUT',
   message: ({ address }) => `${address} did not come back after the reboot`,
-  remedy: 'Check the console of the host; the operator continues once the host answers.',
 };
 
 export const rename: Step<ConfigureJourney> = {
   name: 'rename',
   description: 'renames the host to spec.hostname, if set',
+  usualMs: 15_000,
   limitMs: 5 * 60_000,
+  remedy: checkCommand,
   isDone: journey => hasName(journey),
   async run(journey, { signal }) {
     const { host, address, instance, commands } = journey;
@@ -28,7 +30,9 @@ export const rename: Step<ConfigureJourney> = {
 export const enableContainers: Step<ConfigureJourney> = {
   name: 'containers feature',
   description: 'enables the Windows feature Containers',
+  usualMs: 3 * 60_000,
   limitMs: 40 * 60_000,
+  remedy: checkCommand,
   isDone: ({ inventory }) => ['enabled', 'enable-pending'].includes(inventory.containersFeature),
   async run(journey, { signal }) {
     const { host, address, inventory, commands } = journey;
@@ -42,7 +46,9 @@ export const enableContainers: Step<ConfigureJourney> = {
 export const reboot: Step<ConfigureJourney> = {
   name: 'reboot',
   description: 'reboots the host once for its name and the feature Containers',
+  usualMs: 3 * 60_000,
   limitMs: 30 * 60_000,
+  remedy: checkReboot,
   timeout: rebootTimeout,
   isDone: journey => rebootReason(journey) === undefined,
   async run(journey, turn) {

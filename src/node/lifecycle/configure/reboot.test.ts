@@ -21,7 +21,7 @@ test('a host that does not come back from a reboot is reported, with what it ans
   bench.pace = 5000;
   const booting = rejectionOf(bench.take(reboot));
   await expect
-    .poll(() => bench.journey.record.journal.waitsFor)
+    .poll(() => bench.journey.record.journal.activity?.waitsFor)
     .toContain('the host is not back yet: 10.0.0.5: the host does not answer');
   expect(await booting).toMatchObject({
     code: 'HOST_REBOOT_TIMEOUT',

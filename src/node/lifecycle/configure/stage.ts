@@ -5,6 +5,7 @@ import type { BundleFile } from '../../bundle.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { sendBundle } from './send-bundle.ts';
+import { checkUpload } from './remedies.ts';
 
 /** Files that are missing or different on the host. */
 export function missingFiles(wanted: readonly BundleFile[], { files }: Pick<Inventory, 'files'>): BundleFile[] {
@@ -25,7 +26,9 @@ export function staleFiles(
 export const stagePrograms: Step<ConfigureJourney> = {
   name: 'stage programs',
   description: 'uploads missing or different programs as one bundle, which the agent unpacks and checks',
+  usualMs: 3 * 60_000,
   limitMs: 2 * 3_600_000,
+  remedy: checkUpload,
   isDone: ({ programs, inventory }) => missingFiles(programs, inventory).length === 0,
   async run(journey, turn) {
     const { version } = journey.prepared.inputs;
@@ -40,7 +43,9 @@ export const stagePrograms: Step<ConfigureJourney> = {
 export const stageFiles: Step<ConfigureJourney> = {
   name: 'write files',
   description: 'writes kubeconfigs, certificates, configuration and registry settings, and removes outdated ones',
+  usualMs: 20_000,
   limitMs: 20 * 60_000,
+  remedy: checkUpload,
   isDone: journey => wantedChanges(journey).isNone,
   async run(journey, turn) {
     const { files, remove } = wantedChanges(journey);
@@ -57,7 +62,9 @@ export const stageFiles: Step<ConfigureJourney> = {
 export const stageToken: Step<ConfigureJourney> = {
   name: 'write token',
   description: 'writes the kubeconfig of the agent with a new token, and no other file',
+  usualMs: 20_000,
   limitMs: 20 * 60_000,
+  remedy: checkUpload,
   async run(journey, turn) {
     const { prepared, inventory, instance } = journey;
     const version = inventory.stagedVersion || (instance.status?.version ?? prepared.inputs.version);

@@ -111,7 +111,7 @@ test('the Node is found as soon as the watch tells of it', async () => {
   await bench.take(...begin);
   const finding = bench.take(findNode);
   await soon();
-  expect(bench.journey.record.journal.waitsFor).toContain('kubelet');
+  expect(bench.journey.record.journal.activity?.waitsFor).toContain('kubelet');
   bench.putNode();
   await finding;
   expect(bench.journey.joinedNode.name).toBe('win-5');
@@ -223,9 +223,9 @@ test('an agent that does not come to its end is reported with its last words, wh
   bench.putNode();
   const waiting = rejectionOf(bench.take(awaitSettings));
   await soon(5);
-  expect(bench.journey.record.journal.waitsFor).toBe('the agent configures the host');
+  expect(bench.journey.record.journal.activity?.waitsFor).toBe('the agent configures the host');
   bench.putReportEvent({ reason: 'ServiceFailure', message: 'kube-proxy does not start' });
-  expect(bench.journey.record.journal.waitsFor).toBe('ServiceFailure: kube-proxy does not start');
+  expect(bench.journey.record.journal.activity?.waitsFor).toBe('ServiceFailure: kube-proxy does not start');
   const error = await waiting;
   expect(error).toMatchObject({
     code: 'NODE_VERSION_TIMEOUT',
